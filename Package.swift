@@ -166,6 +166,8 @@ let package = Package(
         .library(name: "PushcryptDeveloperTools", targets: ["PushcryptDeveloperTools"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
+        // What `pushcrypt send` starts; no other product needs its three C libraries.
+        .executable(name: "pushcrypt-send", targets: ["PushcryptSendMain"]),
     ] + linuxProducts + otherLanguagesProducts,
     dependencies: sodiumPackages,
     targets: linuxTargets + otherLanguagesTargets + fuzzTargets + sodiumTargets + [
@@ -176,6 +178,13 @@ let package = Package(
             name: "CSQLite", pkgConfig: sqliteConfig,
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .systemLibrary(name: "CProcess"),
+        .systemLibrary(
+            name: "CNghttp2", pkgConfig: "libnghttp2",
+            providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .target(name: "Pushcrypt", dependencies: sodium, exclude: privacyManifest, swiftSettings: strict),
         // Apart, because the command would otherwise carry Swift's concurrency library.
         .target(
@@ -216,6 +225,16 @@ let package = Package(
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["CCrashes", "CSwiftRuntime", "PushcryptCommand"],
+            swiftSettings: strict),
+        .target(
+            name: "PushcryptSend",
+            dependencies: ["CCurl", "CNghttp2", "COpenSSL", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "PushcryptSendMain", dependencies: ["CCrashes", "CSwiftRuntime", "PushcryptSend"], swiftSettings: strict),
+        .testTarget(
+            name: "SendTests",
+            dependencies: ["COpenSSL", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend"],
             swiftSettings: strict),
         // What tests wait with.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),

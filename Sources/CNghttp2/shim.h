@@ -1,0 +1,3 @@
+// nghttp2 1.43 or later, from the system's own package.
+#pragma once
+#include <nghttp2/nghttp2.h>

@@ -1,0 +1,85 @@
+internal import Pushcrypt
+
+/// The answer of APNs to a request.
+struct APNsAnswer: Equatable, Sendable {
+    var status: Int
+    /// Apple's word, such as `BadDeviceToken`.
+    var reason: String?
+    /// With status 410: the time at which the device token was no longer valid, in milliseconds since 1970-01-01 UTC.
+    var timestamp: Int64?
+    /// The `apns-id` header.
+    var apnsID: String?
+    /// The `retry-after` header, in milliseconds.
+    var retryAfter: UInt64?
+
+    init(status: Int, reason: String? = nil, timestamp: Int64? = nil, apnsID: String? = nil, retryAfter: UInt64? = nil) {
+        self.status = status
+        self.reason = reason
+        self.timestamp = timestamp
+        self.apnsID = apnsID
+        self.retryAfter = retryAfter
+    }
+}
+
+extension APNsAnswer {
+    /// The maximum length of a body that is read; Apple's are below 100 bytes.
+    static let maximumBody = 4096
+    /// The maximum length of words that are repeated in an answer.
+    private static let maximumWord = 100
+
+    /// Reads the parts of a response. Whatever they are, only the status counts if the rest is not as Apple documents it.
+    init(status: Int, apnsID: String?, retryAfter: String?, body: ContiguousArray<UInt8>) {
+        self.init(status: status)
+        self.apnsID = apnsID.flatMap { Self.isWord($0) ? $0 : nil }
+        // The other form, a date, is ignored.
+        self.retryAfter = retryAfter.flatMap { UInt32($0) }.map { UInt64($0) * 1000 }
+        guard !body.isEmpty, let root = try? JSONDocument(parsing: body, maximumBytes: Self.maximumBody).root else {
+            return
+        }
+        reason = root["reason"]?.string.flatMap { Self.isWord($0) ? $0 : nil }
+        timestamp = root["timestamp"]?.integer
+    }
+
+    private static func isWord(_ text: String) -> Bool {
+        (1...maximumWord).contains(text.utf8.count) && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
+    }
+}
+
+extension APNsAnswer {
+    /// What an answer means for its message.
+    enum Verdict: Equatable {
+        case accepted
+        /// The provider token is too old: the message was not read.
+        case expiredToken
+        /// Again, after a pause of this message only.
+        case tryAgain
+        /// Again, after a pause for this device token.
+        case deviceBusy
+        /// Again, after a pause for this connection.
+        case connectionBusy
+        /// Never again.
+        case refused
+    }
+
+    var verdict: Verdict {
+        switch (status, reason) {
+        case (200, _): .accepted
+        case (403, "ExpiredProviderToken"): .expiredToken
+        case (429, "TooManyProviderTokenUpdates"), (503, _): .connectionBusy
+        case (429, _): .deviceBusy
+        case (500...599, _): .tryAgain
+        default: .refused
+        }
+    }
+
+    /// Whether the answer shows that APNs accepts the provider token.
+    var provesToken: Bool { status != 403 && verdict != .connectionBusy }
+
+    /// Whether the same answer for every message means that the set-up is wrong, and not the messages.
+    var concernsSetup: Bool {
+        switch reason {
+        case "BadDeviceToken", "DeviceTokenNotForTopic", "TopicDisallowed", "BadTopic", "MissingTopic": true
+        default: status == 403
+        }
+    }
+}

@@ -1,0 +1,107 @@
+internal import PushcryptCommandKit
+
+/// A connection to APNs: the socket, TLS and HTTP/2.
+@safe
+final class Connection {
+    /// How long the peer may be silent before it gets a PING, and how long it may take to answer, in milliseconds.
+    static let silence: UInt64 = 60_000
+    static let patience: UInt64 = 20_000
+
+    let link: Int
+    private let handle: Dialer.Handle
+    let session: HTTP2Session
+    private(set) var isConnected = false
+
+    // What is written and not yet taken: libcurl must get the same bytes at the same place again after it had no room.
+    private let output: UnsafeMutableRawBufferPointer
+    private var start = 0
+    private var end = 0
+    private(set) var isBlocked = false
+    private var heardAt: UInt64 = 0
+    private var pingedAt: UInt64?
+    /// The bytes that went through this connection.
+    private(set) var bytesSent = 0
+    private(set) var bytesReceived = 0
+
+    init(_ handle: Dialer.Handle, _ link: Int, authority: String) throws(HTTP2Error) {
+        self.handle = handle
+        self.link = link
+        session = try HTTP2Session(authority: authority)
+        unsafe output = .allocate(byteCount: 65_536, alignment: 16)
+    }
+
+    deinit {
+        unsafe output.deallocate()
+    }
+
+    var descriptor: Descriptor { handle.descriptor }
+    var handleToClose: Dialer.Handle { handle }
+    var hasOutput: Bool { start < end || session.wantsToWrite }
+
+    func connected(at time: UInt64) {
+        isConnected = true
+        heardAt = time
+    }
+
+    /// Writes what the session has, until there is nothing left or no room; returns why the connection has ended, if it has.
+    func flush() -> String? {
+        guard isConnected else { return nil }
+        while true {
+            if start == end {
+                start = 0
+                do throws(HTTP2Error) {
+                    end = try unsafe session.write(into: output, from: 0)
+                } catch {
+                    return error.text
+                }
+                if end == 0 {
+                    isBlocked = false
+                    return nil
+                }
+            }
+            switch unsafe handle.write(UnsafeRawBufferPointer(rebasing: output[start..<end])) {
+            case .bytes(let count):
+                start += count
+                bytesSent += count
+            case .later:
+                isBlocked = true
+                return nil
+            case .ended(let text): return text
+            }
+        }
+    }
+
+    /// Reads what is there, into `room`; returns why the connection has ended, if it has.
+    func receive(into room: UnsafeMutableRawBufferPointer, at time: UInt64) -> String? {
+        while true {
+            switch unsafe handle.read(into: room) {
+            case .bytes(let count):
+                heardAt = time
+                bytesReceived += count
+                do throws(HTTP2Error) {
+                    try unsafe session.read(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                } catch {
+                    return error.text
+                }
+            case .later: return nil
+            case .ended(let text): return text
+            }
+        }
+    }
+
+    /// Sends a PING after a silence; returns why the connection has ended, if nothing came after the PING.
+    func checkSilence(at time: UInt64) -> String? {
+        guard isConnected else { return nil }
+        if let pingedAt {
+            if heardAt >= pingedAt {
+                self.pingedAt = nil
+            } else if time >= pingedAt + Self.patience {
+                return "it does not answer any more"
+            }
+        } else if time >= heardAt + Self.silence {
+            pingedAt = time
+            session.ping()
+        }
+        return nil
+    }
+}

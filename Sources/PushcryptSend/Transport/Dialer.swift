@@ -1,0 +1,251 @@
+internal import CCurl
+internal import COpenSSL
+internal import PushcryptCommandKit
+
+/// Where APNs is, and how this program shows who it is.
+struct Destination: Sendable {
+    var host: String
+    var port = 443
+    /// Certificates to trust in the place of the system's.
+    var authorities: String?
+    /// `http://host:port`; nil for what the environment says.
+    var proxy: String?
+    /// In milliseconds.
+    var timeout: UInt64 = 30_000
+    var certificate: ClientCertificate?
+
+    /// As the request names it.
+    var authority: String { port == 443 ? host : "\(host):\(port)" }
+}
+
+/// A client's certificate and private key, in memory.
+final class ClientCertificate: Sendable {
+    let bytes: ContiguousArray<UInt8>
+    /// PKCS #12 instead of PEM.
+    let isArchive: Bool
+    let passphrase: String?
+
+    init(_ bytes: ContiguousArray<UInt8>, isArchive: Bool, passphrase: String?) {
+        self.bytes = bytes
+        self.isArchive = isArchive
+        self.passphrase = passphrase
+    }
+}
+
+/// Makes connections: libcurl resolves names, goes through proxies and verifies certificates. Nothing of HTTP is left to it.
+@safe
+final class Dialer {
+    /// A connection that is being made, or is made.
+    @safe
+    final class Handle {
+        fileprivate let curl: UnsafeMutableRawPointer
+        /// Whether the peer has chosen HTTP/2.
+        fileprivate var speaksHTTP2 = false
+
+        fileprivate init(_ curl: UnsafeMutableRawPointer) { unsafe self.curl = curl }
+
+        /// The socket to wait for.
+        var descriptor: Descriptor { Descriptor(number: unsafe pushcrypt_curl_socket(curl)) }
+    }
+
+    enum Result {
+        case connected
+        /// `isLasting` if another attempt cannot succeed until something changes.
+        case failed(String, isLasting: Bool)
+    }
+
+    private let multi: UnsafeMutableRawPointer
+    private var handles: [(handle: Handle, link: Int)] = []
+    /// What libcurl waits for, by descriptor.
+    private var sockets: [Int32: Int32] = [:]
+    /// The uptime at which libcurl wants to be called.
+    private var timer: UInt64?
+
+    init() throws(CommandFailure) {
+        guard curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK, let multi = unsafe curl_multi_init() else {
+            throw .failed("libcurl cannot start")
+        }
+        unsafe self.multi = multi
+        let code = unsafe pushcrypt_curl_watch(
+            multi,
+            { _, socket, action, context, _ in
+                unsafe Dialer.of(context)?.watch(socket, action)
+                return 0
+            },
+            { _, milliseconds, context in
+                unsafe Dialer.of(context)?.wake(after: milliseconds)
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        guard code == CURLM_OK else { throw .failed("libcurl cannot start") }
+    }
+
+    deinit {
+        for (handle, _) in handles { remove(handle) }
+        unsafe curl_multi_cleanup(multi)
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> Dialer? {
+        unsafe context.map { unsafe Unmanaged<Dialer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func watch(_ socket: Int32, _ action: Int32) {
+        sockets[socket] = action == CURL_POLL_REMOVE ? nil : action
+    }
+
+    private func wake(after milliseconds: Int) {
+        timer = milliseconds < 0 ? nil : SystemEnvironment.uptime() + UInt64(milliseconds)
+    }
+}
+
+// MARK: Connecting
+
+extension Dialer {
+    /// Starts a connection; nil without memory or if an option is refused.
+    func dial(_ destination: Destination, for link: Int) -> Handle? {
+        guard let curl = unsafe curl_easy_init() else { return nil }
+        let handle = unsafe Handle(curl)
+        guard unsafe prepare(handle, destination), unsafe curl_multi_add_handle(multi, curl) == CURLM_OK else {
+            unsafe curl_easy_cleanup(curl)
+            return nil
+        }
+        handles.append((handle, link))
+        return handle
+    }
+
+    private func prepare(_ handle: Handle, _ destination: Destination) -> Bool {
+        let curl = unsafe handle.curl
+        func set(_ option: CURLoption, _ value: Int) -> Bool { unsafe pushcrypt_curl_set_long(curl, option, value) == CURLE_OK }
+        func set(_ option: CURLoption, _ value: String) -> Bool {
+            unsafe pushcrypt_curl_set_text(curl, option, value) == CURLE_OK
+        }
+        var isSet = set(CURLOPT_URL, "https://\(destination.host):\(destination.port)/")
+        isSet = isSet && set(CURLOPT_CONNECT_ONLY, 1) && set(CURLOPT_NOSIGNAL, 1) && set(CURLOPT_TCP_KEEPALIVE, 1)
+        // HTTP/2 is not libcurl's here: it would offer more than h2.
+        isSet = isSet && set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) && set(CURLOPT_SSL_ENABLE_ALPN, 0)
+        isSet = isSet && set(CURLOPT_SSL_VERIFYPEER, 1) && set(CURLOPT_SSL_VERIFYHOST, 2)
+        isSet = isSet && set(CURLOPT_CONNECTTIMEOUT_MS, Int(destination.timeout))
+        if let file = destination.authorities { isSet = isSet && set(CURLOPT_CAINFO, file) }
+        if let proxy = destination.proxy { isSet = isSet && set(CURLOPT_PROXY, proxy) }
+        if let certificate = destination.certificate {
+            isSet = isSet && set(CURLOPT_SSLCERTTYPE, certificate.isArchive ? "P12" : "PEM")
+            var bytes = certificate.bytes
+            isSet = isSet && unsafe bytes.withUnsafeMutableBytes { bytes in
+                unsafe pushcrypt_curl_set_bytes(curl, CURLOPT_SSLCERT_BLOB, bytes.baseAddress, bytes.count) == CURLE_OK
+                    && (certificate.isArchive
+                        || pushcrypt_curl_set_bytes(curl, CURLOPT_SSLKEY_BLOB, bytes.baseAddress, bytes.count) == CURLE_OK)
+            }
+            if let passphrase = certificate.passphrase { isSet = isSet && set(CURLOPT_KEYPASSWD, passphrase) }
+        }
+        let code = unsafe pushcrypt_curl_prepare_tls(
+            curl, { _, tls, context in unsafe Dialer.prepareTLS(tls, context) },
+            Unmanaged.passUnretained(handle).toOpaque())
+        return isSet && code == CURLE_OK
+    }
+
+    /// Offers HTTP/2 only, and takes note of whether the peer chooses it.
+    private static func prepareTLS(_ tls: UnsafeMutableRawPointer?, _ handle: UnsafeMutableRawPointer?) -> CURLcode {
+        guard let tls = unsafe tls else { return CURLE_SSL_CONNECT_ERROR }
+        let context = unsafe OpaquePointer(tls)
+        let protocols: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
+        guard unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count)) == 0,
+            unsafe pushcrypt_minimum_tls_1_2(context) == 1, unsafe SSL_CTX_set_ex_data(context, 0, handle) == 1
+        else { return CURLE_SSL_CONNECT_ERROR }
+        unsafe SSL_CTX_set_info_callback(context) { connection, place, _ in
+            guard place & SSL_CB_HANDSHAKE_DONE != 0 else { return }
+            var chosen: UnsafePointer<UInt8>?
+            var length: UInt32 = 0
+            unsafe SSL_get0_alpn_selected(connection, &chosen, &length)
+            guard let chosen = unsafe chosen, length == 2, unsafe chosen[0] == UInt8(ascii: "h"), unsafe chosen[1] == UInt8(ascii: "2"),
+                let handle = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(connection), 0)
+            else { return }
+            unsafe Unmanaged<Handle>.fromOpaque(handle).takeUnretainedValue().speaksHTTP2 = true
+        }
+        return CURLE_OK
+    }
+
+    /// Closes a connection.
+    func close(_ handle: Handle) {
+        handles.removeAll { $0.handle === handle }
+        remove(handle)
+    }
+
+    private func remove(_ handle: Handle) {
+        unsafe curl_multi_remove_handle(multi, handle.curl)
+        unsafe curl_easy_cleanup(handle.curl)
+    }
+
+    /// The descriptors that libcurl waits for, and whether for reading or writing.
+    var waits: [(descriptor: Int32, reads: Bool, writes: Bool)] {
+        sockets.map { ($0.key, $0.value & CURL_POLL_IN != 0, $0.value & CURL_POLL_OUT != 0) }
+    }
+
+    /// The uptime at which `proceed` must be called if nothing happens before.
+    var wakeTime: UInt64? { timer }
+
+    /// Continues with the descriptors that are ready; returns the connections that are made or have failed.
+    func proceed(ready: [(descriptor: Int32, reads: Bool, writes: Bool)], at time: UInt64) -> [(link: Int, result: Result)] {
+        var running: Int32 = 0
+        for socket in ready where sockets[socket.descriptor] != nil {
+            let events = (socket.reads ? CURL_CSELECT_IN : 0) | (socket.writes ? CURL_CSELECT_OUT : 0)
+            unsafe curl_multi_socket_action(multi, socket.descriptor, events, &running)
+        }
+        if let timer, timer <= time {
+            self.timer = nil
+            unsafe curl_multi_socket_action(multi, CURL_SOCKET_BAD, 0, &running)
+        }
+        var results: [(link: Int, result: Result)] = []
+        var code = CURLE_OK
+        while let ended = unsafe pushcrypt_curl_next_ended(multi, &code) {
+            guard let (handle, link) = handles.first(where: { unsafe $0.handle.curl == ended }) else { continue }
+            results.append((link, Self.result(code, of: handle)))
+        }
+        return results
+    }
+
+    private static func result(_ code: CURLcode, of handle: Handle) -> Result {
+        guard code == CURLE_OK else {
+            let text = unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code.rawValue)"
+            let isLasting = [
+                CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_UNSUPPORTED_PROTOCOL,
+                CURLE_URL_MALFORMAT,
+            ].contains(code)
+            return .failed(text.prefix(1).lowercased() + text.dropFirst(), isLasting: isLasting)
+        }
+        return handle.speaksHTTP2 ? .connected : .failed("it does not speak HTTP/2", isLasting: true)
+    }
+}
+
+// MARK: Bytes
+
+/// What a read or write could do.
+enum Transfer {
+    case bytes(Int)
+    /// Nothing now.
+    case later
+    /// The connection has ended.
+    case ended(String)
+}
+
+extension Dialer.Handle {
+    /// Writes some bytes. After `later` the same bytes must be written again.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+        var count = 0
+        return unsafe Self.transfer(curl_easy_send(curl, bytes.baseAddress, bytes.count, &count), &count)
+    }
+
+    /// Reads available bytes into `room`.
+    func read(into room: UnsafeMutableRawBufferPointer) -> Transfer {
+        var count = 0
+        let code = unsafe curl_easy_recv(curl, room.baseAddress, room.count, &count)
+        if code == CURLE_OK, count == 0 { return .ended("it closed the connection") }
+        return Self.transfer(code, &count)
+    }
+
+    private static func transfer(_ code: CURLcode, _ count: inout Int) -> Transfer {
+        switch code {
+        case CURLE_OK: .bytes(count)
+        case CURLE_AGAIN: .later
+        default: .ended("the connection broke")
+        }
+    }
+}

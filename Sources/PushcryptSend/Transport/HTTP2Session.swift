@@ -1,0 +1,317 @@
+internal import CNghttp2
+
+/// The client's half of an HTTP/2 connection, without its socket: bytes go in and out, and what happened is a list.
+@safe
+final class HTTP2Session {
+    enum Event {
+        /// APNs says how many requests may be open.
+        case streams(Int)
+        /// APNs ends the connection, for a reason that it gives or not.
+        case goingAway(String)
+        case answered(Delivery, APNsAnswer)
+        /// A request ended without an answer; `wasRead` is false if APNs has certainly not processed it.
+        case failed(Delivery, wasRead: Bool)
+        case pong
+    }
+
+    /// The most requests that are open, whatever APNs allows.
+    static let maximumStreams = 1000
+
+    private var session: OpaquePointer?
+    private var streams: [Int32: Stream] = [:]
+    private var events: [Event] = []
+    /// The names and values of a request's headers, one after the other.
+    private var fields: ContiguousArray<UInt8> = []
+    private let authority: String
+
+    /// - Parameter authority: The host, and the port if it is not 443.
+    init(authority: String) throws(HTTP2Error) {
+        self.authority = authority
+        var callbacks: OpaquePointer?
+        try check(unsafe nghttp2_session_callbacks_new(&callbacks))
+        defer { unsafe nghttp2_session_callbacks_del(callbacks) }
+        unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, count, value, length, _, own in
+            guard let frame = unsafe frame, let name = unsafe name, let value = unsafe value else { return 0 }
+            unsafe HTTP2Session.of(own)?.header(
+                unsafe UnsafeBufferPointer(start: name, count: count),
+                unsafe UnsafeBufferPointer(start: value, count: length), of: unsafe frame.pointee.hd.stream_id)
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, bytes, count, own in
+            guard let bytes = unsafe bytes else { return 0 }
+            unsafe HTTP2Session.of(own)?.body(UnsafeBufferPointer(start: bytes, count: count), of: stream)
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, own in
+            if let frame = unsafe frame { unsafe HTTP2Session.of(own)?.received(frame.pointee) }
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, own in
+            if let frame = unsafe frame { unsafe HTTP2Session.of(own)?.sent(frame.pointee) }
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, own in
+            if let frame = unsafe frame { unsafe HTTP2Session.of(own)?.notSent(frame.pointee) }
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, own in
+            unsafe HTTP2Session.of(own)?.closed(stream, code)
+            return 0
+        }
+        try check(unsafe nghttp2_session_client_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque()))
+        var settings = [nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)]
+        try check(unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &settings, settings.count))
+    }
+
+    deinit {
+        unsafe nghttp2_session_del(session)
+    }
+
+    private static func of(_ own: UnsafeMutableRawPointer?) -> HTTP2Session? {
+        unsafe own.map { unsafe Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func check(_ code: Int32) throws(HTTP2Error) {
+        guard code == 0 else { throw HTTP2Error(code: code) }
+    }
+
+    /// The requests that are open.
+    var openRequests: Int { streams.count }
+
+    /// Removes and returns what happened since the last call.
+    func takeEvents() -> [Event] {
+        guard !events.isEmpty else { return [] }
+        defer { events.removeAll(keepingCapacity: true) }
+        return events
+    }
+}
+
+/// An error of nghttp2, such as a peer that breaks the protocol.
+struct HTTP2Error: Error {
+    let code: Int32
+
+    var text: String {
+        unsafe nghttp2_strerror(code).map { unsafe String(cString: $0) }.map { $0.prefix(1).lowercased() + $0.dropFirst() }
+            ?? "HTTP/2 error \(code)"
+    }
+}
+
+// MARK: Requests
+
+/// A request that is open.
+private final class Stream {
+    let delivery: Delivery
+    var written = 0
+    /// Whether the last byte of the request was handed to the connection.
+    var isSent = false
+    var status = 0
+    var apnsID: String?
+    var retryAfter: String?
+    var answer: ContiguousArray<UInt8> = []
+    /// Whether the whole answer has arrived.
+    var isAnswered = false
+
+    init(_ delivery: Delivery) { self.delivery = delivery }
+}
+
+extension HTTP2Session {
+    /// Queues a request. Throws if this connection can have no more.
+    ///
+    /// - Parameter authorization: The value of that header; nil with a certificate.
+    func send(_ delivery: Delivery, authorization: String?) throws(HTTP2Error) {
+        let request = delivery.request
+        fields.removeAll(keepingCapacity: true)
+        var lengths: [(name: Int, value: Int, isSecret: Bool)] = []
+        lengths.reserveCapacity(11)
+        func add(_ name: String, _ value: String, isSecret: Bool = false) {
+            fields.append(contentsOf: name.utf8)
+            fields.append(contentsOf: value.utf8)
+            lengths.append((name.utf8.count, value.utf8.count, isSecret))
+        }
+        // nghttp2 sends them in this order, and pseudo headers must be first.
+        add(":method", "POST")
+        add(":scheme", "https")
+        add(":authority", authority)
+        add(":path", "/3/device/" + request.deviceToken)
+        if let authorization { add("authorization", authorization, isSecret: true) }
+        for header in request.headers { add(header.name, header.value) }
+        add("content-length", "\(request.payload.count)")
+
+        // The context of the stream is found by its number, which is known only afterwards: the body is read later.
+        let stream = unsafe fields.withUnsafeMutableBufferPointer { bytes -> Int32 in
+            guard var next = bytes.baseAddress else { return Int32(NGHTTP2_ERR_INVALID_ARGUMENT.rawValue) }
+            var headers: [nghttp2_nv] = unsafe []
+            unsafe headers.reserveCapacity(lengths.count)
+            for length in lengths {
+                // Kept out of the compression tables of both sides.
+                let flag = length.isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
+                unsafe headers.append(
+                    nghttp2_nv(
+                        name: next, value: next + length.name, namelen: length.name, valuelen: length.value,
+                        flags: UInt8(flag.rawValue)))
+                unsafe next += length.name + length.value
+            }
+            var provider = unsafe nghttp2_data_provider()
+            unsafe provider.read_callback = { _, stream, buffer, room, flags, _, own in
+                guard let buffer = unsafe buffer, let flags = unsafe flags else {
+                    return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+                }
+                let room = unsafe UnsafeMutableBufferPointer(start: buffer, count: room)
+                guard let read = unsafe HTTP2Session.of(own)?.readBody(of: stream, into: room) else {
+                    return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+                }
+                if read.isLast { unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+                return read.count
+            }
+            return unsafe nghttp2_submit_request(session, nil, headers, headers.count, &provider, nil)
+        }
+        guard stream > 0 else { throw HTTP2Error(code: stream) }
+        streams[stream] = Stream(delivery)
+    }
+
+    private func readBody(of stream: Int32, into room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool)? {
+        guard let stream = streams[stream] else { return nil }
+        let payload = stream.delivery.request.payload
+        let count = min(room.count, payload.count - stream.written)
+        let end = stream.written + count
+        unsafe payload.withUnsafeBufferPointer { bytes in
+            let part = unsafe UnsafeBufferPointer(rebasing: bytes[stream.written..<end])
+            _ = unsafe room.update(fromContentsOf: part)
+        }
+        stream.written = end
+        return (count, end == payload.count)
+    }
+
+    /// Ends a request; returns whether APNs may have read it, or nil if it is not open.
+    func cancel(_ delivery: Delivery) -> Bool? {
+        guard let (number, stream) = streams.first(where: { $0.value.delivery === delivery }) else { return nil }
+        streams[number] = nil
+        // Fails only without memory, and then the connection ends at the next write.
+        _ = unsafe nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), number, UInt32(NGHTTP2_CANCEL.rawValue))
+        return stream.isSent
+    }
+
+    /// Ends every request that is open, because the connection has ended.
+    func failAll() {
+        for stream in streams.values { end(stream, wasRead: stream.isSent) }
+        streams = [:]
+    }
+
+    /// Queues a PING, whose answer is `pong`.
+    func ping() {
+        _ = unsafe nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    }
+
+    /// Queues the end of the connection.
+    func goAway() {
+        _ = unsafe nghttp2_session_terminate_session(session, UInt32(NGHTTP2_NO_ERROR.rawValue))
+    }
+
+    private func end(_ stream: Stream, wasRead: Bool) {
+        // APNs has decided as soon as the headers of its answer are here; only the reason may be missing.
+        if stream.isAnswered || stream.status == 200 {
+            let answer = APNsAnswer(
+                status: stream.status, apnsID: stream.apnsID, retryAfter: stream.retryAfter, body: stream.answer)
+            events.append(.answered(stream.delivery, answer))
+        } else {
+            events.append(.failed(stream.delivery, wasRead: wasRead))
+        }
+    }
+}
+
+// MARK: Bytes
+
+extension HTTP2Session {
+    /// Copies bytes for the peer into `room`, at least 16 KiB, and returns their number; 0 if there are none.
+    func write(into room: UnsafeMutableRawBufferPointer, from start: Int) throws(HTTP2Error) -> Int {
+        var count = start
+        // A piece is a frame, of at most 16 KiB and its header.
+        while room.count - count >= Self.largestPiece {
+            var piece: UnsafePointer<UInt8>?
+            let length = unsafe nghttp2_session_mem_send(session, &piece)
+            guard length >= 0 else { throw HTTP2Error(code: Int32(clamping: length)) }
+            guard length > 0, let piece = unsafe piece else { break }
+            unsafe room.baseAddress.map { unsafe ($0 + count).copyMemory(from: piece, byteCount: length) }
+            count += length
+        }
+        return count - start
+    }
+
+    /// The most that nghttp2 returns at once.
+    static let largestPiece = 17_000
+
+    /// Takes bytes of the peer.
+    func read(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+        let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        let length = unsafe nghttp2_session_mem_recv(session, base, bytes.count)
+        guard length >= 0 else { throw HTTP2Error(code: Int32(clamping: length)) }
+    }
+
+    /// Whether the connection can be closed: both sides are done.
+    var isOver: Bool { unsafe nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
+    var wantsToWrite: Bool { unsafe nghttp2_session_want_write(session) != 0 }
+}
+
+// MARK: Callbacks
+
+extension HTTP2Session {
+    private func header(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, of number: Int32) {
+        guard let stream = streams[number] else { return }
+        switch unsafe String(decoding: name, as: UTF8.self) {
+        case ":status": stream.status = Int(unsafe String(decoding: value, as: UTF8.self)) ?? 0
+        case "apns-id": stream.apnsID = unsafe String(decoding: value, as: UTF8.self)
+        case "retry-after": stream.retryAfter = unsafe String(decoding: value, as: UTF8.self)
+        default: break
+        }
+    }
+
+    private func body(_ bytes: UnsafeBufferPointer<UInt8>, of number: Int32) {
+        guard let stream = streams[number] else { return }
+        let room = APNsAnswer.maximumBody - stream.answer.count
+        unsafe stream.answer.append(contentsOf: bytes.prefix(room))
+    }
+
+    private func received(_ frame: nghttp2_frame) {
+        let header = unsafe frame.hd
+        let isEnd = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+        switch UInt32(header.type) {
+        case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
+            if isEnd, let stream = streams[header.stream_id], stream.status >= 200 { stream.isAnswered = true }
+        case NGHTTP2_SETTINGS.rawValue:
+            guard header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return }
+            let streams = unsafe nghttp2_session_get_remote_settings(
+                session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+            events.append(.streams(min(Self.maximumStreams, Int(streams))))
+        case NGHTTP2_PING.rawValue:
+            if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { events.append(.pong) }
+        case NGHTTP2_GOAWAY.rawValue:
+            let goAway = unsafe frame.goaway
+            let text = unsafe UnsafeBufferPointer(start: goAway.opaque_data, count: min(200, goAway.opaque_data_len))
+            let reason = unsafe APNsAnswer(
+                status: 0, apnsID: nil, retryAfter: nil, body: ContiguousArray(text)
+            ).reason
+            events.append(.goingAway(reason ?? "code \(unsafe goAway.error_code)"))
+        default: break
+        }
+    }
+
+    private func sent(_ frame: nghttp2_frame) {
+        let header = unsafe frame.hd
+        guard header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+        streams[header.stream_id]?.isSent = true
+    }
+
+    private func notSent(_ frame: nghttp2_frame) {
+        let header = unsafe frame.hd
+        guard UInt32(header.type) == NGHTTP2_HEADERS.rawValue else { return }
+        if let stream = streams.removeValue(forKey: header.stream_id) { end(stream, wasRead: false) }
+    }
+
+    private func closed(_ number: Int32, _ code: UInt32) {
+        guard let stream = streams.removeValue(forKey: number) else { return }
+        // Above the last stream of GOAWAY, nghttp2 gives this code too.
+        let isRefused = code == UInt32(NGHTTP2_REFUSED_STREAM.rawValue)
+        end(stream, wasRead: stream.isSent && !isRefused)
+    }
+}
