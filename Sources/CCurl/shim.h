@@ -48,3 +48,5 @@ static inline CURLMcode pushcrypt_curl_watch(
     if (!code) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
     return code ? code : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
 }
+
+static inline const char *pushcrypt_curl_version(void) { return curl_version_info(CURLVERSION_NOW)->version; }

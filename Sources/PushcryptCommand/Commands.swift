@@ -1,9 +1,9 @@
 internal import Pushcrypt
-internal import PushcryptCommandKit
+package import PushcryptCommandKit
 
 extension CommandTable {
     /// The version of this program; appears nowhere else.
-    static let programVersion = "0.1.0"
+    package static let programVersion = "0.1.0"
     private static let programDate = "November 21, 2026"
 
     /// The commands of `pushcrypt`.
@@ -15,6 +15,7 @@ extension CommandTable {
                 title: "notifications",
                 commands: [
                     Command("seal", "seal the content of an APNs payload", SealCommand.self),
+                    Command("send", "send sealed payloads to APNs, and say what it answers", SendCommand.self),
                     Command("open", "open a sealed payload, and show the notification", OpenCommand.self),
                     Command(
                         "preview", "draw a notification: as the relay sees it, as the phone shows it, and the fallback",

@@ -19,6 +19,7 @@ import Testing
         (.sealing, SealError.Code.allCases.map(\.description)),
         (.lint, PayloadLint.Code.allCases.map(\.description)),
         (.batches, LineError.Code.allCases.map(\.description)),
+        (.sending, SendCode.allCases.map(\.description)),
         (.signing, SigningError.Code.allCases.map(\.description)),
         (.keys, KeyError.Code.allCases.map(\.description)),
         (.rotation, RotationError.Code.allCases.map(\.description)),

@@ -1,10 +1,10 @@
-internal import Pushcrypt
+package import Pushcrypt
 internal import PushcryptCommandKit
 
 /// One line of a batch: the members for this program, and those that are passed through.
-struct BatchLine {
+package struct BatchLine {
     /// The length limit of a line in bytes.
-    static let maximumLength = JSONDocument.defaultMaximumBytes
+    package static let maximumLength = JSONDocument.defaultMaximumBytes
 
     /// One more than a payload's, which is inside the line.
     private static let maximumDepth = JSONDocument.maximumDepth + 1
@@ -22,7 +22,7 @@ struct BatchLine {
     /// - Parameters:
     ///   - names: The members for this program, which are not passed through.
     ///   - reserved: The members that an answer may have, which a line must not bring.
-    init(_ text: ContiguousArray<UInt8>, names: Set<String>, reserved: Set<String>) throws(LineFailure) {
+    package init(_ text: ContiguousArray<UInt8>, names: Set<String>, reserved: Set<String>) throws(LineFailure) {
         let document: JSONDocument
         do throws(JSONError) {
             document = try JSONDocument(
@@ -46,17 +46,17 @@ struct BatchLine {
         if LineFailure.hasWritten(passed) { passed.removeAll { LineFailure.members.contains($0.name) } }
     }
 
-    subscript(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
+    package subscript(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
 
     /// Returns the text of a member, or nil if the line does not have it.
-    func text(_ name: String) throws(LineFailure) -> String? {
+    package func text(_ name: String) throws(LineFailure) -> String? {
         guard let value = self[name] else { return nil }
         guard let text = value.string else { throw LineFailure(.malformedLine, "\(name) must be a string") }
         return text
     }
 
     /// Refuses a line that brings a reserved member.
-    func refuseReserved() throws(LineFailure) {
+    package func refuseReserved() throws(LineFailure) {
         guard let reservedName else { return }
         let hyphenated = String(reservedName.map { $0 == "_" ? "-" : $0 })
         throw LineFailure(
@@ -69,24 +69,24 @@ struct BatchLine {
     // Members are written without white space between tokens: a line break there would end the answer's line.
 
     /// Writes the members with these names.
-    func write(_ names: [String], to json: inout JSONWriter) {
+    package func write(_ names: [String], to json: inout JSONWriter) {
         for name in names {
             if let value = self[name] { json.raw(value, for: name) }
         }
     }
 
     /// Writes the members that are passed through, except those in `others`, which the answer already has.
-    func writePassed(to json: inout JSONWriter, beside others: Set<String> = []) {
+    package func writePassed(to json: inout JSONWriter, beside others: Set<String> = []) {
         for member in passed where !others.contains(member.name) { json.member(member) }
     }
 }
 
 /// The reason why one message of a batch was refused.
-struct LineFailure: Error {
-    let code: String
-    let message: String
+package struct LineFailure: Error {
+    package let code: String
+    package let message: String
 
-    static let lineTooLong = LineFailure(.lineTooLong, "a line has at most \(BatchLine.maximumLength) bytes")
+    package static let lineTooLong = LineFailure(.lineTooLong, "a line has at most \(BatchLine.maximumLength) bytes")
 
     static let noKey = LineFailure(
         .noKey, "the device has no key to seal to: register it, or send its pushes unsealed with --unencrypted pass")
@@ -110,7 +110,7 @@ struct LineFailure: Error {
         }
     }
 
-    init(_ code: LineError.Code, _ message: String) {
+    package init(_ code: LineError.Code, _ message: String) {
         self.init(LineError(code, message))
     }
 
@@ -118,7 +118,7 @@ struct LineFailure: Error {
     static let members: Set = ["error", "line"]
 
     /// Writes the members `error` and `line`.
-    func write(line number: Int, to json: inout JSONWriter) {
+    package func write(line number: Int, to json: inout JSONWriter) {
         json.object(for: "error") { json in
             json.string(code, for: "code")
             json.string(SecretText.removed(from: message), for: "message")
@@ -137,9 +137,9 @@ struct LineFailure: Error {
 }
 
 /// An error of a line itself. Errors with equal codes are equal.
-struct LineError: CodedError {
+package struct LineError: CodedError {
     /// The reason.
-    struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedLine = "malformed-line"
             case lineTooLong = "line-too-long"
@@ -153,11 +153,11 @@ struct LineError: CodedError {
         private let known: Known
 
         /// Not an object, or one with a wrong member.
-        static let malformedLine = Code(known: .malformedLine)
+        package static let malformedLine = Code(known: .malformedLine)
         /// Longer than a line may be.
         static let lineTooLong = Code(known: .lineTooLong)
         /// A member to pass through has the name of one of the answer's.
-        static let reservedKey = Code(known: .reservedKey)
+        package static let reservedKey = Code(known: .reservedKey)
         /// The user has no devices.
         static let noDevice = Code(known: .noDevice)
         /// The device has no key to seal to.
@@ -167,14 +167,14 @@ struct LineError: CodedError {
         /// The file of a long body cannot be written.
         static let overflowFailed = Code(known: .overflowFailed)
 
-        static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
-        var description: String { known.rawValue }
+        package var description: String { known.rawValue }
     }
 
-    let code: Code
+    package let code: Code
     /// What to do; contains no bytes of a payload.
-    let description: String
+    package let description: String
 
     init(_ code: Code, _ description: String) {
         self.code = code

@@ -21,6 +21,11 @@ struct SenderAnswer {
             throw Self.malformed("it is not JSON: \(error)")
         }
         guard root.kind == .object else { throw Self.malformed("it is not an object") }
+        if root["status"] == nil, root["error"] != nil {
+            // APNs did not answer, as 'send' says.
+            removal = nil
+            return
+        }
         guard let status = root["status"]?.integer else { throw Self.malformed("it has no 'status', a number") }
         guard status == Self.gone, let reason = Self.reasons[root["reason"]?.string ?? ""] else {
             removal = nil

@@ -22,7 +22,7 @@ struct Explanation: Sendable {
 
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
-        case delivery, opening, attachments, sealing, lint, batches, signing, keys, rotation, store, enrolment,
+        case delivery, opening, attachments, sealing, lint, batches, sending, signing, keys, rotation, store, enrolment,
             categories, library, json
     }
 
@@ -47,7 +47,7 @@ struct Explanation: Sendable {
 extension Explanation {
     /// Every explanation, area by area. Built on first use, which few commands need.
     static let all =
-        delivery + opening + attachments + sealing + lint + batches + signing + keys + rotation + store + enrolment
+        delivery + opening + attachments + sealing + lint + batches + sending + signing + keys + rotation + store + enrolment
         + categories + library + json
 
     /// The explanations of a code: several if areas use it differently, none for an unknown code.
@@ -66,6 +66,7 @@ extension Explanation.Area {
         case .sealing: "Sealing a payload"
         case .lint: "Checking a push before it is sent"
         case .batches: "Lines of a batch or an import"
+        case .sending: "Sending to APNs"
         case .signing: "Signing with an external signer"
         case .keys: "Reading a key or a record"
         case .rotation: "Accepting a rotation statement"
@@ -87,6 +88,7 @@ extension Explanation.Area {
         case .lint: "What 'pushcrypt lint' finds."
         case .batches:
             "Why one line fails; others are unaffected. Codes of sealing, opening, keys, the key store and JSON occur too."
+        case .sending: "Why 'pushcrypt send' did not bring a message to APNs. 'reason' beside it is APNs' own word."
         case .signing: "Why a key service or hardware module did not sign: the code after signing-failed."
         case .keys: "Why a key, or the record around one, is refused."
         case .rotation: "Why a statement that one sender key follows another is refused."
@@ -119,6 +121,7 @@ extension Explanation.Area {
         case .lint: "Only 'pushcrypt lint' reports it."
         case .batches:
             "The line's answer in a batch, which ends with 1; on standard error for 'device import' and 'device remove', which end with 65."
+        case .sending: "The line's answer. The run continues, and ends with 1."
         case .keys: "Only the caller sees it. Nothing was stored."
         case .rotation: "Nothing. A message ignores such a statement, and opens or not by the key that signed it."
         case .store:

@@ -1,15 +1,15 @@
 internal import Pushcrypt
-internal import PushcryptCommandKit
+package import PushcryptCommandKit
 
 /// The forms of `--log`.
-enum LogFormat: String, CaseIterable, Sendable {
+package enum LogFormat: String, CaseIterable, Sendable {
     /// `pushcrypt: EVENT name=value …`.
     case text
     /// An object with `event`, and the values under the same names.
     case json
 
     /// The form of messages and events on standard error.
-    var messages: MessageFormat {
+    package var messages: MessageFormat {
         switch self {
         case .text: .text
         case .json: .rendered(Self.json)

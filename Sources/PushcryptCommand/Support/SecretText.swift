@@ -1,9 +1,9 @@
 internal import Pushcrypt
-internal import PushcryptCommandKit
+package import PushcryptCommandKit
 
 /// The texts of secret keys, this project's and other programs', inside other texts: messages quote input that they refuse,
 /// and it may be a key in the wrong place.
-enum SecretText {
+package enum SecretText {
     private static let prefixes = ["pcr-secret-1", "pcs-secret-1", "pcv-secret-1"].map { ContiguousArray($0.utf8) }
     private static let pemMark = ContiguousArray("PRIVATE KEY-----".utf8)
     private static let pemEnd = ContiguousArray("-----".utf8)
@@ -19,7 +19,7 @@ enum SecretText {
     static func isIn(_ text: String) -> Bool { !keys(in: ContiguousArray(text.utf8)).isEmpty }
 
     /// Returns the text with each key replaced by an ellipsis after its prefix.
-    static func removed(from text: String) -> String {
+    package static func removed(from text: String) -> String {
         let bytes = ContiguousArray(text.utf8)
         var rest = bytes[...]
         var safe = ""
@@ -95,7 +95,7 @@ extension CommandFailure {
 extension SecretText {
     /// Refuses arguments with a secret key in them: they are visible to every user of the machine, and stay in the shell's
     /// history.
-    static func refuse(in arguments: [String]) throws(CommandFailure) {
+    package static func refuse(in arguments: [String]) throws(CommandFailure) {
         if arguments.contains(where: isIn) { throw .secretInArguments() }
     }
 }

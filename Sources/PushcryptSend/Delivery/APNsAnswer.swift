@@ -12,7 +12,8 @@ struct APNsAnswer: Equatable, Sendable {
     /// The `retry-after` header, in milliseconds.
     var retryAfter: UInt64?
 
-    init(status: Int, reason: String? = nil, timestamp: Int64? = nil, apnsID: String? = nil, retryAfter: UInt64? = nil) {
+    init(status: Int, reason: String? = nil, timestamp: Int64? = nil, apnsID: String? = nil, retryAfter: UInt64? = nil)
+    {
         self.status = status
         self.reason = reason
         self.timestamp = timestamp

@@ -55,7 +55,7 @@ final class Dialer {
     }
 
     private let multi: UnsafeMutableRawPointer
-    private var handles: [(handle: Handle, link: Int)] = []
+    private var handles: [(handle: Handle, owner: ObjectIdentifier, link: Int)] = []
     /// What libcurl waits for, by descriptor.
     private var sockets: [Int32: Int32] = [:]
     /// The uptime at which libcurl wants to be called.
@@ -80,7 +80,7 @@ final class Dialer {
     }
 
     deinit {
-        for (handle, _) in handles { remove(handle) }
+        for (handle, _, _) in handles { remove(handle) }
         unsafe curl_multi_cleanup(multi)
     }
 
@@ -100,23 +100,32 @@ final class Dialer {
 // MARK: Connecting
 
 extension Dialer {
-    /// Starts a connection; nil without memory or if an option is refused.
-    func dial(_ destination: Destination, for link: Int) -> Handle? {
+    /// Starts a connection, whose result names `owner` and `link`; nil without memory or if an option is refused.
+    func dial(_ destination: Destination, for link: Int, of owner: ObjectIdentifier) -> Handle? {
         guard let curl = unsafe curl_easy_init() else { return nil }
         let handle = unsafe Handle(curl)
-        guard unsafe prepare(handle, destination), unsafe curl_multi_add_handle(multi, curl) == CURLM_OK else {
+        guard prepare(handle, destination), unsafe curl_multi_add_handle(multi, curl) == CURLM_OK else {
             unsafe curl_easy_cleanup(curl)
             return nil
         }
-        handles.append((handle, link))
+        handles.append((handle, owner, link))
         return handle
     }
 
     private func prepare(_ handle: Handle, _ destination: Destination) -> Bool {
         let curl = unsafe handle.curl
-        func set(_ option: CURLoption, _ value: Int) -> Bool { unsafe pushcrypt_curl_set_long(curl, option, value) == CURLE_OK }
+        func set(_ option: CURLoption, _ value: Int) -> Bool {
+            unsafe pushcrypt_curl_set_long(curl, option, value) == CURLE_OK
+        }
         func set(_ option: CURLoption, _ value: String) -> Bool {
             unsafe pushcrypt_curl_set_text(curl, option, value) == CURLE_OK
+        }
+        func set(_ option: CURLoption, _ bytes: ContiguousArray<UInt8>) -> Bool {
+            var bytes = bytes
+            let code = unsafe bytes.withUnsafeMutableBytes {
+                unsafe pushcrypt_curl_set_bytes(curl, option, $0.baseAddress, $0.count)
+            }
+            return code == CURLE_OK
         }
         var isSet = set(CURLOPT_URL, "https://\(destination.host):\(destination.port)/")
         isSet = isSet && set(CURLOPT_CONNECT_ONLY, 1) && set(CURLOPT_NOSIGNAL, 1) && set(CURLOPT_TCP_KEEPALIVE, 1)
@@ -128,12 +137,8 @@ extension Dialer {
         if let proxy = destination.proxy { isSet = isSet && set(CURLOPT_PROXY, proxy) }
         if let certificate = destination.certificate {
             isSet = isSet && set(CURLOPT_SSLCERTTYPE, certificate.isArchive ? "P12" : "PEM")
-            var bytes = certificate.bytes
-            isSet = isSet && unsafe bytes.withUnsafeMutableBytes { bytes in
-                unsafe pushcrypt_curl_set_bytes(curl, CURLOPT_SSLCERT_BLOB, bytes.baseAddress, bytes.count) == CURLE_OK
-                    && (certificate.isArchive
-                        || pushcrypt_curl_set_bytes(curl, CURLOPT_SSLKEY_BLOB, bytes.baseAddress, bytes.count) == CURLE_OK)
-            }
+            isSet = isSet && set(CURLOPT_SSLCERT_BLOB, certificate.bytes)
+            if !certificate.isArchive { isSet = isSet && set(CURLOPT_SSLKEY_BLOB, certificate.bytes) }
             if let passphrase = certificate.passphrase { isSet = isSet && set(CURLOPT_KEYPASSWD, passphrase) }
         }
         let code = unsafe pushcrypt_curl_prepare_tls(
@@ -145,7 +150,7 @@ extension Dialer {
     /// Offers HTTP/2 only, and takes note of whether the peer chooses it.
     private static func prepareTLS(_ tls: UnsafeMutableRawPointer?, _ handle: UnsafeMutableRawPointer?) -> CURLcode {
         guard let tls = unsafe tls else { return CURLE_SSL_CONNECT_ERROR }
-        let context = unsafe OpaquePointer(tls)
+        let context = OpaquePointer(tls)
         let protocols: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
         guard unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count)) == 0,
             unsafe pushcrypt_minimum_tls_1_2(context) == 1, unsafe SSL_CTX_set_ex_data(context, 0, handle) == 1
@@ -155,7 +160,8 @@ extension Dialer {
             var chosen: UnsafePointer<UInt8>?
             var length: UInt32 = 0
             unsafe SSL_get0_alpn_selected(connection, &chosen, &length)
-            guard let chosen = unsafe chosen, length == 2, unsafe chosen[0] == UInt8(ascii: "h"), unsafe chosen[1] == UInt8(ascii: "2"),
+            guard let chosen = unsafe chosen, length == 2, unsafe chosen[0] == UInt8(ascii: "h"),
+                unsafe chosen[1] == UInt8(ascii: "2"),
                 let handle = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(connection), 0)
             else { return }
             unsafe Unmanaged<Handle>.fromOpaque(handle).takeUnretainedValue().speaksHTTP2 = true
@@ -183,7 +189,9 @@ extension Dialer {
     var wakeTime: UInt64? { timer }
 
     /// Continues with the descriptors that are ready; returns the connections that are made or have failed.
-    func proceed(ready: [(descriptor: Int32, reads: Bool, writes: Bool)], at time: UInt64) -> [(link: Int, result: Result)] {
+    func proceed(ready: [(descriptor: Int32, reads: Bool, writes: Bool)], at time: UInt64) -> [(
+        owner: ObjectIdentifier, link: Int, result: Result
+    )] {
         var running: Int32 = 0
         for socket in ready where sockets[socket.descriptor] != nil {
             let events = (socket.reads ? CURL_CSELECT_IN : 0) | (socket.writes ? CURL_CSELECT_OUT : 0)
@@ -193,11 +201,11 @@ extension Dialer {
             self.timer = nil
             unsafe curl_multi_socket_action(multi, CURL_SOCKET_BAD, 0, &running)
         }
-        var results: [(link: Int, result: Result)] = []
+        var results: [(owner: ObjectIdentifier, link: Int, result: Result)] = []
         var code = CURLE_OK
         while let ended = unsafe pushcrypt_curl_next_ended(multi, &code) {
-            guard let (handle, link) = handles.first(where: { unsafe $0.handle.curl == ended }) else { continue }
-            results.append((link, Self.result(code, of: handle)))
+            guard let (handle, owner, link) = handles.first(where: { unsafe $0.handle.curl == ended }) else { continue }
+            results.append((owner, link, Self.result(code, of: handle)))
         }
         return results
     }
@@ -206,7 +214,8 @@ extension Dialer {
         guard code == CURLE_OK else {
             let text = unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code.rawValue)"
             let isLasting = [
-                CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_UNSUPPORTED_PROTOCOL,
+                CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
+                CURLE_UNSUPPORTED_PROTOCOL,
                 CURLE_URL_MALFORMAT,
             ].contains(code)
             return .failed(text.prefix(1).lowercased() + text.dropFirst(), isLasting: isLasting)

@@ -30,7 +30,8 @@ final class HTTP2Session {
         var callbacks: OpaquePointer?
         try check(unsafe nghttp2_session_callbacks_new(&callbacks))
         defer { unsafe nghttp2_session_callbacks_del(callbacks) }
-        unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, count, value, length, _, own in
+        unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _, frame, name, count, value, length, _, own in
             guard let frame = unsafe frame, let name = unsafe name, let value = unsafe value else { return 0 }
             unsafe HTTP2Session.of(own)?.header(
                 unsafe UnsafeBufferPointer(start: name, count: count),
@@ -91,7 +92,9 @@ struct HTTP2Error: Error {
     let code: Int32
 
     var text: String {
-        unsafe nghttp2_strerror(code).map { unsafe String(cString: $0) }.map { $0.prefix(1).lowercased() + $0.dropFirst() }
+        unsafe nghttp2_strerror(code).map { unsafe String(cString: $0) }.map {
+            $0.prefix(1).lowercased() + $0.dropFirst()
+        }
             ?? "HTTP/2 error \(code)"
     }
 }
@@ -169,7 +172,8 @@ extension HTTP2Session {
         streams[stream] = Stream(delivery)
     }
 
-    private func readBody(of stream: Int32, into room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool)? {
+    private func readBody(of stream: Int32, into room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool)?
+    {
         guard let stream = streams[stream] else { return nil }
         let payload = stream.delivery.request.payload
         let count = min(room.count, payload.count - stream.written)

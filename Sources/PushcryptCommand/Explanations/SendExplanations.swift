@@ -1,0 +1,50 @@
+internal import Pushcrypt
+
+// Codes of messages on their way to APNs.
+
+extension Explanation {
+    static let sending = [
+        Explanation(
+            SendCode.unregistered, .sending,
+            summary: "the device token is no longer valid",
+            cause: "The app was deleted, or has registered again and has another token.",
+            fix: "Give the answers to 'pushcrypt device remove --from-apns-410'."),
+        Explanation(
+            SendCode.loginRefused, .sending,
+            summary: "APNs does not accept the key or the certificate",
+            cause:
+                "Key, key id and team do not belong together, the key was revoked, the certificate has expired, or the clock is wrong.",
+            fix: "Compare key id and team with the developer account, and the clock with the time."),
+        Explanation(
+            SendCode.wrongAddress, .sending,
+            summary: "device token, topic, environment and key do not go together",
+            cause:
+                "A development build's token belongs to the sandbox. A topic is the app's, and a key may be for other topics.",
+            fix: "Send it to the environment of the build, with the topic of the app that registered."),
+        Explanation(
+            SendCode.requestRefused, .sending,
+            summary: "APNs refuses the request",
+            fix: "Fix what APNs' reason names, or give the message up: it is refused again."),
+        Explanation(
+            SendCode.tooLate, .sending,
+            summary: "the message's expiration has come",
+            cause: "It waited too long before 'send', or APNs did not accept it in time."),
+        Explanation(
+            SendCode.apnsBusy, .sending,
+            summary: "APNs did not accept the message in the time for retries",
+            fix: "Send the line again later."),
+        Explanation(
+            SendCode.noAnswer, .sending,
+            summary: "it is not known whether APNs has the message",
+            cause: "The connection ended after the request was sent, or the answer took too long.",
+            fix: "Send the line again: a phone rings once for both copies."),
+        Explanation(
+            SendCode.unreachable, .sending,
+            summary: "there was no connection to APNs",
+            fix: "Fix network, proxy or certificates as the message says, and send the line again."),
+        Explanation(
+            SendCode.notSent, .sending,
+            summary: "the run ended before the message was sent",
+            fix: "Send the line again."),
+    ]
+}

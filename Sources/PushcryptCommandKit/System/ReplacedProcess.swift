@@ -1,0 +1,51 @@
+// The Darwin branches were not compiled and not run.
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+extension SystemEnvironment {
+    /// The arguments of this process, without the program's name.
+    package static var arguments: [String] { Array(CommandLine.arguments.dropFirst()) }
+}
+
+/// Another program in the place of this one.
+package enum ReplacedProcess {
+    /// Runs a program with the same streams and process id: the one beside this program, or else the first of the PATH.
+    ///
+    /// - Returns: Why it cannot run; does not return otherwise.
+    package static func run(_ name: String, _ arguments: [String]) -> SystemError {
+        var words = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        if let folder = ownFolder {
+            _ = unsafe execv("\(folder)/\(name)", &words)
+            if SystemError.last != .notFound { return .last }
+        }
+        _ = unsafe execvp(name, &words)
+        return .last
+    }
+
+    /// The folder of this program; nil if the system does not say.
+    private static var ownFolder: String? {
+        #if canImport(Darwin)
+            var size: UInt32 = 4096
+            var path = ContiguousArray<CChar>(repeating: 0, count: Int(size))
+            guard
+                unsafe path.withUnsafeMutableBufferPointer({ unsafe _NSGetExecutablePath($0.baseAddress, &size) }) == 0
+            else { return nil }
+            let file = String(decoding: path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        #else
+            var path = ContiguousArray<CChar>(repeating: 0, count: 4096)
+            let count = unsafe path.withUnsafeMutableBufferPointer { room in
+                unsafe room.baseAddress.map { unsafe readlink("/proc/self/exe", $0, room.count) } ?? -1
+            }
+            guard count > 0, count < path.count else { return nil }
+            let file = String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        #endif
+        return folder(of: file)
+    }
+}

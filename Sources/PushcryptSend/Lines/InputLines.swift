@@ -1,0 +1,88 @@
+internal import PushcryptCommand
+internal import PushcryptCommandKit
+
+/// Cuts an input into lines without waiting: it is read when there is something to read.
+struct InputLines {
+    enum Line {
+        case text(ContiguousArray<UInt8>)
+        case tooLong
+    }
+
+    private static let readLength = 65_536
+
+    private let descriptor: Descriptor
+    private let name: String
+    private var bytes: ContiguousArray<UInt8> = []
+    private var start = 0
+    /// Up to here there is no newline.
+    private var searched = 0
+    private var isSkipping = false
+    /// The number of the last line that was taken, from 1.
+    private(set) var number = 0
+    /// Whether the input has ended; lines may be left.
+    private(set) var hasEnded = false
+
+    init(_ descriptor: Descriptor, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    /// Whether the last line of the input has no newline, and was not taken.
+    private var hasRest: Bool { start < bytes.count }
+    /// Whether every line was taken.
+    var isAtEnd: Bool { hasEnded && !hasRest }
+
+    /// Reads once; call it if the descriptor is readable.
+    mutating func read() throws(CommandFailure) {
+        if start > 0 {
+            bytes.removeSubrange(..<start)
+            searched -= start
+            start = 0
+        }
+        let old = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: Self.readLength))
+        do throws(SystemError) {
+            let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+                var span = unsafe buffer.mutableSpan
+                return try descriptor.readSome(into: &span, from: old)
+            }
+            bytes.removeLast(Self.readLength - count)
+            if count == 0 { hasEnded = true }
+        } catch {
+            throw .failed("cannot read \(name): \(error.text)")
+        }
+    }
+
+    /// Takes the next line that is not empty; returns nil if there is no whole one.
+    mutating func next() -> Line? {
+        while let line = nextOfAny() {
+            if case .text(let text) = line, text.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+            return line
+        }
+        return nil
+    }
+
+    private mutating func nextOfAny() -> Line? {
+        guard let end = bytes.firstNewline(from: searched) ?? (hasEnded && hasRest ? bytes.count : nil) else {
+            searched = bytes.count
+            guard bytes.count - start > BatchLine.maximumLength else { return nil }
+            // The rest of the line is dropped as it comes.
+            start = bytes.count
+            defer { isSkipping = true }
+            if isSkipping { return nil }
+            number += 1
+            return .tooLong
+        }
+        defer {
+            start = min(end + 1, bytes.count)
+            searched = start
+        }
+        if isSkipping {
+            isSkipping = false
+            return .text([])
+        }
+        number += 1
+        guard end - start <= BatchLine.maximumLength else { return .tooLong }
+        return .text(ContiguousArray(bytes[start..<end]))
+    }
+}

@@ -1,0 +1,129 @@
+internal import Pushcrypt
+internal import PushcryptCommand
+internal import PushcryptCommandKit
+
+/// Why a message was not accepted, in words.
+struct SendFailure {
+    let code: SendCode
+    let message: String
+    let answer: APNsAnswer?
+    /// Whether the same line may succeed later.
+    let mayRetry: Bool
+
+    private init(_ code: SendCode, _ message: String, _ answer: APNsAnswer? = nil, mayRetry: Bool) {
+        self.code = code
+        self.message = message
+        self.answer = answer
+        self.mayRetry = mayRetry
+    }
+
+    /// Nil for a message that was accepted.
+    init?(_ outcome: Outcome) {
+        switch outcome {
+        case .accepted: return nil
+        case .refused(let answer): self.init(refused: answer)
+        case .expired(.unknown): self.init(.noAnswer, "its expiration came before an answer", mayRetry: false)
+        case .expired(let setback):
+            let answer: APNsAnswer? = if case .answer(let answer) = setback { answer } else { nil }
+            self.init(
+                .tooLate, "its expiration has come" + (answer.map { ": APNs said \($0.text)" } ?? ""), answer,
+                mayRetry: false)
+        case .gaveUp(let answer):
+            self.init(.apnsBusy, "APNs said \(answer.text) until the time for retries ended", answer, mayRetry: true)
+        case .unknown: self.init(.noAnswer, "it was sent, and the answer did not come", mayRetry: true)
+        case .notSent: self.init(.notSent, "the run ended before it was sent", mayRetry: true)
+        case .unreachable(let text): self.init(.unreachable, "no connection to APNs: \(text)", mayRetry: true)
+        }
+    }
+
+    private init(refused answer: APNsAnswer) {
+        let code: SendCode =
+            switch answer.status {
+            case 403: .loginRefused
+            case 410: .unregistered
+            default: answer.concernsSetup ? .wrongAddress : .requestRefused
+            }
+        self.init(code, answer.advice, answer, mayRetry: false)
+    }
+}
+
+extension APNsAnswer {
+    /// For people: `503 ServiceUnavailable`.
+    var text: String { reason.map { "\(status) \($0)" } ?? "\(status)" }
+
+    /// What an answer means, and what to change.
+    var advice: String {
+        switch reason {
+        case "BadDeviceToken": "the token is not one of this environment: a development build's belongs to the sandbox"
+        case "DeviceTokenNotForTopic": "token and topic belong to different apps"
+        case "TopicDisallowed": "the key or certificate is not for this topic"
+        case "BadTopic", "MissingTopic": "the topic is not an app's bundle id"
+        case "InvalidProviderToken": "key, key id and team do not belong together, or the key was revoked"
+        case "ExpiredProviderToken": "the provider token is too old although it is new: the clock is wrong"
+        case "BadCertificate": "the certificate is not one for APNs, or was revoked"
+        case "BadCertificateEnvironment": "the certificate is for the other environment"
+        case "Unregistered", "ExpiredToken": "the token is no longer valid: remove the device"
+        default: "APNs refuses the request: \(text)"
+        }
+    }
+}
+
+// MARK: JSON
+
+extension SendLine {
+    /// The line of the output.
+    func answer(_ outcome: Outcome) -> ContiguousArray<UInt8> {
+        if case .accepted(let answer) = outcome {
+            return object(front) { json in
+                json.integer(answer.status, for: "status")
+                if let id = answer.apnsID { json.string(id, for: "apns_id") }
+            }
+        }
+        guard let failure = SendFailure(outcome) else { return [] }
+        var json = JSONWriter()
+        json.object { json in
+            json.object(for: "error") { json in
+                json.string(failure.code.rawValue, for: "code")
+                json.string(failure.message, for: "message")
+            }
+            json.integer(number, for: "line")
+            if let answer = failure.answer {
+                json.integer(answer.status, for: "status")
+                if let reason = answer.reason { json.string(reason, for: "reason") }
+                if let timestamp = answer.timestamp { json.integer(timestamp, for: "timestamp") }
+            }
+            json.bool(failure.mayRetry, for: "retry")
+        }
+        return closed(json.bytes, front + headers + back)
+    }
+
+    /// The line of the output for a message that `--dry-run` would send.
+    var dryAnswer: ContiguousArray<UInt8> { object(front) { $0.bool(true, for: "dry_run") } }
+
+    /// The line of the output for a line that cannot be sent.
+    func answer(_ failure: LineFailure) -> ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            failure.write(line: number, to: &json)
+            json.bool(false, for: "retry")
+        }
+        return closed(json.bytes, front + headers + back)
+    }
+
+    /// Members, those that the closure writes, and the rest of the line.
+    private func object(_ first: ContiguousArray<UInt8>, _ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8>
+    {
+        var json = JSONWriter()
+        json.object(write)
+        guard !first.isEmpty else { return closed(json.bytes, back) }
+        json.bytes[0] = UInt8(ascii: ",")
+        return closed([UInt8(ascii: "{")] + first.dropFirst() + json.bytes, back)
+    }
+
+    /// Adds members before the bracket at the end, and a newline.
+    private func closed(
+        _ object: ContiguousArray<UInt8>, _ members: ContiguousArray<UInt8>
+    ) -> ContiguousArray<UInt8> {
+        object.dropLast() + members + [UInt8(ascii: "}"), newline]
+    }
+}

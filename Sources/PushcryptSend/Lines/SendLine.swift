@@ -1,0 +1,153 @@
+internal import Pushcrypt
+internal import PushcryptCommand
+internal import PushcryptCommandKit
+
+/// A line of the input: the message to send, and the parts that its answer repeats.
+struct SendLine {
+    /// The members that are read.
+    private static let names: Set = [
+        "to", "id", "token", "environment", "topic", "push_type", "priority", "expiration", "collapse_id", "payload",
+    ]
+    /// The members that an answer adds, beside `error` and `line`.
+    private static let answerNames: Set = ["status", "reason", "timestamp", "retry", "apns_id", "dry_run"]
+    /// How every line begins that a seal refused, or that was not sent before.
+    private static let errorStart = ContiguousArray("{\"error\":".utf8)
+
+    enum Content {
+        case message(PushToSend, SendArguments.Environment?)
+        /// The line says why it was not sealed: it is its own answer.
+        case passedOn
+        case refused(LineFailure)
+    }
+
+    /// The line's number in the input, from 1.
+    let number: Int
+    let content: Content
+    /// Members of the answer, each after a comma: recipient and name; the rest without the payload.
+    let front: ContiguousArray<UInt8>
+    let back: ContiguousArray<UInt8>
+    /// What an error repeats besides, so that with its payload the line can be sent again.
+    let headers: ContiguousArray<UInt8>
+
+    init(_ text: ContiguousArray<UInt8>, number: Int) {
+        self.number = number
+        let isOwn = text.starts(with: Self.errorStart)
+        do throws(LineFailure) {
+            let names = isOwn ? Self.names.union(Self.answerNames).union(["error", "line"]) : Self.names
+            let line = try BatchLine(text, names: names, reserved: Self.answerNames.union(["error", "line"]))
+            front = Self.members { line.write(["to", "id"], to: &$0) }
+            headers = Self.members {
+                line.write(["topic", "push_type", "priority", "expiration", "collapse_id"], to: &$0)
+            }
+            back = Self.members {
+                line.write(["token", "environment"], to: &$0)
+                line.writePassed(to: &$0)
+            }
+            if isOwn, line["payload"] == nil {
+                content = .passedOn
+                return
+            }
+            do throws(LineFailure) {
+                try line.refuseReserved()
+                content = .message(try Self.message(line), try Self.environment(line))
+            } catch {
+                content = .refused(error)
+            }
+        } catch {
+            (front, back, headers) = ([], [], [])
+            content = .refused(error)
+        }
+    }
+
+    /// A message from the command line, without a line.
+    init(_ request: PushToSend, _ environment: SendArguments.Environment?) {
+        number = 1
+        content = .message(request, environment)
+        (front, back, headers) = ([], [], [])
+    }
+
+    /// A line that is too long to be read.
+    init(tooLong number: Int) {
+        self.number = number
+        content = .refused(.lineTooLong)
+        (front, back, headers) = ([], [], [])
+    }
+
+    private static func members(_ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object(write)
+        var bytes = json.bytes
+        bytes.removeLast()
+        if bytes.count == 1 { return [] }
+        bytes[0] = UInt8(ascii: ",")
+        return bytes
+    }
+}
+
+// MARK: Members
+
+extension SendLine {
+    private static func message(_ line: BatchLine) throws(LineFailure) -> PushToSend {
+        guard let payload = line["payload"] else { throw LineFailure(.malformedLine, "the line has no payload") }
+        guard payload.kind == .object else { throw LineFailure(.malformedLine, "payload must be a JSON object") }
+        guard let token = try line.text("token") else {
+            throw LineFailure(.malformedLine, "the line has no token, the device token in hexadecimal")
+        }
+        guard let topic = try line.text("topic") else {
+            throw LineFailure(.malformedLine, "the line has no topic: seal with --emit request")
+        }
+        return try PushToSend(
+            token: token, topic: topic, pushType: try line.text("push_type"), priority: try number(line, "priority"),
+            expiration: try number(line, "expiration"), collapseID: try line.text("collapse_id"),
+            payload: payload.minified())
+    }
+
+    private static func number(_ line: BatchLine, _ name: String) throws(LineFailure) -> UInt64? {
+        guard let value = line[name] else { return nil }
+        guard let number = value.integer, number >= 0 else {
+            throw LineFailure(.malformedLine, "\(name) must be a whole number")
+        }
+        return UInt64(number)
+    }
+
+    private static func environment(_ line: BatchLine) throws(LineFailure) -> SendArguments.Environment? {
+        guard let name = try line.text("environment") else { return nil }
+        guard let environment = SendArguments.Environment(rawValue: name) else {
+            throw LineFailure(.malformedLine, "environment must be production or sandbox")
+        }
+        return environment
+    }
+}
+
+extension PushToSend {
+    /// The longest device token that is sent; Apple's have 64 characters, and may grow.
+    private static let longestToken = 400
+    /// The longest value of another header; APNs takes less.
+    private static let longestValue = 512
+
+    /// Checks the parts of a request: no byte of a header may end it.
+    init(
+        token: String, topic: String, pushType: String?, priority: UInt64?, expiration: UInt64?, collapseID: String?,
+        payload: ContiguousArray<UInt8>
+    ) throws(LineFailure) {
+        guard (1...Self.longestToken).contains(token.utf8.count),
+            token.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || 0x61...0x66 ~= $0 | 0x20 })
+        else { throw LineFailure(.malformedLine, "token must be a device token in hexadecimal") }
+        guard priority.map({ [10, 5, 1].contains($0) }) ?? true else {
+            throw LineFailure(.malformedLine, "priority must be 10, 5 or 1")
+        }
+        self.init(deviceToken: token, expiration: expiration ?? 0, payload: payload)
+        try add("apns-topic", topic)
+        try add("apns-push-type", pushType ?? "alert")
+        if let priority { try add("apns-priority", "\(priority)") }
+        if let expiration { try add("apns-expiration", "\(expiration)") }
+        if let collapseID { try add("apns-collapse-id", collapseID) }
+    }
+
+    private mutating func add(_ name: String, _ value: String) throws(LineFailure) {
+        guard (1...Self.longestValue).contains(value.utf8.count), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+            value.utf8.first != 0x20, value.utf8.last != 0x20
+        else { throw LineFailure(.malformedLine, "\(name) must be a text of printable characters") }
+        headers.append((name, value))
+    }
+}

@@ -1,0 +1,66 @@
+internal import PushcryptCommandKit
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// The answers on their way to standard output: it is written without waiting for its reader.
+struct SendOutput {
+    /// When this much is not written, nothing is read.
+    private static let limit = 1 << 20
+    /// What a pipe that can be written takes at once for certain.
+    private static let pipePiece = Int(PIPE_BUF)
+    private static let filePiece = 65_536
+
+    private let console: Console
+    private let isInOrder: Bool
+    private let piece: Int
+    private var bytes: ContiguousArray<UInt8> = []
+    private var start = 0
+    /// Answers that wait for those before them.
+    private var waiting: [Int: ContiguousArray<UInt8>] = [:]
+    private var next = 1
+
+    init(_ console: Console, isInOrder: Bool) {
+        self.console = console
+        self.isInOrder = isInOrder
+        piece = console.output.regularFileSize == nil ? Self.pipePiece : Self.filePiece
+    }
+
+    var isEmpty: Bool { start == bytes.count && waiting.isEmpty }
+    var isFull: Bool { bytes.count - start >= Self.limit }
+    /// The answers that wait for another.
+    var waitingCount: Int { waiting.count }
+
+    /// Adds the answer to a message.
+    mutating func append(_ line: ContiguousArray<UInt8>, as number: Int) {
+        guard isInOrder else { return bytes.append(contentsOf: line) }
+        waiting[number] = line
+        while let line = waiting.removeValue(forKey: next) {
+            bytes.append(contentsOf: line)
+            next += 1
+        }
+    }
+
+    /// Writes as much as the reader takes now.
+    mutating func write() throws(CommandFailure) {
+        while start < bytes.count {
+            var request = pollfd(fd: console.output.number, events: Int16(POLLOUT), revents: 0)
+            guard unsafe poll(&request, 1, 0) > 0 else { break }
+            let end = min(bytes.count, start + piece)
+            try console.write(bytes.span.extracting(start..<end))
+            start = end
+        }
+        if start == bytes.count {
+            bytes.removeAll(keepingCapacity: true)
+            start = 0
+        } else if start > Self.limit {
+            bytes.removeSubrange(..<start)
+            start = 0
+        }
+    }
+}

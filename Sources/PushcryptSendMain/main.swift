@@ -1,0 +1,3 @@
+import PushcryptSend
+
+runPushcryptSend()

@@ -1,0 +1,288 @@
+#!/usr/bin/python3
+"""Sends through `pushcrypt send` to the mock, which misbehaves, and compares answers with what arrived.
+
+Usage: send_test.py PUSHCRYPT-SEND
+Prints `vectors: NAME: COUNT` for each part, and what differs.
+"""
+import concurrent.futures, json, os, signal, subprocess, sys, tempfile, time
+
+from cryptography.hazmat.primitives import serialization
+
+from mock import Fault, Mock, QuickRules
+from rules import Device
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.abspath(sys.argv[1])
+TOPIC, TEAM, KEY = "com.example.app", "TEAM123456", "ABC123DEFG"
+DEVICES = 500
+GONE = 1_700_000_000_000
+problems = []
+
+
+def expect(condition, *what):
+    if not condition:
+        problems.append(" ".join(map(str, what)))
+    return condition
+
+
+def token(number):
+    return f"{number:064x}"
+
+
+def rules(folder, gone=(), kid=KEY):
+    with open(f"{folder}/token.p8", "rb") as file:
+        public = serialization.load_pem_private_key(file.read(), None).public_key()
+    devices = {token(n): Device({TOPIC}, GONE if n in gone else None) for n in range(DEVICES)}
+    return QuickRules(devices, {kid: (TEAM, public, {TOPIC})})
+
+
+def line(number, device=None, **members):
+    payload = {"aps": {"alert": {"title": "Message"}, "mutable-content": 1}, "ENCRYPTED_DATA": "x" * 600}
+    return {"to": f"phone{number}", "id": f"message-{number}", "topic": TOPIC, "push_type": "alert", "priority": 10,
+            "expiration": int(time.time()) + 3600, "collapse_id": f"collapse-{number}", "payload": payload,
+            "token": token(number % DEVICES if device is None else device), "user": {"kept": number}} | members
+
+
+def command(folder, mock, *options, login=True):
+    login = ["--key", f"{folder}/AuthKey_{KEY}.p8", "--team", TEAM] if login else []
+    return [PROGRAM, *login, "--host", f"localhost:{mock.port}", "--ca-file", f"{folder}/authority.pem", *options]
+
+
+def send(folder, mock, lines, *options, login=True, code=None, seconds=60):
+    """Runs the program; returns its answers and what it says."""
+    text = "".join(json.dumps(one) + "\n" if isinstance(one, dict) else one for one in lines)
+    done = subprocess.run(command(folder, mock, *options, login=login), input=text.encode(), capture_output=True, timeout=seconds)
+    if code is not None:
+        expect(done.returncode == code, "exit", done.returncode, "instead of", code, done.stderr.decode())
+    return [json.loads(answer) for answer in done.stdout.splitlines()], done.stderr.decode()
+
+
+def identities(mock):
+    return [dict(request.headers)["apns-collapse-id"] for request in mock.taken]
+
+
+def part_plain(folder):
+    """Nothing goes wrong: every message is taken once, on one connection, with the headers of its line."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=100) as mock:
+        lines = [line(n) for n in range(1000)]
+        answers, _ = send(folder, mock, lines, "--in-order", code=0)
+        expect([a.get("id") for a in answers] == [one["id"] for one in lines], "answers out of order")
+        expect(all(a["status"] == 200 and len(a["apns_id"]) == 36 for a in answers), "an answer is not 200")
+        expect(all(a["user"] == one["user"] and a["token"] == one["token"] for a, one in zip(answers, lines)), "members lost")
+        expect(len(mock.taken) == 1000 and len(set(identities(mock))) == 1000, "taken", len(mock.taken))
+        expect(1 <= mock.connections <= 4, mock.connections, "connections")
+        by_id = {dict(r.headers)["apns-collapse-id"]: r for r in mock.taken}
+        for one in lines:
+            request = by_id.get(one["collapse_id"])
+            if not expect(request, one["id"], "is missing"):
+                break
+            headers = dict(request.headers)
+            wanted = (one["topic"], one["push_type"], str(one["priority"]), str(one["expiration"]))
+            expect(wanted == tuple(headers[f"apns-{name}"] for name in ("topic", "push-type", "priority", "expiration")), headers)
+            expect(request.path == "/3/device/" + one["token"], request.path)
+            expect(json.loads(request.body) == one["payload"] and b" :" not in request.body, "payload differs")
+    return 1000
+
+
+def part_faults(folder):
+    """Every fault, several times: every message is answered once, and none is lost or twice without need."""
+    count, gone = 10_000, {7, 8}
+    kinds = [
+        Fault("goaway"), Fault("refuse"), Fault("reset"), Fault("answer", 429, "TooManyRequests", (("retry-after", "1"),)),
+        Fault("answer", 500, "InternalServerError"), Fault("answer", 503, "ServiceUnavailable"), Fault("silence"),
+        Fault("stuck"), Fault("lost"), Fault("unread"), Fault("late"), Fault("slow"), Fault("expired"),
+    ]
+    plan = {300 + 700 * index: kind for index, kind in enumerate(kinds)} | {9600: Fault("goaway"), 9700: Fault("unread")}
+    with Mock(rules(folder, gone), f"{folder}/service.pem", f"{folder}/service.key", streams=50,
+              fault=lambda number, request: plan.get(number)) as mock:
+        lines = [line(n) for n in range(count)]
+        start = time.time()
+        answers, said = send(folder, mock, lines, "--timeout", "2s", "--connections", "2", code=1, seconds=120)
+        expect(len(answers) == count, len(answers), "answers")
+        by_id = {}
+        for answer in answers:
+            expect(answer["id"] not in by_id, answer["id"], "is answered twice")
+            by_id[answer["id"]] = answer
+        taken = {}
+        for name in identities(mock):
+            taken[name] = taken.get(name, 0) + 1
+        for number in range(count):
+            answer = by_id.get(f"message-{number}", {})
+            if number % DEVICES in gone:
+                expect(
+                    answer.get("error", {}).get("code") == "unregistered" and answer["status"] == 410
+                    and answer["timestamp"] == GONE and answer["retry"] is False, answer)
+            else:
+                expect(answer.get("status") == 200, number, answer)
+                expect(f"collapse-{number}" in taken, number, "is lost")
+        expect(len(mock.faults) == 13 and sum(mock.faults.values()) == 15, "faults that happened:", mock.faults)
+        # What may be sent twice: requests that were under way when a connection broke or a request got no answer.
+        twice = sum(times - 1 for times in taken.values())
+        expect(0 < twice <= 60 * 4, twice, "copies")
+        expect(mock.most_open <= 3, mock.most_open, "connections at a time")
+        expect(time.time() - start < 60, "too slow")
+    return count
+
+
+def part_window(folder):
+    """At most the window is between input and answer, and a full pipe stops the reading."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", fault=lambda *_: Fault("late", seconds=0.01)) as mock:
+        program = subprocess.Popen(command(folder, mock, "--window", "10"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for number in range(30):
+            program.stdin.write((json.dumps(line(number)) + "\n").encode())
+        program.stdin.close()
+        answers = program.stdout.read().splitlines()
+        expect(program.wait() == 0 and len(answers) == 30, len(answers))
+    return 30
+
+
+def part_certificate(folder):
+    """A certificate, as PEM and as PKCS #12, and one for another topic."""
+    subprocess.run(
+        ["openssl", "pkcs12", "-export", "-in", "com.example.app.pem", "-inkey", "com.example.app.key", "-out", "app.p12",
+         "-passout", "pass:secret words"], cwd=folder, check=True, capture_output=True)
+    with open(f"{folder}/passphrase", "w") as file:
+        file.write("secret words\n")
+    for name in ("com.example.app.pem", "com.example.other.pem", "app.p12", "passphrase"):
+        os.chmod(f"{folder}/{name}", 0o600)
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", f"{folder}/authority.pem") as mock:
+        lines = [line(n) for n in range(5)]
+        answers, _ = send(folder, mock, lines, "--certificate", f"{folder}/com.example.app.pem", login=False, code=0)
+        expect(len(mock.taken) == 5, answers)
+        expect(all("authorization" not in dict(r.headers) for r in mock.taken), "a token beside the certificate")
+        send(folder, mock, lines, "--certificate", f"{folder}/app.p12", "--passphrase-file", f"{folder}/passphrase",
+             login=False, code=0)
+        expect(len(mock.taken) == 10, "PKCS #12 is not used")
+        answers, _ = send(folder, mock, lines[:1], "--certificate", f"{folder}/com.example.other.pem", login=False, code=1)
+        expect(answers[0]["error"]["code"] == "wrong-address" and answers[0]["reason"] == "TopicDisallowed", answers)
+    return 11
+
+
+def part_tls(folder):
+    """Whom it does not talk to: a wrong name, an unknown authority, an expired certificate, a peer without HTTP/2."""
+    subprocess.run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout self.key -subj /CN=localhost "
+                   "-addext subjectAltName=DNS:localhost -days 1 -out self.pem && "
+                   "openssl req -new -key service.key -subj /CN=localhost -out old.csr && "
+                   "openssl x509 -req -in old.csr -CA authority.pem -CAkey authority.key -CAcreateserial -days -1 -out old.pem "
+                   "-extfile <(echo subjectAltName=DNS:localhost) && "
+                   "openssl req -new -key service.key -subj /CN=other -out other.csr && "
+                   "openssl x509 -req -in other.csr -CA authority.pem -CAkey authority.key -CAcreateserial -days 2 -out other.pem "
+                   "-extfile <(echo subjectAltName=DNS:other.example)", shell=True, executable="/bin/bash", cwd=folder, check=True,
+                   capture_output=True)
+    cases = [("self.pem", "self.key", ("h2",)), ("old.pem", "service.key", ("h2",)), ("other.pem", "service.key", ("h2",)),
+             ("service.pem", "service.key", ("http/1.1",))]
+    for certificate, key, protocols in cases:
+        with Mock(rules(folder), f"{folder}/{certificate}", f"{folder}/{key}", protocols=protocols) as mock:
+            answers, said = send(folder, mock, [line(1)], code=64)
+            expect([a["error"]["code"] for a in answers] == ["not-sent"] and not mock.taken, certificate, answers, said)
+            expect("APNs cannot be used" in said, said)
+    return len(cases)
+
+
+def part_refusals(folder):
+    """A wrong key stops the run; one wrong line does not."""
+    with Mock(rules(folder, kid="OTHER12345"), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        answers, said = send(folder, mock, [line(n) for n in range(100)], code=64)
+        codes = [a["error"]["code"] for a in answers]
+        expect(codes.count("login-refused") == 20 and codes.count("not-sent") == 80, codes)
+        expect("InvalidProviderToken" in said and mock.seen == 20, said, mock.seen)
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        seal_refused = '{"error":{"code":"no-key","message":"m"},"line":1,"to":null,"token":"0a"}\n'
+        lines = [line(1), line(2, token="zz"), seal_refused, line(3, topic="a\r\nb: c"), line(4, payload=[]), "{\n", line(5)]
+        lines += [line(6, expiration=int(time.time()) - 1), line(7, topic="com.example.other")]
+        answers, _ = send(folder, mock, lines, "--in-order", code=1)
+        expect(answers[2] == json.loads(seal_refused), answers[2])
+        codes = [a["error"]["code"] if "error" in a else a["status"] for a in answers]
+        wanted = [200, "malformed-line", "no-key", "malformed-line", "malformed-line", "unexpected-end", 200, "too-late", "wrong-address"]
+        expect(codes == wanted, codes)
+        # An error keeps the line without its payload: with it, the line can be sent again.
+        again = answers[1] | {"payload": line(2)["payload"], "token": token(2)}
+        answers, _ = send(folder, mock, [again], code=0)
+        expect(answers[0]["id"] == "message-2" and "error" not in answers[0], answers)
+        answers, _ = send(folder, mock, ["{}\n" + json.dumps(line(9))], "--dry-run", code=1)
+        expect(answers[1]["dry_run"] is True and len(mock.taken) == 3, answers)
+    return 110
+
+
+def part_single(folder):
+    """One message of the command line."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        payload = '{"aps": {"alert": "x"}}'
+        answers, _ = send(folder, mock, [payload], "--token", token(1), "--topic", TOPIC, "--expiration", "0", code=0)
+        expect(answers[0]["status"] == 200 and mock.taken[0].body == b'{"aps":{"alert":"x"}}', answers)
+        expect(dict(mock.taken[0].headers)["apns-expiration"] == "0", mock.taken[0].headers)
+    return 1
+
+
+def part_signals(folder):
+    """SIGTERM: what is under way ends, the rest is answered or not read."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=5,
+              fault=lambda *_: Fault("late", seconds=1)) as mock:
+        program = subprocess.Popen(
+            command(folder, mock, "--connections", "1"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for number in range(20):
+            program.stdin.write((json.dumps(line(number)) + "\n").encode())
+        program.stdin.flush()
+        deadline = time.time() + 20
+        while len(mock.taken) < 3 and time.time() < deadline:
+            time.sleep(0.05)
+        program.send_signal(signal.SIGTERM)
+        out, said = program.communicate(timeout=20)
+        answers = [json.loads(answer) for answer in out.splitlines()]
+        accepted = [a["id"] for a in answers if a.get("status") == 200]
+        rest = [a for a in answers if a.get("error", {}).get("code") == "not-sent"]
+        expect(len(answers) == 20 and len(accepted) == len(mock.taken) and len(rest) == 20 - len(accepted), len(accepted), len(rest))
+        expect(all(a["retry"] for a in rest) and program.returncode == 1, program.returncode, said)
+    # A reader that leaves ends it quietly.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        text = "".join(json.dumps(line(n)) + "\n" for n in range(2000)).encode()
+        done = subprocess.run(["bash", "-c", 'set -o pipefail; "$@" | head -n 1 >/dev/null', "-", *command(folder, mock)],
+                              input=text, capture_output=True, timeout=60)
+        expect(done.returncode == 0 and not done.stderr, done.returncode, done.stderr)
+    return 21
+
+
+def part_give_up(folder):
+    """`--unknown give-up` answers, and the time for retries ends."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda number, _: Fault("reset") if number == 1 else Fault("answer", 500, "InternalServerError")) as mock:
+        answers, _ = send(folder, mock, [line(1)], "--unknown", "give-up", code=1)
+        expect(answers[0]["error"]["code"] == "no-answer" and answers[0]["retry"] is True, answers)
+        answers, _ = send(folder, mock, [line(2)], "--retry-for", "2s", code=1)
+        expect(answers[0]["error"]["code"] == "apns-busy" and answers[0]["status"] == 500, answers)
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        port = mock.port
+    mock.port = port
+    mock.loop.run_until_complete(asyncio_close(mock))
+    answers, said = send(folder, mock, [line(3)], "--retry-for", "2s", code=1)
+    expect(answers[0]["error"]["code"] == "unreachable" and "no connection" in said, answers, said)
+    return 3
+
+
+async def asyncio_close(mock):
+    mock.server.close()
+    await mock.server.wait_closed()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([f"{HERE}/../Senders/certificates.sh"], cwd=folder, check=True)
+        os.rename(f"{folder}/token.p8", f"{folder}/AuthKey_{KEY}.p8")
+        os.symlink(f"AuthKey_{KEY}.p8", f"{folder}/token.p8")
+        os.chmod(f"{folder}/AuthKey_{KEY}.p8", 0o600)
+        parts = [value for name, value in globals().items() if name.startswith("part_")]
+        wanted = sys.argv[2:]
+        parts = [part for part in parts if not wanted or part.__name__[5:] in wanted]
+        for part in parts:
+            before, start = len(problems), time.time()
+            count = part(folder)
+            if len(problems) == before:
+                print(f"vectors: messages sent to APNs, {part.__name__[5:]}: {count}", flush=True)
+            print(f"{part.__name__}: {time.time() - start:.1f} s", file=sys.stderr)
+    for problem in problems[:20]:
+        print("send: error:", problem[:1000], file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
