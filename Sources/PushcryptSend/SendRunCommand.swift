@@ -5,8 +5,9 @@ internal import PushcryptCommandKit
 /// Runs `pushcrypt send` with the arguments of this process, and ends the process with its exit code.
 public func runPushcryptSend() -> Never {
     prepareProcess()
-    let table = CommandTable.send
-    endProcess(run(arguments: ["send"] + SystemEnvironment.arguments, table: table, console: .sending).rawValue)
+    var arguments = SystemEnvironment.arguments
+    if arguments != [Option.version.name] { arguments.insert("send", at: 0) }
+    endProcess(run(arguments: arguments, table: .send, console: .sending).rawValue)
 }
 
 extension Console {

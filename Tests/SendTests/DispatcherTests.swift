@@ -129,14 +129,16 @@ private let internalError = APNsAnswer(status: 500, reason: "InternalServerError
         #expect(world.opened == [1, 2, 3])
     }
 
-    @Test func nothingIsSentBeforeTheSettings() {
-        let world = World()
+    @Test(arguments: [true, false])
+    func nothingIsSentBeforeTheSettings(_ usesToken: Bool) {
+        let world = World { $0.usesToken = usesToken }
         world.streams = nil
         world.add()
         world.settle()
         world.dispatcher.connected(1)
         world.settle()
         #expect(world.sent.isEmpty)
+        #expect(world.opened == [1])
         world.dispatcher.allowed(1, on: 1)
         world.settle()
         #expect(world.sent.count == 1)

@@ -58,6 +58,8 @@ extension APNsAnswer {
         case deviceBusy
         /// Again, after a pause for this connection.
         case connectionBusy
+        /// The connection had another provider token less than 20 minutes ago: the message was not read.
+        case tokenTooSoon
         /// Never again.
         case refused
     }
@@ -66,7 +68,8 @@ extension APNsAnswer {
         switch (status, reason) {
         case (200, _): .accepted
         case (403, "ExpiredProviderToken"): .expiredToken
-        case (429, "TooManyProviderTokenUpdates"), (503, _): .connectionBusy
+        case (429, "TooManyProviderTokenUpdates"): .tokenTooSoon
+        case (503, _): .connectionBusy
         case (429, _): .deviceBusy
         case (500...599, _): .tryAgain
         default: .refused
@@ -74,7 +77,7 @@ extension APNsAnswer {
     }
 
     /// Whether the answer shows that APNs accepts the provider token.
-    var provesToken: Bool { status != 403 && verdict != .connectionBusy }
+    var provesToken: Bool { status != 403 && verdict != .connectionBusy && verdict != .tokenTooSoon }
 
     /// Whether the same answer for every message means that the set-up is wrong, and not the messages.
     var concernsSetup: Bool {

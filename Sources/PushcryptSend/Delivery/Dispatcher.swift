@@ -82,17 +82,18 @@ final class Dispatcher {
 private struct Link {
     let number: Int
     var isConnected = false
-    /// Streams that may be open; 0 until APNs has said how many.
-    var capacity = 0
+    /// Streams that may be open; nil until APNs has said how many.
+    var capacity: Int?
     /// Whether APNs has answered in a way that shows it accepts the provider token.
     var isProven: Bool
     /// Whether nothing new goes into it.
     var isDraining = false
     var hasAnswered = false
     var pausedUntil: UInt64 = 0
+    var pauses = 0
     var requests: [Int: Delivery] = [:]
 
-    var isFull: Bool { requests.count >= (isProven ? capacity : min(1, capacity)) }
+    var isFull: Bool { requests.count >= min(capacity ?? 0, isProven ? .max : 1) }
 }
 
 /// A limit of requests a second, which lets through what a tenth of a second may have.
@@ -237,7 +238,9 @@ extension Dispatcher {
         guard stopReason == nil, !ready.isEmpty, now.uptime >= nextConnection else { return false }
         let usable = links.filter { !$0.isDraining }
         guard usable.count < settings.connections else { return false }
-        return usable.allSatisfy { $0.isConnected && $0.isProven && $0.isFull && $0.pausedUntil <= now.uptime }
+        return usable.allSatisfy {
+            $0.isConnected && $0.capacity != nil && $0.isProven && $0.isFull && $0.pausedUntil <= now.uptime
+        }
     }
 
     /// Ends messages and requests whose time has ended.
@@ -336,6 +339,15 @@ extension Dispatcher {
                 links[index].pausedUntil = max(links[index].pausedUntil, now.uptime + pause)
             }
             retry(delivery, after: pause, at: now)
+        case .tokenTooSoon:
+            // The connection knows another token; every other one may take this message.
+            delivery.setback = .answer(answer)
+            if let index = index(of: link), links[index].pausedUntil <= now.uptime {
+                links[index].pauses += 1
+                let pause = settings.policy.pause(after: links[index].pauses, atLeast: answer.retryAfter)
+                links[index].pausedUntil = now.uptime + pause
+            }
+            again(delivery, at: now)
         }
     }
 
