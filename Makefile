@@ -26,7 +26,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-xcode setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages build library send archives man demo test test-readme test-clean test-long test-scale test-senders test-send test-interop test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install install-send uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,9 @@ library: setup-library archives ## build libpushcrypt.so for other languages, op
 	swift build -c release $(STATIC) $(SHARED) --product PushcryptC $(QUIET)
 	@ln -f .build/release/libPushcryptC.so .build/release/libpushcrypt.so.0
 	@ln -sf libpushcrypt.so.0 .build/release/libpushcrypt.so
+
+send: setup-send archives ## build the program behind `pushcrypt send`, optimised: .build/release/pushcrypt-send
+	swift build -c release $(STATIC) --product pushcrypt-send $(QUIET)
 
 archives:
 	@mkdir -p $(CXX_ARCHIVE)
@@ -65,7 +68,7 @@ test-readme: setup ## follow README.md as a new user, in a fresh copy with an em
 test-clean: ## the same in a clean Debian root; as root, with debootstrap
 	@Tests/Checks/Scripts/clean-root.sh
 
-test-long: setup ## longer tests: faults, sanitizers, mutants, a million messages; resumes where it stopped
+test-long: setup-send ## longer tests: faults, sanitizers, mutants, a million messages; resumes where it stopped
 	@Tests/Checks/Long/run.sh
 
 test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, with workers being killed
@@ -73,6 +76,10 @@ test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis st
 
 test-senders: build setup-senders ## send through real APNs clients to a local endpoint, and open what arrives
 	@Tests/Checks/Senders/run.sh
+
+test-send: setup-send ## send 10,000 messages to a local APNs that misbehaves in every way; part of `make test`
+	swift build --product pushcrypt-send $(QUIET)
+	@Tests/Checks/Apns/send_test.py .build/debug/pushcrypt-send
 
 test-interop: build setup-interop ## test receivers in Python, JavaScript, C and Java with the test kit, and 100,000 random messages both ways
 	@Tests/Checks/Interop/run.sh
@@ -104,7 +111,7 @@ bench-record: setup-test counted ## record the instruction counts that `make tes
 order: setup-test build ## list the functions of the Swift library that a seal runs, for the linker: Sources/Packaging
 	@Tests/Checks/Bench/instructions.py order
 
-api: setup ## record the public API of each library, which `make test` compares: Tests/Data/API
+api: setup-send ## record the public API of each library, which `make test` compares: Tests/Data/API
 	swift build --build-tests $(QUIET)
 	@Tests/Checks/Scripts/documentation.py check .build/debug/Modules
 	@Tests/Checks/Scripts/api.py record .build/documentation/symbols
@@ -112,7 +119,7 @@ api: setup ## record the public API of each library, which `make test` compares:
 bench-peers: build setup-peers ## compare with the cost of Web Push, sealed boxes and age
 	@Tests/Checks/Bench/peers.sh
 
-setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-xcode setup-packages: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages: setup-%: setup
 	@Tests/Checks/Scripts/setup.sh $*
 
 deb: build library setup-packages ## Debian packages, checked by lintian: .build/packages
@@ -138,6 +145,10 @@ lint: setup ## check the format, the words, the order of the folders, and that s
 install: $(if $(SUDO_UID),,build) ## install the stripped command, its manual and completions below PREFIX (/usr/local)
 	@test -x "$(PROGRAM)" || { echo 'make: nothing is built yet: run `make build` first, without sudo' >&2; exit 1; }
 	Sources/Packaging/install.sh install "$(PROGRAM)" "$(DESTDIR)$(PREFIX)"
+
+install-send: $(if $(SUDO_UID),,send) ## install the program behind `pushcrypt send` below PREFIX (/usr/local)
+	@test -x "$(PROGRAM)-send" || { echo 'make: nothing is built yet: run `make send` first, without sudo' >&2; exit 1; }
+	Sources/Packaging/install.sh send "$(PROGRAM)-send" "$(DESTDIR)$(PREFIX)"
 
 uninstall: ## remove the installed files
 	Sources/Packaging/install.sh remove "$(DESTDIR)$(PREFIX)"

@@ -231,10 +231,14 @@ let package = Package(
             dependencies: ["CCurl", "CNghttp2", "COpenSSL", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit"],
             swiftSettings: strict),
         .executableTarget(
-            name: "PushcryptSendMain", dependencies: ["CCrashes", "CSwiftRuntime", "PushcryptSend"], swiftSettings: strict),
+            name: "PushcryptSendMain", dependencies: ["CCrashes", "CSwiftRuntime", "PushcryptSend"],
+            swiftSettings: strict),
         .testTarget(
             name: "SendTests",
-            dependencies: ["COpenSSL", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend"],
+            // PushcryptSendMain is named so that its tests find a fresh binary.
+            dependencies: [
+                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend", "PushcryptSendMain",
+            ],
             swiftSettings: strict),
         // What tests wait with.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),

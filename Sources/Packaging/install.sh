@@ -2,7 +2,8 @@
 # The stripped command, a manual page for each command, and completions, below a prefix. The only list of installed
 # files: `make install`, `make uninstall` and package.sh use it.
 # Usage: install.sh install PROGRAM PREFIX [ZSH-FOLDER]      ZSH-FOLDER below share/zsh: site-functions, unless it is given
-#        install.sh remove PREFIX                            what `install` has put there, and nothing else
+#        install.sh send PROGRAM PREFIX                      the stripped program behind `pushcrypt send`
+#        install.sh remove PREFIX                            what these have put there, and nothing else
 set -euo pipefail
 umask 022
 
@@ -30,14 +31,18 @@ install)
         "$program" completions "$shell" >"$prefix/$file"
     done
     ;;
+send)
+    install -d "$3/bin"
+    install -s -m 755 "$2" "$3/bin/pushcrypt-send"
+    ;;
 remove)
     prefix=$2
-    rm -f "$prefix/bin/pushcrypt"
+    rm -f "$prefix/bin/pushcrypt" "$prefix/bin/pushcrypt-send"
     remove_pages "$prefix"
     completions | while read -r _ file; do rm -f "$prefix/$file"; done
     ;;
 *)
-    sed -n '4,5s/^# //p' "$0" >&2
+    sed -n '4,6s/^# //p' "$0" >&2
     exit 64
     ;;
 esac

@@ -13,9 +13,6 @@ struct SendCounts: Equatable {
     var answers: [String: Int] = [:]
     var inFlight = 0
     var connections = 0
-    /// The bytes of connections that have ended, as HTTP/2.
-    var bytesSent = 0
-    var bytesReceived = 0
 
     mutating func fail(_ code: String) { failed[code, default: 0] += 1 }
 }

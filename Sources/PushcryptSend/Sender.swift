@@ -176,13 +176,13 @@ extension Sender {
     private func carryOut(_ action: Dispatcher.Action, _ route: Route) throws(CommandFailure) {
         switch action {
         case .connect(let link):
+            guard let handle = dialer.dial(route.destination, for: link, of: ObjectIdentifier(route)) else {
+                return route.dispatcher.connectionFailed(link, "libcurl refuses an option", isLasting: true, at: now)
+            }
             do throws(HTTP2Error) {
-                guard let handle = dialer.dial(route.destination, for: link, of: ObjectIdentifier(route)) else {
-                    return route.dispatcher.connectionFailed(
-                        link, "libcurl refuses an option", isLasting: true, at: now)
-                }
                 route.connections.append(try Connection(handle, link, authority: route.destination.authority))
             } catch {
+                dialer.close(handle)
                 route.dispatcher.connectionFailed(link, error.text, isLasting: false, at: now)
             }
         case .send(let delivery, let link):
@@ -209,8 +209,6 @@ extension Sender {
     }
 
     private func close(_ connection: Connection, of route: Route) {
-        counts.bytesSent += connection.bytesSent
-        counts.bytesReceived += connection.bytesReceived
         dialer.close(connection.handleToClose)
         route.connections.removeAll { $0 === connection }
     }

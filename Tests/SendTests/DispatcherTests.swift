@@ -555,7 +555,7 @@ struct Repeatable: RandomNumberGenerator {
             act()
         }
         if Bool.random(using: &random) { dispatcher.stop() }
-        // The far end is dead from now on: everything ends by itself.
+        // The far end is dead from now on: everything ends alone.
         for link in dialling { dispatcher.connectionFailed(link, "no", isLasting: false, at: world.now) }
         dialling = []
         var rounds = 0

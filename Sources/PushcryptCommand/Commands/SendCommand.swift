@@ -15,7 +15,7 @@ struct SendCommand: CommandBody {
         throw ReplacedProcess.run(Self.program, words) == .notFound
             ? .usage(
                 "\(Self.program), which carries out 'pushcrypt send', is not installed",
-                hint: "it is a package of its own; it may be in the folder of pushcrypt or in one of the PATH")
+                hint: "it comes as a separate package; it may be in the folder of pushcrypt or in one of the PATH")
             : .failed("cannot run \(Self.program)")
     }
 }
@@ -83,14 +83,14 @@ package struct SendArguments: Sendable {
         team = arguments.value("--team", "ID", help: "the id of the team that the key belongs to")
         certificate = arguments.value(
             "--certificate", "FILE", .secret,
-            help: "certificate and private key, PEM or PKCS #12, in the place of a key")
+            help: "certificate and private key, PEM or PKCS #12, instead of a key")
         passphraseFile = arguments.value(
             "--passphrase-file", "FILE", .secret, help: "the passphrase of the certificate's file")
         environment = arguments.choice(
             "--environment", "WHICH", help: "the APNs for lines that do not say; default production")
         host = arguments.value("--host", "HOST[:PORT]", help: "another host than Apple's, for tests, or its port 2197")
         authorities = arguments.value(
-            "--ca-file", "FILE", .file, help: "certificates that sign the host's, in the place of the system's")
+            "--ca-file", "FILE", .file, help: "certificates that sign the host's, instead of the system's")
         proxy = arguments.value("--proxy", "URL", help: "an HTTP proxy; default as the variable https_proxy says")
         connections = arguments.count("--connections", "N", 1...64, help: "connections at a time; default 4")
         retryFor = arguments.seconds(

@@ -47,7 +47,8 @@ struct Explanation: Sendable {
 extension Explanation {
     /// Every explanation, area by area. Built on first use, which few commands need.
     static let all =
-        delivery + opening + attachments + sealing + lint + batches + sending + signing + keys + rotation + store + enrolment
+        delivery + opening + attachments + sealing + lint + batches + sending + signing + keys + rotation + store
+        + enrolment
         + categories + library + json
 
     /// The explanations of a code: several if areas use it differently, none for an unknown code.

@@ -13,7 +13,7 @@ extension SystemEnvironment {
     package static var arguments: [String] { Array(CommandLine.arguments.dropFirst()) }
 }
 
-/// Another program in the place of this one.
+/// Another program instead of this one.
 package enum ReplacedProcess {
     /// Runs a program with the same streams and process id: the one beside this program, or else the first of the PATH.
     ///

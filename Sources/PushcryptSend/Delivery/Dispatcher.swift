@@ -75,7 +75,6 @@ final class Dispatcher {
 
     /// The messages for which a request is out.
     var inFlight: Int { links.reduce(0) { $0 + $1.requests.count } }
-    var hasLinks: Bool { !links.isEmpty }
 }
 
 /// A connection, as the dispatcher sees it.
@@ -249,7 +248,7 @@ extension Dispatcher {
         nextSweep = now.uptime + Self.sweepInterval
         for delivery in ready.remove(where: { $0.hasEnded(at: now) }) { end(delivery, at: now) }
         if !busyTokens.isEmpty { busyTokens = busyTokens.filter { $0.value > now.uptime } }
-        // A connection with a request that gets no answer may be stuck for good: nothing new goes into it, and every other request
+        // A connection with a request that gets no answer may be stuck permanently: nothing new goes into it, and every other request
         // has its own time.
         overdue = []
         for index in links.indices {
@@ -274,7 +273,7 @@ extension Dispatcher {
     }
 }
 
-// MARK: What happened
+// MARK: Reports
 
 extension Dispatcher {
     /// Reports that a connection is made, and verified.

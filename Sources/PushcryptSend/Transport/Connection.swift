@@ -19,9 +19,6 @@ final class Connection {
     private(set) var isBlocked = false
     private var heardAt: UInt64 = 0
     private var pingedAt: UInt64?
-    /// The bytes that went through this connection.
-    private(set) var bytesSent = 0
-    private(set) var bytesReceived = 0
 
     init(_ handle: Dialer.Handle, _ link: Int, authority: String) throws(HTTP2Error) {
         self.handle = handle
@@ -36,7 +33,6 @@ final class Connection {
 
     var descriptor: Descriptor { handle.descriptor }
     var handleToClose: Dialer.Handle { handle }
-    var hasOutput: Bool { start < end || session.wantsToWrite }
 
     func connected(at time: UInt64) {
         isConnected = true
@@ -60,9 +56,7 @@ final class Connection {
                 }
             }
             switch unsafe handle.write(UnsafeRawBufferPointer(rebasing: output[start..<end])) {
-            case .bytes(let count):
-                start += count
-                bytesSent += count
+            case .bytes(let count): start += count
             case .later:
                 isBlocked = true
                 return nil
@@ -77,7 +71,6 @@ final class Connection {
             switch unsafe handle.read(into: room) {
             case .bytes(let count):
                 heardAt = time
-                bytesReceived += count
                 do throws(HTTP2Error) {
                     try unsafe session.read(UnsafeRawBufferPointer(rebasing: room[..<count]))
                 } catch {

@@ -6,7 +6,7 @@ internal import PushcryptCommandKit
 struct Destination: Sendable {
     var host: String
     var port = 443
-    /// Certificates to trust in the place of the system's.
+    /// Certificates to trust instead of the system's.
     var authorities: String?
     /// `http://host:port`; nil for what the environment says.
     var proxy: String?

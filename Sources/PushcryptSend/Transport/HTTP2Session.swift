@@ -76,9 +76,6 @@ final class HTTP2Session {
         guard code == 0 else { throw HTTP2Error(code: code) }
     }
 
-    /// The requests that are open.
-    var openRequests: Int { streams.count }
-
     /// Removes and returns what happened since the last call.
     func takeEvents() -> [Event] {
         guard !events.isEmpty else { return [] }
@@ -236,6 +233,7 @@ extension HTTP2Session {
             let length = unsafe nghttp2_session_mem_send(session, &piece)
             guard length >= 0 else { throw HTTP2Error(code: Int32(clamping: length)) }
             guard length > 0, let piece = unsafe piece else { break }
+            guard length <= room.count - count else { throw HTTP2Error(code: Int32(NGHTTP2_ERR_BUFFER_ERROR.rawValue)) }
             unsafe room.baseAddress.map { unsafe ($0 + count).copyMemory(from: piece, byteCount: length) }
             count += length
         }
@@ -254,7 +252,6 @@ extension HTTP2Session {
 
     /// Whether the connection can be closed: both sides are done.
     var isOver: Bool { unsafe nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
-    var wantsToWrite: Bool { unsafe nghttp2_session_want_write(session) != 0 }
 }
 
 // MARK: Callbacks

@@ -2,7 +2,7 @@
 # Checks that a target's requirements are installed, and installs missing ones with apt. If nothing is missing, it only
 # runs pkg-config, uses no network and prints nothing.
 # Usage: setup.sh            what every target needs
-#        setup.sh test       what `make test` needs besides: the shells that are completed for, a checker of manual pages, valgrind, and QR codes
+#        setup.sh test       what `make test` needs besides: what `send` needs, the shells that are completed for, a checker of manual pages, valgrind, and QR codes
 #        setup.sh bench      what `make bench` needs besides
 #        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
@@ -10,6 +10,7 @@
 #        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace, faketime, e2fsprogs and a C compiler
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
+#        setup.sh send       what `make send` and `make test-send` need besides: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt
 #        setup.sh interop    what `make test-interop` needs besides: Node 18, JDK 17, gcc, and Python 3.11 with an environment in .build/interop
 #        setup.sh xcode      what `make test-xcode` needs besides: llvm, and a Python environment in .build/xcode
 #        setup.sh browser    what `make test-browser` needs besides: Chromium, and fonts of many scripts
@@ -73,6 +74,10 @@ has_python_311() {
 
 find_missing() {
     missing=()
+    add_missing "$1"
+}
+
+add_missing() {
     case $1 in
     build)
         need pkg-config command -v pkg-config
@@ -84,7 +89,17 @@ find_missing() {
         # A signer in Python simulates a key service.
         need python3-cryptography has_cryptography
         ;;
+    send)
+        need libnghttp2-dev pkg-config --exists 'libnghttp2 >= 1.43'
+        need libcurl4-openssl-dev pkg-config --exists 'libcurl >= 7.81'
+        need libssl-dev pkg-config --exists 'openssl >= 3.0'
+        # The system's Python, whichever is in the path.
+        need python3-h2 /usr/bin/python3 -c 'import h2'
+        need python3-jwt /usr/bin/python3 -c 'import jwt'
+        need python3-cryptography /usr/bin/python3 -c 'import cryptography'
+        ;;
     test)
+        add_missing send
         need zsh command -v zsh
         need fish command -v fish
         need mandoc command -v mandoc
@@ -173,7 +188,8 @@ environment() {
 command_elsewhere() {
     local names=" ${missing[*]} "
     if command -v brew >/dev/null || [ "$(uname)" = Darwin ]; then
-        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
+        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite } names=${names/ libnghttp2-dev / libnghttp2 }
+        names=${names/ libcurl4-openssl-dev / curl } names=${names/ libssl-dev / openssl }
         names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
         names=${names/ default-jre-headless / openjdk } names=${names/ openjdk-17-jdk-headless / openjdk }
         names=${names/ nodejs / node } names=${names/ zbar-tools / zbar }

@@ -44,6 +44,10 @@ Tests/Checks/Mutants/mutants.py --check .build/debug/pushcryptPackageTests.xctes
 Tests/Checks/Scripts/documentation.py check .build/debug/Modules &&
     Tests/Checks/Scripts/api.py check .build/documentation/symbols || status=1
 
+# Messages to a local APNs that misbehaves.
+echo "sending to APNs"
+Tests/Checks/Apns/send_test.py .build/debug/pushcrypt-send 2>&1 | tee -a "$log" | { grep -v '^vectors:' || true; } || status=1
+
 # Many threads on one session, built separately: the thread sanitizer detects unlocked accesses.
 echo "races under the thread sanitizer"
 swift build --sanitize=thread --scratch-path .build/races --product Races $quiet &&

@@ -1,0 +1,142 @@
+import Pushcrypt
+import PushcryptCommand
+import PushcryptCommandKit
+import Testing
+
+@testable import PushcryptSend
+
+private func bytes(_ text: String) -> ContiguousArray<UInt8> { ContiguousArray(text.utf8) }
+private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+@Suite struct LineTests {
+    private static let request =
+        #"{"to":"phone1","id":"a","topic":"com.example.app","push_type":"alert","priority":5,"expiration":7,"collapse_id":"c","payload":{"aps": {}},"token":"0a1B","user":[1, 2]}"#
+
+    private static func message(_ line: String) throws -> PushToSend {
+        guard case .message(let message, _) = SendLine(bytes(line), number: 1).content else {
+            throw LineFailure(.malformedLine, "refused")
+        }
+        return message
+    }
+
+    @Test func aLineBecomesHeaders() throws {
+        let message = try Self.message(Self.request)
+        #expect(message.deviceToken == "0a1B")
+        #expect(message.expiration == 7)
+        #expect(text(message.payload) == #"{"aps":{}}"#)
+        #expect(
+            message.headers.map { "\($0.name): \($0.value)" } == [
+                "apns-topic: com.example.app", "apns-push-type: alert", "apns-priority: 5", "apns-expiration: 7",
+                "apns-collapse-id: c",
+            ])
+    }
+
+    @Test(arguments: [
+        #""token":"0g""#, #""token":"""#, #""token":7"#, #""token":"0a/../1""#, #""topic":"a\r\nb: c""#,
+        #""topic":"a\nb""#,
+        #""topic":" a""#, #""topic":"""#, #""collapse_id":"\u0000""#, #""priority":7"#, #""priority":"10""#,
+        #""expiration":-1"#, #""expiration":1.5"#, #""push_type":"a\u007f""#, #""payload":[]"#,
+        #""environment":"test""#,
+    ])
+    func aWrongMemberIsRefused(_ member: String) {
+        let name = member.prefix { $0 != ":" }
+        let others = [
+            #""token":"0a""#, #""topic":"a""#, #""payload":{}"#,
+        ].filter { !$0.hasPrefix(name) }
+        let line = "{" + (others + [member]).joined(separator: ",") + "}"
+        guard case .refused(let failure) = SendLine(bytes(line), number: 1).content else {
+            Issue.record("\(line) is sent")
+            return
+        }
+        #expect(failure.code == "malformed-line")
+    }
+
+    @Test func anAnswerKeepsTheOtherMembers() {
+        let line = SendLine(bytes(Self.request), number: 3)
+        #expect(
+            text(line.answer(.accepted(APNsAnswer(status: 200, apnsID: "i"))))
+                == #"{"to":"phone1","id":"a","status":200,"apns_id":"i","token":"0a1B","user":[1,2]}"# + "\n")
+        let gone = APNsAnswer(status: 410, reason: "Unregistered", timestamp: 9)
+        #expect(
+            text(line.answer(.refused(gone)))
+                == #"{"error":{"code":"unregistered","message":"the token is no longer valid: remove the device"},"line":3,"status":410,"reason":"Unregistered","timestamp":9,"retry":false,"to":"phone1","id":"a","topic":"com.example.app","push_type":"alert","priority":5,"expiration":7,"collapse_id":"c","token":"0a1B","user":[1,2]}"#
+                + "\n")
+    }
+
+    @Test func anErrorWithItsPayloadIsSentAgain() throws {
+        let line = SendLine(bytes(Self.request), number: 3)
+        let error = text(line.answer(.gaveUp(APNsAnswer(status: 503)))).dropLast(2) + #","payload":{"aps": {}}}"#
+        #expect(try Self.message(String(error)).headers.count == 5)
+        #expect(
+            text(SendLine(bytes(String(error)), number: 1).answer(.accepted(APNsAnswer(status: 200)))).hasSuffix(
+                #""id":"a","status":200,"token":"0a1B","user":[1,2]}"# + "\n"))
+    }
+
+    @Test func aLineThatWasNotSealedIsPassedOn() {
+        let line = #"{"error":{"code":"no-key","message":"m"},"line":2,"to":null}"#
+        guard case .passedOn = SendLine(bytes(line), number: 1).content else {
+            Issue.record("it is not passed on")
+            return
+        }
+    }
+
+    @Test func namesOfTheAnswerAreReserved() {
+        let line = Self.request.dropLast() + #","status":1}"#
+        guard case .refused(let failure) = SendLine(bytes(String(line)), number: 1).content else {
+            Issue.record("it is sent")
+            return
+        }
+        #expect(failure.code == "reserved-key")
+    }
+}
+
+@Suite struct AnswerTests {
+    private static func answer(_ body: String, retryAfter: String? = nil, id: String? = nil) -> APNsAnswer {
+        APNsAnswer(status: 400, apnsID: id, retryAfter: retryAfter, body: bytes(body))
+    }
+
+    @Test func reasonAndTimeAreRead() {
+        let answer = Self.answer(#"{"reason":"Unregistered","timestamp":1700000000000}"#, retryAfter: "30", id: "a-b")
+        #expect(answer.reason == "Unregistered")
+        #expect(answer.timestamp == 1_700_000_000_000)
+        #expect(answer.retryAfter == 30_000)
+        #expect(answer.apnsID == "a-b")
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", "null", #"{"reason":7}"#, #"{"reason":""}"#, #"{"reason":"a b"}"#, #"{"reason":"a\n"}"#,
+        #"{"reason":"é"}"#, #"{"reason":"\#(String(repeating: "a", count: 101))"}"#, #"{"timestamp":"7"}"#,
+    ])
+    func anythingElseIsIgnored(_ body: String) {
+        #expect(Self.answer(body) == APNsAnswer(status: 400))
+    }
+
+    @Test(arguments: ["-1", "1.5", "Wed, 21 Oct 2026 07:28:00 GMT", "99999999999", " 1", ""])
+    func aTimeThatIsNoNumberOfSecondsIsIgnored(_ text: String) {
+        #expect(Self.answer("", retryAfter: text).retryAfter == nil)
+    }
+}
+
+@Suite struct DestinationTests {
+    @Test(arguments: [
+        ("localhost", "localhost", 443), ("localhost:8443", "localhost", 8443), ("[::1]:5", "[::1]", 5),
+        ("[::1]", "[::1]", 443),
+    ])
+    func aHostMayHaveAPort(_ text: String, _ host: String, _ port: Int) throws {
+        var destination = Destination(host: "")
+        try destination.take(text)
+        #expect(destination.host == host)
+        #expect(destination.port == port)
+    }
+
+    @Test(arguments: ["", ":443", "a:", "a:0", "a:65536", "a:b", "a/b", "a@b", "a b:1", "a\n"])
+    func othersAreRefused(_ text: String) {
+        var destination = Destination(host: "")
+        #expect(throws: CommandFailure.self) { try destination.take(text) }
+    }
+
+    @Test func theKeysIDIsInItsName() {
+        #expect(SendRunCommand.keyID(ofFile: "keys/AuthKey_ABC123DEFG.p8") == "ABC123DEFG")
+        #expect(SendRunCommand.keyID(ofFile: "fd:3") == nil)
+    }
+}
