@@ -10,6 +10,8 @@ public enum ReplayVerdict: Hashable, Sendable {
     case copy
     /// Too old to tell: counts as seen.
     case seen
+    /// Withdrawn by its sender: never shown.
+    case withdrawn
 }
 
 /// The result of taking a message.
@@ -18,6 +20,8 @@ public struct ReplayTaking: Hashable, Sendable {
     public let verdict: ReplayVerdict
     /// Whether the message was handed over before, or counts as seen: it does not ring.
     public let isQuiet: Bool
+    /// The withdrawn messages, some of which may be on the screen.
+    public let withdrawn: Set<MessageMark>
     /// Why the guard could not be written; nil if the message is remembered. For the developer: it never stops a
     /// delivery.
     public let problem: KeyStoreError?
@@ -26,9 +30,12 @@ public struct ReplayTaking: Hashable, Sendable {
     /// at a phone's first push.
     public let wasDamaged: Bool
 
-    init(_ finding: ReplayRules.Finding, problem: KeyStoreError?, wasDamaged: Bool = false) {
+    init(
+        _ finding: ReplayRules.Finding, withdrawn: Set<MessageMark> = [], problem: KeyStoreError?, wasDamaged: Bool = false
+    ) {
         verdict = finding.verdict
         isQuiet = finding.isQuiet
+        self.withdrawn = withdrawn
         self.problem = problem
         self.wasDamaged = wasDamaged
     }
@@ -45,11 +52,14 @@ public struct ReplayTaking: Hashable, Sendable {
 public struct ReplayHandover: Hashable, Sendable {
     /// Whether the message rings: is shown as it was sealed. It does so once, when first handed over.
     public let rings: Bool
+    /// Whether the message was withdrawn meanwhile, and is not shown.
+    public let isWithdrawn: Bool
     /// Why the guard could not be written, if it could not. For the developer.
     public let problem: KeyStoreError?
 
-    init(rings: Bool, problem: KeyStoreError?) {
-        self.rings = rings
+    init(_ handover: ReplayRules.Handover, problem: KeyStoreError?) {
+        rings = handover == .rings
+        isWithdrawn = handover == .withdrawn
         self.problem = problem
     }
 }
@@ -100,7 +110,7 @@ public final class ReplayFile: Sendable {
         ReplaySession(in: directory, busyTimeout: busyTimeout).check(at: now)
     }
 
-    /// Takes a message, and remembers it until two days after it expires, because clocks jump. Call this after every
+    /// Takes a message, withdraws what it withdraws, and remembers it until two days after it expires, because clocks jump. Call this after every
     /// other step, before files of the message are fetched.
     ///
     /// - Parameters:
@@ -109,6 +119,9 @@ public final class ReplayFile: Sendable {
     public func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayTaking {
         session.withLock { $0.take(message, at: now) }
     }
+
+    /// Returns the withdrawn messages, some of which may be on the screen; none if the file cannot be read.
+    public func withdrawn() -> Set<MessageMark> { session.withLock { $0.withdrawn() } }
 
     /// Hands a message over: call this just before its content is given out, also when a deadline ends the work.
     ///
@@ -146,10 +159,11 @@ final class ReplaySession {
 
     func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayTaking {
         do throws(KeyStoreError) {
-            let finding = try write(at: now) { (storage) throws(KeyStoreError) in
-                try ReplayRules.take(message, in: &storage, room: maximumRows, at: now)
+            let (finding, withdrawn) = try write(at: now) { (storage) throws(KeyStoreError) in
+                let finding = try ReplayRules.take(message, in: &storage, room: maximumRows, at: now)
+                return (finding, try storage.withdrawn())
             }
-            return ReplayTaking(finding, problem: nil, wasDamaged: file.takeDamaged())
+            return ReplayTaking(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged())
         } catch {
             return ReplayTaking(readable(message, at: now), problem: error, wasDamaged: file.takeDamaged())
         }
@@ -157,13 +171,13 @@ final class ReplaySession {
 
     func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp) -> ReplayHandover {
         do throws(KeyStoreError) {
-            let rings = try write(at: now) { (storage) throws(KeyStoreError) in
+            let handover = try write(at: now) { (storage) throws(KeyStoreError) in
                 try ReplayRules.handOver(message, verdict, in: &storage, room: maximumRows, at: now)
             }
-            return ReplayHandover(rings: rings, problem: nil)
+            return ReplayHandover(handover, problem: nil)
         } catch {
             let row = try? read { (storage) throws(KeyStoreError) in try storage.row(of: message) }
-            return ReplayHandover(rings: ReplayRules.ringsUnwritten(verdict, row: row ?? nil), problem: error)
+            return ReplayHandover(ReplayRules.unwritten(verdict, row: row ?? nil), problem: error)
         }
     }
 
@@ -171,23 +185,30 @@ final class ReplaySession {
         _ message: ReplayMessage, at now: Timestamp
     ) -> (taking: ReplayTaking, handover: ReplayHandover) {
         do throws(KeyStoreError) {
-            let (finding, rings) = try write(at: now) { (storage) throws(KeyStoreError) in
+            let (finding, handover, withdrawn) = try write(at: now) { (storage) throws(KeyStoreError) in
                 let finding = try ReplayRules.take(message, in: &storage, room: maximumRows, at: now)
-                let rings = try ReplayRules.handOver(
+                let handover = try ReplayRules.handOver(
                     message, finding.verdict, in: &storage, room: maximumRows, at: now)
-                return (finding, rings)
+                return (finding, handover, try storage.withdrawn())
             }
             return (
-                ReplayTaking(finding, problem: nil, wasDamaged: file.takeDamaged()),
-                ReplayHandover(rings: rings, problem: nil)
+                ReplayTaking(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged()),
+                ReplayHandover(handover, problem: nil)
             )
         } catch {
             let finding = readable(message, at: now)
             return (
                 ReplayTaking(finding, problem: error, wasDamaged: file.takeDamaged()),
-                ReplayHandover(rings: ReplayRules.ringsUnwritten(finding.verdict, row: nil), problem: error)
+                ReplayHandover(ReplayRules.unwritten(finding.verdict, row: nil), problem: error)
             )
         }
+    }
+
+    func withdrawn() -> Set<MessageMark> {
+        let found = try? file.read { (connection) throws(KeyStoreError) in
+            try ReplayTables(connection: connection).withdrawn()
+        }
+        return (found ?? nil) ?? []
     }
 
     /// Returns what is found in a file that cannot be written, but may still be readable.

@@ -1,5 +1,20 @@
 public import Pushcrypt
 
+/// Names a message, of its sender and for its account, where a receiver shows it: a hash, which reveals nothing.
+public struct MessageMark: Hashable, Sendable {
+    /// 32 lower-case hexadecimal digits.
+    public let text: String
+
+    /// Creates a mark from what a notification has; another text marks no message.
+    public init(text: String) { self.text = text }
+
+    init(_ sender: Bytes, _ account: Bytes, _ id: Bytes) {
+        // Sender and id have fixed lengths.
+        let named = sender + id + account
+        text = Bytes(SHA256.digest(named.span).prefix(16)).hex
+    }
+}
+
 /// A message as the replay guard sees it.
 public struct ReplayMessage: Hashable, Sendable {
     let sender: SenderPublicKey
@@ -9,6 +24,9 @@ public struct ReplayMessage: Hashable, Sendable {
     let request: Bytes
     let sentAt: Timestamp
     let expiresAt: Timestamp
+    /// The messages that this one withdraws, and the keys that may have signed them.
+    let withdrawals: [MessageID]
+    let withdrawnSenders: [SenderPublicKey]
 
     /// Creates a value from a message that has passed every other step.
     ///
@@ -20,9 +38,11 @@ public struct ReplayMessage: Hashable, Sendable {
     ///     description.
     ///   - sentAt: When the message was sealed.
     ///   - expiresAt: When it expires.
+    ///   - withdrawals: The messages that it withdraws.
+    ///   - withdrawnSenders: The keys that may have signed those; nil for the sender's alone.
     public init(
         _ messageID: MessageID, from sender: SenderPublicKey, to account: String, requestID: String, sentAt: Timestamp,
-        expiresAt: Timestamp
+        expiresAt: Timestamp, withdrawing withdrawals: [MessageID] = [], of withdrawnSenders: [SenderPublicKey]? = nil
     ) {
         self.sender = sender
         self.account = Bytes(account.utf8)
@@ -30,6 +50,28 @@ public struct ReplayMessage: Hashable, Sendable {
         request = SHA256.digest(Bytes(requestID.utf8).span)
         self.sentAt = sentAt
         self.expiresAt = expiresAt
+        self.withdrawals = withdrawals
+        self.withdrawnSenders = withdrawnSenders ?? [sender]
+    }
+
+    /// The mark of what shows the message on the screen.
+    public var mark: MessageMark { MessageMark(sender.bytes, account, id.bytes) }
+
+    /// Creates what stands for a message that another one withdraws: it may have been sent as late as that one, to live
+    /// as long as any message.
+    private init(_ id: MessageID, from sender: SenderPublicKey, withdrawnBy other: ReplayMessage) {
+        self.sender = sender
+        account = other.account
+        self.id = id
+        request = []
+        sentAt = other.sentAt
+        expiresAt = max(other.expiresAt, other.sentAt.adding(Freshness.maximumTimeToLive))
+        (withdrawals, withdrawnSenders) = ([], [])
+    }
+
+    /// The messages that this one withdraws.
+    var withdrawn: [ReplayMessage] {
+        withdrawals.flatMap { id in withdrawnSenders.map { ReplayMessage(id, from: $0, withdrawnBy: self) } }
     }
 }
 
@@ -40,6 +82,8 @@ struct ReplayRow: Hashable, Sendable {
         case taken = 1
         /// The message has rung.
         case handedOver = 2
+        /// The message was withdrawn, perhaps before it came.
+        case withdrawn = 3
     }
 
     /// The request of the copy that made the row.
@@ -65,7 +109,7 @@ protocol ReplayStorage {
     mutating func insert(_ message: ReplayMessage, _ state: ReplayRow.State) throws(Failure)
     /// Raises the times of the message's row to those of this copy.
     mutating func extend(_ message: ReplayMessage) throws(Failure)
-    mutating func setHandedOver(_ message: ReplayMessage) throws(Failure)
+    mutating func set(_ state: ReplayRow.State, of message: ReplayMessage) throws(Failure)
     /// Raises the highest sent at of the message's sender and account.
     mutating func raiseHighest(to message: ReplayMessage) throws(Failure)
     /// Deletes the rows of the message's sender and account whose end is before this time.
@@ -88,6 +132,9 @@ package enum ReplayRules {
         /// Whether the message can no longer ring.
         let isQuiet: Bool
 
+        /// The row of a message that was withdrawn.
+        static let withdrawn = Finding(verdict: .withdrawn, isQuiet: true)
+
         static let unknown = Finding(verdict: .new, isQuiet: false)
     }
 
@@ -96,6 +143,7 @@ package enum ReplayRules {
         _ message: ReplayMessage, in storage: Storage, at now: Timestamp
     ) throws(Storage.Failure) -> Finding {
         if let row = try storage.row(of: message) {
+            if row.state == .withdrawn { return .withdrawn }
             return Finding(
                 verdict: row.request == message.request ? .again : .copy, isQuiet: row.state == .handedOver)
         }
@@ -120,36 +168,59 @@ package enum ReplayRules {
         let finding = try find(message, in: storage, at: now)
         switch finding.verdict {
         case .new: try add(message, .taken, to: &storage, room: room, at: now)
-        case .again, .copy:
+        case .again, .copy, .withdrawn:
             // A message may have been sealed again under its id, to live longer than the copy seen.
             try storage.extend(message)
             try storage.raiseHighest(to: message)
         case .seen: break
         }
+        for withdrawn in message.withdrawn { try withdraw(withdrawn, in: &storage, room: room, at: now) }
         return finding
     }
 
-    /// Hands a message over that was taken with this verdict; returns whether it rings.
-    static func handOver<Storage: ReplayStorage>(
-        _ message: ReplayMessage, _ verdict: ReplayVerdict, in storage: inout Storage, room: Int = maximumRows,
-        at now: Timestamp
-    ) throws(Storage.Failure) -> Bool {
-        switch try storage.row(of: message)?.state {
-        case .taken:
-            try storage.setHandedOver(message)
-            return true
-        case .handedOver: return false
-        case nil:
-            // The guard was lost meanwhile, or could not be written before.
-            guard verdict == .new else { return false }
-            try add(message, .handedOver, to: &storage, room: room, at: now)
-            return true
+    /// Withdraws a message, whether it has come or not.
+    private static func withdraw<Storage: ReplayStorage>(
+        _ message: ReplayMessage, in storage: inout Storage, room: Int, at now: Timestamp
+    ) throws(Storage.Failure) {
+        if try storage.row(of: message) == nil {
+            try add(message, .withdrawn, to: &storage, room: room, at: now)
+        } else {
+            try storage.set(.withdrawn, of: message)
+            try storage.extend(message)
         }
     }
 
-    /// Returns whether a message rings that cannot be handed over; `row` is what can be read.
-    static func ringsUnwritten(_ verdict: ReplayVerdict, row: ReplayRow?) -> Bool {
-        verdict == .new && row?.state != .handedOver
+    /// What handing over finds.
+    enum Handover: Hashable, Sendable {
+        case rings
+        case quiet
+        case withdrawn
+    }
+
+    /// Hands a message over that was taken with this verdict; returns how it is shown, if it is.
+    static func handOver<Storage: ReplayStorage>(
+        _ message: ReplayMessage, _ verdict: ReplayVerdict, in storage: inout Storage, room: Int = maximumRows,
+        at now: Timestamp
+    ) throws(Storage.Failure) -> Handover {
+        guard verdict != .withdrawn else { return .withdrawn }
+        switch try storage.row(of: message)?.state {
+        case .taken:
+            try storage.set(.handedOver, of: message)
+            return .rings
+        case .handedOver: return .quiet
+        case .withdrawn: return .withdrawn
+        case nil:
+            // The guard was lost meanwhile, or could not be written before.
+            guard verdict == .new else { return .quiet }
+            try add(message, .handedOver, to: &storage, room: room, at: now)
+            return .rings
+        }
+    }
+
+    /// Returns how a message is shown that cannot be handed over; `row` is what can be read.
+    static func unwritten(_ verdict: ReplayVerdict, row: ReplayRow?) -> Handover {
+        if verdict == .withdrawn || row?.state == .withdrawn { return .withdrawn }
+        return verdict == .new && row?.state != .handedOver ? .rings : .quiet
     }
 
     /// Adds a row.

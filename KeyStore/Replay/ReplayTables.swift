@@ -13,6 +13,7 @@ struct ReplayTables: ReplayStorage {
             sent INTEGER NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (sender, message)) WITHOUT ROWID;
         CREATE INDEX seen_by_time ON seen (sender, sent);
         CREATE INDEX seen_by_end ON seen (sender, expires);
+        CREATE INDEX seen_withdrawn ON seen (sender, message) WHERE state = 3;
         """
 
     static let kind = RecoverableDatabase.Kind(
@@ -20,7 +21,7 @@ struct ReplayTables: ReplayStorage {
         journals: ["replay.db.new-journal", "replay.db-journal"],
         // "PCRP". The user waits while a message is remembered. A power failure may lose the last seconds or damage the
         // file, which is then recreated.
-        applicationID: 0x5043_5250, version: 2, isDurable: false, schema: schema)
+        applicationID: 0x5043_5250, version: 3, isDurable: false, schema: schema)
 
     let connection: SQLiteConnection
 
@@ -73,6 +74,22 @@ struct ReplayTables: ReplayStorage {
                 "SELECT count(*) FROM seen WHERE sender = \(Self.number)", Self.group(message)))
     }
 
+    /// Returns the withdrawn messages.
+    func withdrawn() throws(KeyStoreError) -> Set<MessageMark> {
+        let rows = try connection.rows(
+            """
+            SELECT senders.key, senders.account, seen.message FROM seen JOIN senders ON senders.id = seen.sender
+            WHERE seen.state = 3
+            """)
+        var marks: Set<MessageMark> = []
+        for row in rows {
+            guard case .blob(let sender) = row[0], case .blob(let account) = row[1], case .blob(let id) = row[2]
+            else { throw connection.damaged }
+            marks.insert(MessageMark(sender, account, id))
+        }
+        return marks
+    }
+
     // MARK: Writing
 
     func removeGuardFloor() throws(KeyStoreError) {
@@ -101,10 +118,10 @@ struct ReplayTables: ReplayStorage {
             [sent, expires] + Self.group(message) + [.blob(message.id.bytes), sent, expires])
     }
 
-    func setHandedOver(_ message: ReplayMessage) throws(KeyStoreError) {
+    func set(_ state: ReplayRow.State, of message: ReplayMessage) throws(KeyStoreError) {
         try changeOne(
             "UPDATE seen SET state = ? WHERE sender = \(Self.number) AND message = ?",
-            [.integer(ReplayRow.State.handedOver.rawValue)] + Self.group(message) + [.blob(message.id.bytes)])
+            [.integer(state.rawValue)] + Self.group(message) + [.blob(message.id.bytes)])
     }
 
     func raiseHighest(to message: ReplayMessage) throws(KeyStoreError) {

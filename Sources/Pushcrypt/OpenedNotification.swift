@@ -26,7 +26,16 @@ public struct OpenedNotification: Sendable {
     /// The sealed file with the full text, which replaces `body` if it can be fetched in time; see
     /// `fullBody(opening:)`.
     public let fullBody: AttachmentReference?
-    /// The errors of attachments, or of a full body, that were dropped; for the developer's log. The text is shown
+    /// The person that the notification is from, for a communication notification; nil for none.
+    public let from: CommunicationSender?
+    /// The earlier messages of this sender to take off the screen, at most 64.
+    public let withdrawals: [MessageID]
+    /// Whether the message is not to be shown.
+    public let isDropped: Bool
+    /// The keys whose messages this one withdraws: the one that signed it, and those that it has superseded and that
+    /// still verify messages.
+    package let withdrawnSenders: [SenderPublicKey]
+    /// The errors of attachments, of an avatar, or of a full body, that were dropped; for the developer's log. The text is shown
     /// anyway.
     public let droppedAttachments: [AttachmentError]
 
@@ -36,7 +45,7 @@ public struct OpenedNotification: Sendable {
 
     private let document: JSONDocument
 
-    init(_ message: EnvelopeOpener.Message, openedWith: DevicePublicKey) throws(OpenError) {
+    init(_ message: EnvelopeOpener.Message, openedWith: DevicePublicKey, at now: Timestamp) throws(OpenError) {
         do throws(JSONError) {
             document = try JSONDocument(parsing: message.payload)
         } catch {
@@ -54,14 +63,25 @@ public struct OpenedNotification: Sendable {
         statements = message.statements
         hasRotationConflict = message.conflicts.contains(.conflict)
         hasRecoveryConflict = message.conflicts.contains(.recoveryConflict)
+        guard document.root[PayloadKeys.reserved] != nil else {
+            (from, attachments, fullBody, droppedAttachments) = (nil, [], nil, [])
+            (withdrawals, withdrawnSenders, isDropped) = ([], [], false)
+            return
+        }
+        let withdrawal = Withdrawal(in: document.root, of: message.messageID)
+        (withdrawals, isDropped) = (withdrawal.messages, withdrawal.isDropped)
+        withdrawnSenders =
+            withdrawals.isEmpty ? [] : message.trust.keys(supersededBy: message.sender, at: now)
         let attachments = AttachmentList(of: document.root)
+        let avatar: [AttachmentError]
+        (from, avatar) = CommunicationSender.read(document.root)
         self.attachments = attachments.accepted
         do throws(AttachmentError) {
             fullBody = try FullBody.reference(in: document.root)
-            droppedAttachments = attachments.dropped
+            droppedAttachments = attachments.dropped + avatar
         } catch {
             fullBody = nil
-            droppedAttachments = attachments.dropped + [error]
+            droppedAttachments = attachments.dropped + avatar + [error]
         }
     }
 

@@ -37,6 +37,6 @@ public struct Opener: Sendable {
             throw .unknownRecipientKey(envelope.recipientKeyID)
         }
         let message = try EnvelopeOpener(deviceKey: deviceKey, trust: trust, topic: topic, now: now).open(envelope)
-        return try OpenedNotification(message, openedWith: deviceKey.publicKey)
+        return try OpenedNotification(message, openedWith: deviceKey.publicKey, at: now)
     }
 }

@@ -7,6 +7,8 @@ extension Sealer {
         public var attachments: [AttachmentReference] = []
         /// The sealed and stored body, if it is too long for a push.
         public var fullBody: FullBody?
+        /// The person that the notification is from, for a communication notification.
+        public var from: CommunicationSender?
         /// The device's registered key.
         public var recipient: DevicePublicKey
         /// The present time.
@@ -57,8 +59,8 @@ extension Sealer {
     /// Seals one message.
     package func seal(_ message: Message) throws(SealError) -> SealedPayload {
         try seal(
-            bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody, to: message.recipient,
-            at: message.now, options: message.options)
+            bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody, from: message.from,
+            to: message.recipient, at: message.now, options: message.options)
     }
 
     private func seal(
@@ -69,7 +71,7 @@ extension Sealer {
                 try Waiting(
                     prepare(
                         bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody,
-                        to: message.recipient, at: message.now, options: message.options,
+                        from: message.from, to: message.recipient, at: message.now, options: message.options,
                         randomness: EnvelopeSealer.Randomness()))
             }
         }

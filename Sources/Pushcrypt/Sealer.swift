@@ -32,6 +32,12 @@ public struct Sealer: Sendable {
         /// Each text is cut between characters as far as necessary, down to its first character before the next text is
         /// cut, and ends in `…`. `SealedPayload.shortened` has the number of characters removed.
         public var fitting: [AlertText] = []
+        /// The names of earlier messages that phones take off the screen, and never show again, at most 64: the
+        /// `messageName` of messages for the same device key's name, by this sender. (`Docs/Format.md`, Withdrawal and drop)
+        public var withdrawing: [String] = []
+        /// Whether the message is only for the app's extension: it shows nothing if Apple lets it, and otherwise shows
+        /// the notification quietly.
+        public var isDropped = false
 
         /// Creates the default options: an alert for 30 days.
         public init() {}
@@ -63,6 +69,7 @@ public struct Sealer: Sendable {
     ///   - attachments: References to sealed and stored files, at most 8; they are sent encrypted and count as payload.
     ///   - fullBody: The sealed and stored body, if it is too long for a push; if it cannot be fetched, the payload's
     ///     own body is shown.
+    ///   - from: The person that the notification is from, for a communication notification; nil for none.
     ///   - recipient: The device's registered key.
     ///   - now: The present time.
     ///   - options: The options for this message; by default, an alert for 30 days.
@@ -70,32 +77,33 @@ public struct Sealer: Sendable {
     @inlinable
     public func seal(
         _ payload: some Sequence<UInt8>, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
-        to recipient: DevicePublicKey, at now: Timestamp, options: Options = Options()
+        from: CommunicationSender? = nil, to recipient: DevicePublicKey, at now: Timestamp,
+        options: Options = Options()
     ) throws(SealError) -> SealedPayload {
         try seal(
-            bytes: ContiguousArray(payload), attachments: attachments, fullBody: fullBody, to: recipient, at: now,
-            options: options)
+            bytes: ContiguousArray(payload), attachments: attachments, fullBody: fullBody, from: from, to: recipient,
+            at: now, options: options)
     }
 
     @usableFromInline
     func seal(
         bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference], fullBody: FullBody?,
-        to recipient: DevicePublicKey, at now: Timestamp, options: Options
+        from: CommunicationSender?, to recipient: DevicePublicKey, at now: Timestamp, options: Options
     ) throws(SealError) -> SealedPayload {
         try seal(
-            bytes: bytes, attachments: attachments, fullBody: fullBody, to: recipient, at: now, options: options,
-            randomness: EnvelopeSealer.Randomness())
+            bytes: bytes, attachments: attachments, fullBody: fullBody, from: from, to: recipient, at: now,
+            options: options, randomness: EnvelopeSealer.Randomness())
     }
 
     /// Seals with given randomness, for tests with known answers.
     func seal(
         bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
-        to recipient: DevicePublicKey, at now: Timestamp, options: Options,
+        from: CommunicationSender? = nil, to recipient: DevicePublicKey, at now: Timestamp, options: Options,
         randomness: consuming EnvelopeSealer.Randomness
     ) throws(SealError) -> SealedPayload {
         let prepared = try prepare(
-            bytes: bytes, attachments: attachments, fullBody: fullBody, to: recipient, at: now, options: options,
-            randomness: randomness)
+            bytes: bytes, attachments: attachments, fullBody: fullBody, from: from, to: recipient, at: now,
+            options: options, randomness: randomness)
         let signature: ContiguousArray<UInt8>
         switch envelopes.signer.kind {
         case .key(let key): signature = key.signature(of: prepared.toSign.span)
@@ -112,7 +120,7 @@ public struct Sealer: Sendable {
     /// Checks and prepares one message, up to its signature.
     func prepare(
         bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference], fullBody: FullBody? = nil,
-        to recipient: DevicePublicKey, at now: Timestamp, options: Options,
+        from: CommunicationSender? = nil, to recipient: DevicePublicKey, at now: Timestamp, options: Options,
         randomness: consuming EnvelopeSealer.Randomness
     ) throws(SealError) -> PreparedPayload {
         guard (.seconds(1)...Freshness.maximumTimeToLive).contains(options.timeToLive), now <= .maximum else {
@@ -128,10 +136,15 @@ public struct Sealer: Sendable {
             )
         }
         let id = try options.messageID()
+        if !options.withdrawing.isEmpty { try Withdrawal.check(options.withdrawing, of: options.messageName) }
         let payload = try CheckedPayload(bytes, for: options.pushType)
         let clear = clearParts.part(for: payload, options.pushType)
         let body = try MessageBody(
-            payload, attachments, fullBody, announcing: options.announcing, fitting: options.fitting, beside: clear,
+            payload,
+            ReservedMember(
+                attachments: attachments, fullBody: fullBody, from: from, withdrawing: options.withdrawing,
+                isDropped: options.isDropped),
+            announcing: options.announcing, fitting: options.fitting, beside: clear,
             PushLimit(pushType: options.pushType, isSentExactly: options.isSentExactly))
 
         let timeToLive = options.sealedTimeToLive(at: now)

@@ -14,6 +14,7 @@ final class DeliveryWork: @unchecked Sendable {
     private let log: DeliveryLog
     private let push: IncomingPush
     private let receivedAt: Timestamp
+    private let list = NotificationList()
     private let findings = Locked(Findings())
     weak var session: DeliverySession<UNNotificationContent>?
 
@@ -74,6 +75,9 @@ final class DeliveryWork: @unchecked Sendable {
                 (findings.taken, findings.receiver) = (taken, receiver)
             }
             shared?.restore(request.identifier, of: taken.isRepeated ? reception.delivery.opened : nil)
+            list.remove(taken.withdrawn) { identifiers in
+                if let shared { identifiers.forEach(shared.remove) }
+            }
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
             if let opened = reception.delivery.opened, taken.mayFetch {
                 let attachments = AttachmentWork(for: opened, of: request, configuration, files)
@@ -88,6 +92,8 @@ final class DeliveryWork: @unchecked Sendable {
         switch delivery.outcome {
         case .passed: request.content
         case .suppressed: UNNotificationContent()
+        case .withdrawn, .dropped:
+            delivery.isHidden ? UNNotificationContent() : UNMutableNotificationContent(delivery.content)
         case .opened, .openedWithoutAttachment, .fallback: UNMutableNotificationContent(delivery.content)
         }
     }
@@ -152,7 +158,7 @@ final class DeliveryWork: @unchecked Sendable {
     func handOver(
         _ content: UNNotificationContent, _ outcome: Delivery.Outcome
     ) -> (content: UNNotificationContent, outcome: Delivery.Outcome) {
-        guard outcome == .opened || outcome == .openedWithoutAttachment, let taken = findings.withLock({ $0.taken })
+        guard outcome == .opened || outcome == .openedWithoutAttachment || outcome == .dropped, let taken = findings.withLock({ $0.taken })
         else { return (content, outcome) }
         // The end of another request may have stopped them.
         files.begin()
@@ -172,12 +178,17 @@ final class DeliveryWork: @unchecked Sendable {
             files.stop()
         }
         if let problem { findings.withLock { $0.warnings.append(problem) } }
-        guard let instead else { return (content, outcome) }
+        guard let instead else { return (content.marked(taken.mark), outcome) }
         switch instead.outcome {
         case .fallback(let reason): return (fallback(for: reason), instead.outcome)
         case .passed, .suppressed: return (UNNotificationContent(), instead.outcome)
+        case .withdrawn, .dropped:
+            stopAttaching()
+            return (self.content(of: instead), instead.outcome)
         case .opened, .openedWithoutAttachment:
-            return (content.quiet(isDuplicate: instead.opened?.isDuplicate ?? false), outcome)
+            return (
+                content.quiet(isDuplicate: instead.opened?.isDuplicate ?? false).marked(taken.mark), outcome
+            )
         }
     }
 

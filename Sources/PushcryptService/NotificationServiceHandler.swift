@@ -94,6 +94,9 @@ extension NotificationServiceHandler {
 
         /// How a message that has rung under another request is delivered. `suppress` needs Apple's filtering entitlement.
         public var duplicates = DuplicatePolicy.quiet
+        /// Whether the extension has the entitlement `com.apple.developer.usernotifications.filtering`: withdrawn and
+        /// dropped messages are then hidden, and quiet otherwise. Without the entitlement the system shows the push.
+        public var hasFilteringEntitlement = false
         /// The texts of the fallback.
         public var texts = FallbackTexts.standard
         /// Whether to show this push as received although it is not sealed. By default its text is masked.

@@ -49,6 +49,7 @@ final class ServiceFiles: Sendable {
         var policy = NotificationReceiver.Policy()
         policy.duplicates = configuration.duplicates
         policy.texts = configuration.texts
+        policy.hasFilteringEntitlement = configuration.hasFilteringEntitlement
         // Without a directory nothing is remembered, and each file reports it.
         let keys = ExtensionKeys(
             keys: LazyKeys(configuration.keys), statements: files?.statements ?? StatementFile(in: ""))

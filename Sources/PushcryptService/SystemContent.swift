@@ -113,6 +113,9 @@ enum CustomKeys {
     /// Returns the text of one JSON object. Keys that cannot be JSON give an empty object; with the marks of a push
     /// they give an empty text, which is never treated as the app's own.
     static func json(_ userInfo: [AnyHashable: Any]) -> ContiguousArray<UInt8> {
+        var userInfo = userInfo
+        // The receiver's own mark, not the app's.
+        userInfo[PayloadKeys.reserved] = nil
         // Foundation traps on an invalid object.
         guard let object = userInfo as? [String: Any], JSONSerialization.isValidJSONObject(object),
             let data = try? JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)

@@ -134,7 +134,7 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test(arguments: [
         "UPDATE seen SET request = 1", "DELETE FROM senders WHERE key = x''", "UPDATE seen SET state = 'x'",
-        "UPDATE seen SET state = 3", "DROP TABLE seen", "DROP TABLE senders",
+        "UPDATE seen SET state = 9", "DROP TABLE seen", "DROP TABLE senders",
     ])
     func aFileWithOtherContentIsReplaced(_ change: String) throws {
         let scratch = try directory()
@@ -199,7 +199,7 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test(arguments: [
         ("PRAGMA user_version = 1", "older layout"), ("PRAGMA application_id = 1", "is not a replay file"),
-        ("PRAGMA user_version = 3", "newer version"),
+        ("PRAGMA user_version = 4", "newer version"),
         ("UPDATE senders SET floor = 9000000000000", "the clock was ahead"),
         (
             "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'sent)', 'state)') WHERE name = 'seen_by_time'",
@@ -235,7 +235,7 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test func aFileOfANewerVersionIsLeftAlone() throws {
         let scratch = try directory()
-        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute("PRAGMA user_version = 3")
+        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute("PRAGMA user_version = 4")
         let before = try readFile(scratch.file("replay.db"))
         expect(take(open(scratch.store)), .new, problem: .newerVersion)
         #expect(try readFile(scratch.file("replay.db")) == before)

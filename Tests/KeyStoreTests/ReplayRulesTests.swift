@@ -13,7 +13,7 @@ struct ReplayRulesTests {
 
     /// A guard that was made at `start`, and remembers at most 4096 messages of a sender and account.
     private final class Guard {
-        private var rows = Rows()
+        private var rows = MemoryRows()
         private let file: ReplayFile?
         private let scratch: Scratch?
 
@@ -67,7 +67,7 @@ struct ReplayRulesTests {
         ) -> Bool {
             let message = message(id, request, ReplayRulesTests.sender, "anna", sent, life)
             let now = start.adding(milliseconds: now)
-            guard let file else { return ReplayRules.handOver(message, verdict, in: &rows, at: now) }
+            guard let file else { return ReplayRules.handOver(message, verdict, in: &rows, at: now) == .rings }
             let handover = file.handOver(message, after: verdict, at: now)
             #expect(handover.problem == nil)
             return handover.rings
@@ -172,11 +172,16 @@ struct ReplayRulesTests {
     @Test func whatCannotBeWrittenRingsOnlyIfItIsNew() {
         let taken = ReplayRow(request: [], state: .taken)
         let handedOver = ReplayRow(request: [], state: .handedOver)
-        for row in [nil, taken] { #expect(ReplayRules.ringsUnwritten(.new, row: row)) }
-        #expect(!ReplayRules.ringsUnwritten(.new, row: handedOver))
+        let withdrawn = ReplayRow(request: [], state: .withdrawn)
+        for row in [nil, taken] { #expect(ReplayRules.unwritten(.new, row: row) == .rings) }
+        #expect(ReplayRules.unwritten(.new, row: handedOver) == .quiet)
         for verdict in [.again, .copy, .seen] as [ReplayVerdict] {
-            for row in [nil, taken, handedOver] { #expect(!ReplayRules.ringsUnwritten(verdict, row: row)) }
+            for row in [nil, taken, handedOver] { #expect(ReplayRules.unwritten(verdict, row: row) == .quiet) }
         }
+        for verdict in [.new, .again, .copy, .seen] as [ReplayVerdict] {
+            #expect(ReplayRules.unwritten(verdict, row: withdrawn) == .withdrawn)
+        }
+        for row in [nil, taken, handedOver] { #expect(ReplayRules.unwritten(.withdrawn, row: row) == .withdrawn) }
     }
 
     // MARK: How long a row is kept
@@ -313,78 +318,5 @@ struct ReplayRulesTests {
             #expect(rings == !list[index].hasRung)
             list[index].hasRung = true
         }
-    }
-}
-
-/// Rows in memory.
-private struct Rows: ReplayStorage {
-    private struct Group: Hashable {
-        let sender: SenderPublicKey
-        let account: Bytes
-
-        init(_ message: ReplayMessage) { (sender, account) = (message.sender, message.account) }
-    }
-
-    private struct Entry {
-        let request: Bytes
-        var state: ReplayRow.State
-        var sentAt: Timestamp
-        var expiresAt: Timestamp
-    }
-
-    private static let zero = Timestamp(milliseconds: 0)
-
-    var floorOfAll = zero
-    private var floors: [Group: Timestamp] = [:]
-    private var times: [Group: Timestamp] = [:]
-    private var entries: [Group: [MessageID: Entry]] = [:]
-
-    func row(of message: ReplayMessage) throws(Never) -> ReplayRow? {
-        entries[Group(message)]?[message.id].map { ReplayRow(request: $0.request, state: $0.state) }
-    }
-
-    func guardFloor() throws(Never) -> Timestamp { floorOfAll }
-
-    func floor(of message: ReplayMessage) throws(Never) -> Timestamp { floors[Group(message)] ?? Self.zero }
-
-    func count(of message: ReplayMessage) throws(Never) -> Int { entries[Group(message)]?.count ?? 0 }
-
-    func highest(of message: ReplayMessage) throws(Never) -> Timestamp { times[Group(message)] ?? Self.zero }
-
-    mutating func removeGuardFloor() throws(Never) { floorOfAll = Self.zero }
-
-    mutating func insert(_ message: ReplayMessage, _ state: ReplayRow.State) throws(Never) {
-        entries[Group(message), default: [:]][message.id] = Entry(
-            request: message.request, state: state, sentAt: message.sentAt, expiresAt: message.expiresAt)
-    }
-
-    mutating func extend(_ message: ReplayMessage) throws(Never) {
-        guard var entry = entries[Group(message)]?[message.id] else { return }
-        entry.sentAt = max(entry.sentAt, message.sentAt)
-        entry.expiresAt = max(entry.expiresAt, message.expiresAt)
-        entries[Group(message)]?[message.id] = entry
-    }
-
-    mutating func setHandedOver(_ message: ReplayMessage) throws(Never) {
-        entries[Group(message)]?[message.id]?.state = .handedOver
-    }
-
-    mutating func raiseHighest(to message: ReplayMessage) throws(Never) {
-        times[Group(message)] = max(times[Group(message)] ?? Self.zero, message.sentAt)
-    }
-
-    mutating func dropEnded(before time: Timestamp, of message: ReplayMessage) throws(Never) {
-        entries[Group(message)] = entries[Group(message)]?.filter { $0.value.expiresAt >= time }
-    }
-
-    mutating func dropEarliest(of message: ReplayMessage) throws(Never) -> Timestamp {
-        let earliest = entries[Group(message)]?.min { $0.value.sentAt < $1.value.sentAt }
-        guard let earliest else { return Self.zero }
-        entries[Group(message)]?[earliest.key] = nil
-        return earliest.value.sentAt
-    }
-
-    mutating func raiseFloor(of message: ReplayMessage, to floor: Timestamp) throws(Never) {
-        floors[Group(message)] = floor
     }
 }

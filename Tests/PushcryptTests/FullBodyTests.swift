@@ -110,8 +110,9 @@ import Testing
         try OpenedNotification(
             EnvelopeOpener.Message(
                 sender: fixture.sender.publicKey, messageID: MessageID(callerName: "x"), sentAt: FormatFixture.now,
-                timeToLive: .seconds(60), payload: Bytes(payload.utf8), statements: [], conflicts: []),
-            openedWith: fixture.device.publicKey)
+                timeToLive: .seconds(60), payload: Bytes(payload.utf8), statements: [], conflicts: [],
+                trust: SenderTrust([])),
+            openedWith: fixture.device.publicKey, at: FormatFixture.now)
     }
 
     private static let hash = String(repeating: "A", count: 43)

@@ -46,6 +46,21 @@ import VectorKit
         #expect(dropped.map(\.code.description) == vector.all("dropped"))
     }
 
+    @Test(.vectors("kit/reserved"), arguments: try KitFolder.reserved.vectors())
+    func theReservedMemberIsReadAlike(_ vector: KitVector) throws {
+        let root = try JSONDocument(parsing: vector.body).root
+        let withdrawal = Withdrawal(in: root, of: MessageID(callerName: "its own"))
+        #expect(withdrawal.messages.map(\.description) == vector.all("withdraws"))
+        #expect(withdrawal.isDropped == (vector.optional("drop") == "yes"))
+        let (sender, dropped) = CommunicationSender.read(root)
+        #expect(sender?.name == vector.optional("name"))
+        #expect(sender?.handle == vector.optional("handle"))
+        #expect(sender?.conversation == vector.optional("conversation"))
+        #expect(sender?.recipients ?? [] == vector.all("recipient"))
+        #expect(sender?.avatar?.url == vector.optional("avatar"))
+        #expect(dropped.map(\.code.description) == vector.all("dropped"))
+    }
+
     @Test(.vectors("kit/full-bodies"), arguments: try KitFolder.fullBodies.vectors())
     func aPlainFileIsATextOrNot(_ vector: KitVector) throws {
         do throws(AttachmentError) {

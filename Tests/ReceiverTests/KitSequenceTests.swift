@@ -25,8 +25,8 @@ import VectorKit
             try #require(words.count == 5, name)
             let now = Timestamp(milliseconds: try #require(UInt64(words[0]), name))
             guard let found = try run.handle(words, at: now) else { continue }
-            outcome = found
-            #expect(outcome == words[3], name)
+            #expect(found == words[3], name)
+            if words[1] != "remove" { outcome = found }
         }
         #expect(outcome == vector.expect, name)
         try run.phone.expect(receiver.trustAfter, receiver.topic, name)
@@ -48,6 +48,8 @@ import VectorKit
         private var lock: SQLiteConnection?
         /// nil for one that was given out at once.
         private var deliveries: [TakenPush?] = []
+        /// The first request of each message that opened.
+        private var requests: [MessageMark: String] = [:]
 
         init(_ vector: KitVector, _ receiver: KitReceiver, _ name: Comment) throws {
             self.receiver = receiver
@@ -74,6 +76,9 @@ import VectorKit
             case "receive": return try receive(words[4], request, at: now, expected: words[3])
             case "take": return try take(words[4], request, at: now)
             case "hand-over": return try handOver(Int(words[2]), at: now)
+            case "remove":
+                let shown = replay.withdrawn().compactMap { requests[$0] }.sorted()
+                return shown.isEmpty ? "nothing" : shown.joined(separator: ",")
             case "lose-guard":
                 for name in try FileManager.default.contentsOfDirectory(atPath: phone.folder.path)
                 where name.hasPrefix("replay.db") { try FileManager.default.removeItem(at: phone.folder.file(name)) }
@@ -101,7 +106,8 @@ import VectorKit
         ) throws -> String {
             let reception = notifications.receive(try push(text), requestID: request, at: now)
             defer { notifications.deleteRetiredKeys(after: reception.delivery, at: now) }
-            if reception.opened != nil || reception.code == "duplicate" { deliveries.append(nil) }
+            try note(reception.delivery.opened, request)
+            if reception.opened != nil || ["duplicate", "withdrawn"].contains(reception.code) { deliveries.append(nil) }
             return outcome(reception.delivery, ringing: expected == "again" ? "again" : "new")
         }
 
@@ -109,8 +115,18 @@ import VectorKit
             let taken = notifications.take(try push(text), requestID: request, at: now)
             guard let taking = taken.taking else { return taken.reception.code }
             deliveries.append(taken)
+            try note(taken.reception.delivery.opened, request)
             #expect(taken.mayFetch == (taking.verdict == .new || taking.verdict == .again && !taking.isQuiet))
             return taken.isRepeated ? "again-handed-over" : "\(taking.verdict)"
+        }
+
+        private mutating func note(_ opened: OpenedNotification?, _ request: String?) throws {
+            guard let opened, let request else { return }
+            let account = try phone.store.deviceKeys().first { $0.publicKey == opened.openedWith }?.name
+            let message = ReplayMessage(
+                opened.messageID, from: opened.sender, to: account ?? "", requestID: request, sentAt: opened.sentAt,
+                expiresAt: opened.expiresAt)
+            requests[message.mark] = requests[message.mark] ?? request
         }
 
         private func handOver(_ number: Int?, at now: Timestamp) throws -> String {

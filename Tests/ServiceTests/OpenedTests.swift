@@ -41,7 +41,8 @@ struct OpenedTests {
         #expect(content.threadIdentifier == "thread" && content.categoryIdentifier == "INVITE")
         #expect(content.interruptionLevel == .timeSensitive && content.relevanceScore == 0.5)
         #expect(content.targetContentIdentifier == "window" && content.filterCriteria == "work")
-        #expect(content.userInfo as? [String: String] == ["chat": "c41"])
+        #expect(content.userInfo["chat"] as? String == "c41")
+        #expect(content.userInfo.count == 2, "the app's, and the receiver's mark")
     }
 
     @Test(
@@ -171,7 +172,7 @@ struct OpenedTests {
             #"{"aps":{"alert":{"body":"B"}},"i":9007199254740993,"d":0.1,"t":true,"n":null,"a":[1,{"b":"c"}],"u":"ü\u0000"}"#
         )
         let info = content.userInfo
-        #expect(info.count == 6)
+        #expect(info.count == 7, "the receiver's mark is one")
         #expect(info["i"] as? Int64 == 9_007_199_254_740_993)
         #expect(info["d"] as? Double == 0.1)
         #expect(info["t"] as? Bool == true)
@@ -192,6 +193,10 @@ struct OpenedTests {
             ])
         let expected = UNMutableNotificationContent()
         expected.body = "B"
+        // The receiver's mark, of the message alone.
+        let mark = try #require(content.userInfo["pushcrypt"] as? String)
+        #expect(mark.count == 32 && content.userInfo.count == 1)
+        expected.userInfo = ["pushcrypt": mark]
         #expect(content == expected)
     }
 

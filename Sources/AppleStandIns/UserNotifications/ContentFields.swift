@@ -6,6 +6,9 @@ struct ContentFields: Equatable {
     var badge: NSNumber?
     var body = ""
     var categoryIdentifier = ""
+    // What an intent adds; neither compared nor archived.
+    var communicationImage: Data?
+    var communicationSender: String?
     var filterCriteria: String?
     var interruptionLevel = UNNotificationInterruptionLevel.active
     var launchImageName = ""

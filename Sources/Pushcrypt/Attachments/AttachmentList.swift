@@ -38,19 +38,9 @@ struct AttachmentList {
         }
     }
 
-    /// Returns the member of a payload with references, including its name; empty if there are none.
-    static func member(
-        _ references: [AttachmentReference], _ fullBody: FullBody? = nil
-    ) -> ContiguousArray<UInt8> {
-        guard !references.isEmpty || fullBody != nil else { return [] }
-        var json = JSONWriter()
-        json.object(for: PayloadKeys.reserved) { json in
-            fullBody?.reference.write(to: &json, for: FullBody.key)
-            guard !references.isEmpty else { return }
-            json.array(for: key) { json in
-                for reference in references { reference.write(to: &json) }
-            }
-        }
-        return json.bytes
+    /// Writes the references, if there are any.
+    static func write(_ references: [AttachmentReference], to json: inout JSONWriter) {
+        guard !references.isEmpty else { return }
+        json.array(for: key) { json in for reference in references { reference.write(to: &json) } }
     }
 }

@@ -19,6 +19,8 @@ struct EnvelopeOpener {
         let statements: [RotationStatement]
         /// The codes of statements in the message that contradict an accepted one.
         let conflicts: Set<RotationError.Code>
+        /// The trust after the statements.
+        let trust: SenderTrust
     }
 
     private static let failure = OpenError(
@@ -90,7 +92,8 @@ struct EnvelopeOpener {
         }
         return Message(
             sender: sender, messageID: messageID, sentAt: sentAt, timeToLive: timeToLive, payload: payload,
-            statements: evaluation?.accepted ?? [], conflicts: evaluation?.conflicts ?? [])
+            statements: evaluation?.accepted ?? [], conflicts: evaluation?.conflicts ?? [],
+            trust: evaluation?.trust ?? trust)
     }
 
     /// Returns the trusted key that signed: trusted after all statements of the message or, unless one of them was a

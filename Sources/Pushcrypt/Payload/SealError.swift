@@ -66,7 +66,7 @@ public struct SealError: CodedError {
     /// The reason for `signingFailed`; the payload is valid and can be sealed again. Nil for other codes.
     public let signing: SigningError?
 
-    init(_ code: Code, _ description: String) {
+    package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
         signing = nil

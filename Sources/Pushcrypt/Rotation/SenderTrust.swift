@@ -176,6 +176,20 @@ public struct SenderTrust: Hashable, Sendable {
         return keys
     }
 
+    /// Returns a key, and those that its sender had before and that still verify messages.
+    package func keys(supersededBy key: SenderPublicKey, at now: Timestamp) -> [SenderPublicKey] {
+        var keys = [key]
+        for sender in senders where !sender.superseded.isEmpty {
+            let isPinned = sender.pinned == key
+            guard let end = isPinned ? sender.superseded.endIndex : sender.superseded.firstIndex(where: { $0.key == key })
+            else { continue }
+            for old in sender.superseded[..<end] where !keys.contains(old.key) && !isRevoked(old.key) {
+                if let end = old.verifiesUntil, now <= end { keys.append(old.key) }
+            }
+        }
+        return keys
+    }
+
     // MARK: Statements
 
     /// Accepts a statement, or throws without a change.

@@ -1,22 +1,21 @@
 /// The body of one message, and its bucket. (`Docs/Format.md`, Body, Buckets, Size)
 struct MessageBody {
-    /// The announced statements, then the minified payload, which contains the references to sealed files.
+    /// The announced statements, then the minified payload, which contains the member `pushcrypt`.
     let bytes: ContiguousArray<UInt8>
     let bucket: Int
     let shortened: RemovedCharacters
 
     /// Builds a body, and shortens the texts in `fitting` if necessary; throws `payloadTooLarge` or `pushTooLarge`.
     init(
-        _ payload: CheckedPayload, _ attachments: [AttachmentReference], _ fullBody: FullBody?,
-        announcing statements: [RotationStatement], fitting texts: [AlertText], beside clear: ClearPart,
-        _ limit: PushLimit
+        _ payload: CheckedPayload, _ reserved: ReservedMember, announcing statements: [RotationStatement],
+        fitting texts: [AlertText], beside clear: ClearPart, _ limit: PushLimit
     ) throws(SealError) {
-        var parts = Parts(statements, references: AttachmentList.member(attachments, fullBody))
+        var parts = Parts(statements, reserved: reserved.json)
         parts.append(payload.document.root)
         let room = texts.isEmpty ? nil : Self.room(beside: clear, limit)
         if let room, parts.bytes.count > room,
             let fitted = PayloadFitter(
-                payload.document.root.minified(), maximumLength: room - parts.statements - parts.references,
+                payload.document.root.minified(), maximumLength: room - parts.statements - parts.reserved,
                 shortening: texts)
         {
             parts.replacePayload(by: fitted.payload)
@@ -48,10 +47,10 @@ struct MessageBody {
         let statements: Int
         private let member: ContiguousArray<UInt8>
 
-        /// The number of bytes for the references.
-        var references: Int { member.isEmpty ? 0 : member.count + 1 }
+        /// The number of bytes for the member `pushcrypt`.
+        var reserved: Int { member.isEmpty ? 0 : member.count + 1 }
 
-        init(_ announced: [RotationStatement], references: ContiguousArray<UInt8>) {
+        init(_ announced: [RotationStatement], reserved: ContiguousArray<UInt8>) {
             if !announced.isEmpty {
                 precondition(
                     announced.count <= RotationStatement.maximumPerMessage, "at most 4 statements fit into a message")
@@ -59,23 +58,23 @@ struct MessageBody {
                 for statement in announced { bytes.append(contentsOf: statement.bytes) }
             }
             statements = bytes.count
-            member = references
+            member = reserved
         }
 
         mutating func append(_ payload: JSONValue) {
-            bytes.reserveCapacity(bytes.count + payload.range.count + references)
+            bytes.reserveCapacity(bytes.count + payload.range.count + reserved)
             payload.appendMinified(to: &bytes)
-            appendReferences()
+            appendReserved()
         }
 
         mutating func replacePayload(by payload: ContiguousArray<UInt8>) {
             bytes.removeLast(bytes.count - statements)
             bytes.append(contentsOf: payload)
-            appendReferences()
+            appendReserved()
         }
 
         /// Reopens the payload, a non-empty object, for one more member.
-        private mutating func appendReferences() {
+        private mutating func appendReserved() {
             guard !member.isEmpty else { return }
             bytes[bytes.count - 1] = UInt8(ascii: ",")
             bytes.append(contentsOf: member)
@@ -86,8 +85,8 @@ struct MessageBody {
             let length = bytes.count - statements
             let budget = pushType.maximumPayloadLength - statements
             var reasons = ""
-            if references > 0 {
-                reasons += "; \(references) of them are its attachments, whose urls and names can be shorter"
+            if reserved > 0 {
+                reasons += "; \(reserved) of them are its attachments, sender and withdrawals, whose urls and names can be shorter"
             }
             if statements > 0 {
                 reasons += "; the rotation being announced needs \(statements) bytes until it ends"

@@ -26,8 +26,18 @@ extension Explanation {
             Delivery.Outcome.suppressed, .delivery,
             summary: "a second copy of a message was hidden",
             cause: "It came under another request, and the app claims the filtering entitlement.",
-            fix: "For many, see duplicate. If empty notifications appear, the build lacks the entitlement.",
-            shown: "Nothing more."),
+            fix: "For many, see duplicate. If placeholders appear, the build lacks the entitlement.",
+            shown: "Nothing more; without the entitlement, the push as it came."),
+        Explanation(
+            Delivery.Outcome.withdrawn, .delivery,
+            summary: "the message was withdrawn before it was shown",
+            cause: "A later message of its sender names it ('seal --withdraw').",
+            shown: "Nothing, or without the filtering entitlement the subtitle (Encrypted), quietly."),
+        Explanation(
+            Delivery.Outcome.dropped, .delivery,
+            summary: "the message is not to be shown",
+            cause: "It was sealed with 'seal --drop'.",
+            shown: "Nothing, or without the filtering entitlement the sealed notification, quietly."),
         Explanation(
             Delivery.Reason.noTopic.code, .delivery,
             summary: "neither the extension nor the device key has a topic",

@@ -107,7 +107,7 @@ struct ReceiverArguments: Sendable {
         duplicates = arguments.choice(
             "--duplicates", "POLICY",
             help:
-                "a message shown before under another request: without sound, the fallback, or nothing; default quiet"
+                "a message shown before under another request: without sound, the fallback, or nothing, as also for withdrawn and dropped ones; default quiet"
         )
         deviceKeyFile = arguments.value(
             "--device-key-file", "FILE", .secret, help: "open with this key, instead of a store's: a file, fd:N or -")
@@ -166,6 +166,7 @@ extension CommandReceiver {
         }
         var policy = NotificationReceiver.Policy()
         policy.duplicates = arguments.duplicates ?? .quiet
+        policy.hasFilteringEntitlement = arguments.duplicates == .suppress
         return try self.store(store, arguments.topic, console, policy) { (keys) throws(CommandFailure) in
             (keys, try console.openReplayFile(of: store))
         }

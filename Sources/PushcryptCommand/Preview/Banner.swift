@@ -26,6 +26,8 @@ struct Banner {
             case .opened, .openedWithoutAttachment:
                 delivery.content.interruptionLevel == .passive ? "opened, quietly" : "opened"
             case .passed: "not sealed"
+            case .withdrawn: "withdrawn before it was shown"
+            case .dropped: "not to be shown"
             case .suppressed: "nothing shown: the message was shown before"
             case .fallback: "fallback"
             }

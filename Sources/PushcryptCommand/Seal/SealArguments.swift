@@ -99,6 +99,8 @@ struct MessageArguments: Sendable {
     /// In seconds.
     let timeToLive: Int?
     let name: String?
+    let withdrawing: [String]
+    let isDropped: Bool
     let isSentExactly: Bool
 
     init(_ arguments: inout Arguments) {
@@ -110,6 +112,10 @@ struct MessageArguments: Sendable {
             help: "how long the message may be shown, and up to ten minutes more; default the store's, or 30d")
         name = arguments.value(
             "--id", "NAME", help: "the message's name, the same in every retry, so that a phone shows it once")
+        withdrawing = arguments.values(
+            "--withdraw", "NAME", help: "the name (--id) of an earlier message that phones take off the screen; at most 64")
+        isDropped = arguments.flag(
+            "--drop", help: "show nothing, or where Apple does not allow that a quiet notification")
         isSentExactly = arguments.flag(
             "--exact", help: "the sender sends these exact bytes: measure them, and print no newline")
     }
@@ -225,6 +231,8 @@ extension Sealer.Options {
             }
         }
         messageName = message.name
+        withdrawing = message.withdrawing
+        isDropped = message.isDropped
         if let seconds = message.timeToLive { timeToLive = .seconds(UInt64(clamping: seconds)) }
         isSentExactly = message.isSentExactly
         fitting = arguments.fitting.texts

@@ -208,6 +208,10 @@ struct SealPlan {
         let options = request.options
         do throws(SealError) {
             _ = try options.messageID()
+            guard options.withdrawing.isEmpty, !options.isDropped else {
+                throw SealError(
+                    .invalidRequest, "a message that withdraws others, or is dropped, cannot be sent unsealed")
+            }
             let payload = try PayloadCheck.sendable(
                 request.payload ?? payload ?? [], for: options.pushType, isSentExactly: options.isSentExactly)
             let carrying = try sealer.map { (sealer) throws(SealError) in

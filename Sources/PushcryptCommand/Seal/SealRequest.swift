@@ -40,7 +40,7 @@ extension SealRequest.Recipient {
 
 extension SealRequest {
     /// The members of a line that every batch reads.
-    static let names: Set = ["to", "to-user", "payload", "topic", "id", "ttl", "placeholder", "push-type"]
+    static let names: Set = ["to", "to-user", "payload", "topic", "id", "ttl", "placeholder", "push-type", "withdraw", "drop"]
     /// The members that are read only if a request is written.
     static let headerNames: Set = ["collapse-id", "priority"]
 
@@ -52,6 +52,11 @@ extension SealRequest {
         placeholder = try line["placeholder"].map { (value) throws(LineFailure) in try PlaceholderChoice(value) }
         if let name = try line.text("id") { options.messageName = name }
         if let time = line["ttl"] { options.timeToLive = try Self.interval(time) }
+        if let names = line["withdraw"] { options.withdrawing = try Self.names(names) }
+        if let drop = line["drop"] {
+            guard let isDropped = drop.bool else { throw LineFailure(.malformedLine, "drop must be true or false") }
+            options.isDropped = isDropped
+        }
         if let name = try line.text("push-type") {
             do throws(SealError) { options.pushType = try PushType(name) } catch { throw LineFailure(error) }
         }
@@ -107,6 +112,14 @@ extension SealRequest {
             throw LineFailure(.malformedLine, "ttl must be whole seconds, or a text with a unit such as \"30d\"")
         }
         return .seconds(UInt64(clamping: seconds))
+    }
+
+    private static func names(_ value: JSONValue) throws(LineFailure) -> [String] {
+        let names = value.elements.compactMap(\.string)
+        guard value.kind == .array, names.count == value.elements.count else {
+            throw LineFailure(.malformedLine, "withdraw must be an array of names")
+        }
+        return names
     }
 
     private static func priority(_ value: JSONValue) throws(LineFailure) -> PushRequest.Priority {
@@ -237,7 +250,8 @@ final class SealItem {
 
     /// Writes the line's other members, without the payload, so that a refused line can be given again.
     func writeWishes(to json: inout JSONWriter) {
-        line?.write(["topic", "ttl", "placeholder", "push-type", "collapse-id", "priority"], to: &json)
+        line?.write(
+            ["topic", "ttl", "placeholder", "push-type", "withdraw", "drop", "collapse-id", "priority"], to: &json)
     }
 
     /// Writes the members that are passed through, without those whose names the answer has already.

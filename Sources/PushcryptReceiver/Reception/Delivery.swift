@@ -16,21 +16,27 @@ public struct Delivery: Sendable {
         case passed
         /// Nothing was shown, because the message was shown before.
         case suppressed
+        /// The message was withdrawn before it was shown: nothing is shown, or a quiet fallback.
+        case withdrawn
+        /// The message is not to be shown: nothing is shown, or the sealed notification quietly.
+        case dropped
         /// The fallback was shown.
         case fallback(Reason)
 
         /// Every outcome, each with its own code.
         package static let all: [Outcome] =
-            [.opened, .openedWithoutAttachment, .passed, .suppressed] + Reason.all.map(Outcome.fallback)
+            [.opened, .openedWithoutAttachment, .passed, .suppressed, .withdrawn, .dropped] + Reason.all.map(Outcome.fallback)
 
-        /// The code as programs read it: `opened`, `opened-without-attachment`, `passed`, `suppressed`, or the code of
-        /// the reason.
+        /// The code as programs read it: `opened`, `opened-without-attachment`, `passed`, `suppressed`, `withdrawn`,
+        /// `dropped`, or the code of the reason.
         public var description: String {
             switch self {
             case .opened: "opened"
             case .openedWithoutAttachment: "opened-without-attachment"
             case .passed: "passed"
             case .suppressed: "suppressed"
+            case .withdrawn: "withdrawn"
+            case .dropped: "dropped"
             case .fallback(let reason): reason.code
             }
         }
@@ -69,22 +75,28 @@ public struct Delivery: Sendable {
     /// When the message was sealed, even if it is not shown; nil for a push that did not open.
     private(set) var sentAt: Timestamp?
 
-    private init(_ outcome: Outcome, _ opened: OpenedNotification? = nil, _ content: NotificationContent) {
+    /// Whether nothing is shown.
+    package let isHidden: Bool
+
+    private init(
+        _ outcome: Outcome, _ opened: OpenedNotification? = nil, _ content: NotificationContent, isHidden: Bool = false
+    ) {
+        self.isHidden = isHidden
         self.outcome = outcome
         self.opened = opened
         self.content = content
         sentAt = opened?.sentAt
     }
 
-    /// Creates the delivery of an opened notification; `quietly` if it has rung before. A quiet duplicate has no
-    /// category.
+    /// Creates the delivery of an opened notification; `quietly` if it has rung before, and always for one that is not to
+    /// be shown. A quiet duplicate has no category.
     public init(opened: OpenedNotification, quietly: Bool = false) {
         var content = NotificationContent(payload: opened.root)
-        if quietly {
+        if quietly || opened.isDropped {
             content = content.quiet
             if opened.isDuplicate { content.categoryIdentifier = "" }
         }
-        self.init(.opened, opened, content)
+        self.init(opened.isDropped ? .dropped : .opened, opened, content)
     }
 
     /// Creates the fallback: a subtitle and an empty body, or, for a push that was not sealed, a body.
@@ -104,7 +116,21 @@ public struct Delivery: Sendable {
     package init(passing push: IncomingPush) { self.init(.passed, nil, push.clear) }
 
     /// The delivery that shows nothing.
-    static let suppressed = Delivery(.suppressed, nil, NotificationContent())
+    static let suppressed = Delivery(.suppressed, nil, NotificationContent(), isHidden: true)
+
+    /// Creates the delivery of a message that was withdrawn: nothing if it may be hidden, otherwise a quiet fallback.
+    static func withdrawn(_ push: IncomingPush, mayHide: Bool, texts: FallbackTexts) -> Delivery {
+        if mayHide { return Delivery(.withdrawn, nil, NotificationContent(), isHidden: true) }
+        let fallback = Delivery(fallback: Delivery.Reason(code: "withdrawn", description: ""), for: push, texts: texts)
+        return Delivery(.withdrawn, nil, fallback.content.quiet)
+    }
+
+    /// Creates the delivery of a message that is not to be shown: nothing if it may be hidden, otherwise quiet.
+    static func dropped(_ opened: OpenedNotification, mayHide: Bool) -> Delivery {
+        mayHide
+            ? Delivery(.dropped, opened, NotificationContent(), isHidden: true)
+            : Delivery(opened: opened)
+    }
 
     /// Returns the same delivery, because of this message.
     func because(of opened: OpenedNotification) -> Delivery {
@@ -120,7 +146,7 @@ public struct Delivery: Sendable {
         return Delivery(outcome, opened, content)
     }
 
-    /// The code for a journal: `opened`, `passed`, `suppressed`, or that of the reason for the fallback.
+    /// The code for a journal: that of the outcome.
     public var code: String { outcome.description }
 }
 

@@ -27,6 +27,9 @@ public struct NotificationReceiver: Sendable {
         public var duplicates = DuplicatePolicy.quiet
         /// The texts of the fallback.
         public var texts = FallbackTexts.standard
+        /// Whether the extension has the entitlement `com.apple.developer.usernotifications.filtering`, so that it may
+        /// show nothing: withdrawn and dropped messages are then hidden, and quiet otherwise.
+        public var hasFilteringEntitlement = false
 
         /// Creates the policy that suits most apps.
         public init() {}
@@ -104,7 +107,8 @@ public struct NotificationReceiver: Sendable {
         receive(push, requestID: requestID, at: now, isAwaited: isAwaited) { opened, message, opening in
             let (taking, handover) = replay.takeAndHandOver(message, at: now)
             opening.note(taking)
-            return delivery(of: opened, taking, rings: handover.rings, push)
+            return delivery(
+                of: opened, taking, rings: handover.rings, isWithdrawn: handover.isWithdrawn, push)
         }
     }
 
@@ -117,7 +121,8 @@ public struct NotificationReceiver: Sendable {
             let taking = replay.take(message, at: now)
             opening.note(taking)
             taken = (message, taking)
-            return delivery(of: opened, taking, rings: !taking.isQuiet, push)
+            return delivery(
+                of: opened, taking, rings: !taking.isQuiet, isWithdrawn: taking.verdict == .withdrawn, push)
         }
         return TakenPush(reception: reception, receiver: self, push: push, taken: taken)
     }
@@ -147,7 +152,7 @@ public struct NotificationReceiver: Sendable {
             let message = ReplayMessage(
                 opened.messageID, from: opened.sender, to: opening.account,
                 requestID: requestID ?? opened.messageID.description, sentAt: opened.sentAt,
-                expiresAt: opened.expiresAt)
+                expiresAt: opened.expiresAt, withdrawing: opened.withdrawals, of: opened.withdrawnSenders)
             let delivery = judge(opened, message, &opening)
             settle(opened, topic, at: now, &opening)
             return Reception(delivery: delivery, keyState: opening.keyState, warnings: opening.warnings)
@@ -224,10 +229,16 @@ public struct NotificationReceiver: Sendable {
 
     /// Returns what is shown of a message.
     fileprivate func delivery(
-        of opened: OpenedNotification, _ taking: ReplayTaking, rings: Bool, _ push: IncomingPush
+        of opened: OpenedNotification, _ taking: ReplayTaking, rings: Bool, isWithdrawn: Bool = false,
+        _ push: IncomingPush
     ) -> Delivery {
+        if isWithdrawn {
+            return Delivery.withdrawn(push, mayHide: policy.hasFilteringEntitlement, texts: policy.texts)
+                .because(of: opened)
+        }
         var opened = opened
         opened.isDuplicate = taking.isDuplicate
+        if opened.isDropped { return .dropped(opened, mayHide: policy.hasFilteringEntitlement) }
         if rings { return Delivery(opened: opened) }
         switch policy.duplicates {
         case .fallback where taking.isDuplicate:
@@ -268,15 +279,28 @@ package struct TakenPush: Sendable {
     /// Whether the message has rung under the same request: its files may still be there.
     package var isRepeated: Bool { taken.map { $0.taking.verdict == .again && $0.taking.isQuiet } ?? false }
 
+    /// The withdrawn messages, some of which may be on the screen.
+    package var withdrawn: Set<MessageMark> { taken?.taking.withdrawn ?? [] }
+
+    /// The mark of what shows the message; nil for a push that did not open.
+    package var mark: MessageMark? { taken?.message.mark }
+
     /// Hands the message over, just before its content is given out.
     ///
     /// - Returns: What is shown instead, because another has handed it over; nil for what was prepared. The problem is
     ///   for the developer.
     package func handOver(at now: Timestamp) -> (instead: Delivery?, problem: String?) {
-        guard let (message, taking) = taken, !taking.isQuiet else { return (nil, nil) }
+        guard let (message, taking) = taken, taking.verdict != .withdrawn, !reception.delivery.isHidden else {
+            return (nil, nil)
+        }
         let handover = receiver.replay.handOver(message, after: taking.verdict, at: now)
         let problem = handover.problem.map { "replay guard: \($0)" }
-        return (handover.rings ? nil : quiet, problem.flatMap { reception.warnings.contains($0) ? nil : $0 })
+        let unreported = problem.flatMap { reception.warnings.contains($0) ? nil : $0 }
+        if handover.isWithdrawn, let opened = reception.delivery.opened {
+            return (receiver.delivery(of: opened, taking, rings: false, isWithdrawn: true, push), unreported)
+        }
+        // What was prepared quietly stays so.
+        return (handover.rings || taking.isQuiet ? nil : quiet, unreported)
     }
 
     /// What is shown if the guard does not answer in time.

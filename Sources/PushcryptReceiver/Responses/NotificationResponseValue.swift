@@ -174,7 +174,7 @@ extension NotificationResponseValue {
         case .sealed:
             let delivery = receiver().receive(userInfo, requestID: requestIdentifier, at: now).delivery
             switch delivery.outcome {
-            case .opened, .openedWithoutAttachment:
+            case .opened, .openedWithoutAttachment, .dropped:
                 var response = self
                 // The user saw the clear part, which also offered the action: nobody agreed to the sealed one.
                 if case .custom = action { (response.action, response.userText) = (.open, nil) }
@@ -182,6 +182,9 @@ extension NotificationResponseValue {
                 response.categoryIdentifier = delivery.content.categoryIdentifier
                 return ReceivedResponse(response, .opened, keptAt: keptAt)
             case .fallback(let reason): return unknown(reason, keptAt)
+            case .withdrawn:
+                return unknown(
+                    Delivery.Reason(code: delivery.code, description: "the message was withdrawn by its sender"), keptAt)
             case .suppressed, .passed:
                 return unknown(
                     Delivery.Reason(OpenError(.duplicate, "the message was already shown under another request")),

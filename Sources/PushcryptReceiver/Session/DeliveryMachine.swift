@@ -159,7 +159,7 @@ extension DeliveryMachine.Event {
             switch delivery.outcome {
             case .opened, .openedWithoutAttachment: .opened(content(), opened)
             case .passed: .decided(content(), .passed)
-            case .suppressed: .decided(content(), .suppressed)
+            case .suppressed, .withdrawn, .dropped: .decided(content(), delivery.outcome)
             case .fallback(let reason): .failed(reason)
             }
     }

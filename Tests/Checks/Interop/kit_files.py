@@ -45,7 +45,7 @@ GOOD |= {"statements": {"accepted", "unchanged"}}
 # Further headers of a refused input, by its outcome.
 KNOWN = {("keys", "weak-key"): {"bytes"}}
 # Parts that a receiver does not have: it has no store, shows nothing and does not register.
-NOT_ASKED = {"notifications", "records", "replies", "sequences", "stores"}
+NOT_ASKED = {"notifications", "records", "replies", "reserved", "sequences", "stores"}
 CODES = {
     "envelopes": {
         "malformed-envelope", "unsupported-suite", "unknown-recipient-key", "authentication-failed", "rotation-conflict",

@@ -2,7 +2,7 @@ extension KitFolder {
     /// Every folder that there is.
     public static let all: [KitFolder] = [
         envelopes, pushes, notifications, sequences, statements, contexts, keys, records, replies, payloads,
-        attachments, references, attachmentLists, fullBodies, stores,
+        attachments, references, attachmentLists, reserved, fullBodies, stores,
     ]
 
     // MARK: Opening
@@ -65,7 +65,7 @@ extension KitFolder {
     public static let sequences = KitFolder(
         "sequences", taken: ["new", "again", "copy"],
         refused: openingCodes.union([
-            "again-handed-over", "seen", "again-quietly", "duplicate-quietly", "duplicate",
+            "again-handed-over", "seen", "again-quietly", "duplicate-quietly", "duplicate", "withdrawn",
         ]),
         once: ["context", "floor"], optional: ["pending", "strict", "room"],
         many: before.union(after).union(["device", "device-after", "account"]))
@@ -147,6 +147,12 @@ extension KitFolder {
     public static let attachmentLists = KitFolder(
         "attachment-lists", taken: ["opened"], refused: [], optional: ["full-body"], many: ["attachment", "dropped"],
         withholds: { !$0.all("dropped").isEmpty })
+
+    /// Payloads with withdrawals, drops and senders.
+    public static let reserved = KitFolder(
+        "reserved", taken: ["opened"], refused: [], optional: ["drop", "name", "handle", "conversation", "avatar"],
+        many: ["withdraws", "recipient", "dropped"],
+        withholds: { $0.optional("drop") == nil && $0.optional("name") == nil && $0.all("withdraws").count != 2 })
 
     /// Plain files of full bodies.
     public static let fullBodies = KitFolder("full-bodies", taken: ["accepted"], refused: ["malformed-file"])

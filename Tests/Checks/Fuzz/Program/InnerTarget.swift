@@ -76,14 +76,14 @@ struct InnerTarget: FuzzTarget {
         let push = Bytes(#"{"ENCRYPTED_DATA":"\#(envelope.text)"}"#.utf8)
         let delivery = receiver.receive(push, requestID: nil, at: now).delivery
         switch delivery.outcome {
-        case .opened:
+        case .opened, .dropped:
             guard let opened = delivery.opened else { fail("inner: an opened push has its notification") }
             require(phone.settled == opened.statements, "inner: what a message has brought takes effect")
             return .opened(opened)
         case .fallback(let reason):
             require(phone.settled == nil, "inner: what was refused has no effect")
             return .refused(reason.code)
-        case .openedWithoutAttachment, .passed, .suppressed: fail("inner: a sealed push is opened or refused")
+        case .openedWithoutAttachment, .passed, .suppressed, .withdrawn: fail("inner: a sealed push is opened or refused")
         }
     }
 

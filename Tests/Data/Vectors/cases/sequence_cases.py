@@ -1,13 +1,16 @@
 """Several pushes one after the other: what is shown twice."""
 
 from dataclasses import replace
+import json
 from typing import Any
 
 from reference.envelope import to_text
 from reference.keys import Kind, text_form
 from reference.opening import Receiver
 from reference.replay import ROOM, Memory
+from reference.reserved import MOST_WITHDRAWN, message_id
 
+from .carried_cases import FIRST, KNOWS_SECOND, SECOND
 from .forge import flip, forge, receiver_header
 from .material import (
     DAY,
@@ -61,12 +64,19 @@ def unlock(now: int) -> Step:
     return now, "unlock-guard", None, None
 
 
+def screen(now: int) -> Step:
+    """The notifications to remove."""
+    return now, "remove", None, None
+
+
 def run(memory: Memory, step: Step) -> str | None:
     now, event, argument, envelope = step
     if event == "lose-guard":
         memory.lose_guard(now)
     elif event in ("lock-guard", "unlock-guard"):
         memory.is_writable = event == "unlock-guard"
+    elif event == "remove":
+        return ",".join(memory.on_screen()) or "nothing"
     elif event == "hand-over":
         return memory.hand_over(int(argument or 0) - 1)
     elif envelope:
@@ -96,11 +106,12 @@ def sequence_case(
         states[pending] = "pending"
         holder = replace(receiver, device_secrets=(*receiver.device_secrets, pending))
     memory = Memory(holder, states, floor, is_strict, accounts or {}, room)
-    lines, outcomes = [], []
+    lines, outcomes, verdicts = [], [], []
     for step in steps:
         now, event, argument, envelope = step
         outcome = run(memory, step)
         outcomes += [outcome] if outcome else []
+        verdicts += [outcome] if outcome and event != "remove" else []
         lines.append(f"{now} {event} {argument or '-'} {outcome or '-'} {to_text(envelope) if envelope else '-'}")
     assert outcomes == expected.split(), (name, outcomes)
 
@@ -120,7 +131,7 @@ def sequence_case(
         *trust_after_header(receiver.trust, memory.receiver.trust),
         *(("device-after", f"{state} {secret_text(secret)}") for secret, state in memory.states.items() if changes_keys),
     ]
-    return vector("sequences", name, outcomes[-1], rules, comment, header, "\n".join(lines).encode())
+    return vector("sequences", name, verdicts[-1], rules, comment, header, "\n".join(lines).encode())
 
 
 def take_cases() -> list[Vector]:
@@ -609,5 +620,54 @@ def floor_cases() -> list[Vector]:
     ]
 
 
+def withdrawal_cases() -> list[Vector]:
+    """What a message withdraws, whatever comes first."""
+    comment = "What is withdrawn stays withdrawn, in any order."
+    table = message_id("table-17")
+
+    def named(name: str = "table-17", **fields: Any) -> bytes:
+        return forge(message_id=message_id(name), **fields)
+
+    def withdraws(names: object, **fields: Any) -> bytes:
+        payload = {"aps": {"alert": "Changed"}, "pushcrypt": {"withdraw": names}}
+        return forge(json.dumps(payload, separators=(",", ":")).encode(), **({"message_id": OTHER_MESSAGE} | fields))
+
+    message, withdrawal = named(), withdraws(["table-17"])
+    others = {TABLET.secret: "work"}
+    two_keys = Receiver(TOPIC, (PHONE.secret, TABLET.secret), RECEIVER.trust)
+    two_senders = Receiver(TOPIC, (PHONE.secret,), trust_in(PROVIDER, SECOND_PROVIDER))
+    by_successor = withdraws(["table-17"], sender=SECOND)
+    assert FIRST == PROVIDER
+    many = [f"n{number}" for number in range(MOST_WITHDRAWN)]
+    assert table == message_id("table-17")
+
+    def case(name: str, expected: str, rules: str, *steps: Step, **options: Any) -> Vector:
+        return sequence_case(name, expected, rules, comment, *steps, **options)
+
+    return [
+        case("a message that is withdrawn after it was shown", "new new a", "O-8.11 O-8.12 O-8.14", comes(NOW, "a", message), comes(NOW + 1, "b", withdrawal), screen(NOW + 2)),
+        case("a message that is withdrawn before it comes", "new withdrawn nothing", "O-8.12 O-8.13 O-8.14 N-8", comes(NOW, "b", withdrawal), comes(NOW + 1, "a", message), screen(NOW + 2)),
+        case("a copy of a withdrawn message", "new new withdrawn withdrawn", "O-8.13 N-8", comes(NOW, "a", message), comes(NOW + 1, "b", withdrawal), comes(NOW + 2, "c", message), comes(NOW + 3, "a", message)),
+        case("a message that is withdrawn between taking and handing over", "new new withdrawn", "O-8.12 O-8.13 N-8", take(NOW, "a", message), comes(NOW + 1, "b", withdrawal), hand_over(NOW + 2, 1)),
+        case("a withdrawal takes effect when it is taken", "new new a", "O-8.12 O-8.14", comes(NOW, "a", message), take(NOW + 1, "b", withdrawal), screen(NOW + 2)),
+        case("a withdrawal that comes twice", "new again-quietly withdrawn", "O-8.12 O-8.13", comes(NOW, "b", withdrawal), comes(NOW + 1, "b", withdrawal), comes(NOW + 2, "a", message)),
+        case("a withdrawal that counts as seen", "duplicate-quietly withdrawn", "O-8.12", comes(NOW, "b", withdraws(["table-17"], sent_at=SENT_AT - 1)), comes(NOW + 1, "a", message), floor=SENT_AT - 1),
+        case("a withdrawal that does not open", "new authentication-failed nothing", "O-8.12 O-9.3", comes(NOW, "a", message), comes(NOW + 1, "b", flip(-1)(withdrawal)), screen(NOW + 2)),
+        case("another sender's message is not withdrawn", "new new nothing", "O-8.12", comes(NOW, "a", message), comes(NOW + 1, "b", withdraws(["table-17"], sender=SECOND_PROVIDER)), screen(NOW + 2), receiver=two_senders),
+        case("another account's message is not withdrawn", "new new nothing", "O-8.12", comes(NOW, "a", message), comes(NOW + 1, "b", withdraws(["table-17"], device=TABLET)), screen(NOW + 2), receiver=two_keys, accounts=others),
+        case("a message of the superseded key is withdrawn", "new new a", "O-8.12 O-8.14", comes(NOW, "a", message), comes(NOW + 1, "b", by_successor), screen(NOW + 2), receiver=KNOWS_SECOND),
+        case("a message of the superseded key that comes after its withdrawal", "new withdrawn", "O-8.12 O-8.13", comes(NOW, "b", by_successor), comes(NOW + 1, "a", message), receiver=KNOWS_SECOND),
+        case("a superseded key does not withdraw its successor's message", "new new nothing", "O-8.12", comes(NOW, "a", named(sender=SECOND)), comes(NOW + 1, "b", withdrawal), screen(NOW + 2), receiver=KNOWS_SECOND),
+        case("a message does not withdraw itself", "new again-quietly nothing", "O-8.11", comes(NOW, "a", withdraws(["table-17"], message_id=table)), comes(NOW + 1, "a", withdraws(["table-17"], message_id=table)), screen(NOW + 2)),
+        case("a message that was withdrawn may withdraw others", "new withdrawn withdrawn", "O-8.12 O-8.13", comes(NOW, "b", withdrawal), comes(NOW + 1, "a", withdraws(["table-18"], message_id=table)), comes(NOW + 2, "c", named("table-18"))),
+        case("two messages are withdrawn at once", "new new new a,c", "O-8.11 O-8.14", comes(NOW, "a", message), comes(NOW + 1, "c", named("table-18")), comes(NOW + 2, "b", withdraws(["table-17", "table-18"])), screen(NOW + 3)),
+        case("the sixty-fifth name is not withdrawn", "new withdrawn new", "O-8.11", comes(NOW, "b", withdraws([*many, "table-17"])), comes(NOW + 1, "c", named(many[-1])), comes(NOW + 2, "a", message)),
+        case("a name that is no string leaves the others", "new withdrawn", "O-8.11", comes(NOW, "b", withdraws([7, "", None, "table-17"])), comes(NOW + 1, "a", message)),
+        case("a withdrawal that is no array", "new new", "O-8.11", comes(NOW, "b", withdraws("table-17")), comes(NOW + 1, "a", message)),
+        case("a withdrawal is kept for thirty days after it was sent", "new withdrawn new", "O-8.12", comes(NOW, "b", withdraws(["table-17"], ttl=60)), comes(SENT_AT + 29 * DAY, "a", message), comes(SENT_AT + 40 * DAY, "c", named("table-18", sent_at=SENT_AT + 40 * DAY))),
+        case("a withdrawal while the guard cannot be written", "new new nothing", "O-8.8 O-8.12", comes(NOW, "a", message), lock(NOW + 1), comes(NOW + 2, "b", withdrawal), unlock(NOW + 3), screen(NOW + 4)),
+    ]
+
+
 def replay_cases() -> list[Vector]:
-    return [*take_cases(), *state_cases(), *account_cases(), *floor_cases()]
+    return [*take_cases(), *state_cases(), *account_cases(), *floor_cases(), *withdrawal_cases()]

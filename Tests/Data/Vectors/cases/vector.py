@@ -55,6 +55,8 @@ class Vector:
         return (
             not TAKEN.issuperset(self.values("expect"))
             or any(self.values(name) for name in ("dropped", "not-shown", "repeated"))
+            or self.folder == "reserved"
+            and not self.values("drop") and not self.values("name") and len(self.values("withdraws")) != 2
             or self.folder == "records"
             and bool(self.values("foreign"))
             or self.folder == "replies"

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field, replace
 
-from . import hpke
+import json
+
+from . import hpke, reserved
 from .opening import Opened, Receiver, Refused, open_text
 from .rotation import CLOCK_TOLERANCE
 
@@ -12,7 +14,8 @@ KEPT_AFTER_EXPIRY = 48 * HOUR
 KEPT_AFTER_RETIRING = 24 * HOUR
 ROOM = 4096
 DEFAULT_ACCOUNT = "default"
-VERDICTS = ("new", "again", "again-handed-over", "copy", "seen")
+KEPT_WITHDRAWN = 30 * 24 * HOUR
+VERDICTS = ("new", "again", "again-handed-over", "copy", "seen", "withdrawn")
 
 # The sender's key and the account.
 Pair = tuple[bytes, str]
@@ -24,6 +27,7 @@ class Row:
     sent_at: int
     ends_at: int
     is_handed_over: bool = False
+    is_withdrawn: bool = False
 
 
 @dataclass
@@ -83,8 +87,41 @@ class Memory:
         pair = (opened.sender, self.accounts.get(secret, DEFAULT_ACCOUNT))
         delivery = Delivery("", opened, pair, request or opened.message.message_id.hex(), now)
         delivery.verdict = self.judge(delivery)
+        self.withdraw(delivery)
         self.deliveries.append(delivery)
         return delivery.verdict
+
+    def withdraw(self, delivery: Delivery) -> None:
+        message = delivery.opened.message
+        ends_at = message.sent_at + KEPT_WITHDRAWN
+        names = reserved.withdrawals(json.loads(delivery.opened.payload), message.message_id)
+        for name, sender in ((name, sender) for name in names for sender in self.senders(delivery)):
+            pair = (sender, delivery.pair[1])
+            row = self.shelves.get(pair, Shelf()).rows.get(name)
+            if not self.is_writable:
+                continue
+            if row is None:
+                self.make_room(pair, delivery)
+                row = self.shelves[pair].rows[name] = Row("", message.sent_at, ends_at)
+            row.is_withdrawn = True
+            row.sent_at, row.ends_at = max(row.sent_at, message.sent_at), max(row.ends_at, ends_at)
+            self.shelves[pair].highest = max(self.shelves[pair].highest, message.sent_at)
+
+    def senders(self, delivery: Delivery) -> list[bytes]:
+        """The key that signed, and those that its sender had before and that verify messages."""
+        found, key = [delivery.opened.sender], delivery.opened.sender
+        for sender in self.receiver.trust.senders:
+            old = [entry.key for entry in sender.superseded]
+            if key != sender.pinned and key not in old:
+                continue
+            before = sender.superseded if key == sender.pinned else sender.superseded[: old.index(key)]
+            found += [entry.key for entry in before if entry.still_verifies(delivery.now)]
+        return list(dict.fromkeys(found))
+
+    def on_screen(self) -> list[str]:
+        """The requests of the withdrawn messages that have come, by their first request."""
+        rows = [row for shelf in self.shelves.values() for row in shelf.rows.values()]
+        return sorted(row.request for row in rows if row.is_withdrawn and row.request)
 
     def judge(self, delivery: Delivery) -> str:
         message = delivery.opened.message
@@ -95,6 +132,11 @@ class Memory:
         if self.is_writable:
             self.floor, shelf.floor = floors
         row = shelf.rows.get(message.message_id)
+        if row is not None and row.is_withdrawn:
+            if self.is_writable:
+                row.sent_at, row.ends_at = max(row.sent_at, message.sent_at), max(row.ends_at, ends_at)
+                shelf.highest = max(shelf.highest, message.sent_at)
+            return "withdrawn"
         if row is None:
             if message.sent_at <= max(floors):
                 return "seen"
@@ -110,21 +152,29 @@ class Memory:
     def insert(self, delivery: Delivery, is_handed_over: bool) -> None:
         if not self.is_writable:
             return
-        message, now = delivery.opened.message, delivery.now
-        shelf = self.shelves.setdefault(delivery.pair, Shelf())
-        gone = min(now, shelf.highest) - KEPT_AFTER_EXPIRY
+        message = delivery.opened.message
+        shelf = self.make_room(delivery.pair, delivery)
+        row = Row(delivery.request, message.sent_at, message.sent_at + message.ttl * 1000, is_handed_over)
+        shelf.rows[message.message_id] = row
+        shelf.highest = max(shelf.highest, message.sent_at)
+
+    def make_room(self, pair: Pair, delivery: Delivery) -> Shelf:
+        shelf = self.shelves.setdefault(pair, Shelf())
+        gone = min(delivery.now, shelf.highest) - KEPT_AFTER_EXPIRY
         shelf.rows = {name: row for name, row in shelf.rows.items() if row.ends_at >= gone}
         while len(shelf.rows) >= self.room:
             lowest = min(shelf.rows, key=lambda name: shelf.rows[name].sent_at)
             shelf.floor = max(shelf.floor, shelf.rows.pop(lowest).sent_at)
-        row = Row(delivery.request, message.sent_at, message.sent_at + message.ttl * 1000, is_handed_over)
-        shelf.rows[message.message_id] = row
-        shelf.highest = max(shelf.highest, message.sent_at)
+        return shelf
 
     # Handing over.
 
     def hand_over(self, number: int) -> str:
         delivery = self.deliveries[number]
+        row = self.shelves.get(delivery.pair, Shelf()).rows.get(delivery.opened.message.message_id)
+        if delivery.verdict == "withdrawn" or row and row.is_withdrawn:
+            self.delete_retired(delivery)
+            return "withdrawn"
         rings = self.sets_handed_over(delivery)
         self.delete_retired(delivery)
         if delivery.verdict in ("new", "again", "again-handed-over"):

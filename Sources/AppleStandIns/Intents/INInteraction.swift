@@ -1,0 +1,51 @@
+public import Foundation
+
+/// The direction of an interaction.
+public enum INInteractionDirection: Int, Sendable {
+    /// Not given.
+    case unspecified
+    /// From the user.
+    case outgoing
+    /// To the user.
+    case incoming
+}
+
+/// Something that happened, which an app tells the system about.
+open class INInteraction: NSObject {
+    private static let lock = NSLock()
+    nonisolated(unsafe) private static var donated: [String: String] = [:]
+
+    /// What happened.
+    open private(set) var intent: INIntent
+    /// Its direction.
+    open var direction = INInteractionDirection.unspecified
+    /// What names it, to delete it.
+    open var identifier = UUID().uuidString
+    /// What names its group, to delete that.
+    open var groupIdentifier: String?
+
+    /// Creates an interaction.
+    public init(intent: INIntent, response: INIntentResponse?) { self.intent = intent }
+
+    /// Tells the system.
+    open func donate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+        let name = (intent as? INSendMessageIntent)?.sender?.displayName ?? ""
+        Self.lock.withLock { Self.donated[identifier] = name }
+        completion?(nil)
+    }
+
+    /// Deletes interactions from the system's store.
+    open class func delete(with identifiers: [String], completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+        lock.withLock { for identifier in identifiers { donated[identifier] = nil } }
+        completion?(nil)
+    }
+
+    /// Deletes all of the app's interactions.
+    open class func deleteAll(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+        lock.withLock { donated = [:] }
+        completion?(nil)
+    }
+
+    /// The names of the senders, by the interactions' identifiers.
+    package static var donations: [String: String] { lock.withLock { donated } }
+}

@@ -1,0 +1,24 @@
+/// The member `pushcrypt` that a sealer adds to a payload.
+struct ReservedMember {
+    var attachments: [AttachmentReference] = []
+    var fullBody: FullBody?
+    var from: CommunicationSender?
+    /// The names of the messages to withdraw.
+    var withdrawing: [String] = []
+    var isDropped = false
+
+    /// The member with its name; empty if there is nothing to say.
+    var json: ContiguousArray<UInt8> {
+        guard !attachments.isEmpty || fullBody != nil || from != nil || !withdrawing.isEmpty || isDropped else {
+            return []
+        }
+        var json = JSONWriter()
+        json.object(for: PayloadKeys.reserved) { json in
+            fullBody?.reference.write(to: &json, for: FullBody.key)
+            AttachmentList.write(attachments, to: &json)
+            from?.write(to: &json)
+            Withdrawal.write(withdrawing, isDropped: isDropped, to: &json)
+        }
+        return json.bytes
+    }
+}

@@ -1,0 +1,80 @@
+internal import Dispatch
+internal import Foundation
+internal import Pushcrypt
+internal import PushcryptKeyStore
+internal import PushcryptReceiver
+internal import UserNotifications
+
+/// The notifications on the screen, of which those that show withdrawn messages are removed. Not run on Apple systems.
+struct NotificationList: Sendable {
+    #if os(Linux)
+        // A simulated device has its own, which other threads do not know.
+        private let box = UncheckedSendableBox(UNUserNotificationCenter.current())
+        private var center: UNUserNotificationCenter { box.value }
+    #else
+        private var center: UNUserNotificationCenter { .current() }
+    #endif
+
+    /// How long each answer of the system may take.
+    private static let patience = DispatchTimeInterval.milliseconds(500)
+
+    /// Removes the notifications that show one of these messages. Returns when the system has answered; at once if there
+    /// are no messages.
+    ///
+    /// - Parameter removed: Receives the identifiers before they are removed.
+    func remove(_ messages: Set<MessageMark>, removed: ([String]) -> Void) {
+        guard !messages.isEmpty else { return }
+        let identifiers = delivered { $0.request.content.mark.map(messages.contains) ?? false }
+        guard !identifiers.isEmpty else { return }
+        removed(identifiers)
+        center.removeDeliveredNotifications(withIdentifiers: identifiers)
+        // It works in the background, and is lost if this process ends: the next answer comes after it.
+        _ = delivered { _ in false }
+    }
+
+    /// Returns the identifiers of some notifications on the screen; none if the system does not answer.
+    private func delivered(where isIncluded: @escaping @Sendable (UNNotification) -> Bool) -> [String] {
+        final class Answer { var identifiers: [String] = [] }
+        let answer = Locked(Answer())
+        let done = DispatchSemaphore(value: 0)
+        center.getDeliveredNotifications { notifications in
+            let identifiers = notifications.filter(isIncluded).map(\.request.identifier)
+            answer.withLock { $0.identifiers = identifiers }
+            done.signal()
+        }
+        guard done.wait(timeout: .now() + Self.patience) == .success else { return [] }
+        return answer.withLock { $0.identifiers }
+    }
+}
+
+extension UNNotificationContent {
+    /// The message that the notification shows, as a receiver has marked it.
+    fileprivate var mark: MessageMark? {
+        (userInfo[PayloadKeys.reserved] as? String).map(MessageMark.init(text:))
+    }
+
+    /// The same content, marked with the message that it shows.
+    func marked(_ mark: MessageMark?) -> UNNotificationContent {
+        guard let mark else { return self }
+        let content = thawed
+        content.userInfo[PayloadKeys.reserved] = mark.text
+        return content.frozen
+    }
+}
+
+extension AppGroup {
+    /// Removes notifications of withdrawn messages from the screen. The extension does too, but cannot remove what the
+    /// system shows later: call this at each launch, and when the app becomes active. Waits for the system, at most a
+    /// second, so not on the main thread.
+    ///
+    /// - Throws: `AppGroup.Missing`.
+    public func removeWithdrawnNotifications() throws {
+        let directory = try directory()
+        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+        guard FileManager.default.fileExists(atPath: directory.path) else { return }
+        let shared = SharedAttachments(directory: directory)
+        NotificationList().remove(ReplayFile.open(in: directory.path, at: now).withdrawn()) {
+            $0.forEach(shared.remove)
+        }
+    }
+}

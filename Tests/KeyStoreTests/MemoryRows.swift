@@ -1,0 +1,76 @@
+import Pushcrypt
+
+@testable import PushcryptKeyStore
+
+/// A guard's rows in memory.
+struct MemoryRows: ReplayStorage {
+    private struct Group: Hashable {
+        let sender: SenderPublicKey
+        let account: Bytes
+
+        init(_ message: ReplayMessage) { (sender, account) = (message.sender, message.account) }
+    }
+
+    private struct Entry {
+        let request: Bytes
+        var state: ReplayRow.State
+        var sentAt: Timestamp
+        var expiresAt: Timestamp
+    }
+
+    private static let zero = Timestamp(milliseconds: 0)
+
+    var floorOfAll = zero
+    private var floors: [Group: Timestamp] = [:]
+    private var times: [Group: Timestamp] = [:]
+    private var entries: [Group: [MessageID: Entry]] = [:]
+
+    func row(of message: ReplayMessage) throws(Never) -> ReplayRow? {
+        entries[Group(message)]?[message.id].map { ReplayRow(request: $0.request, state: $0.state) }
+    }
+
+    func guardFloor() throws(Never) -> Timestamp { floorOfAll }
+
+    func floor(of message: ReplayMessage) throws(Never) -> Timestamp { floors[Group(message)] ?? Self.zero }
+
+    func count(of message: ReplayMessage) throws(Never) -> Int { entries[Group(message)]?.count ?? 0 }
+
+    func highest(of message: ReplayMessage) throws(Never) -> Timestamp { times[Group(message)] ?? Self.zero }
+
+    mutating func removeGuardFloor() throws(Never) { floorOfAll = Self.zero }
+
+    mutating func insert(_ message: ReplayMessage, _ state: ReplayRow.State) throws(Never) {
+        entries[Group(message), default: [:]][message.id] = Entry(
+            request: message.request, state: state, sentAt: message.sentAt, expiresAt: message.expiresAt)
+    }
+
+    mutating func extend(_ message: ReplayMessage) throws(Never) {
+        guard var entry = entries[Group(message)]?[message.id] else { return }
+        entry.sentAt = max(entry.sentAt, message.sentAt)
+        entry.expiresAt = max(entry.expiresAt, message.expiresAt)
+        entries[Group(message)]?[message.id] = entry
+    }
+
+    mutating func set(_ state: ReplayRow.State, of message: ReplayMessage) throws(Never) {
+        entries[Group(message)]?[message.id]?.state = state
+    }
+
+    mutating func raiseHighest(to message: ReplayMessage) throws(Never) {
+        times[Group(message)] = max(times[Group(message)] ?? Self.zero, message.sentAt)
+    }
+
+    mutating func dropEnded(before time: Timestamp, of message: ReplayMessage) throws(Never) {
+        entries[Group(message)] = entries[Group(message)]?.filter { $0.value.expiresAt >= time }
+    }
+
+    mutating func dropEarliest(of message: ReplayMessage) throws(Never) -> Timestamp {
+        let earliest = entries[Group(message)]?.min { $0.value.sentAt < $1.value.sentAt }
+        guard let earliest else { return Self.zero }
+        entries[Group(message)]?[earliest.key] = nil
+        return earliest.value.sentAt
+    }
+
+    mutating func raiseFloor(of message: ReplayMessage, to floor: Timestamp) throws(Never) {
+        floors[Group(message)] = floor
+    }
+}

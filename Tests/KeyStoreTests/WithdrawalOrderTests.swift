@@ -1,0 +1,360 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// Messages, copies, withdrawals and drops in any order, in deliveries that are suspended at any step and ended at any step.
+/// A phone that follows the guard is compared with a list of facts that knows no guard.
+struct WithdrawalOrderTests {
+    @Test func aHundredThousandOrdersLeaveOnTheScreenWhatTheyShould() {
+        var random = SplitMix(state: 7)
+        let pool = Pool()
+        var tally = Tally()
+        for order in 0..<100_000 {
+            var world = World(MemoryGuard(pool), pool, &random)
+            world.run(&random, &tally)
+            guard world.faults.isEmpty else {
+                Issue.record("order \(order): \(world.faults)")
+                return
+            }
+        }
+        tally.expectEverything()
+        print("interleavings: withdrawals in memory: 100000")
+        print("of these orders: \(tally)")
+    }
+
+    /// The same on the file that phones have.
+    @Test func aThousandOrdersOnAFile() throws {
+        var random = SplitMix(state: 8)
+        let pool = Pool()
+        var tally = Tally()
+        for order in 0..<1000 {
+            let scratch = try Scratch()
+            _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
+            var world = World(FileGuard(file: try .create(in: scratch.store, floor: start), pool: pool), pool, &random)
+            world.run(&random, &tally)
+            try #require(world.faults.isEmpty, "order \(order): \(world.faults)")
+        }
+        print("interleavings: withdrawals on a file: 1000")
+    }
+}
+
+/// Withdrawals on the file that phones have.
+struct WithdrawalFileTests: ReplayFileSuite {
+    /// More than a guard has room for: the last stay withdrawn, and no other message is hidden.
+    @Test func tenThousandWithdrawals() throws {
+        let scratch = try directory()
+        let file = open(scratch.store)
+        expect(take(file, 17), .new)
+        expect(handOver(file, 17), rings: true)
+        for batch in 0..<157 as Range<UInt64> {
+            let ids = (0..<64).map { MessageID(1000 + batch * 64 + $0) } + (batch == 100 ? [MessageID(17)] : [])
+            let sentAt = start + 2 + batch
+            let message = ReplayMessage(
+                MessageID(100_000 + batch), from: sender, to: "default", requestID: "w", sentAt: sentAt,
+                expiresAt: sentAt + 600, withdrawing: ids)
+            let taking = file.take(message, at: sentAt)
+            #expect(taking.problem == nil && taking.verdict == .new)
+            #expect(taking.withdrawn.contains(self.message(17).mark) == (batch >= 100))
+        }
+        let now = start + 200
+        expect(take(file, 17, request: "again", at: now), .withdrawn)
+        for id in [11_047, 8000] as [UInt64] { expect(take(file, id, sentAt: start + 150, at: now), .withdrawn) }
+        expect(take(file, 500, sentAt: now, at: now), .new)
+        expect(handOver(file, 500), rings: true)
+    }
+
+    @Test func aWithdrawalIsOneTransactionWithItsMessage() throws {
+        let scratch = try directory()
+        let file = open(scratch.store)
+        expect(take(file, 17), .new)
+        let withdrawal = ReplayMessage(
+            MessageID(1), from: sender, to: "default", requestID: "w", sentAt: start + 1, expiresAt: start + 600,
+            withdrawing: [MessageID(17)])
+        let lock = try SQLiteConnection(path: scratch.store + "/replay.db", busyTimeout: 0)
+        try lock.execute("BEGIN IMMEDIATE")
+        let brief = open(scratch.store, waiting: 0)
+        let taking = brief.take(withdrawal, at: start + 1)
+        #expect(taking.problem?.code == .storeBusy && taking.verdict == .new && taking.withdrawn.isEmpty)
+        try lock.execute("ROLLBACK")
+        expect(handOver(file, 17), rings: true)
+        #expect(brief.takeAndHandOver(withdrawal, at: start + 1).taking.withdrawn == [message(17).mark])
+        #expect(file.withdrawn() == [message(17).mark])
+    }
+}
+
+/// The guard as a delivery uses it; messages are known by their names in the pool.
+private protocol OrderGuard {
+    mutating func take(_ push: Pool.Push) -> (verdict: ReplayVerdict, withdrawn: Set<Int>)
+    mutating func handOver(_ push: Pool.Push, _ verdict: ReplayVerdict) -> ReplayRules.Handover
+    func withdrawn() -> Set<Int>
+}
+
+private struct MemoryGuard: OrderGuard {
+    private var rows: PoolRows
+    private let pool: Pool
+    private var hasWithdrawn = false
+
+    init(_ pool: Pool) {
+        self.pool = pool
+        rows = PoolRows(pool.senders[0])
+    }
+
+    mutating func take(_ push: Pool.Push) -> (verdict: ReplayVerdict, withdrawn: Set<Int>) {
+        hasWithdrawn = hasWithdrawn || !push.withdraws.isEmpty
+        return (ReplayRules.take(push.message, in: &rows, at: start + 5).verdict, withdrawn())
+    }
+
+    mutating func handOver(_ push: Pool.Push, _ verdict: ReplayVerdict) -> ReplayRules.Handover {
+        ReplayRules.handOver(push.message, verdict, in: &rows, at: start + 5)
+    }
+
+    func withdrawn() -> Set<Int> { hasWithdrawn ? rows.withdrawn : [] }
+}
+
+/// Rows in memory for the messages of a pool alone, whose ids are small: a hundred thousand orders take seconds.
+private struct PoolRows: ReplayStorage {
+    private let first: SenderPublicKey
+    private var rows = [ReplayRow?](repeating: nil, count: 20)
+
+    init(_ first: SenderPublicKey) { self.first = first }
+
+    /// The names of the withdrawn messages.
+    var withdrawn: Set<Int> {
+        var names: Set<Int> = []
+        for name in rows.indices {
+            if rows[name]?.state == .withdrawn { names.insert(name) }
+        }
+        return names
+    }
+
+    private func name(_ message: ReplayMessage) -> Int {
+        (message.sender == first ? 0 : 10) + Int(message.id.bytes[MessageID.length - 1])
+    }
+
+    func row(of message: ReplayMessage) throws(Never) -> ReplayRow? { rows[name(message)] }
+    func guardFloor() throws(Never) -> Timestamp { start }
+    func floor(of message: ReplayMessage) throws(Never) -> Timestamp { start }
+    func count(of message: ReplayMessage) throws(Never) -> Int { 0 }
+    func highest(of message: ReplayMessage) throws(Never) -> Timestamp { start }
+    func removeGuardFloor() throws(Never) {}
+
+    mutating func insert(_ message: ReplayMessage, _ state: ReplayRow.State) throws(Never) {
+        rows[name(message)] = ReplayRow(request: message.request, state: state)
+    }
+
+    func extend(_ message: ReplayMessage) throws(Never) {}
+
+    mutating func set(_ state: ReplayRow.State, of message: ReplayMessage) throws(Never) {
+        let name = name(message)
+        rows[name] = rows[name].map { ReplayRow(request: $0.request, state: state) }
+    }
+
+    func raiseHighest(to message: ReplayMessage) throws(Never) {}
+    func dropEnded(before time: Timestamp, of message: ReplayMessage) throws(Never) {}
+    func dropEarliest(of message: ReplayMessage) throws(Never) -> Timestamp { start }
+    func raiseFloor(of message: ReplayMessage, to floor: Timestamp) throws(Never) {}
+}
+
+private struct FileGuard: OrderGuard {
+    let file: ReplayFile
+    let pool: Pool
+
+    func take(_ push: Pool.Push) -> (verdict: ReplayVerdict, withdrawn: Set<Int>) {
+        let taking = file.take(push.message, at: start + 5)
+        return (taking.verdict, names(taking.withdrawn))
+    }
+
+    func handOver(_ push: Pool.Push, _ verdict: ReplayVerdict) -> ReplayRules.Handover {
+        let handover = file.handOver(push.message, after: verdict, at: start + 5)
+        return handover.isWithdrawn ? .withdrawn : handover.rings ? .rings : .quiet
+    }
+
+    func withdrawn() -> Set<Int> { names(file.withdrawn()) }
+
+    private func names(_ marks: Set<MessageMark>) -> Set<Int> {
+        Set(pool.messages.filter { marks.contains($0.message.mark) }.map(\.name))
+    }
+}
+
+/// What happened, over all orders.
+private struct Tally: CustomStringConvertible {
+    var deliveries = 0
+    var restarts = 0
+    var removed = 0
+    var hidden = 0
+    var dropped = 0
+    var shown = 0
+
+    var description: String {
+        "\(deliveries) deliveries, \(restarts) restarts, \(shown) shown, \(removed) removed, \(hidden) withdrawn, \(dropped) dropped"
+    }
+
+    func expectEverything() {
+        for count in [deliveries, restarts, removed, hidden, dropped, shown] { #expect(count > 10_000, "\(self)") }
+    }
+}
+
+/// The messages that orders draw from: of two senders, some withdrawing others, under every request.
+private struct Pool {
+    struct Push {
+        let message: ReplayMessage
+        /// Names the message among all.
+        let name: Int
+        let request: Int
+        /// The names of what it withdraws, its own not among them.
+        let withdraws: [Int]
+        let isDropped: Bool
+    }
+
+    static let requests = 3
+    /// Each message under each request.
+    let pushes: [Push]
+    /// Each message once.
+    let messages: [Push]
+    let senders = [SenderKey().publicKey, SenderKey().publicKey]
+
+    init() {
+        var pushes: [Push] = []
+        for (number, sender) in senders.enumerated() {
+            for id in 0..<6 {
+                // The ids are the same for both senders; some withdraw what never comes (9).
+                let ids: [Int] = [[], [], [0], [0, 1, 9], [1, 2, 5], [9]][id]
+                for request in 0..<Self.requests {
+                    let message = ReplayMessage(
+                        MessageID(UInt64(id)), from: sender, to: "anna", requestID: "request \(request)",
+                        sentAt: start + UInt64(1 + id), expiresAt: start + 600,
+                        withdrawing: ids.map { MessageID(UInt64($0)) })
+                    pushes.append(
+                        Push(
+                            message: message, name: number * 10 + id, request: request,
+                            withdraws: ids.map { number * 10 + $0 }, isDropped: id == 5))
+                }
+            }
+        }
+        self.pushes = pushes
+        messages = pushes.filter { $0.request == 0 }
+    }
+}
+
+/// A phone: its screen, and the deliveries in progress.
+private struct World<Guard: OrderGuard> {
+    /// What a request shows.
+    private enum Shown: Equatable {
+        case message(Int)
+        /// The placeholder or a fallback.
+        case unopened
+    }
+
+    private struct Delivery {
+        let push: Pool.Push
+        var step = 0
+        var verdict = ReplayVerdict.new
+        var toRemove: Set<Int> = []
+        /// nil for nothing.
+        var content: Shown?
+        var rings = false
+    }
+
+    private var rows: Guard
+    private let pool: Pool
+    /// Whether the app may show nothing.
+    private let mayHide: Bool
+    private var inProgress: [Delivery] = []
+    private var screen = [Shown?](repeating: nil, count: Pool.requests)
+    // What is known without a guard.
+    private var withdrawn: Set<Int> = []
+    private var rung: Set<Int> = []
+    private(set) var faults: [String] = []
+
+    init(_ rows: Guard, _ pool: Pool, _ random: inout SplitMix) {
+        self.rows = rows
+        self.pool = pool
+        mayHide = random.next() % 2 == 0
+    }
+
+    mutating func run(_ random: inout SplitMix, _ tally: inout Tally) {
+        for _ in 0..<4 + random.next() % 5 {
+            let push = pool.pushes[Int(random.next() % UInt64(pool.pushes.count))]
+            inProgress.append(Delivery(push: push))
+            tally.deliveries += 1
+            // Those that do not come on are suspended.
+            for _ in 0..<random.next() % 6 { step(Int(random.next() % 4), &tally) }
+            if random.next() % 12 == 0 { restart(&tally) }
+        }
+        while !inProgress.isEmpty { step(0, &tally) }
+        launch(&tally)
+    }
+
+    /// One step of one delivery.
+    private mutating func step(_ number: Int, _ tally: inout Tally) {
+        guard number < inProgress.count else { return }
+        var delivery = inProgress[number]
+        let push = delivery.push
+        delivery.step += 1
+        switch delivery.step {
+        case 1:
+            (delivery.verdict, delivery.toRemove) = rows.take(push)
+            withdrawn.formUnion(push.withdraws)
+            let isExpected = delivery.verdict == .withdrawn
+            if isExpected != withdrawn.contains(push.name), !push.withdraws.contains(push.name) {
+                faults.append("\(push.name) has the verdict \(delivery.verdict)")
+            }
+        case 2: remove(delivery.toRemove, &tally)
+        case 3: handOver(&delivery, &tally)
+        default:
+            inProgress.remove(at: number)
+            if let content = delivery.content {
+                screen[push.request] = content
+                tally.shown += 1
+            }
+            return
+        }
+        inProgress[number] = delivery
+    }
+
+    private mutating func handOver(_ delivery: inout Delivery, _ tally: inout Tally) {
+        let push = delivery.push
+        let isWithdrawn = withdrawn.contains(push.name)
+        if push.isDropped, mayHide, !isWithdrawn {
+            tally.dropped += 1
+            return
+        }
+        let handover = rows.handOver(push, delivery.verdict)
+        if (handover == .withdrawn) != isWithdrawn { faults.append("\(push.name) is handed over as \(handover)") }
+        if handover == .rings, !rung.insert(push.name).inserted { faults.append("\(push.name) rings twice") }
+        if handover == .quiet, !rung.contains(push.name) { faults.append("\(push.name) never rang") }
+        delivery.content = handover == .withdrawn ? (mayHide ? nil : .unopened) : .message(push.name)
+        if isWithdrawn { tally.hidden += 1 }
+    }
+
+    /// Ends every delivery: the system shows the pushes as they came.
+    private mutating func restart(_ tally: inout Tally) {
+        tally.restarts += 1
+        for delivery in inProgress { screen[delivery.push.request] = .unopened }
+        inProgress = []
+    }
+
+    /// Removes what shows one of these messages.
+    private mutating func remove(_ messages: Set<Int>, _ tally: inout Tally) {
+        guard !messages.isEmpty else { return }
+        for request in screen.indices {
+            guard case .message(let name) = screen[request], messages.contains(name) else { continue }
+            screen[request] = nil
+            tally.removed += 1
+        }
+    }
+
+    /// The app is opened.
+    private mutating func launch(_ tally: inout Tally) {
+        let before = screen
+        remove(rows.withdrawn(), &tally)
+        for request in screen.indices {
+            let isGone: Bool
+            if case .message(let name) = before[request] { isGone = withdrawn.contains(name) } else { isGone = false }
+            if screen[request] != (isGone ? nil : before[request]) {
+                faults.append("\(request) showed \(before[request] as Any), then \(screen[request] as Any)")
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import DeviceSimulator
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import PushcryptService
+import TestPhone
+import Testing
+import UserNotifications
+
+/// Messages that are withdrawn or dropped, on a simulated device with and without Apple's entitlement to show nothing.
+@Suite struct WithdrawalTests {
+    private let phone: TestPhone
+
+    init() throws { phone = try TestPhone() }
+
+    private func service(isEntitled: Bool = true) -> ServiceDevice {
+        var configuration = phone.configuration
+        configuration.hasFilteringEntitlement = isEntitled
+        let service = ServiceDevice(configuration)
+        service.device.app.hasFilteringEntitlement = isEntitled
+        return service
+    }
+
+    private func push(
+        _ text: String, named name: String? = nil, withdrawing: [String] = [], isDropped: Bool = false,
+        id: String? = nil
+    ) throws -> APNsPush {
+        var options = Sealer.Options()
+        (options.messageName, options.withdrawing, options.isDropped) = (name, withdrawing, isDropped)
+        let payload = #"{"aps":{"alert":"\#(text)","sound":"default","badge":3},"chat":"c41"}"#
+        return APNsPush(try phone.seal(payload, options: options), collapseID: id ?? name)
+    }
+
+    @Test(arguments: [true, false])
+    func aMessageIsTakenOffTheScreen(_ isEntitled: Bool) async throws {
+        let service = service(isEntitled: isEntitled)
+        _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
+        _ = await service.device.push(try push("Table 18 is free", named: "table-18"))
+        #expect(service.device.list == ["table-17", "table-18"])
+        let outcome = await service.device.push(try push("Changed", withdrawing: ["table-17"], id: "w"))
+        #expect(outcome.shown?.body == "Changed" && outcome.faults.isEmpty)
+        #expect(service.device.list == ["table-18", "w"])
+        #expect(await service.codes(3) == ["opened", "opened", "opened"])
+    }
+
+    @Test func whatComesAfterItsWithdrawalIsHidden() async throws {
+        let service = service()
+        _ = await service.device.push(try push("Changed", withdrawing: ["table-17"], id: "w"))
+        for id in ["a", "b", "a"] {
+            let outcome = await service.device.push(try push("Table 17 is free", named: "table-17", id: id))
+            #expect(outcome.shown == nil && outcome.faults.isEmpty)
+        }
+        #expect(service.device.list == ["w"])
+        #expect(await service.codes(4) == ["opened", "withdrawn", "withdrawn", "withdrawn"])
+    }
+
+    @Test func withoutTheEntitlementItIsAQuietFallback() async throws {
+        let service = service(isEntitled: false)
+        _ = await service.device.push(try push("Changed", withdrawing: ["table-17"], id: "w"))
+        let outcome = await service.device.push(try push("Table 17 is free", named: "table-17"))
+        let shown = try #require(outcome.shown)
+        #expect(shown.subtitle == "(Encrypted)" && shown.body.isEmpty)
+        #expect(shown.presentation == .list && shown.sound == nil && outcome.faults.isEmpty, "\(shown)")
+        #expect(service.device.content(of: "table-17")?.userInfo.isEmpty == true)
+    }
+
+    @Test(arguments: [true, false])
+    func aDroppedMessageIsHiddenOrQuiet(_ isEntitled: Bool) async throws {
+        let service = service(isEntitled: isEntitled)
+        _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
+        let outcome = await service.device.push(
+            try push("Nothing to see", withdrawing: ["table-17"], isDropped: true, id: "w"))
+        #expect(outcome.faults.isEmpty)
+        #expect(service.device.list == (isEntitled ? [] : ["w"]))
+        #expect(outcome.shown?.body == (isEntitled ? nil : "Nothing to see"))
+        #expect(outcome.shown?.sound == nil)
+        #expect(await service.codes(2) == ["opened", "dropped"])
+    }
+
+    /// The system shows the push as it came if an app claims an entitlement that it does not have.
+    @Test func aClaimedEntitlementShowsThePlaceholder() async throws {
+        let service = service()
+        service.device.app.hasFilteringEntitlement = false
+        let outcome = await service.device.push(try push("Nothing to see", isDropped: true))
+        #expect(outcome.shown?.title == "New message" && outcome.faults == [.emptyWithoutEntitlement])
+    }
+
+    @Test func anotherSendersMessageAndUnknownOnesAreLeft() async throws {
+        let service = service()
+        _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
+        let other = SenderKey()
+        try phone.keys.trustSender(other.publicKey, named: "another", at: phone.now)
+        var options = Sealer.Options()
+        options.withdrawing = ["table-17", "table-99"]
+        let device = try #require(try phone.keys.deviceKeys().last?.publicKey)
+        let foreign = try Sealer(sender: other, topic: TestPhone.topic).seal(
+            Array(#"{"aps":{"alert":"Hello"}}"#.utf8), to: device, at: phone.now, options: options)
+        _ = await service.device.push(APNsPush(foreign.json, collapseID: "w"))
+        #expect(service.device.list == ["table-17", "w"])
+        // Nor does a message that does not open withdraw anything.
+        var broken = try phone.seal(TestPhone.payload, options: options)
+        broken[broken.count - 4] ^= 1
+        _ = await service.device.push(APNsPush(broken, collapseID: "x"))
+        #expect(service.device.list == ["table-17", "w", "x"])
+    }
+
+    /// Under one request: what the screen shows decides, not what the request once showed.
+    @Test func whatHasTakenItsPlaceStays() async throws {
+        let service = service()
+        _ = await service.device.push(try push("Table 17 is free", named: "table-17", id: "table"))
+        _ = await service.device.push(try push("Table 18 is free", named: "table-18", id: "table"))
+        _ = await service.device.push(try push("Changed", withdrawing: ["table-17"], id: "w"))
+        #expect(service.device.content(of: "table")?.body == "Table 18 is free")
+        _ = await service.device.push(
+            APNsPush(Array(#"{"aps":{"mutable-content":1,"alert":"x"},"ENCRYPTED_DATA":"A"}"#.utf8), collapseID: "table"))
+        _ = await service.device.push(try push("Changed", withdrawing: ["table-18"], id: "w"))
+        #expect(service.device.content(of: "table")?.subtitle == "(Encrypted)", "a fallback")
+    }
+
+    @Test func whatIsBeingPreparedIsStillWithdrawn() async throws {
+        let waiting = AsyncStream<Void>.makeStream()
+        var configuration = phone.configuration
+        configuration.hasFilteringEntitlement = true
+        configuration.change = { opened, content in
+            if opened.body == "Table 17 is free" { for await _ in waiting.stream { break } }
+            return content
+        }
+        let service = ServiceDevice(configuration)
+        service.device.app.hasFilteringEntitlement = true
+        let arrival = service.device.send(try push("Table 17 is free", named: "table-17"))
+        _ = await service.device.push(try push("Changed", withdrawing: ["table-17"], id: "w"))
+        waiting.continuation.yield()
+        #expect(await arrival.decided().shown == nil)
+        #expect(service.device.list == ["w"])
+    }
+
+    /// The system shows it after its withdrawal was opened: the next chance removes it.
+    @Test func theAppRemovesWhatTheExtensionCouldNot() async throws {
+        let service = service()
+        _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
+        let late = try #require(service.device.content(of: "table-17"))
+        _ = await service.device.push(try push("Changed", withdrawing: ["table-17"], id: "w"))
+        let center = UNUserNotificationCenter.current()
+        _ = try await center.requestAuthorization(options: [.alert])
+        try await center.add(UNNotificationRequest(identifier: "late \(phone.folder)", content: late, trigger: nil))
+        try await center.add(
+            UNNotificationRequest(identifier: "own \(phone.folder)", content: UNNotificationContent(), trigger: nil))
+        unsafe setenv("PUSHCRYPT_APP_GROUPS", phone.folder.path, 1)
+        let group = phone.folder.appendingPathComponent("g")
+        try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            at: group.appendingPathComponent("pushcrypt"), withDestinationURL: phone.directory)
+        try AppGroup(identifier: "g").removeWithdrawnNotifications()
+        let left = await center.deliveredNotifications().map(\.request.identifier)
+        #expect(!left.contains("late \(phone.folder)") && left.contains("own \(phone.folder)"))
+    }
+}
