@@ -66,13 +66,17 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
 #if os(Linux)
     let standIns = "Sources/AppleStandIns"
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
+    let intents: [Target.Dependency] = ["Intents"]
     let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit", "_Testing_UIKit"]
     let linuxProducts: [Product] = [
         .library(
-            name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit"])
+            name: "AppleStandIns",
+            targets: ["Intents", "UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit"])
     ]
     let linuxTargets: [Target] = [
         .target(name: "UserNotifications", path: "\(standIns)/UserNotifications", swiftSettings: strict),
+        .target(
+            name: "Intents", dependencies: ["UserNotifications"], path: "\(standIns)/Intents", swiftSettings: strict),
         .target(name: "UIKit", path: "\(standIns)/UIKit", swiftSettings: strict),
         .target(
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
@@ -98,14 +102,14 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
             dependencies: [
                 "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
                 "UserNotifications", "Waiting",
-            ],
+            ] + intents,
             exclude: ["attachment-server.py"], swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
                 "DeviceSimulator", "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver",
                 "PushcryptService", "ReceiverTests", "TestPhone", "Waiting",
-            ] + userNotifications + userInterface,
+            ] + intents + userNotifications + userInterface,
             swiftSettings: strict),
         .executableTarget(
             name: "ServiceBench",
@@ -121,6 +125,7 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
     ]
 #else
     let userNotifications: [Target.Dependency] = []
+    let intents: [Target.Dependency] = []
     let userInterface: [Target.Dependency] = []
     let linuxProducts: [Product] = []
     let linuxTargets: [Target] = []
@@ -200,7 +205,7 @@ let package = Package(
             exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptService",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + intents,
             exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "DeviceSimulator",

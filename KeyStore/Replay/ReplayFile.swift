@@ -31,7 +31,8 @@ public struct ReplayTaking: Hashable, Sendable {
     public let wasDamaged: Bool
 
     init(
-        _ finding: ReplayRules.Finding, withdrawn: Set<MessageMark> = [], problem: KeyStoreError?, wasDamaged: Bool = false
+        _ finding: ReplayRules.Finding, withdrawn: Set<MessageMark> = [], problem: KeyStoreError?,
+        wasDamaged: Bool = false
     ) {
         verdict = finding.verdict
         isQuiet = finding.isQuiet

@@ -77,6 +77,7 @@ final class DeliveryWork: @unchecked Sendable {
             shared?.restore(request.identifier, of: taken.isRepeated ? reception.delivery.opened : nil)
             list.remove(taken.withdrawn) { identifiers in
                 if let shared { identifiers.forEach(shared.remove) }
+                if configuration.showsSenders { SenderIntent.delete(taken.withdrawn) }
             }
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
             if let opened = reception.delivery.opened, taken.mayFetch {
@@ -117,17 +118,20 @@ final class DeliveryWork: @unchecked Sendable {
     func stopAttaching() { findings.withLock { $0.attachments }?.stop() }
 
     func change(_ content: UNNotificationContent) {
-        guard let change = configuration.change, let opened = findings.withLock({ $0.taken?.reception.delivery.opened })
+        let taken = findings.withLock { $0.taken }
+        guard let change = configuration.change, let opened = taken?.reception.delivery.opened,
+            let taking = taken?.taking
         else {
             session?.handle(.changeFailed)
             return
         }
         let copy = UncheckedSendableBox(content.thawed)
+        let context = DeliveryContext(request: request, verdict: taking.verdict, isFirst: !taking.isQuiet)
         findings.withLock { $0.isChanging = true }
         let task = Task.detached(priority: .userInitiated) { [self] in
             let event: DeliveryMachine<UNNotificationContent>.Event
             do {
-                event = .changed(try await change(opened, copy.value))
+                event = .changed(try await change(opened, copy.value, context))
             } catch {
                 event = .changeFailed
                 findings.withLock { $0.warnings.append("the app's change failed: \(ServiceFiles.text(for: error))") }
@@ -158,7 +162,8 @@ final class DeliveryWork: @unchecked Sendable {
     func handOver(
         _ content: UNNotificationContent, _ outcome: Delivery.Outcome
     ) -> (content: UNNotificationContent, outcome: Delivery.Outcome) {
-        guard outcome == .opened || outcome == .openedWithoutAttachment || outcome == .dropped, let taken = findings.withLock({ $0.taken })
+        guard outcome == .opened || outcome == .openedWithoutAttachment || outcome == .dropped,
+            let taken = findings.withLock({ $0.taken })
         else { return (content, outcome) }
         // The end of another request may have stopped them.
         files.begin()
@@ -178,7 +183,7 @@ final class DeliveryWork: @unchecked Sendable {
             files.stop()
         }
         if let problem { findings.withLock { $0.warnings.append(problem) } }
-        guard let instead else { return (content.marked(taken.mark), outcome) }
+        guard let instead else { return (withSender(content.marked(taken.mark), taken), outcome) }
         switch instead.outcome {
         case .fallback(let reason): return (fallback(for: reason), instead.outcome)
         case .passed, .suppressed: return (UNNotificationContent(), instead.outcome)
@@ -186,9 +191,24 @@ final class DeliveryWork: @unchecked Sendable {
             stopAttaching()
             return (self.content(of: instead), instead.outcome)
         case .opened, .openedWithoutAttachment:
-            return (
-                content.quiet(isDuplicate: instead.opened?.isDuplicate ?? false).marked(taken.mark), outcome
-            )
+            let quiet = content.quiet(isDuplicate: instead.opened?.isDuplicate ?? false)
+            return (withSender(quiet.marked(taken.mark), taken), outcome)
+        }
+    }
+
+    /// Adds the sender, as the last change.
+    private func withSender(_ content: UNNotificationContent, _ taken: TakenPush) -> UNNotificationContent {
+        guard configuration.showsSenders, let mark = taken.mark, let sender = taken.reception.delivery.opened?.from
+        else { return content }
+        let intent = SenderIntent(
+            sender, avatar: findings.withLock { $0.attachments }?.avatar, mark: mark)
+        do {
+            let shown = try intent.updating(content)
+            intent.donate()
+            return shown
+        } catch {
+            findings.withLock { $0.warnings.append("the system does not show the sender: \(type(of: error))") }
+            return content
         }
     }
 

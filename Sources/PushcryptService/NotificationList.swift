@@ -32,6 +32,13 @@ struct NotificationList: Sendable {
         _ = delivered { _ in false }
     }
 
+    /// Removes what shows a message that a guard in this directory knows as withdrawn.
+    func removeWithdrawn(in directory: URL, at now: Timestamp) {
+        guard FileManager.default.fileExists(atPath: directory.path) else { return }
+        let shared = SharedAttachments(directory: directory)
+        remove(ReplayFile.open(in: directory.path, at: now).withdrawn()) { $0.forEach(shared.remove) }
+    }
+
     /// Returns the identifiers of some notifications on the screen; none if the system does not answer.
     private func delivered(where isIncluded: @escaping @Sendable (UNNotification) -> Bool) -> [String] {
         final class Answer { var identifiers: [String] = [] }
@@ -69,12 +76,7 @@ extension AppGroup {
     ///
     /// - Throws: `AppGroup.Missing`.
     public func removeWithdrawnNotifications() throws {
-        let directory = try directory()
-        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
-        guard FileManager.default.fileExists(atPath: directory.path) else { return }
-        let shared = SharedAttachments(directory: directory)
-        NotificationList().remove(ReplayFile.open(in: directory.path, at: now).withdrawn()) {
-            $0.forEach(shared.remove)
-        }
+        NotificationList().removeWithdrawn(
+            in: try directory(), at: Timestamp(secondsSince1970: Date().timeIntervalSince1970))
     }
 }

@@ -72,6 +72,19 @@ public final class NotificationServiceHandler: Sendable {
     private var sessions: [Session] { inProgress.withLock { Array($0.sessions.values) } }
 }
 
+/// What the app's change learns of a delivery, besides the opened notification.
+public struct DeliveryContext: @unchecked Sendable {
+    // A request is immutable.
+
+    /// The system's request. Its content is the push as it came, which anyone on the way may have written: it may have the
+    /// ids of a relay's SDK, and nothing to show.
+    public let request: UNNotificationRequest
+    /// What the replay guard found about the message: new, again under this request, a copy, or too old to tell.
+    public let verdict: ReplayVerdict
+    /// Whether the message was not shown before, so that it rings unless another delivery is faster.
+    public let isFirst: Bool
+}
+
 extension NotificationServiceHandler {
     /// An app's settings for opening its notifications.
     ///
@@ -81,7 +94,8 @@ extension NotificationServiceHandler {
     public struct Configuration: Sendable {
         /// A change that the app makes to an opened notification before it is shown.
         public typealias Change =
-            @Sendable (OpenedNotification, UNMutableNotificationContent) async throws -> UNNotificationContent
+            @Sendable (OpenedNotification, UNMutableNotificationContent, DeliveryContext) async throws ->
+            UNNotificationContent
 
         /// The bundle id of the app, not of the extension.
         public var topic: @Sendable () throws -> Topic
@@ -106,10 +120,15 @@ extension NotificationServiceHandler {
         /// How long the user waits for a notification.
         public var deadlines = DeliveryDeadlines()
 
+        /// Whether a notification whose payload has a sender shows the sender's name and face. The app needs the
+        /// entitlement `com.apple.developer.usernotifications.communication`. The system then keeps name, handle and
+        /// picture of senders, until the message is withdrawn or the app calls `INInteraction.deleteAll()`, as at log-out.
+        public var showsSenders = false
+
         /// Changes the content to show, using what the app knows; nil for no change.
         ///
         /// It gets a separate copy of the content, attachments included, also of a message that was shown before; the
-        /// opened notification says if it is a duplicate. If it throws or is not done at the deadline,
+        /// context says if it was, and has the system's request. If it throws or is not done at the deadline,
         /// the opened content is shown unchanged.
         public var change: Change?
         /// Receives a report of each delivery, on a thread of the handler. Delays a delivery by at most 200 ms.

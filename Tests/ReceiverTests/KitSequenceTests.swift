@@ -107,7 +107,9 @@ import VectorKit
             let reception = notifications.receive(try push(text), requestID: request, at: now)
             defer { notifications.deleteRetiredKeys(after: reception.delivery, at: now) }
             try note(reception.delivery.opened, request)
-            if reception.opened != nil || ["duplicate", "withdrawn"].contains(reception.code) { deliveries.append(nil) }
+            if reception.opened != nil || ["duplicate", "withdrawn"].contains(reception.code) {
+                deliveries.append(nil)
+            }
             return outcome(reception.delivery, ringing: expected == "again" ? "again" : "new")
         }
 

@@ -212,7 +212,7 @@ import Waiting
     @Test func theAppsChangeSeesTheAttachments() async throws {
         let sealed = photo.sealed
         var configuration = configuration(PlayedTransport { _ in .bytes(sealed) })
-        configuration.change = { _, content in
+        configuration.change = { _, content, _ in
             content.title = "\(content.attachments.count)"
             return content
         }

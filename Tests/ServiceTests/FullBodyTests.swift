@@ -97,7 +97,7 @@ import Waiting
 
     @Test func theAppsChangeSeesIt() async throws {
         var configuration = configuration(transport())
-        configuration.change = { opened, content in
+        configuration.change = { opened, content, _ in
             content.title = "\(opened.body?.count ?? 0) of \(content.body.count)"
             return content
         }

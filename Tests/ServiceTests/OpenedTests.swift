@@ -86,7 +86,7 @@ struct OpenedTests {
         var configuration = phone.configuration
         configuration.transport = transport
         configuration.attachmentFolder = AttachmentFolder(phone.folder)
-        configuration.change = { opened, content in
+        configuration.change = { opened, content, _ in
             told.append(opened.isDuplicate)
             return content
         }

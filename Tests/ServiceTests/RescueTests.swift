@@ -96,7 +96,7 @@ import Waiting
     /// A handler in which the app changes the content behind a gate: the message is taken, and not handed over.
     private func changing(_ gate: Gate) -> NotificationServiceHandler {
         var configuration = configuration
-        configuration.change = { _, content in
+        configuration.change = { _, content, _ in
             gate.pass()
             return content
         }
@@ -264,7 +264,7 @@ import Waiting
     @Test func theAppChangesWhatIsShown() async throws {
         let handler = Handler()
         let service = NotificationServiceHandler(
-            configuration: changing { opened, content in
+            configuration: changing { opened, content, _ in
                 content.title = "\(opened.title ?? "") (Ann)"
                 return content
             })
@@ -277,7 +277,7 @@ import Waiting
     @Test func aChangeThatThrowsLeavesTheOpenedContent() async throws {
         let handler = Handler()
         let service = NotificationServiceHandler(
-            configuration: changing { _, content in
+            configuration: changing { _, content, _ in
                 content.title = "half done"
                 throw CocoaError(.fileNoSuchFile)
             })
@@ -294,7 +294,7 @@ import Waiting
         begun.open()
         cancelled.open()
         let service = NotificationServiceHandler(
-            configuration: changing { _, content in
+            configuration: changing { _, content, _ in
                 content.title = "too late"
                 begun.pass()
                 for await _ in silence {}
@@ -315,7 +315,7 @@ import Waiting
     @Test func whoGoesOnChangingAfterwardsChangesNothing() async throws {
         let (handler, kept) = (Handler(), Kept())
         let service = NotificationServiceHandler(
-            configuration: changing { _, content in
+            configuration: changing { _, content, _ in
                 kept.set(content)
                 return content
             })
@@ -358,7 +358,7 @@ import Waiting
                     try TestPhone.request(json[(round + $0) % 20], identifier: "\(round)-\($0)")
                 })
             let clock = ManualClock()
-            var configuration = changing { _, content in content }
+            var configuration = changing { _, content, _ in content }
             configuration.clock = clock
             if round % 3 == 0 { configuration.change = nil }
             var service: NotificationServiceHandler? = NotificationServiceHandler(configuration: configuration)

@@ -106,7 +106,7 @@ import Waiting
     @Test func anAppThatNeverEndsItsChangeShowsTheOpenedContent() async throws {
         let began = Gate()
         var configuration = phone.configuration
-        configuration.change = { _, content in
+        configuration.change = { _, content, _ in
             await began.waitUntilOpen()
             return content
         }
@@ -125,7 +125,7 @@ import Waiting
     @Test func anAppThatKeepsTheContentCannotChangeWhatIsShown() async throws {
         let kept = Notebook<Handed<UNMutableNotificationContent>>()
         var configuration = phone.configuration
-        configuration.change = { _, content in
+        configuration.change = { _, content, _ in
             kept.add(Handed(content))
             return content
         }

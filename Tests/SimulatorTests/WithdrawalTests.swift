@@ -113,7 +113,8 @@ import UserNotifications
         _ = await service.device.push(try push("Changed", withdrawing: ["table-17"], id: "w"))
         #expect(service.device.content(of: "table")?.body == "Table 18 is free")
         _ = await service.device.push(
-            APNsPush(Array(#"{"aps":{"mutable-content":1,"alert":"x"},"ENCRYPTED_DATA":"A"}"#.utf8), collapseID: "table"))
+            APNsPush(
+                Array(#"{"aps":{"mutable-content":1,"alert":"x"},"ENCRYPTED_DATA":"A"}"#.utf8), collapseID: "table"))
         _ = await service.device.push(try push("Changed", withdrawing: ["table-18"], id: "w"))
         #expect(service.device.content(of: "table")?.subtitle == "(Encrypted)", "a fallback")
     }
@@ -122,7 +123,7 @@ import UserNotifications
         let waiting = AsyncStream<Void>.makeStream()
         var configuration = phone.configuration
         configuration.hasFilteringEntitlement = true
-        configuration.change = { opened, content in
+        configuration.change = { opened, content, _ in
             if opened.body == "Table 17 is free" { for await _ in waiting.stream { break } }
             return content
         }
@@ -133,26 +134,5 @@ import UserNotifications
         waiting.continuation.yield()
         #expect(await arrival.decided().shown == nil)
         #expect(service.device.list == ["w"])
-    }
-
-    /// The system shows it after its withdrawal was opened: the next chance removes it.
-    @Test func theAppRemovesWhatTheExtensionCouldNot() async throws {
-        let service = service()
-        _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
-        let late = try #require(service.device.content(of: "table-17"))
-        _ = await service.device.push(try push("Changed", withdrawing: ["table-17"], id: "w"))
-        let center = UNUserNotificationCenter.current()
-        _ = try await center.requestAuthorization(options: [.alert])
-        try await center.add(UNNotificationRequest(identifier: "late \(phone.folder)", content: late, trigger: nil))
-        try await center.add(
-            UNNotificationRequest(identifier: "own \(phone.folder)", content: UNNotificationContent(), trigger: nil))
-        unsafe setenv("PUSHCRYPT_APP_GROUPS", phone.folder.path, 1)
-        let group = phone.folder.appendingPathComponent("g")
-        try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(
-            at: group.appendingPathComponent("pushcrypt"), withDestinationURL: phone.directory)
-        try AppGroup(identifier: "g").removeWithdrawnNotifications()
-        let left = await center.deliveredNotifications().map(\.request.identifier)
-        #expect(!left.contains("late \(phone.folder)") && left.contains("own \(phone.folder)"))
     }
 }

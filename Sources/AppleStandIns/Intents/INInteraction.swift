@@ -12,8 +12,15 @@ public enum INInteractionDirection: Int, Sendable {
 
 /// Something that happened, which an app tells the system about.
 open class INInteraction: NSObject {
-    private static let lock = NSLock()
-    nonisolated(unsafe) private static var donated: [String: String] = [:]
+    /// The system's store.
+    private final class Store: @unchecked Sendable {
+        private let lock = NSLock()
+        private var donated: [String: String] = [:]
+
+        func with<R>(_ body: (inout [String: String]) -> R) -> R { lock.withLock { body(&donated) } }
+    }
+
+    private static let store = Store()
 
     /// What happened.
     open private(set) var intent: INIntent
@@ -30,22 +37,22 @@ open class INInteraction: NSObject {
     /// Tells the system.
     open func donate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
         let name = (intent as? INSendMessageIntent)?.sender?.displayName ?? ""
-        Self.lock.withLock { Self.donated[identifier] = name }
+        Self.store.with { $0[identifier] = name }
         completion?(nil)
     }
 
     /// Deletes interactions from the system's store.
     open class func delete(with identifiers: [String], completion: (@Sendable ((any Error)?) -> Void)? = nil) {
-        lock.withLock { for identifier in identifiers { donated[identifier] = nil } }
+        store.with { for identifier in identifiers { $0[identifier] = nil } }
         completion?(nil)
     }
 
     /// Deletes all of the app's interactions.
     open class func deleteAll(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
-        lock.withLock { donated = [:] }
+        store.with { $0 = [:] }
         completion?(nil)
     }
 
     /// The names of the senders, by the interactions' identifiers.
-    package static var donations: [String: String] { lock.withLock { donated } }
+    package static var donations: [String: String] { store.with { $0 } }
 }

@@ -52,10 +52,20 @@ open class INSendMessageIntent: INIntent {
 }
 
 @available(macOS 12, *)
+extension INSendMessageIntent {
+    /// Sets the picture of a parameter. Does nothing here.
+    public func setImage<Member>(
+        _ image: INImage?, forParameterNamed parameterName: KeyPath<INSendMessageIntent, Member>
+    ) {}
+}
+
+@available(macOS 12, *)
 extension INSendMessageIntent: UNNotificationContentProviding {
-    /// Adds the sender: the system shows the name as the title.
+    /// Adds the sender: the system shows the name as the title. A blank name is refused.
     public func provide(_ content: UNMutableNotificationContent) throws {
-        guard let sender, !sender.displayName.isEmpty else { throw UNError(.contentProvidingObjectNotAllowed) }
+        guard let sender, !sender.displayName.allSatisfy(\.isWhitespace) else {
+            throw UNError(.contentProvidingObjectNotAllowed)
+        }
         content.title = sender.displayName
         content.communicationSender = sender.displayName
         content.communicationImage = sender.image?.data

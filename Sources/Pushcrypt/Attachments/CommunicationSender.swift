@@ -59,6 +59,11 @@ extension CommunicationSender {
     /// wrong text leaves no sender.
     static func read(_ payload: JSONValue) -> (sender: CommunicationSender?, dropped: [AttachmentError]) {
         guard let value = payload[PayloadKeys.reserved]?[key], value.kind == .object else { return (nil, []) }
+        return read(member: value)
+    }
+
+    /// Reads the member itself, an object.
+    package static func read(member value: JSONValue) -> (sender: CommunicationSender?, dropped: [AttachmentError]) {
         func isAbsent(_ name: String) -> Bool { value[name].map { $0.kind == .null } ?? true }
         let (handle, conversation) = (value["handle"]?.string, value["conversation"]?.string)
         let recipients = value["recipients"]?.elements.map { $0.string ?? "" } ?? []

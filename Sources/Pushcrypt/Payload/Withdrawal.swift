@@ -29,7 +29,8 @@ struct Withdrawal {
         guard names.count <= maximumCount else {
             throw SealError(
                 .invalidRequest,
-                "a message withdraws at most \(maximumCount) others, and \(names.count) were given; send several messages")
+                "a message withdraws at most \(maximumCount) others, and \(names.count) were given; send several messages"
+            )
         }
         guard !names.contains("") else {
             throw SealError(.invalidRequest, "the name of a message to withdraw is empty")

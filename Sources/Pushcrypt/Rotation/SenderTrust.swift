@@ -181,7 +181,8 @@ public struct SenderTrust: Hashable, Sendable {
         var keys = [key]
         for sender in senders where !sender.superseded.isEmpty {
             let isPinned = sender.pinned == key
-            guard let end = isPinned ? sender.superseded.endIndex : sender.superseded.firstIndex(where: { $0.key == key })
+            guard
+                let end = isPinned ? sender.superseded.endIndex : sender.superseded.firstIndex(where: { $0.key == key })
             else { continue }
             for old in sender.superseded[..<end] where !keys.contains(old.key) && !isRevoked(old.key) {
                 if let end = old.verifiesUntil, now <= end { keys.append(old.key) }

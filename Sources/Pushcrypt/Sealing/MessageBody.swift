@@ -86,7 +86,8 @@ struct MessageBody {
             let budget = pushType.maximumPayloadLength - statements
             var reasons = ""
             if reserved > 0 {
-                reasons += "; \(reserved) of them are its attachments, sender and withdrawals, whose urls and names can be shorter"
+                reasons +=
+                    "; \(reserved) of them are its attachments, sender and withdrawals, whose urls and names can be shorter"
             }
             if statements > 0 {
                 reasons += "; the rotation being announced needs \(statements) bytes until it ends"

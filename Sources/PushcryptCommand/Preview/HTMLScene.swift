@@ -60,7 +60,7 @@ struct HTMLScene {
     private static func write(_ card: PreviewCard, _ name: String, to markup: inout Markup) {
         markup.element("article", ["class": name]) { markup in
             markup.element("div", ["class": "card"]) { markup in
-                icon(side: 38, to: &markup)
+                icon(card.face, side: 38, to: &markup)
                 markup.element("div", ["class": "texts"]) { markup in
                     if let tag = card.tag { markup.element("p", ["class": "tag"], text: tag) }
                     write(card.title, "title", to: &markup)
@@ -115,10 +115,10 @@ struct HTMLScene {
         }
     }
 
-    private static func icon(side: Double, to markup: inout Markup) {
+    private static func icon(_ face: String? = nil, side: Double, to markup: inout Markup) {
         let length = svg(side)
         markup.element("svg", ["class": "icon", "width": length, "height": length, "aria-hidden": "true"]) { markup in
-            PreviewIcon.draw(atX: 0, y: 0, side: side, into: &markup)
+            PreviewIcon.draw(face, atX: 0, y: 0, side: side, into: &markup)
         }
     }
 }

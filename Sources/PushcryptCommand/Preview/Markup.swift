@@ -96,6 +96,20 @@ enum PreviewColours {
 
 /// The icon of an app: a speech bubble with a lock in it.
 enum PreviewIcon {
+    /// Draws a person's face, with the icon on its edge, or the icon alone if there is none.
+    static func draw(_ face: String?, atX x: Double, y: Double, side: Double, into markup: inout Markup) {
+        guard let face else { return draw(atX: x, y: y, side: side, into: &markup) }
+        let (centre, middle) = (x + side / 2, y + side / 2)
+        markup.shape("circle", ["cx": svg(centre), "cy": svg(middle), "r": svg(side / 2), "fill": "#8e8e93"])
+        markup.element(
+            "text",
+            [
+                "x": svg(centre), "y": svg(middle + side * 0.13), "text-anchor": "middle", "fill": "#ffffff",
+                "font-size": svg(side * 0.4), "aria-hidden": "true",
+            ], text: face)
+        draw(atX: x + side * 0.62, y: y + side * 0.62, side: side * 0.45, into: &markup)
+    }
+
     static func draw(atX x: Double, y: Double, side: Double, into markup: inout Markup) {
         let place = "translate(\(svg(x)) \(svg(y))) scale(\(svg(side / 40)))"
         markup.element("g", ["transform": place, "aria-hidden": "true"]) { markup in

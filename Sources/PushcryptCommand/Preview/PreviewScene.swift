@@ -52,6 +52,8 @@ struct PreviewCard: Equatable, Sendable {
     let title: PreviewText
     let subtitle: PreviewText
     let body: PreviewText
+    /// The initials of the person that the notification is from, in a circle in place of the app's icon; nil for none.
+    let face: String?
     /// The text of the thumbnail, the name extension of the first attachment that the system shows.
     let thumbnail: String?
     let actions: [Action]
@@ -136,10 +138,11 @@ extension PreviewPanel {
         let content = push.shown.content
         let category = categories?[content.categoryIdentifier]
         var attachments: [AttachmentReference] = []
+        let sender = push.shown.opened?.from
         if let opened = push.shown.opened { attachments = opened.attachments }
         var remark = "Opened and authenticated"
         if case .fallback(let reason) = push.shown.outcome { remark = "Does not open: \(reason.code)" }
-        let card = PreviewCard(content, category, attachments)
+        let card = PreviewCard(content, category, attachments, from: sender)
         self.init(
             role: .phone, heading: "The phone shows", remark: remark, card: card, seal: nil,
             facts: Self.facts(of: push.shown, categories.map { $0[content.categoryIdentifier] }))
@@ -172,6 +175,10 @@ extension PreviewPanel {
             facts += opened.attachments.map {
                 Fact("attachment", "\($0.type), \($0.file.size) bytes, fetched by the phone")
             }
+            if let sender = opened.from {
+                let picture = sender.avatar == nil ? "" : ", with a picture that the phone fetches"
+                facts.append(Fact("from", sender.name + picture))
+            }
             if opened.fullBody != nil {
                 facts.append(Fact("full body", "fetched by the phone, instead of this one"))
             }
@@ -196,10 +203,12 @@ extension PreviewPanel.Fact {
 extension PreviewCard {
     fileprivate init(
         _ content: NotificationContent, _ category: CategoryDeclaration? = nil,
-        _ attachments: [AttachmentReference] = []
+        _ attachments: [AttachmentReference] = [], from sender: CommunicationSender? = nil
     ) {
         tag = content.interruptionLevel == .timeSensitive ? "Time Sensitive" : nil
-        title = PreviewText(content.title.description)
+        // The system shows the sender's name as the title.
+        title = PreviewText(sender?.name ?? content.title.description)
+        face = sender.map { Self.initials(of: $0.name) }
         subtitle = PreviewText(content.subtitle.description)
         body = PreviewText(content.body.description)
         thumbnail = attachments.lazy.compactMap { ShownFileType(type: $0.type) }.first.map {
@@ -207,6 +216,13 @@ extension PreviewCard {
         }
         actions = category?.actions.map(Action.init) ?? []
         badge = content.badge
+    }
+}
+
+extension PreviewCard {
+    /// The first characters of a name's first two words.
+    private static func initials(of name: String) -> String {
+        sanitized(forTerminal: String(name.split(separator: " ").prefix(2).compactMap(\.first))).uppercased()
     }
 }
 

@@ -70,7 +70,8 @@ struct SVGCard {
         markup.element("svg", ["class": name, "x": svg(x), "y": svg(y), "width": svg(width), "height": svg(height)]) {
             markup in
             markup.shape("rect", ["class": "card", "width": svg(width), "height": svg(boxHeight), "rx": "20"])
-            PreviewIcon.draw(atX: Size.padding, y: (textHeight - Size.icon) / 2, side: Size.icon, into: &markup)
+            let top = (textHeight - Size.icon) / 2
+            PreviewIcon.draw(card.face, atX: Size.padding, y: top, side: Size.icon, into: &markup)
             drawLines(into: &markup)
             drawEdge(into: &markup)
             if isExpanded { drawMore(into: &markup) }

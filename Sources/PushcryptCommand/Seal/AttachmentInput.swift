@@ -5,18 +5,26 @@ internal import PushcryptCommandKit
 struct AttachmentArguments: Sendable {
     let references: [String]
     let urls: [String]
+    /// The name of the person that the message is from.
+    let fromName: String?
+    let avatar: String?
     /// The names of the options that were given.
     let given: [String]
 
     init(_ arguments: inout Arguments) {
-        ((references, urls), given) = arguments.given { arguments in
+        ((references, urls, fromName, avatar), given) = arguments.given { arguments in
             (
                 arguments.values(
                     "--attachment", "REF", .secret,
                     help: "the reference of a sealed file, from 'attach seal': a file, fd:N or -; at most 8"),
                 arguments.values(
                     "--attachment-url", "URL",
-                    help: "the sealed file's address, for the next attachment without one")
+                    help: "the sealed file's address, for the next attachment without one"),
+                arguments.value(
+                    "--from-name", "NAME", help: "the person that it is from, whom phones show as they show messages"),
+                arguments.value(
+                    "--avatar", "REF", .secret,
+                    help: "with --from-name: the reference of the person's sealed picture, with its url")
             )
         }
     }
@@ -52,6 +60,29 @@ extension Console {
                 hint: "give one for each --attachment that 'attach seal' wrote without --url")
         }
         return references
+    }
+
+    /// Reads the person that a message is from, if there is one.
+    func readSender(_ arguments: AttachmentArguments) throws(CommandFailure) -> CommunicationSender? {
+        guard let name = arguments.fromName else {
+            if arguments.avatar != nil {
+                throw .usage("--avatar goes with --from-name", hint: "add --from-name with the person's name")
+            }
+            return nil
+        }
+        let avatar = try arguments.avatar.map { (source) throws(CommandFailure) in
+            try readReference(from: source) { (fields) throws(AttachmentError) in try AttachmentReference(fields) }
+        }
+        guard CommunicationSender(name: name) != nil else {
+            throw .usage(
+                "--from-name is a name of 1 to \(CommunicationSender.maximumLength) bytes without control characters")
+        }
+        guard let sender = CommunicationSender(name: name, avatar: avatar) else {
+            throw .usage(
+                "--avatar is not the reference of a JPEG or PNG picture of at most \(CommunicationSender.maximumAvatarSize) sealed bytes"
+            )
+        }
+        return sender
     }
 
     /// Reads the JSON of a reference, a secret that the sender shares with all recipients of the file.

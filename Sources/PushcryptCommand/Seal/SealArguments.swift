@@ -113,7 +113,8 @@ struct MessageArguments: Sendable {
         name = arguments.value(
             "--id", "NAME", help: "the message's name, the same in every retry, so that a phone shows it once")
         withdrawing = arguments.values(
-            "--withdraw", "NAME", help: "the name (--id) of an earlier message that phones take off the screen; at most 64")
+            "--withdraw", "NAME",
+            help: "the name (--id) of an earlier message that phones take off the screen; at most 64")
         isDropped = arguments.flag(
             "--drop", help: "show nothing, or where Apple does not allow that a quiet notification")
         isSentExactly = arguments.flag(
@@ -179,6 +180,7 @@ struct SealSettings: Sendable {
     var placeholder = PlaceholderChoice()
     var options = Sealer.Options()
     var attachments: [AttachmentReference] = []
+    var from: CommunicationSender?
     /// The folder for bodies that are too long.
     var overflow: SealOverflow?
     var emission = Emission.payload
@@ -202,6 +204,7 @@ extension SealSettings {
         options = try Sealer.Options(arguments)
         needsTimeToLive = arguments.message.timeToLive == nil
         attachments = try console.read(arguments.attachments)
+        from = try console.readSender(arguments.attachments)
         overflow = try SealOverflow(arguments.fitting)
         emission = arguments.emission.emission
         headers = try arguments.emission.headers()

@@ -168,6 +168,7 @@ struct SealPlan {
         var message = Sealer.Message(
             target.request.payload ?? payload ?? [], to: target.device.key, at: now, options: target.request.options)
         message.attachments = settings.attachments
+        message.from = target.request.from
         // A message that is too long is sealed again, with its body in a file.
         if settings.overflow != nil { message.options.fitting = [] }
         message.options.announcing = keys.sender.statements(to: target.device.pinnedSender, now: now)

@@ -20,12 +20,15 @@ final class SealRequest {
     private(set) var placeholder: PlaceholderChoice?
     private(set) var options: Sealer.Options
     private(set) var headers: RequestHeaders
+    /// The person that the message is from.
+    private(set) var from: CommunicationSender?
 
     /// Creates a request that has only a recipient.
     init(to recipient: Recipient, _ settings: SealSettings) {
         self.recipient = recipient
         options = settings.options
         headers = settings.headers
+        from = settings.from
     }
 }
 
@@ -40,7 +43,9 @@ extension SealRequest.Recipient {
 
 extension SealRequest {
     /// The members of a line that every batch reads.
-    static let names: Set = ["to", "to-user", "payload", "topic", "id", "ttl", "placeholder", "push-type", "withdraw", "drop"]
+    static let names: Set = [
+        "to", "to-user", "payload", "topic", "id", "ttl", "placeholder", "push-type", "withdraw", "drop", "from",
+    ]
     /// The members that are read only if a request is written.
     static let headerNames: Set = ["collapse-id", "priority"]
 
@@ -53,6 +58,7 @@ extension SealRequest {
         if let name = try line.text("id") { options.messageName = name }
         if let time = line["ttl"] { options.timeToLive = try Self.interval(time) }
         if let names = line["withdraw"] { options.withdrawing = try Self.names(names) }
+        if let value = line["from"] { from = try Self.sender(value) }
         if let drop = line["drop"] {
             guard let isDropped = drop.bool else { throw LineFailure(.malformedLine, "drop must be true or false") }
             options.isDropped = isDropped
@@ -112,6 +118,21 @@ extension SealRequest {
             throw LineFailure(.malformedLine, "ttl must be whole seconds, or a text with a unit such as \"30d\"")
         }
         return .seconds(UInt64(clamping: seconds))
+    }
+
+    /// Reads the member that the sealed payload has, or a name.
+    private static func sender(_ value: JSONValue) throws(LineFailure) -> CommunicationSender {
+        let malformed = LineFailure(
+            .malformedLine, "from must be a name, or an object of name, handle, conversation, recipients and avatar")
+        if let name = value.string {
+            guard let sender = CommunicationSender(name: name) else { throw malformed }
+            return sender
+        }
+        guard value.kind == .object else { throw malformed }
+        let (sender, dropped) = CommunicationSender.read(member: value)
+        if let error = dropped.first { throw LineFailure(.malformedLine, "from: \(error)") }
+        guard let sender else { throw malformed }
+        return sender
     }
 
     private static func names(_ value: JSONValue) throws(LineFailure) -> [String] {

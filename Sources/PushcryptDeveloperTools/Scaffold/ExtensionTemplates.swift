@@ -14,7 +14,7 @@ extension IOSScaffold {
                         var configuration = NotificationServiceHandler.Configuration(
                             topic: try Topic("\#(topic)"), appGroup: "\#(appGroup)"
                         ) { try SharedKeyStore.open() }
-                        configuration.texts = .localized
+                        configuration.texts = .localized\#(hasCommunication ? "\n        configuration.showsSenders = true" : "")
                         return configuration
                     }
                 }

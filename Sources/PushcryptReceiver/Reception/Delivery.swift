@@ -25,7 +25,8 @@ public struct Delivery: Sendable {
 
         /// Every outcome, each with its own code.
         package static let all: [Outcome] =
-            [.opened, .openedWithoutAttachment, .passed, .suppressed, .withdrawn, .dropped] + Reason.all.map(Outcome.fallback)
+            [.opened, .openedWithoutAttachment, .passed, .suppressed, .withdrawn, .dropped]
+            + Reason.all.map(Outcome.fallback)
 
         /// The code as programs read it: `opened`, `opened-without-attachment`, `passed`, `suppressed`, `withdrawn`,
         /// `dropped`, or the code of the reason.
@@ -73,7 +74,9 @@ public struct Delivery: Sendable {
     /// The content shown.
     public let content: NotificationContent
     /// When the message was sealed, even if it is not shown; nil for a push that did not open.
-    private(set) var sentAt: Timestamp?
+    package private(set) var sentAt: Timestamp?
+    /// Whether the message has rung before.
+    package private(set) var isRepeated = false
 
     /// Whether nothing is shown.
     package let isHidden: Bool
@@ -97,6 +100,7 @@ public struct Delivery: Sendable {
             if opened.isDuplicate { content.categoryIdentifier = "" }
         }
         self.init(opened.isDropped ? .dropped : .opened, opened, content)
+        isRepeated = quietly
     }
 
     /// Creates the fallback: a subtitle and an empty body, or, for a push that was not sealed, a body.

@@ -184,7 +184,8 @@ extension NotificationResponseValue {
             case .fallback(let reason): return unknown(reason, keptAt)
             case .withdrawn:
                 return unknown(
-                    Delivery.Reason(code: delivery.code, description: "the message was withdrawn by its sender"), keptAt)
+                    Delivery.Reason(code: delivery.code, description: "the message was withdrawn by its sender"), keptAt
+                )
             case .suppressed, .passed:
                 return unknown(
                     Delivery.Reason(OpenError(.duplicate, "the message was already shown under another request")),

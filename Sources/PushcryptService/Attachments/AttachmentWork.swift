@@ -9,6 +9,7 @@ internal import UserNotifications
 final class AttachmentWork: Sendable {
     /// The full body is fetched first, because text is worth more than a picture.
     private let fullBody: FetchedBody?
+    private let face: FetchedAvatar?
     private let references: [AttachmentReference]
     private let dropped: [AttachmentError]
     private let fetch: AttachmentFetch
@@ -22,18 +23,32 @@ final class AttachmentWork: Sendable {
         _ configuration: NotificationServiceHandler.Configuration, _ files: ServiceFiles
     ) {
         let fullBody = opened.fullBody.map { _ in FetchedBody() }
-        guard fullBody != nil || !opened.attachments.isEmpty || !opened.droppedAttachments.isEmpty else { return nil }
+        let avatar = configuration.showsSenders ? opened.from?.avatar : nil
+        let face = avatar.map { _ in FetchedAvatar() }
+        guard fullBody != nil || face != nil || !opened.attachments.isEmpty || !opened.droppedAttachments.isEmpty else {
+            return nil
+        }
         self.fullBody = fullBody
+        self.face = face
         self.opened = opened
         references = opened.attachments
         dropped = opened.droppedAttachments
         requestID = request.identifier
         fetch = AttachmentFetch(
-            (opened.fullBody.map { [$0] } ?? []) + references, with: configuration.transport,
+            [opened.fullBody, avatar].compactMap(\.self) + references, with: configuration.transport,
             maximumSize: configuration.maximumAttachmentSize, in: configuration.attachmentFolder,
-            each: { index, fetched in if index == 0 { fullBody?.take(fetched) } })
+            each: { index, fetched in
+                if index == 0, let fullBody {
+                    fullBody.take(fetched)
+                } else if index == (fullBody == nil ? 0 : 1) {
+                    face?.take(fetched)
+                }
+            })
         shared = configuration.sharesAttachments ? files.directory.map(SharedAttachments.init(directory:)) : nil
     }
+
+    /// The sender's picture, if it has come.
+    var avatar: Data? { face?.data }
 
     /// Starts fetching.
     ///
@@ -46,9 +61,10 @@ final class AttachmentWork: Sendable {
     ) {
         fullBody?.extend(extend)
         fetch.start { [self] fetched in
-            let fetched = Array(fetched.dropFirst(fullBody == nil ? 0 : 1))
+            let fetched = Array(fetched.dropFirst((fullBody == nil ? 0 : 1) + (face == nil ? 0 : 1)))
             var problems = dropped.map { "\($0.code): \($0)" }
             if let problem = fullBody?.problem { problems.append("full body: \(problem)") }
+            if let problem = face?.problem { problems.append("avatar: \(problem)") }
             var attachments: [UNNotificationAttachment] = []
             var files: [URL] = []
             for (index, result) in fetched.enumerated() {
@@ -94,6 +110,34 @@ final class AttachmentWork: Sendable {
         }
         AttachmentFolder.remove(file)
         return nil
+    }
+}
+
+/// Keeps a sender's picture from its fetched file, and removes the file. Not run on Apple systems.
+final class FetchedAvatar: Sendable {
+    private final class State {
+        var data: Data?
+        var problem: String?
+    }
+
+    private let state = Locked(State())
+
+    var data: Data? { state.withLock { $0.data } }
+
+    /// The reason that there is no picture.
+    var problem: String? { state.withLock { $0.problem } }
+
+    /// Reads the fetched file.
+    func take(_ fetched: AttachmentFetch.Fetched) {
+        do {
+            let file = try fetched.get()
+            defer { AttachmentFolder.remove(file) }
+            let data = try Data(contentsOf: file)
+            state.withLock { $0.data = data }
+        } catch {
+            let problem = (error as? AttachmentProblem)?.description ?? "its file cannot be read: \(type(of: error))"
+            state.withLock { $0.problem = problem }
+        }
     }
 }
 

@@ -184,6 +184,7 @@ check_platform() {
     check_target PushcryptKeyStore KeyStore
     check_target PushcryptReceiver Sources/PushcryptReceiver
     make_stand_in UserNotifications
+    make_stand_in Intents
     if [ "$platform" != macos ]; then
         make_stand_in UIKit
         make_stand_in UserNotificationsUI

@@ -55,12 +55,13 @@ package final class TestPhone: Sendable {
     /// The JSON that the provider sends to Apple.
     package func seal(
         _ payload: String = payload, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
-        options: Sealer.Options = Sealer.Options()
+        from: CommunicationSender? = nil, options: Sealer.Options = Sealer.Options()
     ) throws -> ContiguousArray<UInt8> {
         guard let device = try keys.deviceKeys().last?.publicKey else { throw CocoaError(.fileNoSuchFile) }
         return try Sealer(sender: sender, topic: Self.topic)
             .seal(
-                payload.utf8, attachments: attachments, fullBody: fullBody, to: device, at: now, options: options
+                payload.utf8, attachments: attachments, fullBody: fullBody, from: from, to: device, at: now,
+                options: options
             ).json
     }
 

@@ -83,7 +83,8 @@ struct InnerTarget: FuzzTarget {
         case .fallback(let reason):
             require(phone.settled == nil, "inner: what was refused has no effect")
             return .refused(reason.code)
-        case .openedWithoutAttachment, .passed, .suppressed, .withdrawn: fail("inner: a sealed push is opened or refused")
+        case .openedWithoutAttachment, .passed, .suppressed, .withdrawn:
+            fail("inner: a sealed push is opened or refused")
         }
     }
 

@@ -38,6 +38,7 @@ open class NSCoder: NSObject {
         ofClass cls: T.Type, forKey key: String
     ) -> [T]? { nil }
 }
+public struct PersonNameComponents {}
 open class NSString: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     public override init() {}
     public init(string: String) {}

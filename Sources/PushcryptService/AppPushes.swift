@@ -1,0 +1,136 @@
+internal import Dispatch
+public import Pushcrypt
+internal import PushcryptKeyStore
+public import PushcryptReceiver
+
+/// Opens pushes that the system gives to the app itself: background pushes, and calls.
+///
+/// Uses the same files and keys as the service extension. Any thread may call it. Not run on Apple systems.
+public final class AppPushes: Sendable {
+    /// What became of a push.
+    public enum Opened: Sendable {
+        /// It opened, for the first time.
+        case opened(OpenedNotification)
+        /// It opened, and did before: the app has done what it asks for.
+        case repeated(OpenedNotification)
+        /// It did not open, not in time, or was withdrawn. Nothing in it is authentic.
+        case unopened(Delivery.Reason)
+    }
+
+    private let configuration: NotificationServiceHandler.Configuration
+    private let files: ServiceFiles
+    private static let queue = DispatchQueue(label: "pushcrypt.app", qos: .userInitiated, attributes: .concurrent)
+
+    /// Creates a value with the extension's configuration.
+    public init(configuration: NotificationServiceHandler.Configuration) {
+        self.configuration = configuration
+        files = ServiceFiles(configuration)
+    }
+
+    /// Opens a background push: the `userInfo` of `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
+    public func open(_ userInfo: [AnyHashable: Any], within milliseconds: UInt64 = 10_000) async -> Opened {
+        let text = Self.text(of: userInfo)
+        return await withCheckedContinuation { continuation in
+            open(text, within: milliseconds) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Opens the payload of a PushKit push, and has a call reported, whatever happens: the system ends an app that reports
+    /// none.
+    ///
+    ///     func pushRegistry(
+    ///         _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
+    ///         completion: @escaping () -> Void
+    ///     ) {
+    ///         pushes.openCall(payload.dictionaryPayload, report: { opened, done in
+    ///             let (call, update) = (UUID(), CXCallUpdate())
+    ///             if case .opened(let notification) = opened { update.localizedCallerName = notification.from?.name }
+    ///             provider.reportNewIncomingCall(with: call, update: update) { [provider] _ in
+    ///                 if case .opened = opened { /* connect */ } else {
+    ///                     provider.reportCall(with: call, endedAt: nil, reason: .failed)
+    ///                 }
+    ///                 done()
+    ///             }
+    ///         }, completion: completion)
+    ///     }
+    ///
+    /// - Parameters:
+    ///   - payload: The push's dictionary.
+    ///   - milliseconds: When to stop waiting for keys and files.
+    ///   - report: Reports a call; called exactly once, on any thread. If the push did not open, or did before, it
+    ///     reports a call and ends it. It calls its last argument when the system has the report.
+    ///   - completion: The system's, called once, after the report.
+    public func openCall(
+        _ payload: [AnyHashable: Any], within milliseconds: UInt64 = 2000,
+        report: @escaping @Sendable (Opened, _ done: @escaping @Sendable () -> Void) -> Void,
+        completion: @escaping () -> Void
+    ) {
+        let completion = UncheckedSendableBox(completion)
+        let isDone = Locked(Flag())
+        open(Self.text(of: payload), within: milliseconds) { opened in
+            report(opened) { if isDone.set() { completion.value() } }
+        }
+    }
+
+    private func open(
+        _ text: IncomingPush.EncryptedData, within milliseconds: UInt64, _ answer: @escaping @Sendable (Opened) -> Void
+    ) {
+        let isAnswered = Locked(Flag())
+        let timer = configuration.clock.schedule(afterMilliseconds: milliseconds) {
+            if isAnswered.set() { answer(.unopened(.deadline)) }
+        }
+        Self.queue.async { [files, configuration] in
+            let now = configuration.now()
+            let receiver = files.receiver(at: now).receiver
+            // Nobody else may be told that it opened, once it is remembered.
+            let reception = receiver.receive(
+                IncomingPush(encryptedData: text, clear: NotificationContent()), requestID: nil, at: now,
+                isAwaited: { isAnswered.set() })
+            timer.cancel()
+            let opened = Opened(reception.delivery)
+            // What does not open is not awaited either.
+            if case .unopened = opened {
+                let isInTime = reception.delivery.sentAt == nil ? isAnswered.set() : true
+                if isInTime { answer(opened) }
+            } else {
+                answer(opened)
+            }
+            receiver.deleteRetiredKeys(after: reception.delivery, at: now)
+        }
+    }
+
+    private static func text(of payload: [AnyHashable: Any]) -> IncomingPush.EncryptedData {
+        switch payload[PayloadKeys.encryptedData] {
+        case nil: .absent
+        case let text as String: .text(text)
+        default: .notText
+        }
+    }
+
+    fileprivate final class Flag {
+        var isSet = false
+    }
+}
+
+extension Locked where Value == AppPushes.Flag {
+    /// Sets the flag; returns whether this call did.
+    fileprivate func set() -> Bool {
+        withLock { flag in
+            defer { flag.isSet = true }
+            return !flag.isSet
+        }
+    }
+}
+
+extension AppPushes.Opened {
+    fileprivate init(_ delivery: Delivery) {
+        if let opened = delivery.opened {
+            self = delivery.isRepeated || opened.isDuplicate ? .repeated(opened) : .opened(opened)
+        } else if case .fallback(let reason) = delivery.outcome {
+            self = .unopened(reason)
+        } else {
+            self = .unopened(
+                Delivery.Reason(code: delivery.code, description: "the message was withdrawn or shown before"))
+        }
+    }
+}

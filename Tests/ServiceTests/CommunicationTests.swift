@@ -1,0 +1,222 @@
+import Foundation
+import Intents
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import TestPhone
+import Testing
+import UserNotifications
+import Waiting
+
+@testable import PushcryptService
+
+/// Notifications with a sender, the change's context, and pushes that the app opens itself.
+@Suite struct CommunicationTests {
+    private let phone: TestPhone
+    private let face: SealedAttachment
+
+    init() throws {
+        phone = try TestPhone()
+        face = try SealedAttachment(SealedAttachment.plain(70_000), name: "anna.jpg")
+    }
+
+    private func sender(_ name: String = "Anna", recipients: [String] = []) throws -> CommunicationSender {
+        try #require(
+            CommunicationSender(
+                name: name, handle: "u17", conversation: "c41", recipients: recipients, avatar: face.reference))
+    }
+
+    private func configuration(_ play: PlayedTransport.Play) -> NotificationServiceHandler.Configuration {
+        var configuration = phone.configuration
+        configuration.transport = PlayedTransport { _ in play }
+        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        configuration.showsSenders = true
+        return configuration
+    }
+
+    private func request(
+        from sender: CommunicationSender?, named name: String? = nil, withdrawing: [String] = []
+    ) throws -> UNNotificationRequest {
+        var options = Sealer.Options()
+        (options.messageName, options.withdrawing) = (name, withdrawing)
+        let json = try phone.seal(TestPhone.payload, from: sender, options: options)
+        return try TestPhone.request(json, identifier: "1")
+    }
+
+    /// Shows a push; returns the content and the report.
+    private func show(
+        _ request: UNNotificationRequest, _ configuration: NotificationServiceHandler.Configuration,
+        _ meanwhile: () async -> Void = {}
+    ) async throws -> (content: UNNotificationContent, report: DeliveryReport) {
+        var configuration = configuration
+        let reports = Reports()
+        configuration.observe = reports.append
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(request, contentHandler: handler.handler)
+        await meanwhile()
+        return (try #require(await handler.delivered()), try #require(await reports.next()))
+    }
+
+    @Test func theSenderIsShownWithAFace() async throws {
+        let (content, report) = try await show(
+            try request(from: try sender()), configuration(.bytes(face.sealed)))
+        #expect(content.communicationSenderName == "Anna" && content.title == "Anna")
+        #expect(content.communicationImageData == Data(SealedAttachment.plain(70_000)))
+        #expect(content.body == "See you at 8" && content.attachments.isEmpty)
+        #expect(report.code == "opened" && report.warnings.isEmpty, "\(report)")
+        #expect(!(content is UNMutableNotificationContent))
+    }
+
+    @Test func withoutTheAppsWishThereIsNeither() async throws {
+        var configuration = configuration(.bytes(face.sealed))
+        configuration.showsSenders = false
+        let transport = PlayedTransport { _ in .fail("nobody asks") }
+        configuration.transport = transport
+        let (content, report) = try await show(try request(from: try sender()), configuration)
+        #expect(content.communicationSenderName == nil && content.title == "Table for two")
+        #expect(report.code == "opened" && transport.asked.isEmpty)
+    }
+
+    @Test func anAvatarThatNeverComesLeavesTheName() async throws {
+        let clock = ManualClock()
+        var configuration = configuration(.stall([1, 2, 3]))
+        configuration.clock = clock
+        let transport = PlayedTransport { _ in .stall([1, 2, 3]) }
+        configuration.transport = transport
+        let (content, report) = try await show(try request(from: try sender()), configuration) {
+            await eventually { !transport.asked.isEmpty }
+            clock.advance(milliseconds: 15_000)
+        }
+        #expect(content.communicationSenderName == "Anna" && content.communicationImageData == nil)
+        #expect(report.code == "opened-without-attachment")
+    }
+
+    @Test func anAvatarThatDoesNotOpenLeavesTheName() async throws {
+        var sealed = face.sealed
+        sealed[100] ^= 1
+        let (content, report) = try await show(try request(from: try sender()), configuration(.bytes(sealed)))
+        #expect(content.communicationSenderName == "Anna" && content.communicationImageData == nil)
+        #expect(report.code == "opened-without-attachment")
+        #expect(report.warnings.contains { $0.hasPrefix("avatar: ") }, "\(report.warnings)")
+    }
+
+    @Test func anIntentThatTheSystemRefusesLeavesTheContent() async throws {
+        let (content, report) = try await show(try request(from: try sender(" ")), configuration(.bytes(face.sealed)))
+        #expect(content.communicationSenderName == nil && content.title == "Table for two")
+        #expect(report.code == "opened")
+        #expect(report.warnings == ["the system does not show the sender: UNError"])
+    }
+
+    /// The system keeps the name: a withdrawal deletes it.
+    @Test func whatIsDonatedIsDeletedWithTheMessage() async throws {
+        let name = "Anna \(phone.folder.lastPathComponent)"
+        let configuration = configuration(.bytes(face.sealed))
+        let (content, _) = try await show(try request(from: try sender(name), named: "m"), configuration)
+        let mark = try #require(content.userInfo["pushcrypt"] as? String)
+        #expect(INInteraction.donations[mark] == name)
+        let center = UNUserNotificationCenter.current()
+        _ = try await center.requestAuthorization(options: [.alert])
+        try await center.add(UNNotificationRequest(identifier: name, content: content, trigger: nil))
+        _ = try await show(try request(from: nil, withdrawing: ["m"]), configuration)
+        #expect(INInteraction.donations[mark] == nil)
+        #expect(await !center.deliveredNotifications().contains { $0.request.identifier == name })
+    }
+
+    /// The system shows it after its withdrawal was opened: the next chance removes it.
+    @Test func theAppRemovesWhatTheExtensionCouldNot() async throws {
+        let (content, _) = try await show(try request(from: nil, named: "m"), phone.configuration)
+        _ = try await show(try request(from: nil, withdrawing: ["m"]), phone.configuration)
+        let (late, own) = ("late \(phone.folder)", "own \(phone.folder)")
+        let center = UNUserNotificationCenter.current()
+        _ = try await center.requestAuthorization(options: [.alert])
+        try await center.add(UNNotificationRequest(identifier: late, content: content, trigger: nil))
+        try await center.add(UNNotificationRequest(identifier: own, content: UNNotificationContent(), trigger: nil))
+        NotificationList().removeWithdrawn(in: phone.directory, at: phone.now)
+        let left = await center.deliveredNotifications().map(\.request.identifier)
+        #expect(!left.contains(late) && left.contains(own))
+    }
+
+    // MARK: The change's context
+
+    @Test func theChangeGetsTheRequestAndTheVerdict() async throws {
+        let push = try request(from: nil, named: "m")
+        let other = UNNotificationRequest(identifier: "2", content: push.content, trigger: nil)
+        var configuration = phone.configuration
+        configuration.change = { _, content, context in
+            content.title = "\(context.request.identifier) \(context.verdict) \(context.isFirst)"
+            return content
+        }
+        for (request, title) in [(push, "1 new true"), (push, "1 again false"), (other, "2 copy false")] {
+            #expect(try await show(request, configuration).content.title == title)
+        }
+    }
+
+    // MARK: Pushes for the app
+
+    @Test func theAppOpensAPushOnce() async throws {
+        let pushes = AppPushes(configuration: phone.configuration)
+        let push = try request(from: nil, named: "m").content.userInfo
+        guard case .opened(let first) = await pushes.open(push), case .repeated = await pushes.open(push) else {
+            Issue.record("a push opens once")
+            return
+        }
+        #expect(first.title == "Table for two")
+        guard case .unopened(let reason) = await pushes.open(["ENCRYPTED_DATA": "AQ"]),
+            case .unopened(let clear) = await pushes.open(["aps": ["content-available": 1]])
+        else {
+            Issue.record("what does not open is not opened")
+            return
+        }
+        #expect(reason.code == "malformed-envelope" && clear.code == "not-encrypted")
+        _ = await pushes.open(try request(from: nil, withdrawing: ["late"]).content.userInfo)
+        guard case .unopened(let late) = await pushes.open(try request(from: nil, named: "late").content.userInfo)
+        else {
+            Issue.record("a withdrawn call does not ring")
+            return
+        }
+        #expect(late.code == "withdrawn")
+    }
+
+    /// The system ends an app that reports no call.
+    @Test(arguments: ["opens", "broken", "hangs"])
+    func aCallIsReportedOnceWhateverThePushIs(_ kind: String) async throws {
+        let (clock, gate) = (ManualClock(), Gate())
+        var configuration = phone.configuration
+        configuration.clock = clock
+        if kind == "hangs" {
+            configuration.keys = { [phone] in
+                gate.pass()
+                return phone.keys
+            }
+        }
+        let pushes = AppPushes(configuration: configuration)
+        var payload = try request(from: nil).content.userInfo
+        if kind == "broken" { payload["ENCRYPTED_DATA"] = "AQ" }
+        let calls = Notes()
+        pushes.openCall(
+            payload,
+            report: { opened, done in
+                if case .unopened(let reason) = opened { calls.add(reason.code) } else { calls.add("rings") }
+                done()
+                done()
+            }, completion: { calls.add("done") })
+        if kind == "hangs" { clock.advance(milliseconds: 2000) }
+        await eventually { calls.all.count >= 2 }
+        gate.open()
+        try await Task.sleep(nanoseconds: 50_000_000)
+        let reported = ["opens": "rings", "broken": "malformed-envelope", "hangs": "deadline"][kind]
+        #expect(calls.all == [reported, "done"])
+    }
+}
+
+private final class Notes: Sendable {
+    private final class State {
+        var all: [String] = []
+    }
+
+    private let state = Locked(State())
+
+    var all: [String] { state.withLock { $0.all } }
+
+    func add(_ text: String) { state.withLock { $0.all.append(text) } }
+}
