@@ -19,6 +19,7 @@ public final class AppPushes: Sendable {
 
     private let configuration: NotificationServiceHandler.Configuration
     private let files: ServiceFiles
+    private let list = NotificationList()
     private static let queue = DispatchQueue(label: "pushcrypt.app", qos: .userInitiated, attributes: .concurrent)
 
     /// Creates a value with the extension's configuration.
@@ -28,10 +29,11 @@ public final class AppPushes: Sendable {
     }
 
     /// Opens a background push: the `userInfo` of `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
+    /// What it withdraws is then off the screen.
     public func open(_ userInfo: [AnyHashable: Any], within milliseconds: UInt64 = 10_000) async -> Opened {
         let text = Self.text(of: userInfo)
         return await withCheckedContinuation { continuation in
-            open(text, within: milliseconds) { continuation.resume(returning: $0) }
+            open(text, within: milliseconds, isCall: false) { continuation.resume(returning: $0) }
         }
     }
 
@@ -56,7 +58,7 @@ public final class AppPushes: Sendable {
     ///
     /// - Parameters:
     ///   - payload: The push's dictionary.
-    ///   - milliseconds: When to stop waiting for keys and files.
+    ///   - milliseconds: When a call is reported at the latest, whatever keys and files do.
     ///   - report: Reports a call; called exactly once, on any thread. If the push did not open, or did before, it
     ///     reports a call and ends it. It calls its last argument when the system has the report.
     ///   - completion: The system's, called once, after the report.
@@ -67,34 +69,40 @@ public final class AppPushes: Sendable {
     ) {
         let completion = UncheckedSendableBox(completion)
         let isDone = Locked(Flag())
-        open(Self.text(of: payload), within: milliseconds) { opened in
+        open(Self.text(of: payload), within: milliseconds, isCall: true) { opened in
             report(opened) { if isDone.set() { completion.value() } }
         }
     }
 
     private func open(
-        _ text: IncomingPush.EncryptedData, within milliseconds: UInt64, _ answer: @escaping @Sendable (Opened) -> Void
+        _ text: IncomingPush.EncryptedData, within milliseconds: UInt64, isCall: Bool,
+        _ answer: @escaping @Sendable (Opened) -> Void
     ) {
-        let isAnswered = Locked(Flag())
-        let timer = configuration.clock.schedule(afterMilliseconds: milliseconds) {
-            if isAnswered.set() { answer(.unopened(.deadline)) }
-        }
-        Self.queue.async { [files, configuration] in
+        let (isDecided, isAnswered) = (Locked(Flag()), Locked(Flag()))
+        let answerOnce: @Sendable (Opened) -> Void = { if isAnswered.set() { answer($0) } }
+        // The rest of the time is for the guard: what it has remembered as opened counts as repeated later.
+        let timers = [
+            configuration.clock.schedule(afterMilliseconds: milliseconds - milliseconds / 4) {
+                if isDecided.set() { answerOnce(.unopened(.deadline)) }
+            },
+            configuration.clock.schedule(afterMilliseconds: milliseconds) { [files] in
+                files.stop()
+                answerOnce(.unopened(.deadline))
+            },
+        ]
+        files.begin()
+        Self.queue.async { [files, configuration, list] in
             let now = configuration.now()
             let receiver = files.receiver(at: now).receiver
-            // Nobody else may be told that it opened, once it is remembered.
             let reception = receiver.receive(
                 IncomingPush(encryptedData: text, clear: NotificationContent()), requestID: nil, at: now,
-                isAwaited: { isAnswered.set() })
-            timer.cancel()
-            let opened = Opened(reception.delivery)
-            // What does not open is not awaited either.
-            if case .unopened = opened {
-                let isInTime = reception.delivery.sentAt == nil ? isAnswered.set() : true
-                if isInTime { answer(opened) }
-            } else {
-                answer(opened)
+                isAwaited: { isDecided.set() })
+            for timer in timers { timer.cancel() }
+            if isCall { answerOnce(Opened(reception.delivery)) }
+            if reception.delivery.sentAt != nil, let directory = files.directory {
+                list.removeWithdrawn(in: directory, at: now)
             }
+            answerOnce(Opened(reception.delivery))
             receiver.deleteRetiredKeys(after: reception.delivery, at: now)
         }
     }

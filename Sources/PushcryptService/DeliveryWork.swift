@@ -75,10 +75,8 @@ final class DeliveryWork: @unchecked Sendable {
                 (findings.taken, findings.receiver) = (taken, receiver)
             }
             shared?.restore(request.identifier, of: taken.isRepeated ? reception.delivery.opened : nil)
-            list.remove(taken.withdrawn) { identifiers in
-                if let shared { identifiers.forEach(shared.remove) }
-                if configuration.showsSenders { SenderIntent.delete(taken.withdrawn) }
-            }
+            if configuration.showsSenders { SenderIntent.delete(taken.withdrawn) }
+            list.remove(taken.withdrawn) { identifiers in if let shared { identifiers.forEach(shared.remove) } }
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
             if let opened = reception.delivery.opened, taken.mayFetch {
                 let attachments = AttachmentWork(for: opened, of: request, configuration, files)
@@ -163,7 +161,7 @@ final class DeliveryWork: @unchecked Sendable {
         _ content: UNNotificationContent, _ outcome: Delivery.Outcome
     ) -> (content: UNNotificationContent, outcome: Delivery.Outcome) {
         guard outcome == .opened || outcome == .openedWithoutAttachment || outcome == .dropped,
-            let taken = findings.withLock({ $0.taken })
+            let taken = findings.withLock({ $0.taken }), !taken.reception.delivery.isHidden
         else { return (content, outcome) }
         // The end of another request may have stopped them.
         files.begin()
@@ -187,10 +185,10 @@ final class DeliveryWork: @unchecked Sendable {
         switch instead.outcome {
         case .fallback(let reason): return (fallback(for: reason), instead.outcome)
         case .passed, .suppressed: return (UNNotificationContent(), instead.outcome)
-        case .withdrawn, .dropped:
+        case .withdrawn:
             stopAttaching()
             return (self.content(of: instead), instead.outcome)
-        case .opened, .openedWithoutAttachment:
+        case .opened, .openedWithoutAttachment, .dropped:
             let quiet = content.quiet(isDuplicate: instead.opened?.isDuplicate ?? false)
             return (withSender(quiet.marked(taken.mark), taken), outcome)
         }

@@ -32,11 +32,14 @@ struct NotificationList: Sendable {
         _ = delivered { _ in false }
     }
 
-    /// Removes what shows a message that a guard in this directory knows as withdrawn.
+    /// Removes what shows a message that a guard in this directory knows as withdrawn, and what the system keeps of its
+    /// sender.
     func removeWithdrawn(in directory: URL, at now: Timestamp) {
         guard FileManager.default.fileExists(atPath: directory.path) else { return }
         let shared = SharedAttachments(directory: directory)
-        remove(ReplayFile.open(in: directory.path, at: now).withdrawn()) { $0.forEach(shared.remove) }
+        let messages = ReplayFile.open(in: directory.path, at: now).withdrawn()
+        SenderIntent.delete(messages)
+        remove(messages) { $0.forEach(shared.remove) }
     }
 
     /// Returns the identifiers of some notifications on the screen; none if the system does not answer.

@@ -52,7 +52,8 @@ struct SenderIntent {
     }
 
     /// Deletes what the system keeps of messages.
-    static func delete(_ messages: some Sequence<MessageMark>) {
+    static func delete(_ messages: Set<MessageMark>) {
+        guard !messages.isEmpty else { return }
         INInteraction.delete(with: messages.map(\.text), completion: nil)
     }
 }

@@ -24,18 +24,18 @@ struct WithdrawalOrderTests {
     }
 
     /// The same on the file that phones have.
-    @Test func aThousandOrdersOnAFile() throws {
+    @Test func threeHundredOrdersOnAFile() throws {
         var random = SplitMix(state: 8)
         let pool = Pool()
         var tally = Tally()
-        for order in 0..<1000 {
+        for order in 0..<300 {
             let scratch = try Scratch()
             _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
             var world = World(FileGuard(file: try .create(in: scratch.store, floor: start), pool: pool), pool, &random)
             world.run(&random, &tally)
             try #require(world.faults.isEmpty, "order \(order): \(world.faults)")
         }
-        print("interleavings: withdrawals on a file: 1000")
+        print("interleavings: withdrawals on a file: 300")
     }
 }
 

@@ -1,13 +1,13 @@
 import Foundation
 import Intents
 import Pushcrypt
-import PushcryptKeyStore
 import PushcryptReceiver
 import TestPhone
 import Testing
 import UserNotifications
 import Waiting
 
+@testable import PushcryptKeyStore
 @testable import PushcryptService
 
 /// Notifications with a sender, the change's context, and pushes that the app opens itself.
@@ -35,10 +35,11 @@ import Waiting
     }
 
     private func request(
-        from sender: CommunicationSender?, named name: String? = nil, withdrawing: [String] = []
+        from sender: CommunicationSender?, named name: String? = nil, withdrawing: [String] = [],
+        isDropped: Bool = false
     ) throws -> UNNotificationRequest {
         var options = Sealer.Options()
-        (options.messageName, options.withdrawing) = (name, withdrawing)
+        (options.messageName, options.withdrawing, options.isDropped) = (name, withdrawing, isDropped)
         let json = try phone.seal(TestPhone.payload, from: sender, options: options)
         return try TestPhone.request(json, identifier: "1")
     }
@@ -122,6 +123,16 @@ import Waiting
         #expect(await !center.deliveredNotifications().contains { $0.request.identifier == name })
     }
 
+    /// Anything in it, and the system might show the push.
+    @Test func whatIsHiddenHasNeitherMarkNorSender() async throws {
+        var configuration = configuration(.bytes(face.sealed))
+        configuration.hasFilteringEntitlement = true
+        let name = "Anna \(phone.folder.lastPathComponent)"
+        let (content, report) = try await show(try request(from: try sender(name), isDropped: true), configuration)
+        #expect(content == UNNotificationContent() && report.code == "dropped")
+        #expect(!INInteraction.donations.values.contains(name))
+    }
+
     /// The system shows it after its withdrawal was opened: the next chance removes it.
     @Test func theAppRemovesWhatTheExtensionCouldNot() async throws {
         let (content, _) = try await show(try request(from: nil, named: "m"), phone.configuration)
@@ -177,8 +188,30 @@ import Waiting
         #expect(late.code == "withdrawn")
     }
 
+    @Test(arguments: [true, false]) func aDroppedPushOpensOnceToo(_ isEntitled: Bool) async throws {
+        var configuration = phone.configuration
+        configuration.hasFilteringEntitlement = isEntitled
+        let pushes = AppPushes(configuration: configuration)
+        let push = try request(from: nil, isDropped: true).content.userInfo
+        guard case .opened = await pushes.open(push), case .repeated = await pushes.open(push) else {
+            Issue.record("a push opens once")
+            return
+        }
+    }
+
+    @Test func aBackgroundPushTakesOthersOffTheScreen() async throws {
+        let (content, _) = try await show(try request(from: nil, named: "m"), phone.configuration)
+        let center = UNUserNotificationCenter.current()
+        _ = try await center.requestAuthorization(options: [.alert])
+        let name = "background \(phone.folder)"
+        try await center.add(UNNotificationRequest(identifier: name, content: content, trigger: nil))
+        let pushes = AppPushes(configuration: phone.configuration)
+        _ = await pushes.open(try request(from: nil, withdrawing: ["m"]).content.userInfo)
+        #expect(await !center.deliveredNotifications().contains { $0.request.identifier == name })
+    }
+
     /// The system ends an app that reports no call.
-    @Test(arguments: ["opens", "broken", "hangs"])
+    @Test(arguments: ["opens", "broken", "hangs", "guard hangs"])
     func aCallIsReportedOnceWhateverThePushIs(_ kind: String) async throws {
         let (clock, gate) = (ManualClock(), Gate())
         var configuration = phone.configuration
@@ -192,6 +225,12 @@ import Waiting
         let pushes = AppPushes(configuration: configuration)
         var payload = try request(from: nil).content.userInfo
         if kind == "broken" { payload["ENCRYPTED_DATA"] = "AQ" }
+        var lock: SQLiteConnection?
+        if kind == "guard hangs" {
+            _ = await pushes.open(try request(from: nil).content.userInfo)
+            lock = try SQLiteConnection(path: phone.directory.path + "/replay.db", busyTimeout: 0)
+            try lock?.execute("BEGIN IMMEDIATE")
+        }
         let calls = Notes()
         pushes.openCall(
             payload,
@@ -200,11 +239,13 @@ import Waiting
                 done()
                 done()
             }, completion: { calls.add("done") })
-        if kind == "hangs" { clock.advance(milliseconds: 2000) }
+        if kind == "guard hangs" { try await Task.sleep(nanoseconds: 100_000_000) }
+        if kind.hasSuffix("hangs") { clock.advance(milliseconds: 2000) }
         await eventually { calls.all.count >= 2 }
         gate.open()
+        try lock?.execute("ROLLBACK")
         try await Task.sleep(nanoseconds: 50_000_000)
-        let reported = ["opens": "rings", "broken": "malformed-envelope", "hangs": "deadline"][kind]
+        let reported = ["opens": "rings", "broken": "malformed-envelope"][kind] ?? "deadline"
         #expect(calls.all == [reported, "done"])
     }
 }

@@ -130,10 +130,11 @@ public struct Delivery: Sendable {
     }
 
     /// Creates the delivery of a message that is not to be shown: nothing if it may be hidden, otherwise quiet.
-    static func dropped(_ opened: OpenedNotification, mayHide: Bool) -> Delivery {
-        mayHide
-            ? Delivery(.dropped, opened, NotificationContent(), isHidden: true)
-            : Delivery(opened: opened)
+    static func dropped(_ opened: OpenedNotification, isRepeated: Bool, mayHide: Bool) -> Delivery {
+        guard mayHide else { return Delivery(opened: opened, quietly: isRepeated) }
+        var delivery = Delivery(.dropped, opened, NotificationContent(), isHidden: true)
+        delivery.isRepeated = isRepeated
+        return delivery
     }
 
     /// Returns the same delivery, because of this message.

@@ -238,7 +238,9 @@ public struct NotificationReceiver: Sendable {
         }
         var opened = opened
         opened.isDuplicate = taking.isDuplicate
-        if opened.isDropped { return .dropped(opened, mayHide: policy.hasFilteringEntitlement) }
+        if opened.isDropped {
+            return .dropped(opened, isRepeated: !rings, mayHide: policy.hasFilteringEntitlement)
+        }
         if rings { return Delivery(opened: opened) }
         switch policy.duplicates {
         case .fallback where taking.isDuplicate:
