@@ -134,7 +134,7 @@ check-reproducible: setup-packages ## build the Debian packages of the last comm
 tarball: build library ## the command, its pages and completions, and the library, for other systems: .build/packages
 	@Sources/Packaging/package.sh tarball
 
-lint: setup ## check the format, the words, the order of the folders, and that shared sources run on iOS 15
+lint: setup-send ## check the format, the words, the order of the folders, and that shared sources run on iOS 15
 	swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests
 	@Tests/Checks/Scripts/wording.py
 	@Tests/Checks/Scripts/layers.sh

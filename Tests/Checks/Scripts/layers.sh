@@ -13,6 +13,7 @@ Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Signing Rotation HPKE Envel
 PushcryptCommandKit Sources/PushcryptCommandKit: Basics System Console Frame Completion Manual
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint ProjectLint Scaffold
 PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Signer Batch Devices Seal Open Preview Explanations Commands
+PushcryptSend Sources/PushcryptSend Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools PushcryptCommand: Delivery Login Lines Transport
 '
 
 # The modules that a checked module may import, each after those it imports itself.
@@ -22,6 +23,7 @@ PushcryptKeyStore KeyStore
 PushcryptReceiver Sources/PushcryptReceiver
 PushcryptCommandKit Sources/PushcryptCommandKit
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools
+PushcryptCommand Sources/PushcryptCommand
 '
 
 work=.build/layers
@@ -169,7 +171,7 @@ fi
 processors=$(nproc)
 frontend=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/../../bin/swift-frontend
 [ -x "$frontend" ] || fail "no swift-frontend at $frontend: use a toolchain from swift.org"
-read -ra includes <<<"$(pkg-config --cflags-only-I libsodium sqlite3)"
+read -ra includes <<<"$(pkg-config --cflags-only-I libsodium sqlite3 libcurl libnghttp2 openssl)"
 for map in Sources/*/module.modulemap; do includes+=(-I "$(dirname "$map")"); done
 # SwiftPM makes the map of a C target itself.
 mkdir -p "$work/CStore"
