@@ -54,17 +54,18 @@ final class DeliveryLog: Sendable {
     /// row in the journal, and waits for nothing.
     func write(_ report: DeliveryReport, _ caller: Caller) {
         let done = DispatchSemaphore(value: 0)
-        var parts = 0
+        let parts = (observe == nil ? 0 : 1) + (caller == .rescue ? 0 : 1)
         let isWritten = Locked(Flag())
+        let timer =
+            caller == .own
+            ? clock.schedule(afterMilliseconds: Self.patience) { for _ in 0..<parts { done.signal() } } : nil
         if let observe {
-            parts += 1
             observerQueue.async {
                 observe(report)
                 done.signal()
             }
         }
         if caller != .rescue {
-            parts += 1
             journalQueue.async { [files] in
                 files.journal(report)
                 isWritten.withLock { $0.isSet = true }
@@ -73,11 +74,8 @@ final class DeliveryLog: Sendable {
         }
         switch caller {
         case .own:
-            let timer = clock.schedule(afterMilliseconds: Self.patience) { [parts] in
-                for _ in 0..<parts { done.signal() }
-            }
             for _ in 0..<parts { done.wait() }
-            timer.cancel()
+            timer?.cancel()
         case .other:
             let end = DispatchTime.now() + .milliseconds(Int(Self.patience))
             for _ in 0..<parts where done.wait(timeout: end) == .timedOut { break }
