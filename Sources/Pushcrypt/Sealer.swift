@@ -33,7 +33,7 @@ public struct Sealer: Sendable {
         /// cut, and ends in `…`. `SealedPayload.shortened` has the number of characters removed.
         public var fitting: [AlertText] = []
         /// The names of earlier messages that phones take off the screen, and never show again, at most 64: the
-        /// `messageName` of messages for the same device key's name, by this sender. (`Docs/Format.md`, Withdrawal and drop)
+        /// `messageName` of messages for the same device key's name, by this sender. (`Docs/FormatMessages.md`, Withdrawal and drop)
         public var withdrawing: [String] = []
         /// Whether the message is only for the app's extension: it shows nothing if Apple lets it, and otherwise shows
         /// the notification quietly.
