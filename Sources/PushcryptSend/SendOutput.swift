@@ -31,7 +31,9 @@ struct SendOutput {
         piece = console.output.regularFileSize == nil ? Self.pipePiece : Self.filePiece
     }
 
-    var isEmpty: Bool { start == bytes.count && waiting.isEmpty }
+    var isEmpty: Bool { !hasBytes && waiting.isEmpty }
+    /// Whether something can be written now.
+    var hasBytes: Bool { start < bytes.count }
     var isFull: Bool { bytes.count - start >= Self.limit }
     /// The answers that wait for another.
     var waitingCount: Int { waiting.count }

@@ -49,6 +49,8 @@ final class Sender {
     private var lines: [Int: SendLine] = [:]
     private var messages = 0
     private var isStopped = false
+    /// Whether the only message was added.
+    private var hasAllInput = false
     private(set) var counts = SendCounts()
 
     init(
@@ -91,7 +93,7 @@ extension Sender {
             counts.inFlight = routes.values.reduce(0) { $0 + $1.dispatcher.inFlight }
             counts.connections = routes.values.reduce(0) { $0 + $1.dispatcher.connectionsOpened }
             tick(counts)
-            if lines.isEmpty, input.isAtEnd || isStopped, output.isEmpty { break }
+            if lines.isEmpty, input.isAtEnd || isStopped || hasAllInput, output.isEmpty { break }
             try unsafe wait(reading: room)
         }
         for route in routes.values {
@@ -104,7 +106,7 @@ extension Sender {
     }
 
     private var takesInput: Bool {
-        !isStopped && lines.count + output.waitingCount < settings.window && !output.isFull
+        !isStopped && !hasAllInput && lines.count + output.waitingCount < settings.window && !output.isFull
     }
 
     private func takeLines() throws(CommandFailure) {
@@ -125,7 +127,7 @@ extension Sender {
         messages += 1
         counts.lines += 1
         take(line, nil)
-        isStopped = true
+        hasAllInput = true
     }
 
     private func take(_ line: SendLine, _ text: InputLines.Line?) {
@@ -289,7 +291,7 @@ extension Sender {
         }
         if !isStopped { add(.stop, stop.descriptor.number, reads: true, writes: false) }
         if takesInput, !input.hasEnded { add(.input, inputDescriptor.number, reads: true, writes: false) }
-        if !output.isEmpty { add(.output, console.output.number, reads: false, writes: true) }
+        if output.hasBytes { add(.output, console.output.number, reads: false, writes: true) }
         for wait in dialer.waits { add(.dialer, wait.descriptor, reads: wait.reads, writes: wait.writes) }
         for route in routes.values {
             for connection in route.connections where connection.isConnected {

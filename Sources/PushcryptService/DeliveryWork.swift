@@ -181,7 +181,9 @@ final class DeliveryWork: @unchecked Sendable {
             files.stop()
         }
         if let problem { findings.withLock { $0.warnings.append(problem) } }
-        guard let instead else { return (withSender(content.marked(taken.mark), taken), outcome) }
+        guard let instead else {
+            return (withSender(content.marked(taken.mark), taken, donates: outcome != .dropped), outcome)
+        }
         switch instead.outcome {
         case .fallback(let reason): return (fallback(for: reason), instead.outcome)
         case .passed, .suppressed: return (UNNotificationContent(), instead.outcome)
@@ -190,24 +192,42 @@ final class DeliveryWork: @unchecked Sendable {
             return (self.content(of: instead), instead.outcome)
         case .opened, .openedWithoutAttachment, .dropped:
             let quiet = content.quiet(isDuplicate: instead.opened?.isDuplicate ?? false)
-            return (withSender(quiet.marked(taken.mark), taken), outcome)
+            return (withSender(quiet.marked(taken.mark), taken, donates: false), outcome)
         }
     }
 
-    /// Adds the sender, as the last change.
-    private func withSender(_ content: UNNotificationContent, _ taken: TakenPush) -> UNNotificationContent {
+    /// Adds the sender, as the last change. The wait is limited, because the system's service may hang. `donates` is false for
+    /// what does not ring: the system would suggest the sender for it.
+    private func withSender(
+        _ content: UNNotificationContent, _ taken: TakenPush, donates: Bool
+    ) -> UNNotificationContent {
         guard configuration.showsSenders, let mark = taken.mark, let sender = taken.reception.delivery.opened?.from
         else { return content }
         let intent = SenderIntent(
             sender, avatar: findings.withLock { $0.attachments }?.avatar, mark: mark)
-        do {
-            let shown = try intent.updating(content)
-            intent.donate()
-            return shown
-        } catch {
-            findings.withLock { $0.warnings.append("the system does not show the sender: \(type(of: error))") }
-            return content
+        let (input, shown, group) = (UncheckedSendableBox((intent, content)), Locked(Shown()), DispatchGroup())
+        DispatchQueue(label: "pushcrypt.sender", qos: .userInitiated).async(group: group) {
+            let (intent, content) = input.value
+            do {
+                let updated = UncheckedSendableBox(try intent.updating(content))
+                shown.withLock { $0.content = updated }
+                if donates { intent.donate() }
+            } catch {
+                let problem = "\(type(of: error))"
+                shown.withLock { $0.problem = problem }
+            }
         }
+        let isDone = group.wait(timeout: .now() + Self.handoverPatience) == .success
+        let (updated, problem) = shown.withLock { ($0.content, $0.problem) }
+        if isDone, let updated { return updated.value }
+        findings.withLock { $0.warnings.append("the system does not show the sender: \(problem ?? "no answer")") }
+        return content
+    }
+
+    /// The result of adding the sender, which may come too late.
+    private final class Shown {
+        var content: UncheckedSendableBox<UNNotificationContent>?
+        var problem: String?
     }
 
     /// The result of handing over, which may come too late.

@@ -157,6 +157,28 @@ private let internalError = APNsAnswer(status: 500, reason: "InternalServerError
         #expect(world.outcomes == [.accepted(accepted)])
     }
 
+    /// Otherwise a server that is overloaded would get connections as fast as it ends them.
+    @Test func connectionsThatEndBeforeAnyAnswerAreSlowedDown() {
+        let world = World()
+        world.streams = nil
+        world.add()
+        world.settle()
+        for link in 1...2 {
+            world.dispatcher.connected(link)
+            world.dispatcher.goingAway(link)
+            world.settle()
+        }
+        #expect(world.opened == [1, 2] && world.closed == [1, 2])
+        world.pass(1000)
+        #expect(world.opened == [1, 2])
+        world.pass(2000)
+        #expect(world.opened == [1, 2, 3])
+    }
+
+    @Test func aPauseThatAPNsAsksForHasALimit() {
+        #expect(RetryPolicy(random: { 0 }).pause(after: 1, atLeast: 86_400_000) == RetryPolicy.longest)
+    }
+
     @Test func aRequestThatIsNeverReadIsSlowedDown() {
         let world = World()
         world.add()

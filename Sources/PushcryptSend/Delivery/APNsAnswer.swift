@@ -41,8 +41,12 @@ extension APNsAnswer {
         timestamp = root["timestamp"]?.integer
     }
 
+    /// Whether a text is of letters, digits and hyphens, as reasons and message ids are.
     private static func isWord(_ text: String) -> Bool {
-        (1...maximumWord).contains(text.utf8.count) && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
+        (1...maximumWord).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                [0x2D...0x2D, 0x30...0x39, 0x41...0x5A, 0x61...0x7A].contains { $0 ~= byte }
+            }
     }
 }
 

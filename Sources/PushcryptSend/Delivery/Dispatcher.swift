@@ -196,7 +196,9 @@ extension Dispatcher {
         if let (delivery, link) = overdue.popLast() { return .cancel(delivery, on: link) }
         if let action = nextRequest(at: now) { return action }
         if let index = links.firstIndex(where: { $0.isDraining && $0.requests.isEmpty }) {
-            return .close(links.remove(at: index).number)
+            let old = links.remove(at: index)
+            if !old.hasAnswered { replaceUnanswered(at: now) }
+            return .close(old.number)
         }
         guard mayConnect(at: now) else { return nil }
         linkCount += 1
@@ -376,7 +378,8 @@ extension Dispatcher {
     func lost(_ link: Int, _ text: String, at now: Moment) {
         guard let index = index(of: link) else { return }
         let old = links.remove(at: index)
-        guard !old.hasAnswered, !old.isDraining else { return }
+        guard !old.hasAnswered else { return }
+        if old.isDraining { return replaceUnanswered(at: now) }
         // Who accepts connections and ends them at once would otherwise get one after the other.
         connectionError = text
         delayConnection(at: now)
@@ -391,6 +394,12 @@ extension Dispatcher {
 
     private func pause(of delivery: Delivery, _ answer: APNsAnswer) -> UInt64 {
         settings.policy.pause(after: delivery.attempts, atLeast: answer.retryAfter)
+    }
+
+    /// Delays the next connection after several in a row that APNs has ended before it answered anything; the first is replaced
+    /// at once.
+    private func replaceUnanswered(at now: Moment) {
+        if failedConnections == 0 { failedConnections = 1 } else { delayConnection(at: now) }
     }
 
     private func delayConnection(at now: Moment) {

@@ -139,7 +139,8 @@ extension Dialer {
             isSet = isSet && set(CURLOPT_SSLCERTTYPE, certificate.isArchive ? "P12" : "PEM")
             isSet = isSet && set(CURLOPT_SSLCERT_BLOB, certificate.bytes)
             if !certificate.isArchive { isSet = isSet && set(CURLOPT_SSLKEY_BLOB, certificate.bytes) }
-            if let passphrase = certificate.passphrase { isSet = isSet && set(CURLOPT_KEYPASSWD, passphrase) }
+            // Without any, libcurl before 8.13 crashes on an encrypted key.
+            isSet = isSet && set(CURLOPT_KEYPASSWD, certificate.passphrase ?? "")
         }
         let code = unsafe pushcrypt_curl_prepare_tls(
             curl, { _, tls, context in unsafe Dialer.prepareTLS(tls, context) },
