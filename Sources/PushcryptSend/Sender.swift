@@ -165,8 +165,14 @@ extension Sender {
                     try carryOut(action, route)
                 }
                 for connection in route.connections {
-                    if let text = connection.flush() { lose(connection, text, of: route) }
-                    if takeEvents(of: connection, route) { isDone = false }
+                    if let text = connection.flush() {
+                        lose(connection, text, of: route)
+                    } else if takeEvents(of: connection, route) {
+                        isDone = false
+                    } else if connection.isConnected, connection.session.isOver {
+                        lose(connection, "it ended the connection", of: route)
+                        isDone = false
+                    }
                 }
             }
             if let reason = route.dispatcher.stopReason, reason != .requested { halt(reason) }
@@ -199,9 +205,13 @@ extension Sender {
                 route.dispatcher.failed(delivery, wasRead: false, on: link, at: now)
             }
         case .cancel(let delivery, let link):
-            let wasRead = route.connections.first { $0.link == link }?.session.cancel(delivery)
+            var wasRead = true
+            if let connection = route.connections.first(where: { $0.link == link }) {
+                guard let isSent = connection.session.cancel(delivery) else { return }
+                wasRead = isSent
+            }
             report("timed-out", [("connection", .number(link))])
-            route.dispatcher.failed(delivery, wasRead: wasRead ?? true, on: link, at: now)
+            route.dispatcher.failed(delivery, wasRead: wasRead, on: link, at: now)
         case .close(let link):
             guard let connection = route.connections.first(where: { $0.link == link }) else { return }
             connection.session.goAway()
@@ -239,7 +249,6 @@ extension Sender {
             case .failed(let delivery, let wasRead):
                 counts.answers[wasRead ? "none" : "unread", default: 0] += 1
                 dispatcher.failed(delivery, wasRead: wasRead, on: link, at: now)
-            case .pong: break
             }
         }
         return !events.isEmpty

@@ -15,7 +15,8 @@ struct SendCommand: CommandBody {
         throw ReplacedProcess.run(Self.program, words) == .notFound
             ? .usage(
                 "\(Self.program), which carries out 'pushcrypt send', is not installed",
-                hint: "it comes as a separate package; it may be in the folder of pushcrypt or in one of the PATH")
+                hint:
+                    "in a copy of the source, run make send install-send; it is found beside pushcrypt and in the PATH")
             : .failed("cannot run \(Self.program)")
     }
 }

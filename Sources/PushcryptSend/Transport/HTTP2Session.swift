@@ -11,7 +11,6 @@ final class HTTP2Session {
         case answered(Delivery, APNsAnswer)
         /// A request ended without an answer; `wasRead` is false if APNs has certainly not processed it.
         case failed(Delivery, wasRead: Bool)
-        case pong
     }
 
     /// The most requests that are open, whatever APNs allows.
@@ -110,6 +109,8 @@ private final class Stream {
     var answer: ContiguousArray<UInt8> = []
     /// Whether the whole answer has arrived.
     var isAnswered = false
+    /// Whether APNs has decided: for a message that it takes, with the headers of its answer.
+    var isDecided: Bool { isAnswered || status == 200 }
 
     init(_ delivery: Delivery) { self.delivery = delivery }
 }
@@ -183,13 +184,17 @@ extension HTTP2Session {
         return (count, end == payload.count)
     }
 
-    /// Ends a request; returns whether APNs may have read it, or nil if it is not open.
+    /// Ends a request; returns whether APNs may have read it, or nil if it has ended: then there is an event.
     func cancel(_ delivery: Delivery) -> Bool? {
         guard let (number, stream) = streams.first(where: { $0.value.delivery === delivery }) else { return nil }
         streams[number] = nil
         // Fails only without memory, and then the connection ends at the next write.
         _ = unsafe nghttp2_submit_rst_stream(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), number, UInt32(NGHTTP2_CANCEL.rawValue))
+        guard !stream.isDecided else {
+            end(stream, wasRead: true)
+            return nil
+        }
         return stream.isSent
     }
 
@@ -199,7 +204,7 @@ extension HTTP2Session {
         streams = [:]
     }
 
-    /// Queues a PING, whose answer is `pong`.
+    /// Queues a PING.
     func ping() {
         _ = unsafe nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
@@ -210,8 +215,7 @@ extension HTTP2Session {
     }
 
     private func end(_ stream: Stream, wasRead: Bool) {
-        // APNs has decided as soon as the headers of its answer are here; only the reason may be missing.
-        if stream.isAnswered || stream.status == 200 {
+        if stream.isDecided {
             let answer = APNsAnswer(
                 status: stream.status, apnsID: stream.apnsID, retryAfter: stream.retryAfter, body: stream.answer)
             events.append(.answered(stream.delivery, answer))
@@ -284,8 +288,6 @@ extension HTTP2Session {
             let streams = unsafe nghttp2_session_get_remote_settings(
                 session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
             events.append(.streams(min(Self.maximumStreams, Int(streams))))
-        case NGHTTP2_PING.rawValue:
-            if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { events.append(.pong) }
         case NGHTTP2_GOAWAY.rawValue:
             let goAway = unsafe frame.goaway
             let text = unsafe UnsafeBufferPointer(start: goAway.opaque_data, count: min(200, goAway.opaque_data_len))

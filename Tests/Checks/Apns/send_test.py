@@ -153,7 +153,12 @@ def part_certificate(folder):
         expect(len(mock.taken) == 10, "PKCS #12 is not used")
         answers, _ = send(folder, mock, lines[:1], "--certificate", f"{folder}/com.example.other.pem", login=False, code=1)
         expect(answers[0]["error"]["code"] == "wrong-address" and answers[0]["reason"] == "TopicDisallowed", answers)
-    return 11
+        # An encrypted key without a passphrase is an error, not a crash.
+        subprocess.run("(openssl x509 -in com.example.app.pem && openssl pkcs8 -topk8 -in com.example.app.key -passout pass:words) "
+                       "> locked.pem && chmod 600 locked.pem", cwd=folder, shell=True, check=True)
+        _, said = send(folder, mock, lines[:1], "--certificate", f"{folder}/locked.pem", "--retry-for", "2s", login=False)
+        expect("error" in said and "crashed" not in said and len(mock.taken) == 10, said)
+    return 12
 
 
 def part_tls(folder):
@@ -231,6 +236,21 @@ def part_signals(folder):
         rest = [a for a in answers if a.get("error", {}).get("code") == "not-sent"]
         expect(len(answers) == 20 and len(accepted) == len(mock.taken) and len(rest) == 20 - len(accepted), len(accepted), len(rest))
         expect(all(a["retry"] for a in rest) and program.returncode == 1, program.returncode, said)
+    # A single message: nobody answers, and the signal ends the wait for another attempt.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda *_: Fault("answer", 500, "InternalServerError")) as mock:
+        path = f"{folder}/single.json"
+        with open(path, "w") as file:
+            json.dump(line(1)["payload"], file)
+        program = subprocess.Popen(
+            command(folder, mock, "--token", line(1)["token"], "--topic", "com.example.app", path),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.time() + 20
+        while mock.seen < 2 and time.time() < deadline:
+            time.sleep(0.05)
+        program.send_signal(signal.SIGTERM)
+        out, said = program.communicate(timeout=10)
+        expect(program.returncode == 1 and json.loads(out)["error"]["code"] == "apns-busy", program.returncode, out, said)
     # A reader that leaves ends it quietly.
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         text = "".join(json.dumps(line(n)) + "\n" for n in range(2000)).encode()

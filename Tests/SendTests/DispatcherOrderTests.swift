@@ -1,0 +1,139 @@
+import Testing
+
+@testable import PushcryptSend
+
+/// A repeatable source of random numbers (SplitMix64).
+struct Repeatable: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Random orders of messages, answers, faults and steps of the clock.
+@Suite struct DispatcherOrderTests {
+    @Test func everyMessageIsAnsweredExactlyOnce() {
+        let runs = 2000
+        for seed in 0..<UInt64(runs) { run(seed) }
+        print("interleavings: deliveries to APNs: \(runs)")
+    }
+
+    private func run(_ seed: UInt64) {
+        var random = Repeatable(state: seed)
+        let world = World {
+            $0.connections = Int.random(in: 1...4, using: &random)
+            $0.usesToken = Bool.random(using: &random)
+            $0.retriesUnknown = Int.random(in: 0..<4, using: &random) > 0
+            $0.rate = Int.random(in: 0..<4, using: &random) == 0 ? 200 : nil
+        }
+        var added: [Int] = []
+        var live: [(delivery: Delivery, link: Int)] = []
+        var open: Set<Int> = []
+        var dialling: Set<Int> = []
+        let dispatcher = world.dispatcher
+        func act() {
+            var actions = 0
+            while let action = dispatcher.nextAction(at: world.now) {
+                actions += 1
+                guard actions < 10_000 else {
+                    Issue.record("seed \(seed): the actions do not end")
+                    return
+                }
+                switch action {
+                case .connect(let link): dialling.insert(link)
+                case .send(let delivery, let link):
+                    #expect(open.contains(link), "seed \(seed)")
+                    #expect(!live.contains { $0.delivery === delivery }, "seed \(seed): it is under way")
+                    #expect(!delivery.hasEnded(at: world.now), "seed \(seed): its time has ended")
+                    live.append((delivery, link))
+                case .cancel(let delivery, let link):
+                    live.removeAll { $0.delivery === delivery }
+                    dispatcher.failed(delivery, wasRead: .random(using: &random), on: link, at: world.now)
+                case .close(let link):
+                    #expect(!live.contains { $0.link == link }, "seed \(seed): a request is under way")
+                    open.remove(link)
+                }
+            }
+        }
+        func lose(_ link: Int) {
+            for (delivery, _) in live.filter({ $0.link == link }) {
+                dispatcher.failed(delivery, wasRead: .random(using: &random), on: link, at: world.now)
+            }
+            live.removeAll { $0.link == link }
+            open.remove(link)
+            dispatcher.lost(link, "lost", at: world.now)
+        }
+        let answers = [
+            accepted, accepted, accepted, expiredToken, badToken, internalError, APNsAnswer(status: 503),
+            APNsAnswer(status: 429, reason: "TooManyRequests"), APNsAnswer(status: 410, reason: "Unregistered"),
+            APNsAnswer(status: 429, reason: "TooManyProviderTokenUpdates", retryAfter: 2000),
+        ]
+        for _ in 0..<150 {
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0..<6:
+                let seconds = UInt64.random(in: 0...60, using: &random)
+                let expiration = Bool.random(using: &random) ? 0 : world.now.wall / 1000 + seconds
+                let delivery = world.add(
+                    token: "\(Int.random(in: 0..<5, using: &random))", expiration: expiration,
+                    retryFor: .random(in: 1...100_000, using: &random))
+                added.append(delivery.number)
+            case 6..<8:
+                guard let link = dialling.randomElement(using: &random) else { break }
+                dialling.remove(link)
+                if Int.random(in: 0..<4, using: &random) == 0 {
+                    dispatcher.connectionFailed(
+                        link, "no", isLasting: Int.random(in: 0..<10, using: &random) == 0, at: world.now)
+                } else {
+                    open.insert(link)
+                    dispatcher.connected(link)
+                    dispatcher.allowed(.random(in: 0...5, using: &random), on: link)
+                }
+            case 8..<14:
+                guard let index = live.indices.randomElement(using: &random) else { break }
+                let (delivery, link) = live.remove(at: index)
+                dispatcher.answered(
+                    delivery, answers[Int.random(in: 0..<answers.count, using: &random)], on: link, at: world.now)
+            case 14:
+                guard let index = live.indices.randomElement(using: &random) else { break }
+                let (delivery, link) = live.remove(at: index)
+                dispatcher.failed(delivery, wasRead: .random(using: &random), on: link, at: world.now)
+            case 15: if let link = open.randomElement(using: &random) { dispatcher.goingAway(link) }
+            case 16: if let link = open.randomElement(using: &random) { lose(link) }
+            case 17:
+                if let link = open.randomElement(using: &random) {
+                    dispatcher.allowed(.random(in: 0...5, using: &random), on: link)
+                }
+            default:
+                world.now.uptime += .random(in: 0...5000, using: &random)
+                // The system's clock may be set.
+                world.now.wall = UInt64(Int(world.now.wall) + Int.random(in: -10_000...15_000, using: &random))
+            }
+            act()
+        }
+        if Bool.random(using: &random) { dispatcher.stop() }
+        // The far end is dead from now on: everything ends alone.
+        for link in dialling { dispatcher.connectionFailed(link, "no", isLasting: false, at: world.now) }
+        dialling = []
+        var rounds = 0
+        while dispatcher.unanswered > 0, rounds < 2000 {
+            rounds += 1
+            for link in dialling { dispatcher.connectionFailed(link, "no", isLasting: false, at: world.now) }
+            dialling = []
+            guard let wake = dispatcher.wakeTime(at: world.now) else {
+                Issue.record("seed \(seed): it sleeps for good")
+                return
+            }
+            let pause = max(1, wake - min(wake, world.now.uptime))
+            world.now.uptime += pause
+            world.now.wall += pause
+            act()
+        }
+        #expect(dispatcher.unanswered == 0, "seed \(seed)")
+        #expect(dispatcher.answers.map(\.delivery.number).sorted() == added, "seed \(seed)")
+    }
+}
