@@ -85,9 +85,11 @@ public final class AppPushes: Sendable {
             configuration.clock.schedule(afterMilliseconds: milliseconds - milliseconds / 4) {
                 if isDecided.set() { answerOnce(.unopened(.deadline)) }
             },
+            // Claims the answer first: work that is stopped may still end with an answer of its own.
             configuration.clock.schedule(afterMilliseconds: milliseconds) { [files] in
+                let isFirst = isAnswered.set()
                 files.stop()
-                answerOnce(.unopened(.deadline))
+                if isFirst { answer(.unopened(.deadline)) }
             },
         ]
         files.begin()

@@ -18,7 +18,9 @@ import VectorKit
     }
 
     /// The documents that state the format.
-    private static let documents = ["", "Attachments", "Notes", "Records", "Rotation"].map { "Docs/Format\($0).md" }
+    private static let documents = ["", "Attachments", "Messages", "Notes", "Records", "Rotation"].map {
+        "Docs/Format\($0).md"
+    }
 
     /// The rules of the format and, of the kit's own, those of stores.
     private static func allRules() throws -> Set<String> {
