@@ -26,7 +26,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages build library send archives man demo test test-readme test-clean test-long test-scale test-senders test-send test-interop test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install install-send uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages build library send archives man demo test test-readme test-clean test-long test-scale test-senders test-send test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install install-send uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -83,6 +83,9 @@ test-send: setup-send ## send 10,000 messages to a local APNs that misbehaves in
 
 test-interop: build setup-interop ## test receivers in Python, JavaScript, C and Java with the test kit, and 100,000 random messages both ways
 	@Tests/Checks/Interop/run.sh
+
+test-packages: build setup-interop ## build the packages of other languages, install them into clean offline roots, and test them there
+	@Tests/Checks/Packages/run.sh
 
 test-library: build library ## call libpushcrypt.so from C and from Python: examples, refusals, threads, random bytes, the test kit
 	@Tests/Checks/CLibrary/run.sh

@@ -14,6 +14,10 @@ COMMANDS = {
     "java": ["java", "-cp", os.path.join(BUILT, "built"), "-XX:+UseSerialGC", "-Xmx512m", "Driver"],
 }
 
+# The languages whose driver uses an installed package, which is also asked about sealing as a provider does it, records, replies and
+# the member `pushcrypt`. The others have a receiver alone.
+PACKAGES = set()
+
 
 # Seconds that a receiver may take for an answer.
 PATIENCE = 120
@@ -32,11 +36,26 @@ def data(word):
     return b"" if word == "-" else bytes.fromhex(word)
 
 
+def options(values):
+    """Names and values, lists of bytes or texts, as words `name=hex`."""
+    texts = [(name, value.encode() if isinstance(value, str) else value) for name, all_ in values.items() for value in all_]
+    return "".join(f" {name}={value.hex()}" for name, value in texts)
+
+
+def read_options(words):
+    """The same back: names, each with its texts in order."""
+    values = {}
+    for each in words:
+        name, _, value = each.partition("=")
+        values.setdefault(name, []).append(bytes.fromhex(value).decode())
+    return values
+
+
 class Driver:
-    def __init__(self, language, errors=None):
+    def __init__(self, language, errors=None, command=None):
         self.language = language
         self.process = subprocess.Popen(
-            COMMANDS[language], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, bufsize=1 << 20
+            command or COMMANDS[language], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, bufsize=1 << 20
         )
         self.since = None
         threading.Thread(target=self.watch, daemon=True).start()

@@ -4,6 +4,7 @@
     interop.py kit          the test kit alone
     interop.py mutants      the test kit against receivers from which a check was removed; LANGUAGES as above
     interop.py run LANGUAGE (called by the first form) the messages of one language
+    interop.py ask LANGUAGE one driver by hand: questions on standard input, answers on standard output
 """
 import concurrent.futures
 import os
@@ -19,7 +20,7 @@ import kit
 import messages
 import mutants
 import world
-from drivers import BUILT, Driver, Failure, word
+from drivers import BUILT, COMMANDS, PACKAGES, ROOT, Driver, Failure, options, word
 
 # The slowest first, so that two at a time end together.
 LANGUAGES = ("java", "javascript", "python", "c")
@@ -58,6 +59,22 @@ def open_all(driver, made, records):
     return corrupted
 
 
+def question_to_seal(driver, device, provider, record, sent_at, name):
+    """The time to live that will be sealed, and the question; a package gets the name of the message, others get its id."""
+    if driver.language in PACKAGES:
+        wanted = {part: [record[part]] for part in ("push-type", "title", "sound")} | {"time-to-live": [str(record["ttl"])]}
+        wanted |= {"id": [name] if name != "-" else [], "statement": [bytes.fromhex(one) for one in provider["statements"]]}
+        return messages.sealed_life(record, sent_at), (
+            f"message {device['topic']} {device['public']} {provider['secret']} {sent_at} {record['spaced'].encode().hex()}"
+            f"{options(wanted)}"
+        )
+    return record["ttl"], (
+        f"seal {device['topic']} {device['public']} {provider['secret']} {sent_at} {record['ttl']} {record['push-type']}"
+        f" {word(record['title'].encode())} {word(record['sound'].encode())} {name} -"
+        f" {','.join(provider['statements']) or '-'} {record['spaced'].encode().hex()}"
+    )
+
+
 def seal_all(driver, made, records, some):
     """The product opens what the receiver sealed, and refuses what was corrupted, with the receiver's own code."""
     questions, sent = [], []
@@ -65,12 +82,11 @@ def seal_all(driver, made, records, some):
         device, provider = made.devices[record["device"]], made.providers[record["provider"]]
         sent_at = world.now() + some.randrange(-1000 * (record["ttl"] - 3600), 72_000_000)
         message_id = f"{some.getrandbits(128):032x}" if some.random() < 0.5 else "-"
-        sent.append((sent_at, message_id))
-        questions.append(
-            f"seal {device['topic']} {device['public']} {provider['secret']} {sent_at} {record['ttl']} {record['push-type']}"
-            f" {word(record['title'].encode())} {word(record['sound'].encode())} {message_id} -"
-            f" {','.join(provider['statements']) or '-'} {record['spaced'].encode().hex()}"
-        )
+        life, question = question_to_seal(driver, device, provider, record, sent_at, message_id)
+        if driver.language in PACKAGES and message_id != "-":
+            message_id = world.message_id(message_id)
+        sent.append((sent_at, life, message_id))
+        questions.append(question)
     lines, corrupted, again = [[] for _ in range(world.DEVICES)], {}, []
     for number, (record, question, answer) in enumerate(zip(records, questions, driver.ask(questions))):
         if answer[0] != "sealed":
@@ -91,8 +107,8 @@ def seal_all(driver, made, records, some):
                 if answer != ["refused", str(world.code_of(line))]:
                     raise failed(driver.language, f"{line[:200]} of pushcrypt, for", again[corrupted[number - len(records)]], answer)
                 continue
-            record, (sent_at, message_id) = records[number], sent[number]
-            sender, expires_at = made.providers[record["provider"]]["public"], sent_at + 1000 * record["ttl"]
+            record, (sent_at, life, message_id) = records[number], sent[number]
+            sender, expires_at = made.providers[record["provider"]]["public"], sent_at + 1000 * life
             said = f'"sender":"{sender}","sent_at":{sent_at},"expires_at":{expires_at},'
             named = message_id == "-" or f'"message_id":"{message_id}"' in line
             if f',"payload":{record["shown"]},"message_id":"' not in line or said not in line or not named:
@@ -155,8 +171,12 @@ def run_all():
 def main():
     if sys.argv[1:2] == ["run"]:
         print(run_language(sys.argv[2]))
+    elif sys.argv[1:2] == ["ask"]:
+        os.chdir(ROOT)
+        command = COMMANDS["c-sanitized" if sys.argv[2] == "c" else sys.argv[2]]
+        os.execvp(command[0], command)
     elif sys.argv[1:] == ["kit"]:
-        for language in (*LANGUAGES, "c-sanitized"):
+        for language in (*languages(), *(["c-sanitized"] if "c" in languages() else [])):
             driver = Driver(language)
             vectors, not_asked = kit.run(driver)
             print(f"interop: {language}: {vectors} files of the kit as expected, {not_asked} not asked about")

@@ -5,16 +5,16 @@ import json
 import os
 import random
 
-from drivers import Failure, data, word
-from kit_files import KIT, NOT_ASKED, TRUST, check_reader, files
+from drivers import PACKAGES, Failure, data, options, read_options, word
+from kit_files import IF_GOOD, KIT, NOT_ASKED, ONLY_PACKAGES, TRUST, WHEN_GOOD, check_reader, files
 
-# Features that the receivers' sealers lack.
+# Features that only the packages' sealers have.
 NOT_OFFERED = {"kept", "attachment", "sent-exactly"}
 KINDS = {
     "device-public": "pcr", "sender-public": "pcs", "recovery-public": "pcv",
     "device-secret": "pcr-secret-", "sender-secret": "pcs-secret-", "recovery-secret": "pcv-secret-",
 }
-VECTORS = os.path.join(KIT, "../envelopes.json")
+VECTORS = os.path.join(KIT, "..")
 
 # The worked example's keys.
 DEVICE_SECRET = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
@@ -152,13 +152,45 @@ class Case:
         expected = ["ok"] if self.expect == "accepted" else ["refused", self.expect]
         self.check("the outcome", self.ask("fullbody", word(self.body)), expected)
 
-    def payloads(self):
+    def of_package(self, folder, *question):
+        """Asks a package, and compares every header that says what comes of it."""
+        answer = self.ask(*question)
+        if self.expect not in ("accepted", "opened"):
+            self.check("the outcome", answer, ["refused", self.expect])
+            return
+        self.check("the outcome", answer[0], "ok")
+        names = WHEN_GOOD.get(folder, set()) | IF_GOOD[folder]
+        self.check("what is read", read_options(answer[1:]), {name: self.header[name] for name in self.header if name in names})
+
+    def records(self):
+        known = {name: values for name, values in self.header.items() if name.startswith("held-") or name in (
+            "user", "elsewhere", "replace", "provider-has")}
+        self.of_package("records", "record", self.one("kind"), word(self.body) + options(known))
+
+    def replies(self):
+        known = {name: self.header[name] for name in ("pinned", "held-recovery", "built-in") if name in self.header}
+        self.of_package("replies", "reply", self.one("device"), word(self.body) + options(known))
+
+    def reserved(self):
+        self.of_package("reserved", "reserved", word(self.body))
+
+    def sealed_payload(self):
+        """Seals the file's payload; the answer, whose second word is the push."""
+        if self.driver.language in PACKAGES:
+            wanted = {name: self.header.get(name, []) for name in ("push-type", "time-to-live", "title", "kept", "attachment", "sent-exactly")}
+            wanted["sound"] = ["" if sound == "none" else sound for sound in self.header.get("clear-sound", [])]
+            wanted["statement"] = [bytes([1]) + bytes(180)] * int(self.header.get("statements", ["0"])[0])
+            return self.ask(
+                "message", "com.example.app", DEVICE_PUBLIC, SENDER_SECRET, self.one("time"), word(self.body) + options(wanted))
         title, sound = self.header.get("title", ["New message"])[0], self.header.get("clear-sound", ["default"])[0]
         statements = [("01" + "00" * 180)] * int(self.header.get("statements", ["0"])[0])
-        answer = self.ask(
+        return self.ask(
             "seal", "com.example.app", DEVICE_PUBLIC, SENDER_SECRET, self.one("time"), self.one("time-to-live"), self.one("push-type"),
             word(title.encode()), "-" if sound == "none" else word(sound.encode()), "-", "-", ",".join(statements) or "-", word(self.body),
         )
+
+    def payloads(self):
+        answer = self.sealed_payload()
         self.check("the outcome", answer[0], "sealed" if self.expect == "accepted" else "refused")
         if self.expect == "refused":
             return
@@ -167,6 +199,8 @@ class Case:
         envelope = members.pop("ENCRYPTED_DATA")
         self.check("the clear part", members, json.loads(self.one("clear")))
         self.check("the length", len(push), int(self.one("length")))
+        if self.driver.language in PACKAGES:
+            self.check("the widest length", read_options(answer[2:])["widest-length"], [self.one("widest-length")])
         self.check("the bucket", self.ask("text", word(envelope.encode()))[2:], [self.one("bucket")])
         trust = pin("a", SENDER_PUBLIC)
         answer = self.ask("push", "com.example.app", DEVICE_SECRET, trust, self.one("time"), word(push))
@@ -183,16 +217,22 @@ def base64url(text):
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def is_asked(folder, header):
-    return folder != "payloads" or not NOT_OFFERED & set(header)
+def is_asked(language, folder, header):
+    return language in PACKAGES or folder not in ONLY_PACKAGES and (folder != "payloads" or not NOT_OFFERED & set(header))
+
+
+def vectors(name):
+    with open(os.path.join(VECTORS, name)) as file:
+        return json.load(file)
 
 
 def seals(driver):
     """The seals of envelopes.json: the same push, byte for byte but for the order of members. The number of those asked."""
-    with open(VECTORS) as file:
-        cases = json.load(file)["seal"]
-    asked = [case for case in cases if "kept" not in case]
+    asked = [case for case in vectors("envelopes.json")["seal"] if driver.language in PACKAGES or "kept" not in case]
     for case in asked:
+        if driver.language in PACKAGES:
+            seal_hedged(driver, case)
+            continue
         sound = case.get("clearSound", "default")
         question = (
             f"seal {case['topic']} {bech32('pcr', case['devicePublic'])} {bech32('pcs-secret-', case['senderSeed']).upper()}"
@@ -203,6 +243,67 @@ def seals(driver):
         if answer[0] != "sealed" or json.loads(data(answer[1])) != json.loads(case["push"]):
             raise Failure(f"{driver.language}: the seal {case['name']}: {str(answer)[:300]}")
     return len(asked)
+
+
+def seal_hedged(driver, case):
+    """A seal from the random bytes of a vector: everything that comes of them."""
+    given = {"push-type": "pushType", "title": "title", "sound": "clearSound", "id": "callerID", "device": "device", "collapse-name": "collapseName"}
+    wanted = {name: [case[member]] for name, member in given.items() if member in case}
+    wanted |= {"sealed-life": [str(case["ttl"])], "kept": case.get("kept", []), "statement": [data(one) for one in case["statements"]]}
+    drawn = {"r-message-id": "rMessageID", "r-ephemeral": "rEphemeral", "hedge-signature": "hedgeSignature"}
+    wanted |= {name: [data(case[member])] for name, member in drawn.items() if member in case}
+    answer = message(driver, case, case["sentAt"], case["payload"], wanted)
+    expected = {"message-id": case["messageID"], "widest-length": str(case["widestLength"]), "collapse-id": case["collapseID"]}
+    found = read_options(answer[2:])
+    if answer[0] != "sealed" or data(answer[1]).decode() != case["push"] or {name: found[name][0] for name in expected} != expected:
+        raise Failure(f"{driver.language}: the seal {case['name']}: {answer[0]} {data(answer[1])} {found}")
+
+
+def message(driver, case, sent_at, payload, wanted):
+    """Asks a package to seal for the device, sender and topic of a vector."""
+    device, sender = bech32("pcr", case["devicePublic"]), bech32("pcs-secret-", case["senderSeed"]).upper()
+    return driver.ask([f"message {case['topic']} {device} {sender} {sent_at} {word(payload.encode())}{options(wanted)}"])[0]
+
+
+def requests(driver):
+    """The collapse ids and expirations of requests.json."""
+    cases = vectors("requests.json")
+    for case in cases["collapse"]:
+        given = {"id": "callerID", "device": "device", "collapse-name": "collapseName"}
+        wanted = {name: [case[member]] for name, member in given.items() if member in case}
+        wanted |= {"hedge-signature": [data(case["hedgeSignature"])]} if "hedgeSignature" in case else {}
+        answer = message(driver, case, 1767225600000, '{"aps":{"alert":"a"}}', wanted)
+        if answer[0] != "sealed" or read_options(answer[2:])["collapse-id"] != [case["collapseID"]]:
+            raise Failure(f"{driver.language}: the collapse id {case['name']}: {answer}")
+    some = cases["collapse"][0]
+    for case in cases["expiration"]:
+        wanted = {"push-type": [case["pushType"]], "time-to-live": [str(case["requested"])]}
+        answer = message(driver, some, case["sentAt"], '{"aps":{"alert":"a"}}', wanted)
+        found = read_options(answer[2:]) if answer[0] == "sealed" else {}
+        if (found.get("expiration"), found.get("time-to-live")) != ([str(case["expiration"])], [str(case["ttl"])]):
+            raise Failure(f"{driver.language}: the expiration {case['name']}: {answer[0]} {found}")
+
+
+def statements_made(driver):
+    """The statements of rotation.json, and the sealed files of attachments.json, byte for byte."""
+    for case in vectors("rotation.json")["statements"]:
+        old, new = (bech32("pcs-secret-", case[seed]).upper() for seed in ("oldSeed", "newSeed"))
+        check_made(driver, case, f"rotation {old} {new} {case['issuedAt']} {case['acceptFor']} {case['overlap']}", ["ok", case["statement"]])
+    for case in vectors("rotation.json")["recoveries"]:
+        recovery, new = bech32("pcv-secret-", case["recoverySeed"]).upper(), bech32("pcs-secret-", case["newSeed"]).upper()
+        check_made(driver, case, f"recovery {case['topic']} {recovery} {new} {case['issuedAt']} {case['serial']}", ["ok", case["statement"]])
+    for case in vectors("attachments.json")["seal"]:
+        pieces = [piece.partition("*") for piece in case["plain"]]
+        plain = b"".join(bytes.fromhex(digits) * int(count or 1) for digits, _, count in pieces)
+        sender = bech32("pcs-secret-", case["senderSeed"]).upper()
+        question = f"hedgedfile {sender} {case['r']} {case['header']} {word(plain)}"
+        check_made(driver, case, question, ["ok", case["key"], str(case["size"]), case["sha256"]])
+
+
+def check_made(driver, case, question, expected):
+    answer = driver.ask([question])[0]
+    if answer != expected:
+        raise Failure(f"{driver.language}: {case['name']}: {str(answer)[:300]}")
 
 
 def bech32(prefix, digits):
@@ -225,11 +326,17 @@ def misuse(driver):
         raise Failure(f"{driver.language}: misuse: {' '.join(answer)}")
 
 
+def checks(driver):
+    """What is asked beside the kit."""
+    more = [("requests", requests), ("statements made", statements_made)] if driver.language in PACKAGES else []
+    return [("seals", seals), *more, ("misuse", misuse)]
+
+
 def outcomes(driver):
     """Each file asked about, with the `Failure` if its outcome is not the claimed one; a file that opens comes first.
     """
     check_reader()
-    asked = [file for file in files() if is_asked(file[0], file[2])]
+    asked = [file for file in files() if is_asked(driver.language, file[0], file[2])]
     first = next(file for file in asked if file[0] == "envelopes" and file[2]["expect"] == ["opened"])
     for folder, path, header, body in [first, *(file for file in asked if file is not first)]:
         try:
@@ -237,7 +344,7 @@ def outcomes(driver):
             yield path, None
         except Failure as failure:
             yield path, failure
-    for name, check in (("seals", seals), ("misuse", misuse)):
+    for name, check in checks(driver):
         try:
             check(driver)
             yield name, None
@@ -249,8 +356,8 @@ def run(driver):
     """The number of files with the claimed outcome, and of files not asked about. Raises a `Failure` that names all
     others."""
     found = [failure for _, failure in outcomes(driver)]
-    failures, count = [str(failure) for failure in found if failure], len(found) - 2
+    failures, count = [str(failure) for failure in found if failure], len(found) - len(checks(driver))
     if failures:
         raise Failure("\n".join([*failures, f"{driver.language}: {len(failures)} of {count} files have another outcome"]))
     not_asked = sum(len(os.listdir(os.path.join(KIT, folder))) for folder in NOT_ASKED)
-    return count, not_asked + sum(not is_asked(folder, header) for folder, _, header, _ in files())
+    return count, not_asked + sum(not is_asked(driver.language, folder, header) for folder, _, header, _ in files())

@@ -22,6 +22,9 @@ HEADERS = {
     "references": set(),
     "attachment-lists": set(),
     "full-bodies": set(),
+    "records": {"kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "provider-has"},
+    "replies": {"device", "pinned", "held-recovery", "built-in"},
+    "reserved": set(),
     "payloads": {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "statements", "sent-exactly"},
 }
 # Headers required in each file with a good outcome, and allowed in no other.
@@ -31,6 +34,8 @@ WHEN_GOOD = {
     "attachments": {"plain-size", "plain-sha256"},
     "references": {"url", "key", "size", "sha256", "type", "name"},
     "payloads": {"bucket", "payload-sha256", "clear", "length", "widest-length"},
+    "records": {"key", "generation"},
+    "replies": {"confirms"},
 }
 # Headers allowed only in files with a good outcome.
 IF_GOOD = {
@@ -39,13 +44,18 @@ IF_GOOD = {
     "statements": AFTER,
     "keys": {"bytes", "key-id", "public-key"},
     "attachment-lists": {"attachment", "full-body", "dropped"},
+    "records": {"device", "suites", "topic", "created", "sender", "recovery", "app-version", "foreign"},
+    "replies": {"acknowledged", "refused", "sender", "recovery", "foreign", "pinned-after", "recovery-after"},
+    "reserved": {"withdraws", "drop", "name", "handle", "conversation", "recipient", "avatar", "dropped"},
 }
-GOOD = {"envelopes": {"opened"}, "pushes": {"opened"}, "attachments": {"opened"}, "attachment-lists": {"opened"}}
+GOOD = {folder: {"opened"} for folder in ("envelopes", "pushes", "attachments", "attachment-lists", "reserved")}
 GOOD |= {"statements": {"accepted", "unchanged"}}
 # Further headers of a refused input, by its outcome.
 KNOWN = {("keys", "weak-key"): {"bytes"}}
-# Parts that a receiver does not have: it has no store, shows nothing and does not register.
-NOT_ASKED = {"notifications", "records", "replies", "reserved", "sequences", "stores"}
+# Parts that no package has: it has no store and shows nothing.
+NOT_ASKED = {"notifications", "sequences", "stores"}
+# Those that a receiver alone does not have either.
+ONLY_PACKAGES = {"records", "replies", "reserved"}
 CODES = {
     "envelopes": {
         "malformed-envelope", "unsupported-suite", "unknown-recipient-key", "authentication-failed", "rotation-conflict",
@@ -60,7 +70,14 @@ CODES = {
     "references": {"malformed-reference"},
     "attachment-lists": set(),
     "full-bodies": {"malformed-file"},
+    "records": {
+        "malformed-record", "user-mismatch", "generation-rollback", "generation-too-high", "topic-mismatch", "key-taken",
+    },
+    "replies": {"malformed-record"},
+    "reserved": set(),
 }
+CODES["records"] |= CODES["keys"]
+CODES["replies"] |= CODES["keys"]
 CODES["contexts"] = CODES["payloads"] = {"refused"}
 CODES["pushes"] = CODES["envelopes"] | {"malformed-notification", "not-encrypted"}
 KNOWN |= {("envelopes", code): {"recipient-key-id", "bucket"} for code in CODES["envelopes"] | {"opened"}}
@@ -130,6 +147,9 @@ WRONG = [
     ("attachments", {"expect": ["wrong-hash"], "plain-size": ["1"]}),
     ("references", {"expect": ["malformed-reference"], "url": ["https://a"]}),
     ("payloads", {"expect": ["refused"], "clear": ["{}"]}),
+    ("records", {"expect": ["malformed-record"], "generation": ["1"]}),
+    ("replies", {"expect": ["accepted"]}),
+    ("reserved", {"expect": ["opened"], "withdrawn": ["00"]}),
     ("contexts", {"expect": ["accepted"], "tmie": ["1"]}),
     ("contexts", {"expect": ["shut"]}),
     ("contexts", {"expect": ["accepted", "accepted"]}),

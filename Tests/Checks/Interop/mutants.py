@@ -377,8 +377,7 @@ def noticed_by(language, name, file, old, new):
             raise Failure(f"{language}: {name}: {text.count(old)} times in {file}: {old}")
         with open(path, "w") as source:
             source.write(text.replace(old, new))
-        drivers.COMMANDS["mutant"] = build(language, folder, file)
-        driver = Driver("mutant", errors=subprocess.DEVNULL)
+        driver = Driver(language, errors=subprocess.DEVNULL, command=build(language, folder, file))
         try:
             outcomes = kit.outcomes(driver)
             genuine, failure = next(outcomes)

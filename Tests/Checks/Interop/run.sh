@@ -19,15 +19,10 @@ compile_c "$built/driver"
 compile_c "$built/driver-sanitized" -g -fsanitize=address,undefined -fno-sanitize-recover=all
 javac -Xlint:all -Werror -d "$built" Sources/Languages/java/pushcrypt/*.java Tests/Checks/Interop/java/*.java
 
-if [ "${1:-}" = ask ]; then
-    case $2 in
-    python) exec .build/interop/bin/python -B Tests/Checks/Interop/python/driver.py ;;
-    javascript) exec node Tests/Checks/Interop/javascript/driver.mjs ;;
-    c) exec "$built/driver-sanitized" ;;
-    java) exec java -cp "$built" Driver ;;
-    *) echo "interop: error: no receiver is called $2" >&2 && exit 64 ;;
-    esac
-fi
+# Packages are installed into clean roots first.
+for language in ${LANGUAGES:-java javascript python c}; do
+    if [ -x "Tests/Checks/Packages/$language.sh" ]; then "Tests/Checks/Packages/$language.sh" install; fi
+done
 case ${1:-} in
 "" | kit) .build/interop/bin/python -B Tests/Data/Vectors/generate.py --check >"$built/vectors.txt" ;;
 esac
