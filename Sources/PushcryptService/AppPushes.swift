@@ -85,7 +85,7 @@ public final class AppPushes: Sendable {
             configuration.clock.schedule(afterMilliseconds: milliseconds - milliseconds / 4) {
                 if isDecided.set() { answerOnce(.unopened(.deadline)) }
             },
-            // Claims the answer first: work that is stopped may still end with an answer of its own.
+            // Claims the answer first: stopped work may still answer.
             configuration.clock.schedule(afterMilliseconds: milliseconds) { [files] in
                 let isFirst = isAnswered.set()
                 files.stop()

@@ -2,7 +2,7 @@
 
 With Debian's python3-h2 and python3-jwt; the rules are those of Tests/Checks/Senders.
 """
-import asyncio, dataclasses, json, os, ssl, sys, threading, time, uuid
+import asyncio, dataclasses, json, os, socket, ssl, sys, threading, time, uuid
 
 import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
 from hyperframe.frame import GoAwayFrame
@@ -61,13 +61,14 @@ class Fault:
 
 
 class Mock:
-    """Listens on a port of its own, in a thread; use it as a context manager.
+    """Listens on `port` of this machine, by default a free one, in a thread; use it as a context manager.
 
     `fault` is called with the number of the request, from 1, and the request; it returns a `Fault` or None. `taken` has every
     request that APNs would have delivered, `seen` the number of all.
     """
 
-    def __init__(self, rules, certificate, key, authority=None, fault=None, streams=MAXIMUM_STREAMS, protocols=("h2",)):
+    def __init__(self, rules, certificate, key, authority=None, fault=None, streams=MAXIMUM_STREAMS, protocols=("h2",),
+                 port=0):
         self.rules, self.fault, self.streams = rules, fault or (lambda number, request: None), streams
         self.taken, self.seen, self.connections, self.open, self.most_open = [], 0, 0, 0, 0
         self.faults = {}
@@ -76,6 +77,8 @@ class Mock:
         if authority:
             self.tls.verify_mode = ssl.CERT_OPTIONAL
         self.tls.set_alpn_protocols(list(protocols))
+        self.socket = socket.create_server(("127.0.0.1", port), backlog=100)
+        self.port = self.socket.getsockname()[1]
         self.loop = asyncio.new_event_loop()
         self.ready = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -84,8 +87,7 @@ class Mock:
         asyncio.set_event_loop(self.loop)
         self.loop.set_exception_handler(lambda *_: None)
         self.server = self.loop.run_until_complete(
-            asyncio.start_server(lambda r, w: Client(self, r, w).run(), "127.0.0.1", 0, ssl=self.tls, backlog=100))
-        self.port = self.server.sockets[0].getsockname()[1]
+            asyncio.start_server(lambda r, w: Client(self, r, w).run(), sock=self.socket, ssl=self.tls))
         self.ready.set()
         self.loop.run_forever()
         self.server.close()

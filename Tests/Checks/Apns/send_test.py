@@ -4,7 +4,7 @@
 Usage: send_test.py PUSHCRYPT-SEND
 Prints `vectors: NAME: COUNT` for each part, and what differs.
 """
-import concurrent.futures, json, os, shutil, signal, subprocess, sys, tempfile, time
+import concurrent.futures, json, os, re, shutil, signal, subprocess, sys, tempfile, time
 
 from cryptography.hazmat.primitives import serialization
 
@@ -321,6 +321,33 @@ def part_give_up(folder):
     answers, said = send(folder, mock, [line(3)], "--retry-for", "2s", code=1)
     expect(answers[0]["error"]["code"] == "unreachable" and "no connection" in said, answers, said)
     return 3
+
+
+def part_document(folder):
+    """The commands and the test of Docs/ApnsMock.md, as they stand."""
+    root = os.path.realpath(f"{HERE}/../../..")
+    place = f"{folder}/document"
+    os.makedirs(place)
+    os.symlink(f"{root}/Tests", f"{place}/Tests")
+    with open(f"{root}/Docs/ApnsMock.md") as file:
+        blocks = re.findall(r"^```(sh|python)\n(.*?)^```$", file.read(), re.M | re.S)
+    scripts = [text for kind, text in blocks if kind == "sh"]
+    with open(f"{place}/provider_test.py", "w") as file:
+        file.write(next(text for kind, text in blocks if kind == "python"))
+    scripts += [
+        "! Tests/Checks/Apns/serve.py apns --fault never@1 -- true", "/usr/bin/python3 -m unittest -q provider_test.py"]
+    environment = {**os.environ, "PATH": f"{os.path.dirname(PROGRAM)}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+    outputs = []
+    for script in scripts:
+        done = subprocess.run(["bash", "-euc", script], cwd=place, env=environment, capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 0, script, done.stderr)
+        outputs.append((done.stdout, done.stderr))
+    expect(outputs[1][1] == "apns-mock: 2 requests, 2 accepted, 2 connections; lost 1\n", outputs[1])
+    opened = [json.loads(text)["notification"] for text in outputs[2][0].splitlines()]
+    expect([one["body"] for one in opened] == ["Your table is ready"] * 2, opened)
+    expect([one["interruption_level"] for one in opened[1:]] == ["passive"], opened)
+    expect("there is no fault called 'never'" in outputs[3][1], outputs[3])
+    return len(scripts)
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Creates the credentials of a provider and a push service, in the current folder: an authority, the service's
-# certificate for `localhost`, certificates of two apps, whose user id names the topic as in Apple's, and two keys for
-# provider tokens.
+# certificate for `localhost`, certificates of the apps given, by default two, whose user id names the topic as in Apple's, and
+# two keys for provider tokens.
 set -euo pipefail
 
 key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1" 2>/dev/null; }
@@ -18,7 +18,8 @@ signed() {
 key authority.key
 openssl req -x509 -new -key authority.key -subj '/CN=Test authority' -days 2 -out authority.pem
 signed service '/CN=localhost' 'subjectAltName=DNS:localhost'
-for app in com.example.app com.example.other; do
+[ $# -gt 0 ] || set -- com.example.app com.example.other
+for app; do
     signed "$app" "/UID=$app/CN=Apple Push Services: $app" 'extendedKeyUsage=clientAuth'
     # The form that clients expect: certificate and key in one file.
     cat "$app.key" >>"$app.pem"
