@@ -71,7 +71,7 @@ test-clean: ## the same in a clean Debian root; as root, with debootstrap
 test-long: setup-send ## longer tests: faults, sanitizers, mutants, a million messages; resumes where it stopped
 	@Tests/Checks/Long/run.sh
 
-test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, with workers being killed
+test-scale: build send setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, with workers being killed
 	@Tests/Checks/Pipelines/run.sh
 
 test-senders: build setup-senders ## send through real APNs clients to a local endpoint, and open what arrives

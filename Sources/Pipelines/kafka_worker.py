@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Seals the lines of one Kafka topic and writes them to another.
+"""Seals the lines of one Kafka topic and writes them to another; a second worker sends these, and writes APNs' answers.
 
-An offset is committed only after the sealed line was acknowledged, so a crash loses nothing. A line sealed again after
-a crash has the same message id, and a phone shows it once. Lines that cannot be sealed are written to a third topic,
-with the reason.
+An offset is committed only after the answer was acknowledged, so a crash loses nothing. A line sealed or sent again after
+a crash has the same message id, and a phone shows it once. Keys, headers and timestamps are kept. A refused line goes to a
+third topic as it was, with two more headers: `pushcrypt-answer`, the reason, and `pushcrypt-place`, where it was.
 
     kafka_worker.py --config kafka.json --from pushes --to sealed --refused refused \
-        -- pushcrypt seal --batch --topic com.example.app
+        -- pushcrypt seal --batch --emit request --topic com.example.app
+    kafka_worker.py --config kafka.json --from sealed --to answers --refused unsent \
+        -- pushcrypt send --in-order --retry-for 5m --key AuthKey_ABC123DEFG.p8 --team TEAM123456
+    kafka_worker.py --config kafka.json --from refused --to pushes --refused refused -- cat      replays refused lines
 """
 import argparse, collections, json, os, queue, signal, subprocess, sys, threading
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -16,6 +19,8 @@ for name, text in ("config", "JSON: librdkafka's properties for `consumer`, with
     parser.add_argument(f"--{name}", required=True, help=text)
 parser.add_argument("command", nargs="+")
 options = vars(parser.parse_args())
+if "send" in options["command"] and "--in-order" not in options["command"]:
+    parser.error("answers are paired with messages by order: add --in-order to send")
 
 with open(options["config"]) as file:
     config = json.load(file)
@@ -30,7 +35,7 @@ for number in signal.SIGTERM, signal.SIGINT:
 # continue while the broker acknowledges.
 sealer = subprocess.Popen(
     options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
-pending = collections.deque()  # The lines passed to the sealer, in the order of its answers.
+pending = collections.deque()  # The messages passed to the sealer or sender, in the order of its answers.
 acknowledged, safe = queue.SimpleQueue(), {}  # The offsets up to which the output is safe: future ones, and those to commit.
 
 
@@ -49,16 +54,32 @@ def line(message):
     return (value or b"null") + b"\n"
 
 
+def output(message, answer, is_refused):
+    """The arguments of a record: the answer, or the refused message with the answer beside it, so that it can be replayed."""
+    headers = [(name, value) for name, value in message.headers() or () if not name.startswith("pushcrypt-")]
+    if is_refused:
+        place = f"{message.topic()}/{message.partition()}/{message.offset()}"
+        headers += [("pushcrypt-answer", answer), ("pushcrypt-place", place.encode())]
+    return {
+        "topic": options["refused" if is_refused else "to"], "value": message.value() if is_refused else answer,
+        "key": message.key(), "headers": headers, "timestamp": max(message.timestamp()[1], 0)}
+
+
 def forward():
-    """Writes sealed lines: each round contains the lines that arrived while the previous round was acknowledged."""
-    rest, failures = b"", []
+    """Writes answers: each round contains those that arrived while the previous round was acknowledged."""
+    rest, failures, is_over = b"", [], False
     while chunk := os.read(sealer.stdout.fileno(), 1 << 20):
         done = {}
         *answers, rest = (rest + chunk).split(b"\n")
         for answer in answers:
+            is_refused = answer.startswith(b'{"error":')
+            # The sender has stopped: this message and those after it stay pending, and are delivered again.
+            is_over = is_over or (is_refused and json.loads(answer)["error"]["code"] == "not-sent")
+            if is_over:
+                continue
             message = pending.popleft()
-            topic = options["refused"] if answer.startswith(b'{"error":') else options["to"]
-            producer.produce(topic, answer, message.key(), on_delivery=lambda error, _: error and failures.append(error))
+            producer.produce(
+                **output(message, answer, is_refused), on_delivery=lambda error, _: error and failures.append(error))
             done[message.topic(), message.partition()] = message.offset() + 1
         producer.flush()
         if failures:
@@ -110,5 +131,7 @@ except BrokenPipeError:
 forwarding.join()
 commit()
 consumer.close()
-# 1 means that lines were refused; they are answered. Pending lines will be delivered again.
-sys.exit(0 if sealer.wait() in (0, 1) and not pending else 1)
+# 1 means that lines were refused; they are answered. 64 is a wrong set-up, for which no restart helps. Pending lines will be
+# delivered again.
+code = sealer.wait()
+sys.exit(64 if code == 64 else 0 if code in (0, 1) and not pending else 1)

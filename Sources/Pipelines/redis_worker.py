@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Seals the entries of one Redis stream and writes them to another.
+"""Seals the entries of one Redis stream and writes them to another; a second worker sends these, and writes APNs' answers.
 
 The output and the acknowledgement are one transaction, so a crash loses nothing. Another worker takes over the entries
-of a dead one and seals them under the same message id: a phone shows each once. Entries that cannot be sealed are
-written to a third stream, with the reason. The entries have one field, `line`. All workers on a stream use the same
-group and different names.
+of a dead one and seals them under the same message id: a phone shows each once. A refused entry goes to a third stream as
+it was, with the fields `answer`, the reason, and `place`. All others have one field, `line`. All workers on a stream use
+the same group and different names.
 
     redis_worker.py --url redis://localhost --from pushes --to sealed --refused refused --name worker1 \
-        -- pushcrypt seal --batch --topic com.example.app
+        -- pushcrypt seal --batch --emit request --topic com.example.app
+    redis_worker.py --url redis://localhost --from sealed --to answers --refused unsent --name sender1 \
+        -- pushcrypt send --in-order --retry-for 5m --key AuthKey_ABC123DEFG.p8 --team TEAM123456
+    redis_worker.py --url redis://localhost --from refused --to pushes --refused refused --name replay \
+        -- cat                                                                           replays refused lines
 """
 import argparse, collections, json, os, signal, subprocess, sys, threading, time
 import redis
@@ -18,6 +22,8 @@ for name, text in ("url", "of the server"), ("from", "stream"), ("to", "stream")
 parser.add_argument("--idle", type=float, default=30, help="seconds after which a worker that says nothing is dead (30)")
 parser.add_argument("command", nargs="+")
 options = vars(parser.parse_args())
+if "send" in options["command"] and "--in-order" not in options["command"]:
+    parser.error("answers are paired with entries by order: add --in-order to send")
 server, source, group = redis.Redis.from_url(options["url"]), options["from"], "sealers"
 
 stopping = threading.Event()
@@ -28,7 +34,7 @@ for number in signal.SIGTERM, signal.SIGINT:
 # continue while the server acknowledges.
 sealer = subprocess.Popen(
     options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
-pending = collections.deque()  # The lines passed to the sealer, in the order of its answers.
+pending = collections.deque()  # The entries passed to the sealer or sender, in the order of its answers.
 
 
 def line(entry, fields):
@@ -47,14 +53,23 @@ def line(entry, fields):
 
 
 def forward():
-    """Writes sealed entries. Each round is one transaction with the entries that arrived during the previous round."""
-    rest = b""
+    """Writes answers. Each round is one transaction with those that arrived during the previous round."""
+    rest, is_over = b"", False
     while chunk := os.read(sealer.stdout.fileno(), 1 << 20):
         transaction = server.pipeline(transaction=True)
         *answers, rest = (rest + chunk).split(b"\n")
         for answer in answers:
-            entry = pending.popleft()
-            transaction.xadd(options["refused"] if answer.startswith(b'{"error":') else options["to"], {"line": answer})
+            is_refused = answer.startswith(b'{"error":')
+            # The sender has stopped: this entry and those after it stay pending, and are claimed again.
+            is_over = is_over or (is_refused and json.loads(answer)["error"]["code"] == "not-sent")
+            if is_over:
+                continue
+            entry, given = pending.popleft()
+            if is_refused:
+                place = f"{source}/{entry.decode()}"
+                transaction.xadd(options["refused"], {"line": given, "answer": answer, "place": place})
+            else:
+                transaction.xadd(options["to"], {"line": answer})
             transaction.xack(source, group, entry)
             transaction.xdel(source, entry)
         transaction.execute()
@@ -93,12 +108,14 @@ try:
             claimed, start = time.monotonic(), b"0-0"
         start, entries = take(start)
         for entry, fields in entries:
-            pending.append(entry)
+            pending.append((entry, fields.get(b"line", b"")))
             sealer.stdin.write(line(entry, fields))
         sealer.stdin.flush()
     sealer.stdin.close()
 except BrokenPipeError:
     pass  # The sealer has ended; its exit code gives the reason.
 forwarding.join()
-# 1 means that lines were refused; they are answered. Pending entries will be claimed.
-sys.exit(0 if sealer.wait() in (0, 1) and not pending else 1)
+# 1 means that lines were refused; they are answered. 64 is a wrong set-up, for which no restart helps. Pending entries will be
+# claimed.
+code = sealer.wait()
+sys.exit(64 if code == 64 else 0 if code in (0, 1) and not pending else 1)

@@ -3,19 +3,23 @@
 The brokers are librdkafka's own mock, in this process. A group needs some seconds to notice that a worker is dead, so
 several topics, each with a group of two workers, are processed at once. The mock keeps 5 MB of a partition: enough for
 a topic's share.
+
+Then a worker sends what was sealed from one topic to a local APNs that misbehaves, and the refused lines are replayed.
 """
-import json, os, random, sys, threading
+import collections, json, os, random, subprocess, sys, threading
 from confluent_kafka import Consumer, Producer, TopicPartition
 from scene import BROKEN, TO_USER, Failure, Phones, Provider, count, event, expect, main, wait
 from workers import Workers, moments
 
 EVENTS, KILLS, LANES = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 100)), 5
 QUIET = {"log_level": 0}
+BEGIN = 1_767_225_600_000  # the time of the first event, in milliseconds
+MOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Apns", "serve.py")
 FOLDER, PROGRAM, WORKER = sys.argv[1:]
 
 
 def read(servers, topics, deliver, finished):
-    """Passes every line of the topics to `deliver`, until the end of each after `finished`."""
+    """Passes every record of the topics to `deliver`, until the end of each after `finished`."""
     consumer = Consumer({**servers, "group.id": "reader", "enable.auto.commit": False})
     known = consumer.list_topics(timeout=10).topics
     consumer.assign([TopicPartition(topic, number, 0) for topic in topics for number in known[topic].partitions])
@@ -25,22 +29,86 @@ def read(servers, topics, deliver, finished):
         for message in messages:
             if message.error():
                 raise Failure(str(message.error()))
-            deliver(message.topic(), message.value())
+            deliver(message)
         if over and not messages:
             consumer.close()
             return
 
 
-def uncommitted(servers):
-    """The number of messages that would be delivered again."""
+def uncommitted(servers, **groups):
+    """The number of messages that would be delivered again, of each group's topic."""
     count = 0
-    for lane in range(LANES):
-        consumer = Consumer({**servers, "group.id": f"sealers{lane}"})
-        partitions = consumer.list_topics(timeout=10).topics[f"pushes{lane}"].partitions
-        for place in consumer.committed([TopicPartition(f"pushes{lane}", number) for number in partitions], timeout=10):
+    for group, topic in (groups or {f"sealers{lane}": f"pushes{lane}" for lane in range(LANES)}).items():
+        consumer = Consumer({**servers, "group.id": group})
+        partitions = consumer.list_topics(timeout=10).topics[topic].partitions
+        for place in consumer.committed([TopicPartition(topic, number) for number in partitions], timeout=10):
             count += consumer.get_watermark_offsets(place, timeout=10)[1] - max(place.offset, 0)
         consumer.close()
     return count
+
+
+def worker(servers, group, source, target, refused, *sealer):
+    """The command of a worker."""
+    settings = {"group.id": group, "session.timeout.ms": 3500, "heartbeat.interval.ms": 200}
+    config = os.path.join(FOLDER, f"{group}.json")
+    with open(config, "w") as file:
+        json.dump({"consumer": {**servers, **settings}, "producer": servers}, file)
+    return [sys.executable, WORKER, "--config", config, "--from", source, "--to", target, "--refused", refused, "--", *sealer]
+
+
+def send(servers):
+    """Sends a topic to a local APNs with faults; every message is accepted, and answered once."""
+    folder = os.path.join(FOLDER, "apns")
+    faults = [f"--fault={kind}@{number}" for number, kind in zip((3, 50, 90, 130), ("goaway", "lost", "refuse", "500"))]
+    mock = subprocess.Popen(["/usr/bin/python3", MOCK, folder, *faults], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        address = mock.stdout.readline().strip()
+        login = ["--key", f"{folder}/AuthKey_ABC123DEFG.p8", "--team", "TEAM123456"]
+        sender = Workers([worker(servers, "senders", "sealed0", "answers", "unsent", PROGRAM, "send", "--in-order", *login,
+            "--host", address, "--ca-file", f"{folder}/authority.pem")], os.path.join(FOLDER, "workers.log"))
+        try:
+            wait(lambda: uncommitted(servers, senders="sealed0") == 0, 600, "everything is sent")
+            sender.stop()
+        finally:
+            sender.end()
+    finally:
+        mock.terminate()
+        said = mock.communicate()[1]
+    with open(os.path.join(folder, "accepted")) as file:
+        accepted = collections.Counter(json.loads(line)["collapse_id"] for line in file)
+    sealed, answers, unsent = {}, [], []
+
+    def deliver(message):
+        line = json.loads(message.value())
+        if message.topic() == "sealed0":
+            sealed[line["collapse_id"]] = message.headers()
+        else:
+            (answers if message.topic() == "answers" else unsent).append((line, message.headers()))
+
+    finished = threading.Event()
+    finished.set()
+    read(servers, ["sealed0", "answers", "unsent"], deliver, finished)
+    expect("messages that APNs accepted", set(accepted), set(sealed))
+    expect("messages that could not be sent", unsent, [])
+    expect("answers", {(line["status"], "apns_id" in line, bool(headers)) for line, headers in answers}, {(200, True, True)})
+    expect("faults of APNs", [kind in said for kind in ("goaway", "lost", "refuse", "answer 500")], [True] * 4)
+    return len(answers)
+
+
+def replay(provider, servers, replayed):
+    """A refused line is replayed when the reason is gone, and sealed."""
+    provider.run("--store", provider.store, "device", "add", "nobody", "-",
+        stdin=provider.run("keygen", "device", "--output", os.path.join(FOLDER, "nobody.key")))
+    commands = [
+        worker(servers, "replays", "refused", "pushes0", "refused", "cat"),
+        worker(servers, "sealers0", "pushes0", "sealed0", "refused-again", *provider.sealer("--jobs", "1"))]
+    workers = Workers(commands, os.path.join(FOLDER, "workers.log"))
+    try:
+        wait(lambda: replayed, 60, "the refused line is replayed")
+        workers.stop()
+    finally:
+        workers.end()
+    return len(replayed)
 
 
 def test():
@@ -49,26 +117,35 @@ def test():
     addresses = ",".join(f"{one.host}:{one.port}" for one in broker.list_topics(timeout=10).brokers.values())
     servers = {"bootstrap.servers": addresses, **QUIET}
     outputs = ["refused", *(f"sealed{lane}" for lane in range(LANES))]
-    for topic in [*outputs, *(f"pushes{lane}" for lane in range(LANES))]:
+    for topic in [*outputs, "refused-again", "answers", "unsent", *(f"pushes{lane}" for lane in range(LANES))]:
         broker.list_topics(topic, timeout=10)  # Requesting it creates it.
 
     feed = Producer({**servers, "compression.type": "lz4"})
     broken = dict(zip(random.sample(range(EVENTS), len(BROKEN) + 1), (*BROKEN, TO_USER)))
     for number in range(EVENTS):
         if number in broken:
-            feed.produce(f"pushes{number % LANES}", broken[number][0])
-        feed.produce(f"pushes{number % LANES}", event(number), key=f"customer{number % 1000}")
+            feed.produce(f"pushes{number % LANES}", broken[number][0], headers={"trace": "broken", "pushcrypt-answer": "old"})
+        feed.produce(f"pushes{number % LANES}", event(number), key=f"customer{number % 1000}", headers={"trace": f"{number}"},
+            timestamp=BEGIN + number)
         if number % 1000 == 0:
             feed.flush()
     feed.flush()
 
-    phones, refused, finished = Phones(provider), [], threading.Event()
+    phones, refused, replayed, finished = Phones(provider), {}, [], threading.Event()
 
-    def deliver(topic, value):
-        if topic == "refused":
-            refused.append(json.loads(value))
+    def deliver(message):
+        headers = dict(message.headers())
+        line = json.loads(headers.get("pushcrypt-answer", message.value()))
+        if message.topic() == "refused":
+            expect("headers of a refused line", (headers["trace"], len(message.headers())), (b"broken", 3))
+            refused[headers["pushcrypt-place"]] = (message.value() or b"", line["error"]["code"])
+        elif line["to"] == "nobody":
+            replayed.append(line)
         else:
-            phones.deliver(value, topic)
+            number = line["event"]
+            expect("key, header and time", (message.key(), message.headers(), message.timestamp()[1]),
+                (f"customer{number % 1000}".encode(), [("trace", f"{number}".encode())], BEGIN + number))
+            phones.deliver(message.value(), message.topic())
 
     reading = threading.Thread(target=read, args=(servers, outputs, deliver, finished), daemon=True)
     reading.start()
@@ -76,28 +153,25 @@ def test():
     lanes = []
     try:
         for lane in range(LANES):
-            group = {"group.id": f"sealers{lane}", "session.timeout.ms": 3500, "heartbeat.interval.ms": 200}
-            config = os.path.join(FOLDER, f"kafka{lane}.json")
-            with open(config, "w") as file:
-                json.dump({"consumer": {**servers, **group}, "producer": servers}, file)
-            command = [sys.executable, WORKER, "--config", config, "--from", f"pushes{lane}", "--to", f"sealed{lane}",
-                "--refused", "refused", "--", *provider.sealer("--jobs", "1")]
+            command = worker(servers, f"sealers{lane}", f"pushes{lane}", f"sealed{lane}", "refused",
+                *provider.sealer("--jobs", "1", "--emit", "request"))
             workers = Workers([command, command], os.path.join(FOLDER, "workers.log"))
             workers.kill_at(moments(EVENTS // LANES, KILLS // LANES), lambda lane=lane: phones.arrived[f"sealed{lane}"])
             lanes.append(workers)
         wait(lambda: sum(lane.kills for lane in lanes) == KILLS, 1800, "every kill has happened", [reading])
         wait(lambda: len(phones.copies) == EVENTS, 120, "every event has arrived", [reading])
-        wait(lambda: len({line["error"]["message"] for line in refused}) == len(broken), 60, "what is broken was refused", [reading])
+        wait(lambda: len(refused) == len(broken), 60, "what is broken was refused", [reading])
         wait(lambda: uncommitted(servers) == 0, 120, "every offset is committed", [reading])
         for lane in lanes:
             lane.stop()
+        expect("what was refused", sorted(refused.values()), sorted(broken.values()))
+        sent, again = send(servers), replay(provider, servers, replayed)
     finally:
         for lane in lanes:
             lane.end()
     finished.set()
     reading.join()
     copies = phones.check(EVENTS)
-    expect("codes of what is broken", {line["error"]["code"] for line in refused}, {code for _, code in BROKEN})
     expect("messages that would be delivered again", uncommitted(servers), 0)
 
     count("kafka: messages", EVENTS)
@@ -105,6 +179,8 @@ def test():
     count("kafka: sealed again after a kill, under the same message id, and not shown again", copies - EVENTS)
     count("kafka: shown exactly once", EVENTS)
     count("kafka: refused with a reason", len(refused))
+    count("kafka: sent to a local APNs", sent)
+    count("kafka: refused, replayed and then sealed", again)
     count("kafka", sum(lane.kills for lane in lanes), "kills")
 
 

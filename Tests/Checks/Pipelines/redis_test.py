@@ -20,7 +20,7 @@ def read(server, phones, refused, finished):
                 if stream == b"sealed":
                     phones.deliver(fields[b"line"])
                 else:
-                    refused.append(json.loads(fields[b"line"]))
+                    refused.append(json.loads(fields[b"answer"]))
                 places[stream.decode()] = entry
         if over and not answer:
             return

@@ -1,9 +1,23 @@
-"""The senders: real clients of Apple's push service, which send the output of `seal --emit request`."""
-import asyncio, dataclasses, json, os, ssl, time, uuid
+"""The senders: real clients of Apple's push service, which send the output of `seal --emit request`, converted as in
+Docs/ProviderPipelines.md."""
+import asyncio, dataclasses, json, os, re, ssl, time, uuid
 import aioapns, httpx, jwt
 from aioapns.connection import APNsTLSClientProtocol
 
 TEAM = "TEAM123456"
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Docs/ProviderPipelines.md")
+
+
+def example(name, function):
+    """A function of the document's examples."""
+    with open(DOCUMENT) as file:
+        text = re.search(rf"^<!-- example: {name} -->\n```python\n(.*?)^```$", file.read(), re.M | re.S)[1]
+    made = {}
+    exec(compile(text, DOCUMENT, "exec"), globals(), made)
+    return made[function]
+
+
+notification, request = example("aioapns", "notification"), example("httpx", "request")
 
 
 @dataclasses.dataclass
@@ -48,11 +62,7 @@ class Aioapns:
         pass
 
     async def send(self, line):
-        request = aioapns.NotificationRequest(
-            device_token=line["token"], message=line["payload"], time_to_live=line["expiration"] - int(time.time()),
-            priority=line["priority"], collapse_key=line["collapse_id"], push_type=aioapns.PushType(line["push_type"]),
-            apns_topic=line["topic"])
-        result = await self.client.send_notification(request)
+        result = await self.client.send_notification(notification(line))
         return Answer(int(result.status), result.description, result.timestamp)
 
     async def close(self):
@@ -74,12 +84,10 @@ class Httpx:
         self.client = httpx.AsyncClient(http1=False, http2=True, verify=context, base_url=f"https://localhost:{port}", timeout=30)
 
     def headers(self, line):
-        return {
-            **self.common, "apns-topic": line["topic"], "apns-push-type": line["push_type"], "apns-priority": str(line["priority"]),
-            "apns-expiration": str(line["expiration"]), "apns-collapse-id": line["collapse_id"], "apns-id": str(uuid.uuid4())}
+        return {**self.common, **request(line)[1], "apns-id": str(uuid.uuid4())}
 
     async def send(self, line):
-        return await self.post(f"/3/device/{line['token']}", self.headers(line), self.encode(line))
+        return await self.post(request(line)[0], self.headers(line), self.encode(line))
 
     async def post(self, path, headers, body, method="POST"):
         response = await self.client.request(method, path, headers=headers, content=body)
@@ -101,7 +109,7 @@ def compact(line):
 
 def widest(line):
     """Python's default: spaces after the separators, and every character beyond ASCII as one or two \\uXXXX."""
-    return json.dumps(line["payload"]).encode()
+    return request(line)[2]
 
 
 async def send_all(client, lines, at_once=100):

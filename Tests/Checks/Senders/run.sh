@@ -3,7 +3,7 @@
 # that arrived. Called by `make test-senders`, which builds the command and installs the clients.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-tests=$PWD/Tests
+tests=$PWD/Tests/Checks
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

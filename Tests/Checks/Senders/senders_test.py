@@ -123,6 +123,11 @@ async def send_everything(provider, port, endpoint):
         answers = await send_all(client, [*sealed, sealed_full])
         expect(f"{way}: answers", collections.Counter(map(repr, answers)), {repr(Answer(200)): len(sealed) + 1})
         originals.update(json.dumps(one["payload"], sort_keys=True) for one in [*lines, full])
+        ends = {one["collapse_id"]: one["expiration"] for one in [*sealed, sealed_full]}
+        for request in endpoint.arrived[before:]:
+            headers = dict(request.headers)
+            late = int(headers["apns-expiration"]) - ends[headers["apns-collapse-id"]]
+            expect(f"{way}: the expiration is {late} seconds off", abs(late) <= 60, True)
         sizes = [len(request.body) for request in endpoint.arrived[before:]]
         count(f"{way}: sent, the largest with {max(sizes)} bytes", len(sizes), "senders")
         # Measured unchanged, a message may be too long after a client re-encodes it.
