@@ -11,7 +11,8 @@
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh send       what `make send` and `make test-send` need besides: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt
-#        setup.sh interop    what `make test-interop` needs besides: Node 18, JDK 17, gcc, and Python 3.11 with an environment in .build/interop
+#        setup.sh interop    what `make test-interop` and `make test-packages` need besides: Node 18, JDK 17, gcc, Go, and Python 3.11 with
+#                            an environment in .build/interop and wheels in .build/wheels
 #        setup.sh xcode      what `make test-xcode` needs besides: llvm, and a Python environment in .build/xcode
 #        setup.sh browser    what `make test-browser` needs besides: Chromium, and fonts of many scripts
 set -euo pipefail
@@ -154,6 +155,8 @@ add_missing() {
         need nodejs has_node_18
         need openjdk-17-jdk-headless has_jdk_17
         need gcc command -v gcc
+        need golang-go command -v go
+        need golang-golang-x-crypto-dev test -d /usr/share/gocode/src/golang.org/x/crypto
         ;;
     xcode)
         need python3-venv python3 -c 'import ensurepip'
@@ -181,6 +184,17 @@ environment() {
         tail -n 20 .build/setup.log >&2
         fail "pip could not install what ${file:-venv} needs; its output is in .build/setup.log"
     }
+    printf '%s\n' "$sum" >"$folder/pinned"
+}
+
+# Wheels of exactly the pinned versions in .build/wheels, for installations without a network.
+wheels() {
+    local folder=.build/wheels sum
+    sum=$(cksum <"$1")
+    [ ! -f "$folder/pinned" ] || [ "$(<"$folder/pinned")" != "$sum" ] || return 0
+    rm -rf "$folder"
+    .build/interop/bin/pip download --disable-pip-version-check --no-input --require-hashes --only-binary :all: -r "$1" -d "$folder" \
+        >.build/setup.log 2>&1 || fail "pip could not download what $1 needs; its output is in .build/setup.log"
     printf '%s\n' "$sum" >"$folder/pinned"
 }
 
@@ -259,5 +273,8 @@ peers) environment peers Tests/Checks/Pipelines/build-requirements.txt Tests/Che
 scale) environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt ;;
 senders) environment senders Tests/Checks/Senders/requirements.txt ;;
 xcode) environment xcode Tests/Checks/Xcode/requirements.txt ;;
-interop) environment interop Tests/Checks/Interop/requirements.txt ;;
+interop)
+    environment interop Tests/Checks/Interop/requirements.txt Tests/Checks/Packages/requirements.txt
+    wheels Tests/Checks/Interop/requirements.txt
+    ;;
 esac

@@ -1,60 +1,180 @@
 """Misuse by a caller that no file of the kit can express: each call must be refused, or do no harm."""
+import enum
+import json
+import math
 import os
+import pickle
 import time
+from decimal import Decimal
 
-import attachments
-import envelope
-import keys
-import payload
-import seal
-import trust as trusts
+from pushcrypt import (
+    Code, DeviceKey, DevicePublicKey, FileOpener, Person, Placeholder, PushcryptError, RecoveryPublicKey, Reference, SealedFile,
+    Sealer, Sender, SenderKey, SenderPublicKey, Superseded, Trust, _json, check_registration, fingerprint, open_push,
+)
+
+HALF = "\ud800"
 
 
 def refused(code, function, *arguments, **named):
-    """Whether the call is refused with the code."""
+    """Whether the call is refused with the code, in a text that quotes nothing of what was given."""
     try:
         function(*arguments, **named)
-    except keys.Refused as refused:
-        return refused.code == code
+    except PushcryptError as error:
+        return error.code == code and "secret-word" not in str(error) and pickle.loads(pickle.dumps(error)).code is error.code
     return False
 
 
-def seals(sender, device, **named):
-    def attempt(**other):
-        return seal.seal(b'{"aps":{"alert":"a","sound":"b"}}', "a", device, sender, 0, **other)
+def wrong_type(function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except TypeError:
+        return True
+    return False
 
-    return refused("invalid-time" if "time_to_live" in named else "invalid-request", attempt, **named)
+
+class Stranger:
+    """A signer that signs with another key than it names."""
+
+    def __init__(self, sender):
+        self.public_key, self.other = sender.public_key, SenderKey.generate()
+
+    def sign(self, message):
+        return self.other.sign(message)
 
 
-def answers(device, sender, sender_public):
+class Forgetful(Stranger):
+    """The same, but not the first time."""
+
+    def __init__(self, sender):
+        super().__init__(sender)
+        self.keys = [sender]
+
+    def sign(self, message):
+        return (self.keys.pop() if self.keys else self.other).sign(message)
+
+
+def sealing(device, sender):
+    """Options and payloads of a sealer."""
+    sealer, payload = Sealer(sender, topic="a"), b'{"aps":{"alert":"a","sound":"b"}}'
+
+    def seals(code, given=payload, **named):
+        return refused(code, sealer.seal, given, device, **named)
+
+    yield "a title with half of a pair", refused("invalid-placeholder", Placeholder, title=HALF)
+    yield "a sound with half of a pair", refused("invalid-placeholder", Placeholder, sound=HALF)
+    yield "a title of spaces", refused("invalid-placeholder", Placeholder, title=" \t")
+    yield "a title of 4,097 bytes", refused("invalid-placeholder", Placeholder, title="é" * 2049)
+    yield "a title that is a number", wrong_type(Placeholder, title=7)
+    yield "a field that stays sealed", refused("invalid-placeholder", Placeholder, clear=("alert",))
+    yield "a misspelt option", wrong_type(sealer.seal, payload, device, tll=60)
+    yield "a misspelt option of the placeholder", wrong_type(Placeholder, tilte="a")
+    yield "a statement of 180 bytes", seals("invalid-request", announcing=[bytes(180)])
+    yield "five statements", seals("invalid-request", announcing=[bytes(181)] * 5)
+    yield "a time to live with a fraction", seals("invalid-time", time_to_live=1.5)
+    yield "a time to live that is true", seals("invalid-time", time_to_live=True)
+    yield "a time before 1970", seals("invalid-time", at=-1)
+    yield "an empty name of a message", seals("invalid-request", message_name="")
+    yield "a name with half of a pair", seals("invalid-request", message_name=HALF)
+    yield "a name that is a number", wrong_type(sealer.seal, payload, device, message_name=17)
+    yield "65 withdrawals", seals("invalid-request", withdrawing=[str(number) for number in range(65)])
+    yield "an empty withdrawal", seals("invalid-request", withdrawing=[""])
+    yield "a withdrawal of itself", seals("invalid-request", withdrawing=["a"], message_name="a")
+    yield "a withdrawal with half of a pair", seals("invalid-request", withdrawing=[HALF])
+    yield "a withdrawal that is a text", wrong_type(sealer.seal, payload, device, withdrawing="table-17")
+    yield "a person of two lines", refused("invalid-request", Person, name="a\nb")
+    yield "nine recipients", refused("invalid-request", Person, name="a", recipients=["b"] * 9)
+    reference = Reference(url="https://a", key=bytes(32), size=1_000_001, sha256=bytes(32), type="public.png", name="a")
+    yield "an avatar that is too large", refused("malformed-reference", Person, name="a", avatar=reference)
+    yield "a full body that is a picture", seals("malformed-reference", full_body=reference)
+    yield "a key as text", wrong_type(sealer.seal, payload, str(device))
+    yield "a sender's key to seal to", wrong_type(sealer.seal, payload, sender.public_key)
+    yield "a key as text of bytes", wrong_type(DevicePublicKey.parse, str(device).encode())
+    yield "a topic that is None", wrong_type(Sealer, sender, topic=None)
+    woken = sealer.seal(b'{"aps":{"alert":"a","content-available":1}}', device)
+    yield "content-available in the clear", b'"content-available":1' in woken.payload
+    yield "a string that looks like the number 1", seals("invalid-field", b'{"aps":{"alert":"a","content-available":"1"}}')
+    yield "a badge that is a string", seals("invalid-field", b'{"aps":{"alert":"a","badge":"1"}}')
+    yield "a volume beyond any double", seals("invalid-field", b'{"aps":{"alert":"a","sound":{"volume":1e400}}}')
+    yield "an alert without a text", seals("nothing-to-show", b'{"aps":{"alert":{"title":""},"badge":1}}')
+    yield "no aps", seals("missing-aps", b'{"alert":"secret-word"}')
+    yield "a payload in quotes", seals("malformed-payload", b'"secret-word"')
+    yield "a payload that is not JSON", seals("malformed-payload", b"secret-word")
+    yield "a background push with priority 10", refused(
+        "invalid-request", sealer.request, sealer.seal(b'{"aps":{}}', device, push_type="background"), priority=10)
+    yield "an expiration in milliseconds", refused("invalid-request", sealer.request, woken, expiration=1_767_225_600_000)
+    yield "an empty collapse name", refused("invalid-request", sealer.request, woken, collapse_name="")
+    yield "a device name of 256 bytes", refused("invalid-request", sealer.request, woken, device_name="é" * 128)
+    yield "another key's signature at the start", refused("wrong-signature", Sealer, Stranger(sender), topic="a")
+    yield "another key's signature later", refused("wrong-signature", Sealer(Forgetful(sender), topic="a").seal, payload, device)
+
+
+class Name(enum.Enum):
+    APS = "aps"
+
+
+def objects(device, sender):
+    """Payloads as objects: what JSON would change is refused, and all else comes back."""
+    receiver = DeviceKey.generate()
+    sealer, trust = Sealer(sender, topic="a"), Trust([Sender("a", sender.public_key)])
+
+    def comes_back(value):
+        push = sealer.seal({"aps": {"alert": "a"}, "own": value}, receiver.public_key)
+        opened = open_push(push.payload, topic="a", devices=[receiver], trust=trust)
+        return json.loads(opened.payload)["own"]
+
+    def is_refused(value):
+        return refused("malformed-payload", sealer.seal, value, device)
+
+    big = 2**70 + 1
+    yield "a big integer", comes_back(big) == big
+    yield "a float", comes_back(0.1) == 0.1 and comes_back(1e22) == 1e22 and math.copysign(1, comes_back(-0.0)) == -1
+    yield "a tuple", comes_back((1, (2,))) == [1, [2]]
+    yield "a text of every plane", comes_back("é예🚲\x00\x7f\u2028") == "é예🚲\x00\x7f\u2028"
+    yield "not a number", is_refused({"aps": {}, "own": math.nan}) and is_refused({"aps": {}, "own": [math.inf]})
+    yield "half of a pair", is_refused({"aps": {}, "own": HALF}) and is_refused({"aps": {}, HALF: 1})
+    yield "names that JSON makes equal", is_refused({"aps": {}, 1: "a", "1": "b"})
+    yield "a name that is None", is_refused({"aps": {}, None: 1})
+    yield "bytes in an object", is_refused({"aps": {}, "own": b"secret-word"})
+    yield "a decimal", is_refused({"aps": {}, "own": Decimal("1.10")})
+    yield "an object in itself", is_refused((lambda value: value.update(own=value) or value)({"aps": {}}))
+    yield "a number of 5,000 digits", is_refused({"aps": {"alert": "a"}, "own": 10**5000})
+    yield "a name that is another type", is_refused({Name.APS: {}})
+    yield "no payload", wrong_type(sealer.seal, None, device) and wrong_type(sealer.seal, [], device)
+    spaced = b' {"aps" : {"alert":"a"}, "own": [1.50, 1E400, "\\u00e9\\/"]} '
+    push = sealer.seal(spaced, receiver.public_key)
+    kept = open_push(push.payload, topic="a", devices=[receiver], trust=trust).payload
+    yield "bytes that stay", kept == b'{"aps":{"alert":"a"},"own":[1.50,1E400,"\\u00e9\\/"]}'
+    yield "a text that stays", sealer.seal(spaced.decode(), receiver.public_key).widest == push.widest
+    again = [sealer.seal(spaced, receiver.public_key, message_name="a") for _ in range(2)]
+    yield "a retry", again[0].message_id == again[1].message_id and again[0].envelope != again[1].envelope
+
+
+def answers(device, sender):
     """A name for each, and whether it passed. The keys are valid."""
-    half, key = "\ud800", os.urandom(32)
-    yield "a title with half of a pair", seals(sender, device, title=half)
-    yield "a sound with half of a pair", seals(sender, device, sound=half)
-    yield "a message id of 15 bytes", seals(sender, device, message_id=bytes(15))
-    yield "a statement of 180 bytes", seals(sender, device, statements=[bytes(180)])
-    yield "a time to live with a fraction", seals(sender, device, time_to_live=1.5)
-    woken = seal.seal(b'{"aps":{"alert":"a","content-available":"1"}}', "a", device, sender, 0)
-    yield "a string that looks like the number 1", b"content-available" not in woken
-    old, zeros = trusts.Superseded(sender_public), trusts.Superseded(bytes(32))
-    yield "a pin of zeros", refused("weak-key", trusts.Trust, [trusts.Sender("a", bytes(32))])
-    yield "a superseded key of zeros", refused("weak-key", trusts.Trust, [trusts.Sender("a", None, (zeros,))])
-    yield "a recovery key of zeros", refused("weak-key", trusts.Trust, [trusts.Sender("a", None, (), (bytes(32),))])
-    both = [trusts.Sender("a", sender_public, (old,))]
-    yield "a key that is pinned and superseded", refused("sender-superseded", trusts.Trust, both)
-    two_uses = [trusts.Sender("a", sender_public), trusts.Sender("b", None, (), (sender_public,))]
-    yield "a key that is a sender's and a recovery key", refused("key-has-two-uses", trusts.Trust, two_uses)
-    serial = [trusts.Sender("a", sender_public, (), (), bytes(52))]
-    yield "a last recovery of 52 bytes", refused("malformed-trust", trusts.Trust, serial)
+    public, key = sender.public_key, os.urandom(32)
+    yield from sealing(device, sender)
+    yield from objects(device, sender)
+    old = Superseded(public)
+    yield "a pin of zeros", refused("weak-key", SenderPublicKey, bytes(32))
+    yield "a recovery key of zeros", refused("weak-key", RecoveryPublicKey, bytes(32))
+    yield "a key of 31 bytes", refused("malformed-key", DeviceKey, bytes(31))
+    yield "a key that is pinned and superseded", refused("sender-superseded", Trust, [Sender("a", public, (old,))])
+    two_uses = [Sender("a", public), Sender("b", None, (), (RecoveryPublicKey(bytes(public)),))]
+    yield "a key that is a sender's and a recovery key", refused("sender-superseded", Trust, two_uses)
+    yield "a last recovery of 52 bytes", refused("corrupt-store", Trust, [Sender("a", public, (), (), bytes(52))])
+    yield "a statement of 180 bytes that is kept", refused("corrupt-store", Trust, [Sender("a", None, (Superseded(public, bytes(180)),))])
     statement = bytes([1]) + bytes(180)
-    same = trusts.Trust([trusts.Sender("a", None, (trusts.Superseded(sender_public, statement),))])
+    same = Trust([Sender("a", None, (Superseded(public, statement),))])
     yield "the same statement of a sender without a pin", same.evaluate(statement, "a", 0) == (False, None)
-    opener = attachments.FileOpener(key, 46, bytes(32))
+    opener = FileOpener(SealedFile(key, 46, bytes(32)))
     first, then = refused("not-a-sealed-file", opener.update, bytes(46)), refused("malformed-file", opener.update, b"")
     yield "a file after it was refused", first and then and refused("malformed-file", opener.finish)
-    reference = attachments.Reference("https://a", key, 46, bytes(32), "a.b", "a")
-    yield "a key that is printed", repr(key) not in repr(reference)
-    yield "the fingerprint of half of a pair", len(envelope.fingerprint(half)) == 8
+    reference = Reference(url="https://a", key=key, size=46, sha256=bytes(32), type="a.b", name="a")
+    yield "a key that is printed", repr(key) not in repr(reference) and repr(key) not in repr(SealedFile(key, 46, bytes(32)))
+    secret = SenderKey(key)
+    shown = f"{secret!r} {secret} {Sealer(secret, topic='a')!r}"
+    yield "a secret key that is printed", secret.secret_text() not in shown and key.hex() not in shown and repr(key) not in shown
+    yield "the fingerprint of half of a pair", len(fingerprint(HALF)) == 8
     start = time.process_time()
-    hard = refused("malformed-payload", payload.check_payload, b'{"' + b'\\"' * 8_000)
+    hard = refused("malformed-payload", _json.parse_object, b'{"' + b'\\"' * 8_000, Code.MALFORMED_PAYLOAD)
     yield "an unterminated string", hard and time.process_time() - start < 0.1

@@ -1,0 +1,135 @@
+"""Strict JSON: `Docs/Format.md`, Body, [J-1] to [J-6].
+
+It is built on CPython's reader, which alone accepts more than RFC 8259: duplicate names, NaN and lone surrogates. The
+reader of interpreters without its part in C takes more still: digits outside ASCII, and odd escapes.
+"""
+
+from __future__ import annotations
+
+import json
+import json.scanner
+import re
+from typing import Any, NoReturn
+
+from ._errors import Code, PushcryptError
+
+if getattr(json.scanner, "c_make_scanner", None) is None:
+    raise ImportError("pushcrypt: json has no scanner in C here, and the other is not strict enough")
+
+DEPTH = 32
+# A string. An unterminated one includes the rest of the text, so that no quotation mark is read twice.
+STRING = r'"(?:[^"\\]|\\.)*"?'
+OUTSIDE_STRINGS = re.compile(STRING, re.DOTALL)
+BRACKETS = re.compile(r"[\[\]{}]")
+SPACES = re.compile(rb"(%b)|[ \t\n\r]+" % STRING.encode(), re.DOTALL)
+
+
+class Number(str):
+    """A number as written, so that none is rounded and none is too long."""
+
+    __slots__ = ()
+
+    def is_integer(self) -> bool:
+        """Whether it is written with digits alone, as every integer that the format reads."""
+        return self.isascii() and self.isdigit()
+
+    def at_most(self, limit: int) -> int | None:
+        """The value of an integer up to the limit; `None` for any other number."""
+        return int(self) if self.is_integer() and len(self) <= len(str(limit)) and int(self) <= limit else None
+
+
+def parse_object(data: bytes, code: Code) -> dict[str, Any]:
+    """Parses a JSON object; strings are `str`, numbers `Number`. Refuses anything else with the code."""
+
+    def refuse(text: str) -> NoReturn:
+        raise PushcryptError(code, text)
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        object = dict(pairs)
+        return object if len(object) == len(pairs) else refuse("an object has two members of one name")
+
+    def no_constant(_: str) -> NoReturn:
+        refuse("NaN and Infinity are not JSON")
+
+    try:
+        text = data.decode("utf-8")
+        if depth(text) > DEPTH:
+            refuse(f"objects and arrays are nested deeper than {DEPTH}")
+        value = json.loads(
+            text, object_pairs_hook=members, parse_int=Number, parse_float=Number, parse_constant=no_constant
+        )
+        if not isinstance(value, dict):
+            refuse("it is not a JSON object")
+        check_surrogates(value)
+    except UnicodeError:
+        raise PushcryptError(code, "a text is not valid UTF-8, or has half a surrogate pair") from None
+    except json.JSONDecodeError as error:
+        # Its text quotes the input.
+        raise PushcryptError(code, f"it is not JSON, at character {error.pos}") from None
+    return value
+
+
+def depth(text: str) -> int:
+    """The nesting depth of objects and arrays. Checked before the text is parsed, to limit the stack."""
+    deepest = level = 0
+    for bracket in BRACKETS.findall(OUTSIDE_STRINGS.sub("", text)):
+        level += 1 if bracket in "[{" else -1
+        deepest = max(deepest, level)
+    return deepest
+
+
+def check_surrogates(value: object) -> None:
+    """Raises a `UnicodeError` if a name or a string has a lone surrogate [J-6]."""
+    if isinstance(value, str):
+        value.encode("utf-8")
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            check_surrogates(name)
+            check_surrogates(member)
+    elif isinstance(value, list):
+        for element in value:
+            check_surrogates(element)
+
+
+def minify(data: bytes) -> bytes:
+    """Removes the white space between the tokens of a JSON text; strings and numbers keep their bytes [S-7]."""
+    return SPACES.sub(lambda match: match[1] or b"", data)
+
+
+def write(value: object) -> str:
+    """Minimal JSON. The value has no lone surrogates and no NaN."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def write_object(value: dict[str, Any], level: int = 1) -> bytes:
+    """The JSON of a caller's object, if it can be written without a change; otherwise `malformed-payload`.
+
+    `json.dumps` alone would write the key 1 as "1", perhaps beside another "1", and half a surrogate pair.
+    """
+    check_writable(value, level)
+    try:
+        return write(value).encode("utf-8")
+    except UnicodeError:
+        raise PushcryptError(Code.MALFORMED_PAYLOAD, "a string of the payload has half a surrogate pair") from None
+    except ValueError:
+        raise PushcryptError(Code.MALFORMED_PAYLOAD, "the payload has a number that JSON cannot express") from None
+
+
+def check_writable(value: object, level: int) -> None:
+    if value is None or isinstance(value, (str, bool, float, int)):
+        return
+    if level > DEPTH:
+        raise PushcryptError(Code.MALFORMED_PAYLOAD, f"the payload is nested deeper than {DEPTH}")
+    if isinstance(value, dict):
+        for name, member in value.items():
+            if not isinstance(name, str):
+                raise PushcryptError(Code.MALFORMED_PAYLOAD, "a key of the payload is not a string")
+            check_writable(member, level + 1)
+    elif isinstance(value, (list, tuple)):
+        for element in value:
+            check_writable(element, level + 1)
+    else:
+        raise PushcryptError(
+            Code.MALFORMED_PAYLOAD,
+            f"the payload has a value of type {type(value).__name__}, which JSON cannot express; convert it first",
+        )

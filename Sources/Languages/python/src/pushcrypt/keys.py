@@ -1,0 +1,315 @@
+"""Keys, their texts and ids: `Docs/Format.md`, Key ids and Keys as text."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import ClassVar, TypeVar
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from ._errors import Code, PushcryptError
+
+__all__ = ["DeviceKey", "DevicePublicKey", "RecoveryKey", "RecoveryPublicKey", "SenderKey", "SenderPublicKey"]
+
+LENGTH = 32
+ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+KINDS = ("pcr", "pcs", "pcv", "pcr-secret-", "pcs-secret-", "pcv-secret-")
+X25519, ED25519, RECOVERY = 0x01, 0x02, 0x04
+
+# The curve edwards25519: -x² + y² = 1 + dx²y² modulo P, and the order L of its large subgroup.
+P = 2**255 - 19
+L = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, -1, P) % P
+# The u-coordinates below P for which X25519 gives zero.
+SMALL_ORDER_U = (
+    0,
+    1,
+    int.from_bytes(bytes.fromhex("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"), "little"),
+    int.from_bytes(bytes.fromhex("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157"), "little"),
+    P - 1,
+)
+# The first byte of the encoding of the identity; 31 zero bytes follow.
+IDENTITY = bytes([1]) + bytes(31)
+
+AnyKey = TypeVar("AnyKey", bound="_Key")
+
+
+class _Key:
+    """32 bytes with a text of their own kind."""
+
+    __slots__ = ("_bytes",)
+    KIND: ClassVar[str]
+
+    def __init__(self, data: bytes) -> None:
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"a key is made from bytes, not {type(data).__name__}; parse() reads its text")
+        if len(data) != LENGTH:
+            raise PushcryptError(Code.MALFORMED_KEY, f"a key has {LENGTH} bytes, not {len(data)}")
+        self._bytes = bytes(data)
+
+    @classmethod
+    def parse(cls: type[AnyKey], text: str) -> AnyKey:
+        """Reads a key's text; one newline at its end is dropped, any other white space refused [K-4] to [K-8]."""
+        if not isinstance(text, str):
+            raise TypeError(f"the text of a key is a str, not {type(text).__name__}")
+        return cls(read_text(text, cls.KIND))
+
+
+class _PublicKey(_Key):
+    __slots__ = ("_id", "_text")
+    TYPE: ClassVar[int]
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._id: bytes | None = None
+        self._text: str | None = None
+
+    def __bytes__(self) -> bytes:
+        return self._bytes
+
+    def __str__(self) -> str:
+        if self._text is None:
+            self._text = write_text(self._bytes, self.KIND)
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.parse({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._bytes == other._bytes
+
+    def __hash__(self) -> int:
+        return hash(self._bytes)
+
+    @property
+    def key_id(self) -> str:
+        """8 hexadecimal digits: a hint for people and look-ups, never to be compared instead of the key [K-1]."""
+        return self.id_bytes.hex()
+
+    @property
+    def id_bytes(self) -> bytes:
+        """The four bytes of the key's id."""
+        if self._id is None:
+            self._id = hashlib.sha256(b"pushcrypt/1 key id\0" + bytes([self.TYPE]) + self._bytes).digest()[:4]
+        return self._id
+
+
+class DevicePublicKey(_PublicKey):
+    """A device's public key, `pcr1…`: what a payload is sealed to."""
+
+    __slots__ = ()
+    KIND, TYPE = "pcr", X25519
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        check_device_key(self._bytes)
+
+
+class _VerifyingKey(_PublicKey):
+    __slots__ = ("_verifier",)
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        check_sender_key(self._bytes)
+        self._verifier = Ed25519PublicKey.from_public_bytes(self._bytes)
+
+    def verifies(self, signature: bytes, message: bytes) -> bool:
+        """Ed25519 by [K-9]. The key is of prime order; OpenSSL compares the bytes of R."""
+        if signature[:32] == IDENTITY:
+            return False
+        try:
+            self._verifier.verify(signature, message)
+            return True
+        except InvalidSignature:
+            return False
+
+
+class SenderPublicKey(_VerifyingKey):
+    """A provider's public key, `pcs1…`: what a phone trusts."""
+
+    __slots__ = ()
+    KIND, TYPE = "pcs", ED25519
+
+
+class RecoveryPublicKey(_VerifyingKey):
+    """A recovery key's public half, `pcv1…`: what may replace a provider's stolen key."""
+
+    __slots__ = ()
+    KIND, TYPE = "pcv", RECOVERY
+
+
+class _SecretKey(_Key):
+    """A secret key. It is not printed; Python cannot wipe it from memory."""
+
+    __slots__ = ()
+
+    @classmethod
+    def generate(cls: type[AnyKey]) -> AnyKey:
+        """Creates a key from the system's random source."""
+        return cls(secrets.token_bytes(LENGTH))
+
+    def secret_text(self) -> str:
+        """The key's text, as secret as the key: for a file that only its owner reads."""
+        return write_text(self._bytes, self.KIND)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class DeviceKey(_SecretKey):
+    """A device's secret key, `PCR-SECRET-1…`."""
+
+    __slots__ = ("public_key", "_private")
+    KIND = "pcr-secret-"
+
+    public_key: DevicePublicKey
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._private = X25519PrivateKey.from_private_bytes(self._bytes)
+        self.public_key = DevicePublicKey(self._private.public_key().public_bytes_raw())
+
+    def exchange_key(self) -> X25519PrivateKey:
+        return self._private
+
+
+class _SigningKey(_SecretKey):
+    __slots__ = ("_private",)
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._private = Ed25519PrivateKey.from_private_bytes(self._bytes)
+
+    def sign(self, message: bytes) -> bytes:
+        """An Ed25519 signature, 64 bytes."""
+        return self._private.sign(message)
+
+    def public_bytes(self) -> bytes:
+        return self._private.public_key().public_bytes_raw()
+
+
+class SenderKey(_SigningKey):
+    """A provider's signing key, `PCS-SECRET-1…`."""
+
+    __slots__ = ("public_key",)
+    KIND = "pcs-secret-"
+
+    public_key: SenderPublicKey
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.public_key = SenderPublicKey(self.public_bytes())
+
+    def hedge_seed(self) -> bytes:
+        return self._bytes
+
+
+class RecoveryKey(_SigningKey):
+    """A recovery key, `PCV-SECRET-1…`, which stays offline."""
+
+    __slots__ = ("public_key",)
+    KIND = "pcv-secret-"
+
+    public_key: RecoveryPublicKey
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.public_key = RecoveryPublicKey(self.public_bytes())
+
+
+def shown(kind: str) -> str:
+    """A prefix in the case of its texts."""
+    return kind.upper() if kind.endswith("-") else kind
+
+
+def read_text(text: str, kind: str) -> bytes:
+    text = text[:-1] if text.endswith("\n") else text
+    of = [other for other in KINDS if text.startswith(shown(other) + "1")]
+    if not of:
+        raise PushcryptError(Code.MALFORMED_KEY, f"this is not the text of a key; it begins with {shown(kind)}1")
+    if of[0] != kind:
+        raise PushcryptError(Code.WRONG_KIND_OF_KEY, f"this is a {shown(of[0])}1 key, and a {shown(kind)}1 key is needed")
+    alphabet = ALPHABET.upper() if kind.endswith("-") else ALPHABET
+    values = [alphabet.find(character) for character in text[len(kind) + 1 :]]
+    if len(values) != 58 or -1 in values:
+        raise PushcryptError(Code.MALFORMED_KEY, "the key's text is too short, too long or has a wrong character; copy it whole")
+    if polymod(kind, values) != 1:
+        raise PushcryptError(Code.WRONG_CHECKSUM, "the key was mistyped or cut; copy it again")
+    if values[51] & 15:
+        raise PushcryptError(Code.MALFORMED_KEY, "the key's text has bits after its end")
+    number = 0
+    for value in values[:52]:
+        number = number << 5 | value
+    return (number >> 4).to_bytes(LENGTH, "big")
+
+
+def write_text(key: bytes, kind: str) -> str:
+    number = int.from_bytes(key, "big") << 4
+    values = [number >> 5 * place & 31 for place in reversed(range(52))]
+    checksum = polymod(kind, values + [0] * 6) ^ 1
+    values += [checksum >> 5 * place & 31 for place in reversed(range(6))]
+    text = kind + "1" + "".join(ALPHABET[value] for value in values)
+    return text.upper() if kind.endswith("-") else text
+
+
+def polymod(kind: str, values: list[int]) -> int:
+    """The checksum of BIP-173: 1 for a valid text."""
+    prefix = kind.encode()
+    checksum = 1
+    for value in [byte >> 5 for byte in prefix] + [0] + [byte & 31 for byte in prefix] + values:
+        top = checksum >> 25
+        checksum = (checksum & 0x1FFFFFF) << 5 ^ value
+        for bit, generator in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
+            if top >> bit & 1:
+                checksum ^= generator
+    return checksum
+
+
+def weak() -> PushcryptError:
+    return PushcryptError(Code.WEAK_KEY, "no honest program makes this public key; find out who sent it")
+
+
+def check_device_key(key: bytes) -> None:
+    """Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero."""
+    u = int.from_bytes(key, "little")
+    if u >= P or u in SMALL_ORDER_U:
+        raise weak()
+
+
+def check_sender_key(key: bytes) -> None:
+    """Refuses what [K-7] refuses of sender and recovery keys, by definition: decodes the point and multiplies it by L.
+
+    Python's integers do not compute in constant time; the key is public.
+    """
+    y, sign = int.from_bytes(key, "little") & (1 << 255) - 1, key[31] >> 7
+    if y >= P:
+        raise weak()
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if x * x % P != square:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if x * x % P != square or x == 0:
+        # No such point, or one of the two with x = 0: the identity and the point of order 2.
+        raise weak()
+    x = P - x if x & 1 != sign else x
+    point, product = (x, y, 1, x * y % P), (0, 1, 1, 0)
+    for bit in bin(L)[2:]:
+        product = add(product, product)
+        if bit == "1":
+            product = add(product, point)
+    if product[0] != 0 or product[1] != product[2]:
+        raise weak()
+
+
+Point = tuple[int, int, int, int]
+
+
+def add(a: Point, b: Point) -> Point:
+    """The sum of two points (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z: RFC 8032, section 5.1.4."""
+    s, t = (a[1] - a[0]) * (b[1] - b[0]), (a[1] + a[0]) * (b[1] + b[0])
+    u, v = 2 * D * a[3] * b[3], 2 * a[2] * b[2]
+    e, f, g, h = t - s, v - u, v + u, t + s
+    return e * f % P, g * h % P, f * g % P, e * h % P

@@ -1,0 +1,328 @@
+"""How a phone and its provider exchange public keys: `Docs/FormatRecords.md`.
+
+The app provides the channel, which must authenticate both ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._envelope import LARGEST_TIME, TOPIC
+from ._errors import Code, PushcryptError
+from ._json import Number, parse_object, write
+from .keys import DevicePublicKey, RecoveryPublicKey, SenderPublicKey
+from .messages import is_label
+
+__all__ = ["DeviceRecord", "HeldDevice", "Pins", "Reply", "SenderRecord", "apply_reply", "check_registration"]
+
+SUITE = 1
+LARGEST_SUITE = 255
+MOST_SUITES = 16
+LONGEST_VERSION = 64
+MOST_RECOVERY = 2
+MOST_FOREIGN = 16
+GENERATION_STEP = 1024
+REASON = re.compile(r"[a-z0-9-]{1,64}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceRecord:
+    """A phone's registration: from a phone to its provider."""
+
+    public_key: DevicePublicKey
+    #: The id under which the provider keeps the device; without one, the provider names it.
+    device: str | None = None
+    suites: Sequence[int] = (SUITE,)
+    topic: str | None = None
+    generation: int = 1
+    #: Milliseconds since 1970.
+    created: int | None = None
+    #: The sender key that the device has pinned.
+    sender: SenderPublicKey | None = None
+    recovery: Sequence[RecoveryPublicKey] = ()
+    app_version: str | None = None
+
+    @classmethod
+    def parse(cls, data: bytes) -> DeviceRecord:
+        """Reads a record; refuses one that breaks a rule. The rules of a provider follow: `check_registration`."""
+        # First what is no text of a key, then those, last what follows of the keys.
+        fields = Fields(data)
+        fields.check_suite()
+        public_key, key_id, sender = fields.needed("public_key"), fields.text("key_id"), fields.text("sender")
+        device, version = fields.text("device"), fields.text("app_version")
+        require(device is None or is_device_id(device), "the device's id")
+        require(version is None or is_label(version, LONGEST_VERSION), "the app's version")
+        topic, generation, created = fields.topic(), fields.number("generation"), fields.number("created")
+        suites, recovery = fields.suites(), fields.texts("recovery", MOST_RECOVERY)
+        record = cls(
+            public_key=DevicePublicKey.parse(public_key), device=device, suites=suites, topic=topic,
+            generation=1 if generation is None else generation, created=created,
+            sender=None if sender is None else SenderPublicKey.parse(sender),
+            recovery=tuple(map(RecoveryPublicKey.parse, recovery)), app_version=version,
+        )
+        require(key_id is None or key_id == record.public_key.key_id, "key_id, which is another key's,")
+        check_different(record.sender, record.recovery)
+        return record
+
+    def to_json(self) -> bytes:
+        """The record as minimal JSON."""
+        members = {
+            "device": self.device, "public_key": str(self.public_key), "key_id": self.public_key.key_id, "suite": SUITE,
+            "suites": list(self.suites), "topic": self.topic, "generation": self.generation, "created": self.created,
+            "sender": None if self.sender is None else str(self.sender), "recovery": list(map(str, self.recovery)),
+            "app_version": self.app_version,
+        }
+        return written(members)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SenderRecord:
+    """A provider's announcement of its key: from a provider to its phones."""
+
+    public_key: SenderPublicKey
+    topic: str | None = None
+    generation: int = 1
+    created: int | None = None
+    recovery: Sequence[RecoveryPublicKey] = ()
+
+    @classmethod
+    def parse(cls, data: bytes) -> SenderRecord:
+        """Reads a record; refuses one that breaks a rule."""
+        fields = Fields(data)
+        fields.check_suite()
+        public_key, key_id = fields.needed("public_key"), fields.text("key_id")
+        topic, generation, created = fields.topic(), fields.number("generation"), fields.number("created")
+        recovery = fields.texts("recovery", MOST_RECOVERY)
+        record = cls(
+            public_key=SenderPublicKey.parse(public_key), topic=topic, generation=1 if generation is None else generation,
+            created=created, recovery=tuple(map(RecoveryPublicKey.parse, recovery)),
+        )
+        require(key_id is None or key_id == record.public_key.key_id, "key_id, which is another key's,")
+        check_different(record.public_key, record.recovery)
+        return record
+
+    def to_json(self) -> bytes:
+        """The record as minimal JSON."""
+        members = {
+            "public_key": str(self.public_key), "key_id": self.public_key.key_id, "topic": self.topic,
+            "generation": self.generation, "created": self.created, "recovery": list(map(str, self.recovery)),
+        }
+        return written(members)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """A provider's answer to a record: either `acknowledged`, or `refused` with a reason."""
+
+    acknowledged: DevicePublicKey | None = None
+    refused: str | None = None
+    sender: SenderPublicKey | None = None
+    recovery: Sequence[RecoveryPublicKey] = ()
+    #: The members of the record that name a key which the provider never had [D-22].
+    foreign: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        require((self.acknowledged is None) != (self.refused is None), "the choice of acknowledged or refused")
+        require(self.refused is None or REASON.fullmatch(self.refused) is not None, "the reason")
+
+    @classmethod
+    def parse(cls, data: bytes) -> Reply:
+        """Reads a reply; refuses one that breaks a rule."""
+        fields = Fields(data)
+        require(fields.number("version") == 1, "the version")
+        acknowledged, refused, sender = (fields.text(name) for name in ("acknowledged", "refused", "sender"))
+        require((acknowledged is None) != (refused is None), "the choice of acknowledged or refused")
+        require(refused is None or REASON.fullmatch(refused) is not None, "the reason")
+        recovery, foreign = fields.texts("recovery", MOST_RECOVERY), fields.texts("foreign", MOST_FOREIGN)
+        reply = cls(
+            acknowledged=None if acknowledged is None else DevicePublicKey.parse(acknowledged), refused=refused,
+            sender=None if sender is None else SenderPublicKey.parse(sender),
+            recovery=tuple(map(RecoveryPublicKey.parse, recovery)), foreign=tuple(foreign),
+        )
+        check_different(reply.sender, reply.recovery)
+        return reply
+
+    def to_json(self) -> bytes:
+        """The reply as minimal JSON."""
+        members = {
+            "version": 1, "acknowledged": None if self.acknowledged is None else str(self.acknowledged),
+            "refused": self.refused, "sender": None if self.sender is None else str(self.sender),
+            "recovery": list(map(str, self.recovery)), "foreign": list(self.foreign),
+        }
+        return written(members)
+
+
+# A provider
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldDevice:
+    """What a provider holds of a device."""
+
+    public_key: DevicePublicKey
+    generation: int
+    topic: str | None = None
+    user: str | None = None
+
+
+def check_registration(
+    record: DeviceRecord, held: HeldDevice | None, *, user: str | None, elsewhere: HeldDevice | None = None,
+    replace: bool = False, own_keys: Collection[SenderPublicKey | RecoveryPublicKey] | None = None,
+) -> list[str]:
+    """Decides whether a provider accepts a record [D-7], [D-8], [D-15], [D-17], [D-18], [D-22].
+
+    Refuses it with the code that the reply names: `Reply(refused=error.code)`. Otherwise the provider stores the record,
+    in the same transaction in which it read `held`, removes the key `elsewhere`, and keeps the held topic and user if
+    the record and the session have none.
+
+    Args:
+        record: What the phone sent.
+        held: What the provider holds of the record's device; `None` if it does not know it.
+        user: The user whose session sent the record, never a member of it; `None` for a session without a user.
+        elsewhere: Another device under which the provider holds the record's key.
+        replace: Whether the provider's operator says that the device was set up again.
+        own_keys: All sender and recovery keys that the provider has or had.
+
+    Returns:
+        The record's members that name a key which the provider never had, for `Reply.foreign`: tell your operator.
+    """
+    if held is not None and not replace and held.user is not None:
+        if user is not None and user != held.user:
+            raise PushcryptError(Code.USER_MISMATCH, "the device is another user's")
+        if user is None and record.public_key != held.public_key:
+            raise PushcryptError(Code.USER_MISMATCH, "the device is a user's, and a session without a user has another key")
+    if not replace:
+        generation = 0 if held is None else held.generation
+        if held is not None and (
+            record.generation < generation or (record.generation == generation and record.public_key != held.public_key)
+        ):
+            raise PushcryptError(Code.GENERATION_ROLLBACK, "the record is older than the one held")
+        if record.generation > generation + GENERATION_STEP:
+            raise PushcryptError(Code.GENERATION_TOO_HIGH, f"the generation is over {GENERATION_STEP} above the one held")
+        if held is not None and None not in (held.topic, record.topic) and held.topic != record.topic:
+            raise PushcryptError(Code.TOPIC_MISMATCH, "the device is held for another app")
+    owner = user if user is not None or held is None else held.user
+    if elsewhere is not None and (owner is None or elsewhere.user != owner):
+        raise PushcryptError(Code.KEY_TAKEN, "another device, not of the same user, has this key")
+    if own_keys is None:
+        return []
+    foreign = ["sender"] if record.sender is not None and record.sender not in own_keys else []
+    return foreign + (["recovery"] if any(key not in own_keys for key in record.recovery) else [])
+
+
+# A phone
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pins:
+    """The sender that a phone has pinned, and its recovery keys."""
+
+    sender: SenderPublicKey | None = None
+    recovery: tuple[RecoveryPublicKey, ...] = ()
+
+
+def apply_reply(
+    reply: Reply, key: DevicePublicKey, pins: Pins, *, sender_built_in: bool, recovery_built_in: bool
+) -> tuple[bool, Pins]:
+    """What a phone does with a reply to the record of `key`: whether the key is confirmed, and what it trusts then
+    [D-12], [D-13], [D-20].
+
+    `sender_built_in` and `recovery_built_in` say whether the app has such a key built in.
+    """
+    if reply.acknowledged != key:
+        return False, pins
+    if pins.sender is not None or sender_built_in or reply.sender is None:
+        return True, pins
+    recovery = pins.recovery
+    if not recovery and not recovery_built_in:
+        recovery = tuple(reply.recovery)
+    return True, Pins(sender=reply.sender, recovery=recovery)
+
+
+# Members
+
+
+class Fields:
+    """The members of a record. A member that is `null` counts as absent [D-6]."""
+
+    def __init__(self, data: bytes) -> None:
+        members = parse_object(bytes(data), Code.MALFORMED_RECORD)
+        self.members: dict[str, Any] = {name: value for name, value in members.items() if value is not None}
+
+    def text(self, name: str) -> str | None:
+        value = self.members.get(name)
+        require(value is None or type(value) is str, name)
+        return value
+
+    def needed(self, name: str) -> str:
+        value = self.text(name)
+        if value is None:
+            raise broken(name)
+        return value
+
+    def number(self, name: str) -> int | None:
+        value = self.members.get(name)
+        number = value.at_most(LARGEST_TIME) if type(value) is Number else None
+        require(value is None or number is not None, name)
+        return number
+
+    def texts(self, name: str, most: int) -> list[str]:
+        value = self.members.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not 1 <= len(value) <= most or any(type(text) is not str for text in value):
+            raise broken(name)
+        return value
+
+    def topic(self) -> str | None:
+        topic = self.text("topic")
+        require(topic is None or TOPIC.fullmatch(topic) is not None, "topic")
+        return topic
+
+    def check_suite(self) -> None:
+        suite = self.members.get("suite")
+        require(suite is None or (type(suite) is Number and suite == str(SUITE)), "suite")
+
+    def suites(self) -> tuple[int, ...]:
+        """[D-9]"""
+        value = self.members.get("suites")
+        if value is None:
+            return (SUITE,)
+        if not isinstance(value, list) or not 1 <= len(value) <= MOST_SUITES:
+            raise broken("suites")
+        numbers = [one.at_most(LARGEST_SUITE) if type(one) is Number else None for one in value]
+        suites = [number for number in numbers if number]
+        require(len(suites) == len(value) and suites == sorted(set(suites)) and SUITE in suites, "suites")
+        return tuple(suites)
+
+
+def is_device_id(text: str) -> bool:
+    """[D-14]"""
+    return is_label(text) and not text.startswith("pcr1") and bool(text.strip(" "))
+
+
+def check_different(sender: SenderPublicKey | None, recovery: Sequence[RecoveryPublicKey]) -> None:
+    """[K-10], and no recovery key twice."""
+    keys = [*map(bytes, recovery), *([] if sender is None else [bytes(sender)])]
+    require(len(set(keys)) == len(keys), "one key in two places")
+
+
+def require(condition: bool, what: str) -> None:
+    if not condition:
+        raise broken(what)
+
+
+def broken(what: str) -> PushcryptError:
+    return PushcryptError(Code.MALFORMED_RECORD, f"{what} breaks the rules of records; see Docs/FormatRecords.md")
+
+
+def written(members: dict[str, Any]) -> bytes:
+    """JSON without what is absent. What this package refuses to read is not written either."""
+    data = write({name: value for name, value in members.items() if value is not None and value != []})
+    try:
+        return data.encode("utf-8")
+    except UnicodeEncodeError:
+        raise broken("a text with half a surrogate pair") from None

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The Python package, called by run.sh.
+# Usage: python.sh install   builds the source distribution and, from it, the wheel, and installs that into a clean environment
+#        python.sh check     its version, types and README, and what Packages/python tests
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+root=$PWD/.build/languages/python
+tools=$PWD/.build/interop/bin
+wheels=$PWD/.build/wheels
+environment=$root/environment
+
+fail() {
+    echo "packages: error: python: $1" >&2
+    exit 1
+}
+
+install() {
+    rm -rf "$root" && mkdir -p "$root"
+    # The build must not write into the sources. Links, such as the licence, become files.
+    cp -RL Sources/Languages/python "$root/source"
+    {
+        SOURCE_DATE_EPOCH=1735689600 "$tools/python" -m build --no-isolation --outdir "$root/dist" "$root/source"
+        python3 -m venv "$environment"
+        "$environment/bin/pip" install --disable-pip-version-check --no-index --find-links "$wheels" "$root"/dist/*.whl
+    } >"$root/log" 2>&1 || { tail -n 30 "$root/log" >&2; fail "it cannot be built and installed: $root/log"; }
+}
+
+check() {
+    local version
+    version=$(sed -nE 's/.*programVersion = "(.*)"/\1/p' Sources/PushcryptCommand/Commands.swift)
+    for file in "pushcrypt-$version.tar.gz" "pushcrypt-$version-py3-none-any.whl"; do
+        [ -f "$root/dist/$file" ] || fail "its version is not $version: $(ls "$root/dist")"
+    done
+    "$tools/python" -m zipfile -l "$root/dist/pushcrypt-$version-py3-none-any.whl" >"$root/files"
+    for file in pushcrypt/py.typed licenses/LICENSE; do grep -q "$file" "$root/files" || fail "it has no $file"; done
+
+    # As its user would: `pip install pushcrypt` without a network finds the artefact.
+    Tests/Checks/Packages/readme.sh Sources/Languages/python/README.md "$root/readme" PATH="$PWD/.build/release:$PATH" \
+        PIP_NO_INDEX=1 PIP_FIND_LINKS="$wheels $root/dist" PIP_DISABLE_PIP_VERSION_CHECK=1
+    "$tools/mypy" --strict --python-executable "$environment/bin/python" --cache-dir "$root/mypy" --package pushcrypt >"$root/types" ||
+        { cat "$root/types" >&2; fail 'types'; }
+    "$tools/mypy" --strict --python-executable "$environment/bin/python" --cache-dir "$root/mypy" "$root"/readme/*.py \
+        Tests/Checks/Packages/python/*.py >"$root/types" || { cat "$root/types" >&2; fail 'types of a user'; }
+    for test in Tests/Checks/Packages/python/*_test.py; do
+        "$environment/bin/python" -B -W error "$test" "$PWD/.build/release/pushcrypt"
+    done
+    echo "packages: python: version $version, README and types"
+}
+
+"$1"
