@@ -236,7 +236,7 @@ def seal_chunks(plain: BinaryIO, sealed: BinaryIO, hedge: Hedge, random: bytes, 
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Whole chunks, and the rest. A raw file may return fewer bytes than asked for before its end."""
+    """Whole chunks, and the rest. A raw file may return fewer bytes than requested before its end."""
     chunk = b""
     while piece := file.read(PLAIN_CHUNK - len(chunk)):
         chunk += piece

@@ -170,7 +170,7 @@ class PushRequest:
 class Sealer:
     """Seals APNs payloads for the devices of one app. Any number of threads may use one.
 
-    `topic` is the app's bundle id, without a suffix such as `.voip`. A key in a service is a `Signer`, which is asked for
+    `topic` is the app's bundle id, without a suffix such as `.voip`. A key in a service is a `Signer`, which gives
     one signature here.
     """
 
