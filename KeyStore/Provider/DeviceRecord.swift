@@ -69,6 +69,7 @@ struct DeviceRow: StoredRow {
         "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender",
         "suites", "app_version", "user", "recovery")
     static let put = table.put
+    static let insert = table.insert
     static let counted: CountedTable? = .devices
     /// The value stored as NULL: nearly every device reports it.
     private static let usualSuites = [Envelope.suite]

@@ -107,7 +107,7 @@ extension StoreTransaction {
         }
         guard let old else {
             try claimKey(registration.publicKey, for: id, of: user, at: now)
-            try put(
+            try insert(
                 DeviceRow(
                     DeviceRecord(registration, id: id, user: user, topic: registration.topic, updatedAt: now)))
             return .added

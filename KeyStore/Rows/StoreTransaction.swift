@@ -43,11 +43,21 @@ struct StoreTransaction {
 
     /// Writes a row, replacing the one with its primary key, if any.
     func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) {
+        try write(row, Row.put) { key throws(KeyStoreError) in try countedTag(Row.self, key: key) }
+    }
+
+    /// Writes the row of a device that the caller has looked for in this transaction and not found; throws `corruptStore`
+    /// if it is there. An import of many saves a lookup each.
+    func insert(_ row: DeviceRow) throws(KeyStoreError) { try write(row, DeviceRow.insert) { _ in nil } }
+
+    private func write<Row: StoredRow>(
+        _ row: Row, _ statement: String, replacing oldTag: (SQLiteValue) throws(KeyStoreError) -> Bytes?
+    ) throws(KeyStoreError) {
         var values = row.values
         let (key, tag) = (values[0], keys.tag(of: values[...], in: Row.table.name))
-        let old = try countedTag(Row.self, key: key)
+        let old = try oldTag(key)
         values.append(.blob(tag))
-        try connection.rows(Row.put, values)
+        try connection.rows(statement, values)
         noteChange(to: (key, tag), from: old.map { (key, $0) }, of: Row.self)
     }
 

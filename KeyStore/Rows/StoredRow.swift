@@ -47,12 +47,13 @@ struct StoreTable: Sendable {
 
     /// The statement that writes a row. REPLACE would silently delete other rows that violate a unique index.
     var put: String {
-        let values = String(repeating: "?, ", count: count)
         let updates = columns.map { "\($0) = excluded.\($0), " }.joined()
-        return """
-            INSERT INTO \(name) (\(Self.list(key, columns)), tag) VALUES (\(values)?)
-            ON CONFLICT (\(key)) DO UPDATE SET \(updates)tag = excluded.tag
-            """
+        return "\(insert) ON CONFLICT (\(key)) DO UPDATE SET \(updates)tag = excluded.tag"
+    }
+
+    /// The statement that writes a new row.
+    var insert: String {
+        "INSERT INTO \(name) (\(Self.list(key, columns)), tag) VALUES (\(String(repeating: "?, ", count: count))?)"
     }
 
     /// The statement that reads the tag of the row with a key.

@@ -88,8 +88,15 @@ final class SQLiteConnection {
         try execute(
             """
             \(locking) PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = MEMORY;
-            PRAGMA cache_size = -8192; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
+            PRAGMA cache_size = -\(Self.cache * 1024); PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
+    }
+
+    static let cache = 8
+
+    /// The most of the file that stays in memory between transactions; SQLite frees what is above a smaller limit.
+    func setCache(megabytes: Int) throws(KeyStoreError) {
+        try execute("PRAGMA cache_size = -\(megabytes * 1024)")
     }
 
     /// Waits up to this long while another connection holds the database, trying again every few milliseconds.
