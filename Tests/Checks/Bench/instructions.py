@@ -103,7 +103,8 @@ class Counts:
 
 def run(command: list[str], **options) -> bytes:
     """Runs a command; raises what it says when it fails."""
-    result = subprocess.run(command, capture_output=True, env=environment(), **options)
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    result = subprocess.run(command, env=environment(), **options)
     if result.returncode != 0:
         said = result.stderr.decode(errors="replace").strip()
         raise Failure(f"{' '.join(command)} ended with {result.returncode}: {said[-2000:]}")
@@ -153,12 +154,18 @@ class Bench:
         run(callgrind + command, **options)
         return Counts(output)
 
-    def each(self, few: int, many: int, command: list[str], input=None) -> float:
+    def each(self, few: int, many: int, command: list[str], lines=None) -> float:
         """What one more costs; `{}` stands for how many there are."""
 
         def count(number: int) -> int:
             words = [word.replace("{}", str(number)) for word in command]
-            return self.counts(words, input=input(number) if input else None).instructions
+            if lines is None:
+                return self.counts(words).instructions
+            # Files, because a pipe takes and gives other pieces on a busy machine.
+            file = self.folder / f"lines{number}"
+            file.write_bytes(lines(number))
+            with open(file, "rb") as standard_input, open(f"{file}.sealed", "wb") as standard_output:
+                return self.counts(words, stdin=standard_input, stdout=standard_output).instructions
 
         return (count(many) - count(few)) / (many - few)
 
@@ -206,7 +213,7 @@ class Bench:
                 "library seal": pool.submit(self.each, 20, 120, [self.bench, "seal", "{}"]),
                 "library open": pool.submit(self.each, 20, 120, [self.bench, "open", "{}"]),
                 # Both many times a chunk, so that both have as many lines a chunk.
-                "batch line": pool.submit(self.each, 200, 600, batch, self.lines),
+                "batch line": pool.submit(self.each, 200, 1400, batch, self.lines),
                 "device found among 1,000,000": pool.submit(self.each, 100, 600, [self.bench, "find", "{}", million()]),
             }
             found = {name: future.result() for name, future in each.items()}

@@ -37,38 +37,50 @@ swift test --skip-build --parallel 2>&1 | tee "$log" | LC_ALL=C awk '
     /^(✘|↳|error:|warning:|Test Suite|\/)/ { hidden = 0 }
     !hidden' || status=1
 
-# The checks that `make test-long` removes one after another are where its tables say.
-Tests/Checks/Mutants/mutants.py --check .build/debug/pushcryptPackageTests.xctest 2>&1 | tee -a "$log" || status=1
+# Two lanes at once, because half of these checks keep one core busy. Each check's output is shown when its lane is done.
+lanes=$(mktemp -d)
+trap 'rm -rf "$TMPDIR" "$lanes"' EXIT
 
-# The public API: every symbol has a comment and a topic, and stands in the committed listing.
-Tests/Checks/Scripts/documentation.py check .build/debug/Modules &&
-    Tests/Checks/Scripts/api.py check .build/documentation/symbols || status=1
+# Runs a check and notes what it says, how long it took, and whether it failed.
+check() { # LANE NAME COMMAND…
+    local lane=$lanes/$1 name=$2 start=$SECONDS
+    shift 2
+    echo "$name" >>"$lane"
+    "$@" >>"$lane" 2>&1 || { echo "error: $name" >>"$lane"; touch "$lanes/failed"; }
+    echo "seconds: $name: $((SECONDS - start))" >>"$lane"
+}
 
-# Messages to a local APNs that misbehaves.
-echo "sending to APNs"
-Tests/Checks/Apns/send_test.py .build/debug/pushcrypt-send 2>&1 | tee -a "$log" | { grep -v '^vectors:' || true; } || status=1
+races() { swift build --sanitize=thread --scratch-path .build/races --product Races $quiet && .build/races/debug/Races 100000; }
 
-# Many threads on one session, built separately: the thread sanitizer detects unlocked accesses.
-echo "races under the thread sanitizer"
-swift build --sanitize=thread --scratch-path .build/races --product Races $quiet &&
-    .build/races/debug/Races 100000 2>&1 | tee -a "$log" | { grep -v '^races:' || true; } || status=1
+api() {
+    Tests/Checks/Scripts/documentation.py check .build/debug/Modules && Tests/Checks/Scripts/api.py check .build/documentation/symbols
+}
 
-# Every fuzz target with its corpus, and some thousand further inputs.
-echo "fuzz targets under the address sanitizer"
-Tests/Checks/Fuzz/run.sh short 2>&1 | tee -a "$log" | { grep -v '^fuzz: [a-z]*: [0-9]' || true; } || status=1
-
-# The instruction counts of the release build, against the recorded ceilings.
-echo "instructions under callgrind"
-Tests/Checks/Bench/instructions.py check 2>&1 | tee -a "$log" | { grep -v '^instructions:' || true; } || status=1
-
-# The examples of the documents, as an outside package.
-Tests/Checks/Scripts/document-examples.sh .build/debug/pushcrypt || status=1
-
-# The scaffold's output, as an app that depends on this package.
-Tests/Checks/Scripts/scaffold.sh .build/debug/pushcrypt || status=1
-
-# The files that `make install` installs and `make uninstall` removes.
-Tests/Checks/Scripts/install.sh .build/debug/pushcrypt 2>&1 | tee -a "$log" || status=1
+{
+    # Many threads on one session, built separately: the thread sanitizer detects unlocked accesses.
+    check 1 "races under the thread sanitizer" races
+    # Every fuzz target with its corpus, and some thousand further inputs.
+    check 1 "fuzz targets under the address sanitizer" Tests/Checks/Fuzz/run.sh short
+} &
+{
+    # The checks that `make test-long` removes one after another are where its tables say.
+    check 2 "mutants fit the sources" Tests/Checks/Mutants/mutants.py --check .build/debug/pushcryptPackageTests.xctest
+    # Every public symbol has a comment and a topic, and stands in the committed listing.
+    check 2 "public API" api
+    # Messages to a local APNs that misbehaves.
+    check 2 "sending to APNs" Tests/Checks/Apns/send_test.py .build/debug/pushcrypt-send
+    # The instruction counts of the release build, against the recorded ceilings.
+    check 2 "instructions under callgrind" Tests/Checks/Bench/instructions.py check
+    # The examples of the documents, as an outside package.
+    check 2 "examples of the documents" Tests/Checks/Scripts/document-examples.sh .build/debug/pushcrypt
+    # The scaffold's output, as an app that depends on this package.
+    check 2 "scaffold" Tests/Checks/Scripts/scaffold.sh .build/debug/pushcrypt
+    # The files that `make install` installs and `make uninstall` removes.
+    check 2 "installed files" Tests/Checks/Scripts/install.sh .build/debug/pushcrypt
+} &
+wait
+cat "$lanes"/[12] | tee -a "$log" | { grep -vE '^(vectors|races|instructions|seconds): |^fuzz: [a-z]*: [0-9]' || true; }
+[ ! -e "$lanes/failed" ] || status=1
 
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"
