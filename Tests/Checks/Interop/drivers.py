@@ -8,7 +8,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 BUILT = os.path.join(ROOT, ".build/interop")
 COMMANDS = {
     "python": [os.path.join(ROOT, ".build/languages/python/environment/bin/python"), "-B", "Tests/Checks/Interop/python/driver.py"],
-    "javascript": ["node", "Tests/Checks/Interop/javascript/driver.mjs"],
+    "javascript": ["node", os.path.join(ROOT, ".build/languages/javascript/driver.mjs")],
     "c": [os.path.join(BUILT, "built/driver")],
     "c-sanitized": [os.path.join(BUILT, "built/driver-sanitized")],
     "java": ["java", "-cp", os.path.join(BUILT, "built"), "-XX:+UseSerialGC", "-Xmx512m", "Driver"],
@@ -16,7 +16,7 @@ COMMANDS = {
 
 # The languages whose driver uses an installed package, which is also asked about sealing as a provider does it, records, replies and
 # the member `pushcrypt`. The others have a receiver alone.
-PACKAGES = {"python"}
+PACKAGES = {"python", "javascript"}
 
 
 # Seconds that a receiver may take for an answer.

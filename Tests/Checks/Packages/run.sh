@@ -7,7 +7,7 @@
 # LANGUAGE.sh check     tests what only this language has
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-[ -n "${LANGUAGES:-}" ] || LANGUAGES=$(cd Tests/Checks/Packages && ls ./*.sh | sed -n 's|^\./\(.*\)\.sh$|\1|p' | grep -vx run | xargs)
+[ -n "${LANGUAGES:-}" ] || LANGUAGES=$(cd Sources/Languages && for name in */; do [ ! -f "../../Tests/Checks/Packages/${name%/}.sh" ] || echo "${name%/}"; done | xargs)
 export LANGUAGES
 for language in $LANGUAGES; do
     "Tests/Checks/Packages/$language.sh" install

@@ -11,7 +11,7 @@
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh send       what `make send` and `make test-send` need besides: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt
-#        setup.sh interop    what `make test-interop` and `make test-packages` need besides: Node 18, JDK 17, gcc, Go, and Python 3.11 with
+#        setup.sh interop    what `make test-interop` and `make test-packages` need besides: Node 18, TypeScript, JDK 17, gcc, Go, and Python 3.11 with
 #                            an environment in .build/interop and wheels in .build/wheels
 #        setup.sh xcode      what `make test-xcode` needs besides: llvm, and a Python environment in .build/xcode
 #        setup.sh browser    what `make test-browser` needs besides: Chromium, and fonts of many scripts
@@ -153,6 +153,7 @@ add_missing() {
         need python3 has_python_311
         need python3-venv python3 -c 'import ensurepip'
         need nodejs has_node_18
+        need node-typescript command -v tsc
         need openjdk-17-jdk-headless has_jdk_17
         need gcc command -v gcc
         need golang-go command -v go

@@ -1,20 +1,28 @@
-// Reads questions from standard input, a line each, and answers them with the receiver in JavaScript. ../README.md has the
-// language.
+// Reads questions from standard input, a line each, and answers them with the installed package. ../README.md has the language. What the
+// package does not export, and only tests ask, is loaded by its file.
 import { createHash } from "node:crypto";
+import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import * as attachments from "../../../../Sources/Languages/javascript/attachments.mjs";
-import * as envelope from "../../../../Sources/Languages/javascript/envelope.mjs";
-import * as keys from "../../../../Sources/Languages/javascript/keys.mjs";
-import * as payload from "../../../../Sources/Languages/javascript/payload.mjs";
-import { SenderKey, seal } from "../../../../Sources/Languages/javascript/seal.mjs";
-import { NEVER, Sender, Superseded, Trust } from "../../../../Sources/Languages/javascript/trust.mjs";
+import {
+    AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, Sealer, SenderKey, Trust, applyReply, checkRegistration, open, openEnvelope,
+    parseDeviceRecord, parseReply, parseSenderRecord, readFullBody, recoveryStatement, rotationStatement,
+} from "pushcrypt";
 import * as misuse from "./misuse.mjs";
 
+const require = createRequire(import.meta.url);
+const internal = (file) => require(`${import.meta.dirname ?? new URL(".", import.meta.url).pathname}/node_modules/pushcrypt/lib/${file}.js`);
+const { sealFile } = internal("attachments");
+const { checkContext, decode, fingerprint, OUTSIDE } = internal("envelope");
+const keys = internal("keys");
+const { checkPayload } = internal("payload");
+const { readReserved } = internal("reserved");
+const { hedgeKey } = internal("seal");
+const { FIXED } = internal("sealer");
+const { partsOf } = internal("secrets");
+
 const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
-const optional = (word) => (word === "-" ? undefined : data(word));
-const word = (data) => (data.length > 0 ? data.toString("hex") : "-");
+const word = (data) => (data.length > 0 ? Buffer.from(data).toString("hex") : "-");
 const several = (text) => (text === "-" ? [] : text.split(","));
-const senderText = (key) => keys.keyText(key, keys.SENDER_PUBLIC);
 
 /** A function that remembers its answers. */
 function cached(make) {
@@ -26,119 +34,198 @@ function cached(make) {
     };
 }
 
-const key = cached(keys.parseKey);
-const senderKey = cached((text) => new SenderKey(key(text, keys.SENDER_SECRET)));
+const senderKey = cached((text) => SenderKey.parse(text));
 const devices = cached((text) =>
     several(text).map((device) => {
         const [secret, end] = device.split("@");
-        return new envelope.DeviceKey(key(secret, keys.DEVICE_SECRET), end ? BigInt(end) : NEVER);
+        return DeviceKey.parse(secret, end ? { retiresAt: BigInt(end) } : {});
     }));
 const readTrust = cached((text) => new Trust(text === "-" ? [] : text.split("/").map(readSender)));
+const sealer = cached((options) => {
+    const { topic, sender, ...placeholder } = JSON.parse(options);
+    return new Sealer({ topic, sender: senderKey(sender), placeholder });
+});
 
 function readSender(text) {
     const [name, pinned, superseded, recovery, last] = text.split(";");
-    return new Sender(name, pinned === "-" ? null : key(pinned, keys.SENDER_PUBLIC), {
+    return {
+        name, pinned: pinned === "-" ? null : pinned, recoveryKeys: several(recovery), lastRecovery: data(last),
         superseded: several(superseded).map((pair) => {
-            const [old, by] = pair.split(":");
-            return new Superseded(key(old, keys.SENDER_PUBLIC), by === "-" ? null : data(by));
+            const [key, by] = pair.split(":");
+            return { key, statement: by === "-" ? null : data(by) };
         }),
-        recovery: several(recovery).map((own) => key(own, keys.RECOVERY_PUBLIC)),
-        lastRecovery: data(last),
-    });
+    };
 }
 
 function writeTrust(trust) {
     return trust.senders.map(writeSender).join("/") || "-";
 }
 
-function writeSender(sender) {
-    const superseded = sender.superseded.map((old) => `${senderText(old.key)}:${word(old.statement ?? Buffer.alloc(0))}`);
-    const recovery = sender.recovery.map((own) => keys.keyText(own, keys.RECOVERY_PUBLIC));
-    const pinned = sender.pinned === null ? "-" : senderText(sender.pinned);
-    return [sender.name, pinned, superseded.join(",") || "-", recovery.join(",") || "-", word(sender.lastRecovery)].join(";");
+function writeSender({ name, pinned, superseded, recoveryKeys, lastRecovery }) {
+    const old = superseded.map(({ key, statement }) => `${key}:${word(statement ?? Buffer.alloc(0))}`);
+    return [name, pinned ?? "-", old.join(",") || "-", recoveryKeys.join(",") || "-", word(lastRecovery)].join(";");
 }
 
-function answerOpen(open, input, context, device, trust, now) {
-    const found = open(input, context, devices(device), readTrust(trust), BigInt(now)), after = readTrust(trust).copy();
-    const { payload, messageID, sentAt, timeToLive, sender, statements } = found;
-    if (after.follow(statements, context, BigInt(now)).accepted.length !== statements.length) return "broken the statements are not accepted again";
-    const told = found.told.join(",") || "-";
-    return `opened ${word(payload)} ${word(messageID)} ${sentAt} ${timeToLive} ${senderText(sender)} ${writeTrust(after)} ${told}`;
+function answerOpen(how, input, topic, device, trust, at) {
+    const found = how(input, { topic, devices: devices(device), trust: readTrust(trust), at: BigInt(at) }), after = readTrust(trust).copy();
+    const { payload, messageID, sentAt, timeToLive, sender, statements, conflicts } = found;
+    if (after.follow(statements, { topic, at: BigInt(at) }).accepted.length !== statements.length) return "broken the statements are not accepted again";
+    return `opened ${word(payload)} ${messageID} ${sentAt} ${timeToLive} ${sender} ${writeTrust(after)} ${conflicts.join(",") || "-"}`;
 }
 
-function referenceText(reference) {
-    const texts = [reference.url, reference.type, reference.name].map((text) => Buffer.from(text));
-    return [...texts, reference.key, reference.sha256].map(word).join(" ") + ` ${reference.size}`;
+/** Words `name=hex` as lists of bytes. */
+function optionsOf(words) {
+    const found = {};
+    for (const each of words) {
+        const [name, value] = each.split("=");
+        (found[name] ??= []).push(Buffer.from(value, "hex"));
+    }
+    return found;
 }
+
+/** The same back, without what is undefined. */
+function written(values) {
+    return Object.entries(values).flatMap(([name, value]) =>
+        (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]).map((one) => ` ${name}=${Buffer.from(String(one)).toString("hex")}`)).join("");
+}
+
+function answerMessage(topic, device, secret, sentAt, text, ...words) {
+    const given = optionsOf(words), one = (name) => given[name]?.[0]?.toString(), maybe = (name, value) => (value === undefined ? {} : { [name]: value });
+    const sound = one("sound"), signature = given["hedge-signature"]?.[0];
+    let sender = secret;
+    const placeholder = { ...maybe("title", one("title")), ...(sound === undefined ? {} : { sound: sound || null }), clearFields: (given.kept ?? []).map(String) };
+    let own;
+    if (signature === undefined) {
+        own = sealer(JSON.stringify({ topic, sender, ...placeholder }));
+    } else {
+        const key = SenderKey.parse(secret);
+        partsOf(key, SenderKey).hedge = hedgeKey(signature);
+        own = new Sealer({ topic, sender: key, placeholder });
+    }
+    const fixed = { ...maybe("rMessageID", given["r-message-id"]?.[0]), ...maybe("rEphemeral", given["r-ephemeral"]?.[0]), ...maybe("sealedLife", one("sealed-life") && Number(one("sealed-life"))) };
+    const push = own.seal(data(text), {
+        to: device, at: BigInt(sentAt), ...maybe("pushType", one("push-type")), ...maybe("messageName", one("id")),
+        ...maybe("timeToLive", one("time-to-live") && Number(one("time-to-live"))), announcing: given.statement ?? [],
+        sentExactly: one("sent-exactly") === "yes", attachments: (given.attachment ?? []).map((json) => AttachmentReference.parse(json)), [FIXED]: fixed,
+    });
+    const request = own.request(push, { ...maybe("device", one("device")), ...maybe("collapseName", one("collapse-name")) });
+    return `sealed ${word(Buffer.from(push.json))}` + written({
+        "message-id": push.messageID, "time-to-live": push.timeToLive, "widest-length": push.widestLength,
+        "expiration": request.headers["apns-expiration"], "collapse-id": request.headers["apns-collapse-id"],
+    });
+}
+
+function answerRecord(kind, text, ...words) {
+    if (kind === "sender") {
+        const { publicKey, topic, generation, created, recoveryKeys } = parseSenderRecord(data(text));
+        return "ok" + written({ key: publicKey, generation, topic, created, recovery: recoveryKeys });
+    }
+    const record = parseDeviceRecord(data(text)), given = optionsOf(words), one = (name) => given[name]?.[0].toString();
+    const heldUser = one("held-user") ?? null, known = given["provider-has"]?.map(String);
+    const { topic, foreign } = checkRegistration(record, {
+        // The kit leaves out a user who is not known, and then means the one who has the device.
+        user: one("user") ?? heldUser, replace: one("replace") === "yes", ownKeys: known,
+        held: given["held-key"] ? { publicKey: one("held-key"), generation: Number(one("held-generation")), topic: one("held-topic"), user: heldUser } : null,
+        sameKey: given.elsewhere ? { user: one("elsewhere") === "-" ? null : one("elsewhere") } : null,
+    });
+    return "ok" + written({
+        key: record.publicKey, generation: record.generation, device: record.deviceID, suites: record.suites.join(" "), topic, created: record.created,
+        sender: record.sender, recovery: record.recoveryKeys, "app-version": record.appVersion, foreign,
+    });
+}
+
+function answerReply(device, text, ...words) {
+    const reply = parseReply(data(text)), given = optionsOf(words);
+    const after = applyReply(reply, {
+        publicKey: devices(device)[0].publicKey, pinned: given.pinned?.[0].toString() ?? null, recoveryKeys: (given["held-recovery"] ?? []).map(String),
+        builtIn: (given["built-in"] ?? []).map(String),
+    });
+    return "ok" + written({
+        acknowledged: reply.acknowledged, refused: reply.refused, sender: reply.sender, recovery: reply.recoveryKeys, foreign: reply.foreign,
+        confirms: after.confirms ? "yes" : "no", "pinned-after": after.pinned, "recovery-after": after.recoveryKeys,
+    });
+}
+
+function answerReserved(payload) {
+    const { withdraws, isDropped, sender, dropped } = readReserved(checkPayload(data(payload)), "");
+    return "ok" + written({
+        withdraws, drop: isDropped ? "yes" : undefined, name: sender?.name, handle: sender?.handle, conversation: sender?.conversation,
+        recipient: sender?.recipients, avatar: sender?.avatar?.url, dropped,
+    });
+}
+
+const SECRETS = { [keys.DEVICE_SECRET]: DeviceKey, [keys.SENDER_SECRET]: SenderKey, [keys.RECOVERY_SECRET]: RecoveryKey };
+const TYPES = { [keys.DEVICE_PUBLIC]: keys.X25519, [keys.SENDER_PUBLIC]: keys.ED25519, [keys.RECOVERY_PUBLIC]: keys.RECOVERY };
 
 const ANSWERS = {
     key(kind, text) {
         text = data(text).toString();
-        const found = keys.parseKey(text, kind);
-        if (keys.keyText(found, kind) !== text.replace(/\n$/, "")) return "the text of the key is another one";
-        if (kind === keys.DEVICE_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.X25519, found))} -`;
-        if (kind === keys.RECOVERY_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.RECOVERY, found))} -`;
-        if (kind === keys.SENDER_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.ED25519, found))} -`;
-        const secret = kind === keys.DEVICE_SECRET ? new envelope.DeviceKey(found) : new SenderKey(found);
-        return `ok ${word(found)} - ${word(secret.public)}`;
+        const found = keys.parseKey(text, kind), bare = text.replace(/\n$/, "");
+        if (keys.keyText(found, kind) !== bare) return "the text of the key is another one";
+        if (Object.hasOwn(TYPES, kind)) return `ok ${word(found)} ${word(keys.keyID(TYPES[kind], found))} -`;
+        const secret = SECRETS[kind].parse(text);
+        if (secret.secretText() !== bare) return "the text of the secret key is another one";
+        return `ok ${word(found)} - ${word(keys.parseKey(secret.publicKey, kind.slice(0, 3)))}`;
     },
     check(kind, publicKey) {
         (kind === keys.DEVICE_PUBLIC ? keys.checkDeviceKey : keys.checkSenderKey)(data(publicKey));
         return "ok";
     },
     context(text) {
-        envelope.checkContext(data(text).toString());
+        checkContext(data(text).toString());
         return "ok";
     },
     text(text) {
-        const decoded = envelope.decode(data(text).toString());
+        const decoded = decode(data(text).toString());
         if (decoded.toString("base64url") !== data(text).toString()) return "encodes as another text";
-        return `ok ${word(decoded.subarray(1, 5))} ${decoded.length - envelope.OUTSIDE}`;
+        return `ok ${word(decoded.subarray(1, 5))} ${decoded.length - OUTSIDE}`;
     },
-    fingerprint: (text) => `ok ${envelope.fingerprint(data(text).toString())}`,
-    open: (context, device, trust, now, text) =>
-        answerOpen(envelope.openText, data(text).toString(), context, device, trust, now),
-    push: (context, device, trust, now, push) => answerOpen(envelope.openPush, data(push), context, device, trust, now),
-    statement(trust, context, now, statement) {
-        const after = readTrust(trust).copy(), { changed, conflict } = after.evaluate(data(statement), context, BigInt(now));
+    fingerprint: (text) => `ok ${fingerprint(data(text).toString())}`,
+    open: (context, device, trust, now, text) => answerOpen(openEnvelope, data(text).toString(), context, device, trust, now),
+    push: (context, device, trust, now, push) => answerOpen(open, data(push), context, device, trust, now),
+    statement(trust, topic, at, statement) {
+        const after = readTrust(trust).copy(), { changed, conflict } = after.evaluate(data(statement), { topic, at: BigInt(at) });
         return `${changed ? "accepted" : "unchanged"} ${writeTrust(after)} ${conflict ?? "-"}`;
     },
-    seal(context, device, secret, sentAt, timeToLive, pushType, title, sound, messageID, ephemeral, statements, text) {
-        const push = seal(
-            data(text), context, key(device, keys.DEVICE_PUBLIC), senderKey(secret), BigInt(sentAt), {
-                timeToLive: Number(timeToLive), pushType, title: data(title).toString(), sound: optional(sound)?.toString() ?? null,
-                messageID: optional(messageID), ephemeral: optional(ephemeral), statements: several(statements).map(data),
-            });
-        return `sealed ${word(push)}`;
+    message: answerMessage,
+    record: answerRecord,
+    reply: answerReply,
+    reserved: answerReserved,
+    rotation: (from, to, at, acceptFor, overlap) => `ok ${word(rotationStatement({
+        from: senderKey(from), to: senderKey(to), at: BigInt(at), acceptFor: Number(acceptFor), overlap: Number(overlap),
+    }))}`,
+    recovery: (topic, by, to, at, serial) => `ok ${word(recoveryStatement({ by: RecoveryKey.parse(by), to: senderKey(to), topic, at: BigInt(at), serial: Number(serial) }))}`,
+    hedgedfile(sender, r, header, plain) {
+        const options = { url: "https://a", type: "a.b", name: "a", [FIXED]: { r: data(r), header: data(header) } };
+        const { key, size, sha256 } = new Sealer({ topic: "a", sender: senderKey(sender) }).sealFile(data(plain), options).reference;
+        return `ok ${word(key)} ${size} ${word(sha256)}`;
     },
-    reference: (text) => `ok ${referenceText(attachments.parseReference(payload.parseObject(data(text), "malformed-reference")))}`,
+    reference(text) {
+        const reference = AttachmentReference.parse(data(text));
+        if (AttachmentReference.parse(reference.json()).json() !== reference.json()) return "writes another reference";
+        const texts = [reference.url, reference.type, reference.name].map((text) => Buffer.from(text));
+        return `ok ${[...texts, reference.key, reference.sha256].map(word).join(" ")} ${reference.size}`;
+    },
     attachments(text) {
-        const members = payload.checkPayload(data(text));
-        const { references, dropped } = attachments.attachments(members);
-        const names = references.map((reference) => word(Buffer.from(reference.name)));
-        let body = null;
-        try {
-            body = attachments.fullBody(members);
-        } catch (refused) {
-            dropped.push(refused.code);
-        }
-        return `ok ${names.join(",") || "-"} ${body === null ? "-" : word(Buffer.from(body.url))} ${dropped.join(",") || "-"}`;
+        const { attachments, fullBody, dropped } = readReserved(checkPayload(data(text)), "");
+        const names = attachments.map((reference) => word(Buffer.from(reference.name)));
+        return `ok ${names.join(",") || "-"} ${fullBody === null ? "-" : word(Buffer.from(fullBody.url))} ${dropped.join(",") || "-"}`;
     },
     fullbody(plain) {
-        attachments.checkFullBody(data(plain));
+        readFullBody(data(plain));
         return "ok";
     },
-    file(fileKey, size, sha256, pieces) {
-        const opener = new attachments.FileOpener(data(fileKey), Number(size), data(sha256));
+    file(key, size, sha256, pieces) {
+        const opener = new FileOpener({ key: data(key), size: Number(size), sha256: data(sha256) });
         const plain = several(pieces).map((piece) => opener.update(data(piece)));
         const all = Buffer.concat([...plain, opener.finish()]);
         return `opened ${all.length} ${createHash("sha256").update(all).digest("hex")}`;
     },
     misuse(device, secret) {
-        const wrong = [...misuse.answers(key(device, keys.DEVICE_PUBLIC), senderKey(secret))].filter(([, good]) => !good);
+        const wrong = [...misuse.answers(device, senderKey(secret), internal)].filter(([, good]) => !good);
         return wrong.length > 0 ? `broken ${wrong.map(([name]) => name).join(", ")}` : "ok";
     },
-    sealfile: (fileKey, plain) => `sealed ${word(attachments.sealFile(data(plain), data(fileKey)))}`,
+    sealfile: (fileKey, plain) => `sealed ${word(sealFile(data(plain), data(fileKey)))}`,
 };
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
@@ -147,7 +234,7 @@ for await (const line of createInterface({ input: process.stdin, crlfDelay: Infi
     try {
         answer = ANSWERS[question](...words);
     } catch (error) {
-        answer = error instanceof keys.Refused ? `refused ${error.code}` : `broken ${String(error).replaceAll("\n", " ")}`;
+        answer = error instanceof PushcryptError ? `refused ${error.code}` : `broken ${String(error.stack).replaceAll("\n", " ")}`;
     }
     process.stdout.write(answer + "\n");
 }

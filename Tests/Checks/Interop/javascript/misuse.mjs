@@ -1,55 +1,174 @@
 // What a caller can get wrong, and no file of the kit can ask about: each has to be refused, or to do no harm.
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";
-import * as attachments from "../../../../Sources/Languages/javascript/attachments.mjs";
-import { Refused } from "../../../../Sources/Languages/javascript/keys.mjs";
-import { parseObject } from "../../../../Sources/Languages/javascript/payload.mjs";
-import { seal } from "../../../../Sources/Languages/javascript/seal.mjs";
-import { Sender, Superseded, Trust } from "../../../../Sources/Languages/javascript/trust.mjs";
+import {
+    AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, Sealer, SenderKey, Trust, checkRegistration, formatDeviceRecord, formatReply,
+    formatSenderRecord, open, parseDeviceRecord, parseReply, parseSenderRecord, recoveryStatement, rotationStatement,
+} from "pushcrypt";
 
-/** Whether the call is refused with the code. */
-function refused(code, call) {
+/** Whether the call throws this error, of a code or a type. */
+function refused(what, call) {
     try {
         call();
     } catch (error) {
-        return error instanceof Refused && error.code === code;
+        return typeof what === "string" ? error instanceof PushcryptError && error.code === what : error instanceof what;
     }
     return false;
 }
 
 /** A name for each, and whether it is as it must be. The keys are good ones. */
-export function* answers(device, sender) {
-    const half = "\ud800", key = randomBytes(32), text = key.toString("base64url");
-    const seals = (options, payload = '{"aps":{"alert":"a","sound":"b"}}', sentAt = 0n) =>
-        seal(Buffer.from(payload), "a", device, sender, sentAt, options);
-    yield ["a title with half of a pair", refused("invalid-request", () => seals({ title: half }))];
-    yield ["a sound with half of a pair", refused("invalid-request", () => seals({ sound: half }))];
-    yield ["a message id of 15 bytes", refused("invalid-request", () => seals({ messageID: Buffer.alloc(15) }))];
-    yield ["a statement of 180 bytes", refused("invalid-request", () => seals({ statements: [Buffer.alloc(180)] }))];
-    yield ["a time to live with a fraction", refused("invalid-time", () => seals({ timeToLive: 1.5 }))];
-    yield ["a time that is no BigInt", refused("invalid-time", () => seals({}, undefined, 5))];
-    const woken = seals({}, '{"aps":{"alert":"a","content-available":"1"}}');
-    yield ["a string that looks like the number 1", !woken.includes("content-available")];
-    const zeros = Buffer.alloc(32), statement = Buffer.concat([Buffer.of(1), Buffer.alloc(180)]);
-    const trusts = (pinned, more, ...others) => () => new Trust([new Sender("a", pinned, more), ...others]);
-    yield ["a pin of zeros", refused("weak-key", trusts(zeros))];
-    yield ["a superseded key of zeros", refused("weak-key", trusts(null, { superseded: [new Superseded(zeros)] }))];
-    yield ["a recovery key of zeros", refused("weak-key", trusts(null, { recovery: [zeros] }))];
-    const both = trusts(sender.public, { superseded: [new Superseded(sender.public)] });
-    yield ["a key that is pinned and superseded", refused("sender-superseded", both)];
-    const twoUses = trusts(sender.public, {}, new Sender("b", null, { recovery: [sender.public] }));
-    yield ["a key that is a sender's and a recovery key", refused("key-has-two-uses", twoUses)];
-    const short = trusts(sender.public, { lastRecovery: Buffer.alloc(52) });
-    yield ["a last recovery of 52 bytes", refused("malformed-trust", short)];
-    const same = trusts(null, { superseded: [new Superseded(sender.public, statement)] })();
-    yield ["the same statement of a sender without a pin", !same.evaluate(statement, "a", 0n).changed];
-    const opener = new attachments.FileOpener(key, 46, zeros);
+export function* answers(to, sender, internal) {
+    yield* misusedSeals(to, sender);
+    yield* changedPayloads(to, sender);
+    yield* misusedTrust(sender, internal("keys"));
+    yield* misusedRecords(to, sender);
+    yield* printed(sender);
+    const topic = "a", day = 86_400, later = SenderKey.generate(), by = RecoveryKey.generate();
+    yield ["an overlap of 61 days", refused("overlap-too-long", () => rotationStatement({ from: sender, to: later, overlap: 61 * day }))];
+    yield ["a key that replaces itself", refused("superseded-new-key", () => rotationStatement({ from: sender, to: sender }))];
+    yield ["a serial of 0", refused(TypeError, () => recoveryStatement({ by, to: later, topic, serial: 0 }))];
+    const zeros = Buffer.alloc(32), opener = new FileOpener({ key: zeros, size: 46, sha256: zeros });
     const first = refused("not-a-sealed-file", () => opener.update(Buffer.alloc(46)));
-    const then = refused("malformed-file", () => opener.update(zeros)) && refused("malformed-file", () => opener.finish());
-    yield ["a file after it was refused", first && then];
-    const json = { url: "https://a", type: "a.b", name: "a", size: 46, key: text, sha256: text };
-    const reference = attachments.parseReference(parseObject(Buffer.from(JSON.stringify({ ...json, sha256: "A".repeat(43) })), "a"));
-    const printed = [opener, reference].map((value) => inspect(value, { maxStringLength: null }) + JSON.stringify(value)).join("");
-    const forms = [text, inspect(key).slice(8, 40), JSON.stringify([...key]).slice(1, 40)];
-    yield ["a key that is printed", reference.key.equals(key) && !forms.some((form) => printed.includes(form))];
+    yield ["a file after it was refused", first && refused("malformed-file", () => opener.update(zeros)) && refused("malformed-file", () => opener.finish())];
+}
+
+function* misusedSeals(to, sender) {
+    const half = "\ud800", payload = { aps: { alert: "a", sound: "b" } };
+    const sealer = (placeholder) => new Sealer({ sender, topic: "a", placeholder });
+    const seal = (options, given = payload) => sealer({}).seal(given, { to, at: 0, ...options });
+    for (const [name, what, options] of [
+        ["a name with half of a pair", "invalid-request", { messageName: half }],
+        ["an empty name", "invalid-request", { messageName: "" }],
+        ["a name that is a number", TypeError, { messageName: 7 }],
+        ["a statement of 180 bytes", "invalid-request", { announcing: [Buffer.alloc(180)] }],
+        ["a statement as text", TypeError, { announcing: ["a"] }],
+        ["a time to live with a fraction", "invalid-time", { timeToLive: 1.5 }],
+        ["a time to live as text", TypeError, { timeToLive: "1h" }],
+        ["a time with a fraction", "invalid-time", { at: 0.5 }],
+        ["a time as text", TypeError, { at: "now" }],
+        ["a misspelt option", TypeError, { ttl: 60 }],
+        ["an option in capitals", TypeError, { timetolive: 60 }],
+        ["no device", TypeError, { to: undefined }],
+        ["a device that is null", TypeError, { to: null }],
+        ["a push type of the system", "push-type-not-sealable", { pushType: "liveactivity" }],
+        ["a push type that every object has", "push-type-not-sealable", { pushType: "constructor" }],
+        ["65 withdrawals", "invalid-request", { withdrawing: Array.from({ length: 65 }, (_, index) => `${index}`) }],
+        ["a withdrawal of itself", "invalid-request", { messageName: "b", withdrawing: ["b"] }],
+        ["a withdrawal without a name", "invalid-request", { withdrawing: [""] }],
+        ["a withdrawal that is a string", TypeError, { withdrawing: "table" }],
+        ["a drop that is 1", TypeError, { drop: 1 }],
+        ["a sender without a name", TypeError, { from: {} }],
+        ["a sender with a misspelt member", TypeError, { from: { name: "Anna", Handle: "u" } }],
+        ["a sender of two lines", "invalid-request", { from: { name: "Anna\nBen" } }],
+        ["nine recipients", "invalid-request", { from: { name: "Anna", recipients: Array(9).fill("Ben") } }],
+        ["an attachment as JSON", TypeError, { attachments: [{ url: "https://a" }] }],
+    ]) yield [name, refused(what, () => seal(options))];
+    yield ["no options", refused(TypeError, () => sealer({}).seal(payload))];
+    yield ["a title with half of a pair", refused("invalid-request", () => sealer({ title: half }))];
+    yield ["a sound with half of a pair", refused("invalid-request", () => sealer({ sound: half }))];
+    yield ["a title of spaces", refused("invalid-placeholder", () => sealer({ title: " \u00a0" }))];
+    yield ["a title of 4,097 bytes", refused("invalid-placeholder", () => sealer({ title: "a".repeat(4097) }))];
+    yield ["a clear field that is the alert", refused(TypeError, () => sealer({ clearFields: ["alert"] }))];
+    yield ["a misspelt member of the placeholder", refused(TypeError, () => sealer({ Title: "a" }))];
+    yield ["a topic of another type", refused(TypeError, () => new Sealer({ sender, topic: undefined }))];
+    yield ["a topic with a space", refused("malformed-context", () => new Sealer({ sender, topic: "a b" }))];
+    yield ["a device's key as the sender", refused(TypeError, () => new Sealer({ sender: DeviceKey.generate(), topic: "a" }))];
+    for (const [name, what, given] of [
+        ["no aps", "missing-aps", '{"a":1}'],
+        ["aps beside ENCRYPTED_DATA", "reserved-key", '{"ENCRYPTED_DATA":null}'],
+        ["a badge as text", "invalid-field", { aps: { alert: "a", badge: "1" } }],
+        ["a sound's volume of 2", "invalid-field", { aps: { alert: "a", sound: { volume: 2 } } }],
+        ["a title that is a number", "invalid-field", { aps: { alert: { title: 1 } } }],
+        ["an alert without text", "nothing-to-show", { aps: { alert: { body: "" } } }],
+        ["no alert", "nothing-to-show", { aps: {} }],
+        ["a name twice", "malformed-payload", '{"aps":{"alert":"a"},"a":1,"a":1}'],
+        ["a text with half of a pair", "malformed-payload", `{"aps":{"alert":"${half}"}}`],
+        ["an escaped half of a pair", "malformed-payload", '{"aps":{"alert":"\\ud800"}}'],
+        ["a payload that is null", TypeError, null],
+        ["a payload that is a number", TypeError, 7],
+    ]) yield [name, refused(what, () => seal({}, given))];
+    yield ["a payload that is undefined", refused(TypeError, () => sealer({}).seal(undefined, { to }))];
+    const push = seal({}), request = (options) => sealer({}).request(push, options);
+    yield ["an empty collapse name", refused("invalid-request", () => request({ collapseName: "" }))];
+    yield ["an empty device name", refused("invalid-request", () => request({ device: "" }))];
+    yield ["a device name of 256 bytes", refused("invalid-request", () => request({ device: "é".repeat(128) }))];
+    yield ["a priority of 7", refused(TypeError, () => request({ priority: 7 }))];
+    yield ["a background push at once", refused("invalid-request", () => sealer({}).request(seal({ pushType: "background" }), { priority: 10 }))];
+    yield ["a request of another object", refused(TypeError, () => sealer({}).request({ ...push }))];
+    const key = DeviceKey.generate(), own = sealer({}).seal(payload, { to: key.publicKey, at: 0 });
+    const trust = new Trust([{ name: "a", pinned: sender.publicKey }]);
+    const opened = open(own.json, { topic: "a", devices: [key], trust, at: 0 });
+    yield ["an opened payload that is printed", !inspect(opened).includes("alert") && opened.content().aps.alert === "a"];
+    yield ["no trust", refused(TypeError, () => open(own.json, { topic: "a", devices: [key] }))];
+    yield ["a device key as text", refused(TypeError, () => open(own.json, { topic: "a", devices: ["pcr1"], trust }))];
+    yield ["a push that is an object", open(own.toJSON(), { topic: "a", devices: [key], trust, at: 0 }).messageID === own.messageID];
+}
+
+/** Payloads that JSON.stringify would change; those that it would not; and bytes, which stay as they are. */
+function* changedPayloads(to, sender) {
+    const key = DeviceKey.generate(), sealer = new Sealer({ sender, topic: "a" }), trust = new Trust([{ name: "a", pinned: sender.publicKey }]);
+    const sealed = (given) => sealer.seal(given, { to: key.publicKey, at: 0 });
+    const back = (given) => open(sealed(given).json, { topic: "a", devices: [key], trust, at: 0 }).payload.toString();
+    const cycle = { aps: { alert: "a" } };
+    cycle.own = cycle;
+    for (const [name, value] of [
+        ["2^53", 2 ** 53], ["-2^60", -(2 ** 60)], ["1e300", 1e300], ["NaN", NaN], ["infinity", Infinity], ["-0", -0], ["a BigInt", 1n], ["undefined", undefined],
+        ["a function", () => 1], ["a symbol", Symbol("a")], ["a date", new Date(0)], ["a map", new Map()], ["half of a pair", "\udc00"],
+        ["an array with a hole", [, 1]], ["an array with a name", Object.assign([1], { a: 2 })], ["bytes", Buffer.alloc(1)], ["a boxed number", Object(1)], ["a name with half of a pair", { "\ud800": 1 }],
+        ["a symbol as a name", { [Symbol("a")]: 1 }], ["an object that writes itself", { toJSON: () => 1 }], ["undefined in an array", [undefined]],
+    ]) yield [`${name} in a payload`, refused("malformed-payload", () => sealed({ aps: { alert: "a" }, value }))];
+    yield ["a payload in itself", refused("malformed-payload", () => sealed(cycle))];
+    const good = { aps: { alert: "a" }, list: [1, 0.1, -5, null, true, "\ud83d\ude00"], __proto__: null, nested: Object.create(null) };
+    yield ["a payload that JSON keeps", back(good) === JSON.stringify(good)];
+    const written = '{"aps":{"alert":"\\u0041"},"big":123456789012345678901234567890,"f":1.0,"e":1E+2}';
+    yield ["text with large numbers", back(written) === written && back(Buffer.from(written)) === written];
+}
+
+function* misusedTrust(sender, { keyText }) {
+    const zeros = keyText(Buffer.alloc(32), "pcs"), statement = Buffer.concat([Buffer.of(1), Buffer.alloc(180)]);
+    const trusts = (pinned, more, ...others) => () => new Trust([{ name: "a", pinned, ...more }, ...others]);
+    yield ["a pin of zeros", refused("weak-key", trusts(zeros))];
+    yield ["a superseded key of zeros", refused("weak-key", trusts(null, { superseded: [{ key: zeros, statement: null }] }))];
+    yield ["a recovery key of zeros", refused("weak-key", trusts(null, { recoveryKeys: [keyText(Buffer.alloc(32), "pcv")] }))];
+    const both = trusts(sender.publicKey, { superseded: [{ key: sender.publicKey, statement: null }] });
+    yield ["a key that is pinned and superseded", refused("sender-superseded", both)];
+    const recovery = new RecoveryKey(Buffer.alloc(32, 7)), same = new SenderKey(Buffer.alloc(32, 7));
+    const twoUses = trusts(same.publicKey, {}, { name: "b", pinned: null, recoveryKeys: [recovery.publicKey] });
+    yield ["a key that is a sender's and a recovery key", refused("key-has-two-uses", twoUses)];
+    yield ["a last recovery of 52 bytes", refused("malformed-trust", trusts(sender.publicKey, { lastRecovery: Buffer.alloc(52) }))];
+    yield ["a misspelt member of a sender", refused(TypeError, trusts(sender.publicKey, { recovery: [] }))];
+    yield ["a pin that is undefined", refused(TypeError, trusts(undefined))];
+    const without = trusts(null, { superseded: [{ key: sender.publicKey, statement }] })();
+    yield ["the same statement of a sender without a pin", !without.evaluate(statement, { topic: "a", at: 0 }).changed];
+    const next = SenderKey.generate(), trust = new Trust([{ name: "a", pinned: sender.publicKey, recoveryKeys: [recovery.publicKey] }]);
+    trust.follow([rotationStatement({ from: sender, to: next, at: 5 })], { topic: "a", at: 5 });
+    trust.follow([recoveryStatement({ by: recovery, to: SenderKey.generate(), topic: "a", serial: 3, at: 5 })], { topic: "a", at: 5 });
+    const stored = Trust.fromJSON(JSON.parse(JSON.stringify(trust)));
+    yield ["a trust that was stored", trust.senders[0].superseded.length === 2 && inspect(stored.senders) === inspect(trust.senders)];
+    yield ["a stored trust that lacks a member", refused(TypeError, () => Trust.fromJSON([{ name: "a", pinned: null }]))];
+}
+
+function* misusedRecords(publicKey, { publicKey: sender }) {
+    const record = parseDeviceRecord(formatDeviceRecord({ publicKey, sender, deviceID: "a", generation: 2, created: 5, topic: "a", appVersion: "1" }));
+    const again = parseDeviceRecord(formatDeviceRecord(record));
+    yield ["a record that is read and written", inspect(record) === inspect(again) && record.sender === sender && record.generation === 2];
+    const held = { publicKey: DeviceKey.generate().publicKey, generation: 1, user: "alice" };
+    yield ["another key from a session without a user", refused("user-mismatch", () => checkRegistration(record, { user: null, held }))];
+    yield ["the same key from one", checkRegistration(record, { user: null, held: { ...held, publicKey } }).user === "alice"];
+    yield ["a registration without a user", refused(TypeError, () => checkRegistration(record, { held }))];
+    yield ["a misspelt registration", refused(TypeError, () => checkRegistration(record, { user: null, Held: held }))];
+    yield ["a device of spaces", refused("malformed-record", () => formatDeviceRecord({ publicKey, deviceID: " " }))];
+    yield ["a reply of both kinds", refused("malformed-record", () => formatReply({ acknowledged: publicKey, refused: "key-taken" }))];
+    yield ["a reply that is written", parseReply(formatReply({ acknowledged: publicKey, sender })).acknowledged === publicKey];
+    yield ["a sender's record", parseSenderRecord(formatSenderRecord({ publicKey: sender, topic: "a" })).publicKey === sender];
+}
+
+function* printed(sender) {
+    const key = randomBytes(32), text = key.toString("base64url");
+    const json = { url: "https://a", type: "a.b", name: "a", size: 46, key: text, sha256: "A".repeat(43) };
+    const reference = AttachmentReference.parse(json), opener = new FileOpener(reference), device = new DeviceKey(key), own = new SenderKey(key);
+    const all = [opener, reference, device, own, new Sealer({ sender: own, topic: "a" })];
+    const shown = all.map((value) => inspect(value, { maxStringLength: null, showHidden: false, depth: 9 }) + JSON.stringify(value) + String(value)).join("");
+    const forms = [text, inspect(key).slice(8, 40), JSON.stringify([...key]).slice(1, 40), device.secretText(), own.secretText(), key.toString("hex")];
+    yield ["a key that is printed", reference.key.equals(key) && !forms.some((form) => shown.includes(form)) && sender.publicKey.startsWith("pcs1")];
 }

@@ -2,8 +2,11 @@
 //
 // Secrets are not wiped, and there is no constant-time guarantee: OpenSSL computes on keys and compares tags in
 // constant time, the JavaScript around it does not.
-import { createCipheriv, createDecipheriv, createHmac, diffieHellman, randomBytes } from "node:crypto";
-import { Refused, X25519, publicKey, rawPublic, secretKey } from "./keys.mjs";
+"use strict";
+
+const { createCipheriv, createDecipheriv, createHmac, diffieHellman } = require("node:crypto");
+const { PushcryptError } = require("./errors.js");
+const { X25519, publicKey, rawPublic, secretKey } = require("./keys.js");
 
 const KEM_SUITE = "KEM\x00\x20";
 const HPKE_SUITE = "HPKE\x00\x20\x00\x01\x00\x03";
@@ -27,21 +30,20 @@ class Context {
         try {
             aead.final();
         } catch {
-            throw new Refused("authentication-failed");
+            throw new PushcryptError("authentication-failed");
         }
         return pt;
     }
 }
 
 /**
- * Returns enc and the sender's context for the recipient's public key. Uses plain randomness, which the format allows,
- * unless a vector gives the input of `DeriveKeyPair`.
+ * Returns enc and the sender's context for the recipient's public key, from the input of `DeriveKeyPair`.
  *
  * Does not use `generateKeyPairSync`: in Node 20, exporting one of its keys deadlocks if garbage is collected
  * meanwhile.
  */
-export function setupBaseS(recipient, info, ikmE) {
-    const ephemeral = secretKey(X25519, ikmE === undefined ? randomBytes(32) : deriveKey(ikmE)), enc = rawPublic(ephemeral);
+function setupBaseS(recipient, info, ikmE) {
+    const ephemeral = secretKey(X25519, deriveKey(ikmE)), enc = rawPublic(ephemeral);
     return [enc, keySchedule(extractAndExpand(dh(ephemeral, recipient), Buffer.concat([enc, recipient])), info)];
 }
 
@@ -50,8 +52,8 @@ function deriveKey(ikm) {
 }
 
 /** The recipient's context. The KEM context is enc as received [O-4.1]. */
-export function setupBaseR(enc, device, info) {
-    return keySchedule(extractAndExpand(dh(device.secret, enc), Buffer.concat([enc, device.public])), info);
+function setupBaseR(enc, device, info) {
+    return keySchedule(extractAndExpand(dh(device.privateKey, enc), Buffer.concat([enc, device.publicKey])), info);
 }
 
 /** X25519. Refuses an all-zero result, as OpenSSL does too [O-4.2]. */
@@ -62,9 +64,9 @@ function dh(secret, raw) {
     try {
         result = diffieHellman(keys);
     } catch {
-        throw new Refused("authentication-failed");
+        throw new PushcryptError("authentication-failed");
     }
-    if (result.every((byte) => byte === 0)) throw new Refused("authentication-failed");
+    if (result.every((byte) => byte === 0)) throw new PushcryptError("authentication-failed");
     return result;
 }
 
@@ -92,3 +94,7 @@ function labeledExpand(suite, prk, label, info, length) {
     const mac = createHmac("sha256", prk).update(Buffer.of(0, length)).update("HPKE-v1").update(suite).update(label);
     return mac.update(info).update(Buffer.of(1)).digest().subarray(0, length);
 }
+
+module.exports = {
+    setupBaseS, setupBaseR,
+};

@@ -1,7 +1,9 @@
 // The strict JSON of payloads: Docs/Format.md, "Body", rules [J-1] to [J-7].
 //
 // JSON.parse alone is not enough: it accepts duplicate names, lone surrogates and any depth.
-import { Refused } from "./keys.mjs";
+"use strict";
+
+const { PushcryptError } = require("./errors.js");
 
 const DEPTH = 32;
 const SPACE = /[ \t\n\r]*/y;
@@ -10,7 +12,7 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
 
 /** A number as written, so that none is rounded and none is too long. */
-export class NumberText {
+class NumberText {
     constructor(text) {
         this.text = text;
     }
@@ -21,13 +23,15 @@ export class NumberText {
     }
 }
 
+/** The members of an object, so that no name has a meaning in JavaScript. `start` and `end` are its place in the text. */
+class Members extends Map {}
+
 /**
- * Parses a JSON object by [J-1] to [J-6]. Objects are maps, so that no name has a meaning in JavaScript, and numbers
- * are `NumberText`. Refuses anything but an object with the code.
+ * Parses a JSON object by [J-1] to [J-6]. Objects are `Members`, and numbers are `NumberText`. Refuses anything but an object with the code.
  */
-export function parseObject(data, code) {
+function parseObject(data, code) {
     const refuse = () => {
-        throw new Refused(code);
+        throw new PushcryptError(code);
     };
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     let text, at = 0;
@@ -61,14 +65,17 @@ export function parseObject(data, code) {
     }
 
     function object(depth) {
-        const members = new Map();
+        const members = new Members();
+        members.start = at - 1;
         if (takes("}")) return members;
         do {
             const name = string();
             if (members.has(name) || !takes(":")) refuse();
             members.set(name, value(depth));
         } while (takes(","));
-        return takes("}") ? members : refuse();
+        if (!takes("}")) refuse();
+        members.end = at;
+        return members;
     }
 
     function array(depth) {
@@ -96,13 +103,37 @@ export function parseObject(data, code) {
 }
 
 /** Parses a payload by [J-1] to [J-7]. Returns its members. */
-export function checkPayload(data) {
+function checkPayload(data, check = () => {}) {
     const members = parseObject(data, "malformed-payload");
-    if (!(members.get("aps") instanceof Map)) throw new Refused("malformed-payload");
+    check(members);
+    if (!(members.get("aps") instanceof Map)) throw new PushcryptError("malformed-payload");
     return members;
 }
 
 /** Removes the white space between the tokens of a JSON text; strings and numbers keep their bytes [S-7]. */
-export function minify(data) {
-    return Buffer.from(data.toString().replace(/("(?:[^"\\]|\\.)*")|[ \t\n\r]+/g, "$1"));
+function minify(text) {
+    return text.replace(/("(?:[^"\\]|\\.)*")|[ \t\n\r]+/g, "$1");
 }
+
+/** The members of an object of a checked text, in order: names, and values as they are written, without white space. */
+function writtenMembers(text, { start, end }) {
+    const object = minify(text.slice(start, end)), written = [];
+    let depth = 0, name = null, from = 0;
+    for (const { 0: token, index } of object.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}:,]/g)) {
+        if (depth === 1 && name === null && token[0] === '"') {
+            name = JSON.parse(token);
+        } else if (depth === 1 && token === ":") {
+            from = index + 1;
+        } else if (depth === 1 && name !== null && (token === "," || token === "}")) {
+            written.push([name, object.slice(from, index)]);
+            name = null;
+        }
+        if (token === "[" || token === "{") depth += 1;
+        if (token === "]" || token === "}") depth -= 1;
+    }
+    return written;
+}
+
+module.exports = {
+    NumberText, parseObject, checkPayload, minify, writtenMembers,
+};

@@ -1,11 +1,14 @@
 // A receiver's trust in senders, and its changes: Docs/FormatRotation.md, rules [R-1] to [R-25].
-import { verify } from "node:crypto";
-import { ED25519, RECOVERY, Refused, checkSenderKey, keyID, publicKey } from "./keys.mjs";
+"use strict";
 
-export const STATEMENT = 181;
-export const RECOVERS = 0x02;
-export const TOLERANCE = 86_400;
-export const NEVER = 2n ** 64n - 1n;
+const { verify } = require("node:crypto");
+const { PushcryptError } = require("./errors.js");
+const { ED25519, RECOVERY, checkSenderKey, keyID, publicKey } = require("./keys.js");
+
+const STATEMENT = 181;
+const RECOVERS = 0x02;
+const TOLERANCE = 86_400;
+const NEVER = 2n ** 64n - 1n;
 const SIGNED = 53;
 const ROTATES = 0x01;
 const LARGEST_OVERLAP = 5_184_000;
@@ -19,7 +22,7 @@ const IDENTITY = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
  * It verifies messages up to and including the millisecond of its end. Without a statement it is revoked, by the app or
  * by a recovery: it verifies nothing, for any sender [R-25]. The statement is always kept: [R-2] and [R-7] require it.
  */
-export class Superseded {
+class Superseded {
     constructor(key, statement = null) {
         this.key = key;
         this.statement = statement;
@@ -37,7 +40,7 @@ export class Superseded {
  * `lastRecovery` is the first 53 bytes of the last recovery statement, which include the serial, or empty. Recovery
  * keys come from the app, or with the reply that brings the first pin [R-22].
  */
-export class Sender {
+class Sender {
     constructor(name, pinned, { superseded = [], recovery = [], lastRecovery = Buffer.alloc(0) } = {}) {
         Object.assign(this, { name, pinned, superseded: [...superseded], recovery: [...recovery], lastRecovery });
     }
@@ -56,20 +59,18 @@ export class Sender {
 }
 
 /**
- * The senders that an app trusts for one context, in order. No key in it is one that [K-7] refuses, such as an unset
- * setting, none is both a sender's and a recovery key [K-10], and no sender has one key twice.
+ * The senders that an app trusts for one context, in order. Its keys have passed [K-7]; none is both a sender's and a recovery key [K-10], and no sender has one key twice.
  *
  * It is durable and only grows: see `openText` for how it changes.
  */
-export class Trust {
+class Trust {
     constructor(senders = []) {
         this.senders = [...senders];
         for (const { keys, recovery, lastRecovery } of this.senders) {
-            for (const key of [...keys, ...recovery]) checkSenderKey(key);
-            if (keys.some((key, index) => has(keys.slice(0, index), key))) throw new Refused("sender-superseded");
+            if (keys.some((key, index) => has(keys.slice(0, index), key))) throw new PushcryptError("sender-superseded");
             const isEmpty = lastRecovery.length === 0;
-            if (recovery.length > MOST_RECOVERY_KEYS || (!isEmpty && lastRecovery.length !== SIGNED)) throw new Refused("malformed-trust");
-            if (keys.some((key) => has(this.recoveryKeys(), key))) throw new Refused("key-has-two-uses");
+            if (recovery.length > MOST_RECOVERY_KEYS || (!isEmpty && lastRecovery.length !== SIGNED)) throw new PushcryptError("malformed-trust");
+            if (keys.some((key) => has(this.recoveryKeys(), key))) throw new PushcryptError("key-has-two-uses");
         }
     }
 
@@ -107,7 +108,7 @@ export class Trust {
                 if (changed) accepted.push(Buffer.from(statement));
                 if (conflict !== null) told.add(conflict);
             } catch (refused) {
-                if (!(refused instanceof Refused)) throw refused;
+                if (!(refused instanceof PushcryptError)) throw refused;
                 if (CONFLICTS.includes(refused.code)) told.add(refused.code);
             }
         }
@@ -121,8 +122,8 @@ export class Trust {
      */
     evaluate(statement, context, now) {
         const version = statement[0];
-        if (statement.length !== STATEMENT || (version !== ROTATES && version !== RECOVERS)) throw new Refused("malformed-statement");
-        if (version === RECOVERS && statement.readUInt32BE(49) === 0) throw new Refused("malformed-statement");
+        if (statement.length !== STATEMENT || (version !== ROTATES && version !== RECOVERS)) throw new PushcryptError("malformed-statement");
+        if (version === RECOVERS && statement.readUInt32BE(49) === 0) throw new PushcryptError("malformed-statement");
         // A slice of a message would keep the whole message in memory, with the keys of its files.
         statement = Buffer.from(statement);
         const failures = [];
@@ -140,10 +141,10 @@ export class Trust {
             this.senders = senders;
             return { changed: true, conflict };
         }
-        if (conflict !== null) throw new Refused(conflict);
+        if (conflict !== null) throw new PushcryptError(conflict);
         if (failures.length < this.senders.length) return { changed: false, conflict };
         const nobody = version === ROTATES ? new Fails(3, "untrusted-old-key") : new Fails(15, "unknown-recovery-key");
-        throw new Refused(failures.reduce((last, fails) => (fails.rule > last.rule ? fails : last), nobody).code);
+        throw new PushcryptError(failures.reduce((last, fails) => (fails.rule > last.rule ? fails : last), nobody).code);
     }
 
     /** The sender after a rotation [R-2] to [R-12]; the same one if nothing changes. */
@@ -151,34 +152,34 @@ export class Trust {
         const first = statement.subarray(0, SIGNED), issuedAt = statement.readBigUInt64BE(37);
         if (sender.superseded.some((old) => old.statement !== null && old.statement.subarray(0, SIGNED).equals(first))) return sender;
         const own = sender.keys.filter((key) => keyID(ED25519, key).equals(statement.subarray(1, 5)));
-        require(own.length > 0, 3, "untrusted-old-key");
+        must(own.length > 0, 3, "untrusted-old-key");
         const old = own.find((key) => verifies(key, statement.subarray(53, 117), signed(statement, 0x01, key)));
-        require(old !== undefined, 4, "bad-statement-signature");
+        must(old !== undefined, 4, "bad-statement-signature");
         const added = statement.subarray(5, 37);
-        require(isSenderKey(added), 5, "weak-key");
-        require(verifies(added, statement.subarray(117), signed(statement, 0x02, old)), 6, "bad-statement-signature");
-        require(!has(this.revoked(), old), 7, "untrusted-old-key");
-        require(sender.pinned !== null && sender.pinned.equals(old), 7, "rotation-conflict");
-        require(!added.equals(old) && this.mayPin(added, sender), 8, "superseded-new-key");
-        require(statement.readUInt32BE(49) <= LARGEST_OVERLAP, 9, "overlap-too-long");
-        require(issuedAt <= later(now, TOLERANCE), 10, "statement-not-yet-valid");
-        require(now <= later(issuedAt, statement.readUInt32BE(45)), 11, "statement-expired");
+        must(isSenderKey(added), 5, "weak-key");
+        must(verifies(added, statement.subarray(117), signed(statement, 0x02, old)), 6, "bad-statement-signature");
+        must(!has(this.revoked(), old), 7, "untrusted-old-key");
+        must(sender.pinned !== null && sender.pinned.equals(old), 7, "rotation-conflict");
+        must(!added.equals(old) && this.mayPin(added, sender), 8, "superseded-new-key");
+        must(statement.readUInt32BE(49) <= LARGEST_OVERLAP, 9, "overlap-too-long");
+        must(issuedAt <= later(now, TOLERANCE), 10, "statement-not-yet-valid");
+        must(now <= later(issuedAt, statement.readUInt32BE(45)), 11, "statement-expired");
         return new Sender(sender.name, added, { ...sender, superseded: [...sender.superseded, new Superseded(old, statement)] });
     }
 
     /** The sender after a recovery [R-15] to [R-21]; the same one if nothing changes. No clock decides. */
     recovered(sender, statement, context) {
         const own = sender.recovery.filter((key) => keyID(RECOVERY, key).equals(statement.subarray(1, 5)));
-        require(sender.pinned !== null && own.length > 0, 15, "unknown-recovery-key");
+        must(sender.pinned !== null && own.length > 0, 15, "unknown-recovery-key");
         const recovery = own.find((key) => verifies(key, statement.subarray(53, 117), recoverySigned(statement, 0x03, key, context)));
-        require(recovery !== undefined, 16, "bad-statement-signature");
+        must(recovery !== undefined, 16, "bad-statement-signature");
         const added = statement.subarray(5, 37), serial = statement.readUInt32BE(49), first = statement.subarray(0, SIGNED);
-        require(isSenderKey(added), 17, "weak-key");
+        must(isSenderKey(added), 17, "weak-key");
         const data = recoverySigned(statement, 0x02, recovery, context);
-        require(verifies(added, statement.subarray(117), data), 18, "bad-statement-signature");
+        must(verifies(added, statement.subarray(117), data), 18, "bad-statement-signature");
         if (serial < sender.serial || first.equals(sender.lastRecovery)) return sender;
-        require(serial > sender.serial, 19, "recovery-conflict");
-        require(this.mayPin(added, sender), 20, "superseded-new-key");
+        must(serial > sender.serial, 19, "recovery-conflict");
+        must(this.mayPin(added, sender), 20, "superseded-new-key");
         const revoked = [...sender.past, sender.pinned].filter((key) => !key.equals(added)).map((key) => new Superseded(key));
         return new Sender(sender.name, added, { ...sender, superseded: revoked, lastRecovery: first });
     }
@@ -196,7 +197,7 @@ class Fails extends Error {
     }
 }
 
-function require(condition, rule, code) {
+function must(condition, rule, code) {
     if (!condition) throw new Fails(rule, code);
 }
 
@@ -209,7 +210,7 @@ function isSenderKey(key) {
         checkSenderKey(key);
         return true;
     } catch (refused) {
-        if (!(refused instanceof Refused)) throw refused;
+        if (!(refused instanceof PushcryptError)) throw refused;
         return false;
     }
 }
@@ -228,12 +229,16 @@ function recoverySigned(statement, role, recovery, context) {
 }
 
 /** Ed25519 by [K-9]. `checkSenderKey` ensured that the key is of prime order; OpenSSL compares the bytes of R. */
-export function verifies(key, signature, data) {
+function verifies(key, signature, data) {
     return !signature.subarray(0, 32).equals(IDENTITY) && verify(null, data, publicKey(ED25519, key), signature);
 }
 
 /** Adds a duration in seconds to a time; the result is at most the largest 64-bit time [K-3]. */
-export function later(time, seconds) {
+function later(time, seconds) {
     const sum = time + 1000n * BigInt(seconds);
     return sum < NEVER ? sum : NEVER;
 }
+
+module.exports = {
+    STATEMENT, RECOVERS, TOLERANCE, NEVER, LARGEST_OVERLAP, Superseded, Sender, Trust, verifies, later, signed, recoverySigned,
+};

@@ -2,14 +2,17 @@
 //
 // BigInt is not constant-time, and JavaScript cannot wipe a string: a secret key's text stays in memory until it is
 // garbage-collected.
-import { createHash, createPrivateKey, createPublicKey, diffieHellman } from "node:crypto";
+"use strict";
+
+const { createHash, createPrivateKey, createPublicKey, diffieHellman } = require("node:crypto");
+const { PushcryptError } = require("./errors.js");
 
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-export const DEVICE_PUBLIC = "pcr", SENDER_PUBLIC = "pcs", RECOVERY_PUBLIC = "pcv";
-export const DEVICE_SECRET = "pcr-secret-", SENDER_SECRET = "pcs-secret-", RECOVERY_SECRET = "pcv-secret-";
+const DEVICE_PUBLIC = "pcr", SENDER_PUBLIC = "pcs", RECOVERY_PUBLIC = "pcv";
+const DEVICE_SECRET = "pcr-secret-", SENDER_SECRET = "pcs-secret-", RECOVERY_SECRET = "pcv-secret-";
 const SECRETS = [DEVICE_SECRET, SENDER_SECRET, RECOVERY_SECRET];
 const KINDS = [DEVICE_PUBLIC, SENDER_PUBLIC, RECOVERY_PUBLIC, ...SECRETS];
-export const X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04;
+const X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04;
 
 const P = 2n ** 255n - 19n;
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -24,36 +27,28 @@ const SMALL_ORDER_U = [
 
 const FIVE_L_MINUS_1 = secretKey(X25519, bytes(5n * L - 1n));
 
-/** The input is refused. The code is the format's, for the developer's log, never for the user. */
-export class Refused extends Error {
-    constructor(code) {
-        super(code);
-        this.code = code;
-    }
-}
-
 /** The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]. */
-export function keyID(type, publicKey) {
+function keyID(type, publicKey) {
     return sha256("pushcrypt/1 key id\0", Buffer.of(type), publicKey).subarray(0, 4);
 }
 
-export function sha256(...parts) {
+function sha256(...parts) {
     const hash = createHash("sha256");
     for (const part of parts) hash.update(part);
     return hash.digest();
 }
 
 /** Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use. */
-export function parseKey(text, kind) {
+function parseKey(text, kind) {
     if (text.endsWith("\n")) text = text.slice(0, -1);
     const of = KINDS.find((other) => text.startsWith(inCase(other, other) + "1"));
-    if (of === undefined) throw new Refused("malformed-key");
-    if (of !== kind) throw new Refused("wrong-kind-of-key");
+    if (of === undefined) throw new PushcryptError("malformed-key");
+    if (of !== kind) throw new PushcryptError("wrong-kind-of-key");
     const alphabet = inCase(kind, ALPHABET);
     const values = [...text.slice(kind.length + 1)].map((character) => alphabet.indexOf(character));
-    if (values.length !== 58 || values.includes(-1)) throw new Refused("malformed-key");
-    if (polymod(kind, values) !== 1) throw new Refused("wrong-checksum");
-    if ((values[51] & 15) !== 0) throw new Refused("malformed-key");
+    if (values.length !== 58 || values.includes(-1)) throw new PushcryptError("malformed-key");
+    if (polymod(kind, values) !== 1) throw new PushcryptError("wrong-checksum");
+    if ((values[51] & 15) !== 0) throw new PushcryptError("malformed-key");
     const key = regroup(values.slice(0, 52), 5, 8).subarray(0, 32);
     if (kind === DEVICE_PUBLIC) checkDeviceKey(key);
     if (kind === SENDER_PUBLIC || kind === RECOVERY_PUBLIC) checkSenderKey(key);
@@ -61,7 +56,7 @@ export function parseKey(text, kind) {
 }
 
 /** Returns the text of a key's 32 bytes. For a secret key it is as secret as the key. */
-export function keyText(key, kind) {
+function keyText(key, kind) {
     const values = [...regroup([...key, 0], 8, 5)].slice(0, 52);
     const checksum = polymod(kind, [...values, 0, 0, 0, 0, 0, 0]) ^ 1;
     for (let place = 5; place >= 0; place--) values.push((checksum >> (5 * place)) & 31);
@@ -102,38 +97,38 @@ function polymod(kind, values) {
 }
 
 /** Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero. */
-export function checkDeviceKey(key) {
+function checkDeviceKey(key) {
     const u = integer(key);
-    if (u >= P || SMALL_ORDER_U.includes(u)) throw new Refused("weak-key");
+    if (u >= P || SMALL_ORDER_U.includes(u)) throw new PushcryptError("weak-key");
 }
 
 /**
  * Refuses what [K-7] refuses of sender and recovery keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y without a
  * point has a u on the curve's twist, where this does not hold either.
  */
-export function checkSenderKey(key) {
+function checkSenderKey(key) {
     const y = integer(key) & ((1n << 255n) - 1n);
-    if (y >= P || y === 1n) throw new Refused("weak-key");
+    if (y >= P || y === 1n) throw new PushcryptError("weak-key");
     const u = ((1n + y) * power(P + 1n - y, P - 2n)) % P;
-    if (u === 0n || SMALL_ORDER_U.includes(u)) throw new Refused("weak-key");
+    if (u === 0n || SMALL_ORDER_U.includes(u)) throw new PushcryptError("weak-key");
     const product = diffieHellman({ privateKey: FIVE_L_MINUS_1, publicKey: publicKey(X25519, bytes(u)) });
-    if (integer(product) !== u) throw new Refused("weak-key");
+    if (integer(product) !== u) throw new PushcryptError("weak-key");
 }
 
 /** Creates a secret key from its 32 bytes, in the encoding of RFC 8410. */
-export function secretKey(type, raw) {
+function secretKey(type, raw) {
     const frame = Buffer.from(`302e020100300506032b65${type === X25519 ? "6e" : "70"}04220420`, "hex");
     return createPrivateKey({ key: Buffer.concat([frame, raw]), format: "der", type: "pkcs8" });
 }
 
 /** Creates a public key from its 32 bytes. Node reads this form seven times as fast as the other. */
-export function publicKey(type, raw) {
+function publicKey(type, raw) {
     const crv = type === X25519 ? "X25519" : "Ed25519";
     return createPublicKey({ key: { kty: "OKP", crv, x: raw.toString("base64url") }, format: "jwk" });
 }
 
 /** The 32 bytes of a public key, or of the public half of a secret key. */
-export function rawPublic(key) {
+function rawPublic(key) {
     return Buffer.from((key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" }).x, "base64url");
 }
 
@@ -153,3 +148,8 @@ function integer(littleEndian) {
 function bytes(integer) {
     return Buffer.from(integer.toString(16).padStart(64, "0"), "hex").reverse();
 }
+
+module.exports = {
+    DEVICE_PUBLIC, DEVICE_SECRET, ED25519, RECOVERY, RECOVERY_PUBLIC, RECOVERY_SECRET, SENDER_PUBLIC, SENDER_SECRET, X25519, checkDeviceKey,
+    checkSenderKey, keyID, keyText, parseKey, publicKey, rawPublic, secretKey, sha256,
+};

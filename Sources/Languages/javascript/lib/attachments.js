@@ -3,9 +3,12 @@
 // Node has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInt is slow and does not run in constant
 // time: it leaks through timing to an adversary who can measure it closely. Keys are not wiped. Nothing is fetched: the
 // caller must fetch over https only, and never more than `size` bytes [A-16], [A-34].
-import { createCipheriv, createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { Refused } from "./keys.mjs";
-import { NumberText } from "./payload.mjs";
+"use strict";
+
+const { createCipheriv, createHash, randomBytes, timingSafeEqual } = require("node:crypto");
+const { PushcryptError } = require("./errors.js");
+const { NumberText, parseObject } = require("./payload.js");
+const { json } = require("./values.js");
 
 const PREFIX = Buffer.from("PCA1\x10");
 const HEADER = 24;
@@ -28,30 +31,40 @@ const TYPE = /^(?=.{3,255}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 // References
 
 /**
- * Reads a reference from a JSON value [A-5] to [A-10]: the location of a sealed file, and its key. Because of the key
- * it must never reach `userInfo` or a log [A-15]; the key is not enumerable, so that nothing prints it by accident.
+ * The location of a sealed file, and its key [A-5] to [A-10]. Because of the key, `json` must never reach `userInfo` or a log [A-15]; the key is not
+ * enumerable, so that nothing prints it by accident.
  *
- * The name is a label to show, never a path: [A-7] allows names that some systems treat as paths, such as `C:x`, `CON`
- * or a backslash.
+ * The name is a label to show, never a path: [A-7] allows names that some systems treat as paths, such as `C:x`, `CON` or a backslash.
  */
-export function parseReference(value) {
-    if (!(value instanceof Map)) throw new Refused("malformed-reference");
-    const [url, type, name, key, sha256] = ["url", "type", "name", "key", "sha256"].map((member) => {
-        if (typeof value.get(member) !== "string") throw new Refused("malformed-reference");
-        return value.get(member);
-    });
-    const size = value.get("size");
-    if (
-        !isURL(url) ||
-        !TYPE.test(type) ||
-        name === "" || name === "." || name === ".." || Buffer.byteLength(name) > 255 || /[/\u0000-\u001f\u007f-\u009f]/.test(name) ||
-        !(size instanceof NumberText) || !size.isInteger || size.text.length > 16 ||
-        Number(size.text) < SMALLEST_FILE || Number(size.text) > Number.MAX_SAFE_INTEGER
-    ) {
-        throw new Refused("malformed-reference");
+class AttachmentReference {
+    constructor(value) {
+        if (!(value instanceof Map)) throw new PushcryptError("malformed-reference");
+        const [url, type, name, key, sha256] = ["url", "type", "name", "key", "sha256"].map((member) => {
+            if (typeof value.get(member) !== "string") throw new PushcryptError("malformed-reference");
+            return value.get(member);
+        });
+        const size = value.get("size");
+        if (
+            !isURL(url) ||
+            !TYPE.test(type) ||
+            name === "" || name === "." || name === ".." || Buffer.byteLength(name) > 255 || /[/\u0000-\u001f\u007f-\u009f]/.test(name) ||
+            !(size instanceof NumberText) || !size.isInteger || size.text.length > 16 ||
+            Number(size.text) < SMALLEST_FILE || Number(size.text) > Number.MAX_SAFE_INTEGER
+        ) {
+            throw new PushcryptError("malformed-reference");
+        }
+        Object.assign(this, { url, size: Number(size.text), sha256: bytes32(sha256), type, name });
+        Object.defineProperty(this, "key", { value: bytes32(key) });
     }
-    const reference = { url, size: Number(size.text), sha256: bytes32(sha256), type, name };
-    return Object.defineProperty(reference, "key", { value: bytes32(key) });
+
+    static parse(text) {
+        return new AttachmentReference(parseObject(json(text, "malformed-reference"), "malformed-reference"));
+    }
+
+    json() {
+        const { url, key, size, sha256, type, name } = this;
+        return JSON.stringify({ url, key: key.toString("base64url"), size, sha256: sha256.toString("base64url"), type, name });
+    }
 }
 
 /** The grammar of [A-5]. */
@@ -63,12 +76,12 @@ function isURL(text) {
 
 /** Reads 32 bytes from canonical base64url: 43 characters, the last with two unused bits. */
 function bytes32(text) {
-    if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text)) throw new Refused("malformed-reference");
+    if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text)) throw new PushcryptError("malformed-reference");
     return Buffer.from(text, "base64url");
 }
 
 /** Returns the references in a payload, and a code for each dropped item [A-11] to [A-14]. */
-export function attachments(members) {
+function attachments(members) {
     const own = members.get("pushcrypt") ?? null;
     const list = own instanceof Map ? own.get("attachments") ?? null : own;
     if (list === null) return { references: [], dropped: [] };
@@ -76,9 +89,9 @@ export function attachments(members) {
     const references = [], dropped = [];
     for (const element of list.slice(0, MOST)) {
         try {
-            references.push(parseReference(element));
+            references.push(new AttachmentReference(element));
         } catch (refused) {
-            if (!(refused instanceof Refused)) throw refused;
+            if (!(refused instanceof PushcryptError)) throw refused;
             dropped.push(refused.code);
         }
     }
@@ -87,28 +100,28 @@ export function attachments(members) {
 }
 
 /** Returns the reference of a text that was too long for the push, or `null` [A-28], [A-31]. */
-export function fullBody(members) {
+function fullBody(members) {
     const own = members.get("pushcrypt");
     const body = own instanceof Map ? own.get("body") ?? null : null;
     if (body === null) return null;
-    const reference = parseReference(body);
+    const reference = new AttachmentReference(body);
     const length = reference.size - SMALLEST_FILE;
-    if (reference.type !== "public.plain-text" || length < 1 || length > LARGEST_FULL_BODY) throw new Refused("malformed-reference");
+    if (reference.type !== "public.plain-text" || length < 1 || length > LARGEST_FULL_BODY) throw new PushcryptError("malformed-reference");
     return reference;
 }
 
 /**
  * Returns the text in the plain file of a full body [A-28], [A-30]. If it is refused, the payload's own body is shown.
  */
-export function checkFullBody(plain) {
+function checkFullBody(plain) {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     let text;
     try {
         text = decoder.decode(plain);
     } catch {
-        throw new Refused("malformed-file");
+        throw new PushcryptError("malformed-file");
     }
-    if (plain.length < 1 || plain.length > LARGEST_FULL_BODY || text.startsWith("\ufeff")) throw new Refused("malformed-file");
+    if (plain.length < 1 || plain.length > LARGEST_FULL_BODY || text.startsWith("\ufeff")) throw new PushcryptError("malformed-file");
     return text;
 }
 
@@ -136,7 +149,7 @@ class SecretStream {
         const tag = this.xor(1, tagBlock)[0];
         const cipher = sealed.subarray(1, -16);
         const mac = this.mac(sealed[0], cipher);
-        if (!timingSafeEqual(mac, sealed.subarray(-16))) throw new Refused("authentication-failed");
+        if (!timingSafeEqual(mac, sealed.subarray(-16))) throw new PushcryptError("authentication-failed");
         const plain = this.xor(2, cipher);
         this.next(mac);
         return [plain, tag];
@@ -204,15 +217,16 @@ function littleEndian(bytes) {
  * Opens a sealed file in pieces [A-17] to [A-26].
  *
  * The bytes from `update` are authentic but may be truncated: write them to a file with a temporary name, and rename it
- * only after `finish` has returned the rest [A-27], [A-35]. After a `Refused`, and after `finish`, everything is
+ * only after `finish` has returned the rest [A-27], [A-35]. After a `PushcryptError`, and after `finish`, everything is
  * refused.
  */
-export class FileOpener {
+class FileOpener {
     #key;
     #stream = null;
     #buffer = Buffer.alloc(CHUNK);
 
-    constructor(key, size, sha256) {
+    constructor({ key, size, sha256 }) {
+        if (!(key instanceof Uint8Array) || !(sha256 instanceof Uint8Array)) throw new TypeError("FileOpener needs a reference");
         this.#key = key;
         Object.assign(this, { size, sha256, hash: createHash("sha256"), came: 0, buffered: 0, first: true, ended: false });
     }
@@ -235,14 +249,14 @@ export class FileOpener {
             this.buffered += part.length;
             taken += part.length;
         }
-        if (within.length < piece.length) throw new Refused("wrong-size");
+        if (within.length < piece.length) throw new PushcryptError("wrong-size");
         this.ended = false;
         return Buffer.concat(plain);
     }
 
     /** Refuses further calls until the current one succeeds. */
     #begin() {
-        if (this.ended) throw new Refused("malformed-file");
+        if (this.ended) throw new PushcryptError("malformed-file");
         this.ended = true;
     }
 
@@ -251,12 +265,12 @@ export class FileOpener {
         const buffered = this.#buffer.subarray(0, this.buffered);
         this.buffered = 0;
         if (this.#stream === null) {
-            if (!buffered.subarray(0, 5).equals(PREFIX)) throw new Refused("not-a-sealed-file");
+            if (!buffered.subarray(0, 5).equals(PREFIX)) throw new PushcryptError("not-a-sealed-file");
             this.#stream = new SecretStream(this.#key, buffered.subarray(5));
             return Buffer.alloc(0);
         }
         const [chunk, tag] = this.#stream.pull(buffered);
-        if (tag !== MESSAGE) throw new Refused("malformed-file");
+        if (tag !== MESSAGE) throw new PushcryptError("malformed-file");
         this.first = false;
         return chunk;
     }
@@ -264,22 +278,26 @@ export class FileOpener {
     /** Returns the last chunk, if the whole file matches its reference. */
     finish() {
         this.#begin();
-        if (this.came !== this.size) throw new Refused("wrong-size");
-        if (this.#stream === null || this.buffered < OVERHEAD) throw new Refused("truncated-file");
+        if (this.came !== this.size) throw new PushcryptError("wrong-size");
+        if (this.#stream === null || this.buffered < OVERHEAD) throw new PushcryptError("truncated-file");
         const [chunk, tag] = this.#stream.pull(this.#buffer.subarray(0, this.buffered));
-        if (tag === MESSAGE) throw new Refused("truncated-file");
-        if (tag !== FINAL || (chunk.length === 0 && !this.first)) throw new Refused("malformed-file");
-        if (!timingSafeEqual(this.hash.digest(), this.sha256)) throw new Refused("wrong-hash");
+        if (tag === MESSAGE) throw new PushcryptError("truncated-file");
+        if (tag !== FINAL || (chunk.length === 0 && !this.first)) throw new PushcryptError("malformed-file");
+        if (!timingSafeEqual(this.hash.digest(), this.sha256)) throw new PushcryptError("wrong-hash");
         return chunk;
     }
 }
 
-/** Seals a file under a key that is never used for anything else [A-1] to [A-3]. */
-export function sealFile(plain, key) {
-    const header = randomBytes(HEADER), stream = new SecretStream(key, header), parts = [PREFIX, header];
+/** Seals a file under a key that is never used for anything else [A-1] to [A-3]. `header` is for vectors alone. */
+function sealFile(plain, key, header = randomBytes(HEADER)) {
+    const stream = new SecretStream(key, header), parts = [PREFIX, header];
     const most = CHUNK - OVERHEAD;
     let at = 0;
     for (; plain.length - at > most; at += most) parts.push(stream.push(plain.subarray(at, at + most), MESSAGE));
     parts.push(stream.push(plain.subarray(at), FINAL));
     return Buffer.concat(parts);
 }
+
+module.exports = {
+    AttachmentReference, MOST, attachments, fullBody, checkFullBody, FileOpener, sealFile,
+};

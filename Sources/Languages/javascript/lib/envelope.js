@@ -1,42 +1,35 @@
 // The layout and opening of envelopes: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
 //
 // There is no replay guard: an app that shows notifications needs its own store of shown messages ("Replay"). Nothing
-// is wiped, and there is no constant-time guarantee except in hpke.mjs.
-import { setupBaseR } from "./hpke.mjs";
-import { Refused, X25519, keyID, rawPublic, secretKey, sha256 } from "./keys.mjs";
-import { checkPayload, parseObject } from "./payload.mjs";
-import { NEVER, RECOVERS, STATEMENT, TOLERANCE, later, verifies } from "./trust.mjs";
+// is wiped, and there is no constant-time guarantee except in hpke.js.
+"use strict";
 
-export const SUITE = 0x01;
-export const BUCKETS = [256, 512, 1024, 1536, 2048, 2560, 2816, 3584];
-export const OUTSIDE = 53;
-export const CONTENT = 68;
-export const BODY = 99;
-export const LONGEST_TIME_TO_LIVE = 2_592_000;
-export const LARGEST_TIME = 2n ** 53n - 1n;
-export const PAYLOAD = 0x01, STATEMENTS = 0x02;
-export const MOST_STATEMENTS = 4;
+const { setupBaseR } = require("./hpke.js");
+const { PushcryptError } = require("./errors.js");
+const { sha256 } = require("./keys.js");
+const { checkPayload, parseObject } = require("./payload.js");
+const { RECOVERS, STATEMENT, TOLERANCE, later, verifies } = require("./trust.js");
+
+const SUITE = 0x01;
+const BUCKETS = [256, 512, 1024, 1536, 2048, 2560, 2816, 3584];
+const OUTSIDE = 53;
+const CONTENT = 68;
+const BODY = 99;
+const LONGEST_TIME_TO_LIVE = 2_592_000;
+const LARGEST_TIME = 2n ** 53n - 1n;
+const PAYLOAD = 0x01, STATEMENTS = 0x02;
+const MOST_STATEMENTS = 4;
 const LONGEST_TEXT = 4850;
 const LONGEST_PUSH = 65536;
-
-/** A device's secret key. A retiring key opens up to and including the millisecond of its end date. */
-export class DeviceKey {
-    constructor(secret, end = NEVER) {
-        this.secret = secretKey(X25519, secret);
-        this.end = end;
-        this.public = rawPublic(this.secret);
-        this.id = keyID(X25519, this.public);
-    }
-}
 
 /**
  * Opens a push as received. `context` is the app's own bundle id, never a value from the push [O-0.2]. Reads nothing of
  * the push but the envelope [O-0.1].
  */
-export function openPush(push, context, devices, trust, now) {
-    if (push.length > LONGEST_PUSH) throw new Refused("malformed-notification");
+function openPush(push, context, devices, trust, now) {
+    if (push.length > LONGEST_PUSH) throw new PushcryptError("malformed-notification");
     const text = parseObject(push, "malformed-notification").get("ENCRYPTED_DATA");
-    if (typeof text !== "string") throw new Refused("not-encrypted");
+    if (typeof text !== "string") throw new PushcryptError("not-encrypted");
     return openText(text, context, devices, trust, now);
 }
 
@@ -54,41 +47,42 @@ export function openPush(push, context, devices, trust, now) {
  * `pushcrypt` in the `payload` contains the keys of files. Remove it before the app, `userInfo` and logs get the
  * payload [A-15], [N-2]. The payload is not enumerable, so that nothing prints it by accident.
  */
-export function openText(text, context, devices, trust, now) {
+function openText(text, context, devices, trust, now) {
     checkContext(context);
     const envelope = decode(text);
     const header = envelope.subarray(0, 5), enc = envelope.subarray(5, 37);
 
     // Step 3. Exactly one key is tried [O-3.2].
     const device = devices.find((key) => key.id.equals(header.subarray(1)) && now <= key.end);
-    if (device === undefined) throw new Refused("unknown-recipient-key");
+    if (device === undefined) throw new PushcryptError("unknown-recipient-key");
 
     // Step 4.
     const inner = setupBaseR(enc, device, envelopeInfo(header, context)).open("", envelope.subarray(37));
 
     // Step 5.
     const end = BODY + inner.readUInt16BE(97);
-    if (end > inner.length) throw new Refused("authentication-failed");
+    if (end > inner.length) throw new PushcryptError("authentication-failed");
     const [statements, payload] = split(inner[CONTENT], inner.subarray(BODY, end));
     const after = trust.copy();
     const { accepted, told } = after.follow(statements ?? [], context, now);
     const candidates = after.candidates(inner.subarray(0, 4), now);
     const isRecovered = accepted.some((statement) => statement[0] === RECOVERS);
     if (!isRecovered) candidates.push(...trust.candidates(inner.subarray(0, 4), now));
-    if (candidates.length === 0 && told.length > 0) throw new Refused(told[0]);
+    if (candidates.length === 0 && told.length > 0) throw new PushcryptError(told[0]);
+    const contentHash = sha256(inner.subarray(CONTENT));
     const sender = candidates.find((sender) =>
-        verifies(sender, inner.subarray(4, 68), signed(header, enc, device.public, sender, context, inner)));
-    if (sender === undefined || inner.subarray(end).some((byte) => byte !== 0)) throw new Refused("authentication-failed");
+        verifies(sender, inner.subarray(4, 68), signed(header, enc, device.publicKey, sender, context, contentHash)));
+    if (sender === undefined || inner.subarray(end).some((byte) => byte !== 0)) throw new PushcryptError("authentication-failed");
 
     // Step 6.
     const sentAt = inner.readBigUInt64BE(85), timeToLive = inner.readUInt32BE(93);
-    if (inner[CONTENT] !== PAYLOAD && inner[CONTENT] !== STATEMENTS) throw new Refused("unsupported-message");
-    if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || sentAt > LARGEST_TIME) throw new Refused("unsupported-message");
-    if (now > later(sentAt, timeToLive)) throw new Refused("expired");
-    if (sentAt > later(now, TOLERANCE)) throw new Refused("not-yet-valid");
+    if (inner[CONTENT] !== PAYLOAD && inner[CONTENT] !== STATEMENTS) throw new PushcryptError("unsupported-message");
+    if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || sentAt > LARGEST_TIME) throw new PushcryptError("unsupported-message");
+    if (now > later(sentAt, timeToLive)) throw new PushcryptError("expired");
+    if (sentAt > later(now, TOLERANCE)) throw new PushcryptError("not-yet-valid");
 
     // Step 7.
-    if (statements === undefined) throw new Refused("malformed-payload");
+    if (statements === undefined) throw new PushcryptError("malformed-payload");
     checkPayload(payload);
     const messageID = Buffer.from(inner.subarray(69, 85));
     const opened = { messageID, sentAt, timeToLive, sender, device, statements: accepted, told };
@@ -96,12 +90,12 @@ export function openText(text, context, devices, trust, now) {
 }
 
 /** Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
-export function decode(text) {
-    if (text.length > LONGEST_TEXT || !/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) throw new Refused("malformed-envelope");
+function decode(text) {
+    if (text.length > LONGEST_TEXT || !/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) throw new PushcryptError("malformed-envelope");
     const envelope = Buffer.from(text, "base64url");
-    if (envelope.toString("base64url") !== text) throw new Refused("malformed-envelope");
-    if (envelope[0] !== SUITE) throw new Refused("unsupported-suite");
-    if (!BUCKETS.includes(envelope.length - OUTSIDE)) throw new Refused("malformed-envelope");
+    if (envelope.toString("base64url") !== text) throw new PushcryptError("malformed-envelope");
+    if (envelope[0] !== SUITE) throw new PushcryptError("unsupported-suite");
+    if (!BUCKETS.includes(envelope.length - OUTSIDE)) throw new PushcryptError("malformed-envelope");
     return envelope;
 }
 
@@ -119,24 +113,29 @@ function split(contentType, body) {
 }
 
 /** Identifies an envelope in a log. Never decide anything by it. */
-export function fingerprint(text) {
+function fingerprint(text) {
     return sha256(text).toString("hex", 0, 4);
 }
 
 /** Whether a text is a valid context, the app's bundle id without a suffix [K-2]. */
-export function checkContext(context) {
-    if (!/^[A-Za-z0-9.-]{1,255}$/.test(context)) throw new Refused("malformed-context");
+function checkContext(context) {
+    if (typeof context !== "string") throw new TypeError("a topic must be a string");
+    if (!/^[A-Za-z0-9.-]{1,255}$/.test(context)) throw new PushcryptError("malformed-context");
 }
 
 function lp16(text) {
     return Buffer.concat([Buffer.of(text.length >> 8, text.length), Buffer.from(text)]);
 }
 
-export function envelopeInfo(header, context) {
+function envelopeInfo(header, context) {
     return Buffer.concat([Buffer.from("pushcrypt/1 envelope\0"), header, lp16(context)]);
 }
 
-export function signed(header, enc, recipient, sender, context, inner) {
-    const contentHash = sha256(inner.subarray(CONTENT));
+function signed(header, enc, recipient, sender, context, contentHash) {
     return Buffer.concat([Buffer.from("pushcrypt/1 signature\0"), header, enc, recipient, sender, lp16(context), contentHash]);
 }
+
+module.exports = {
+    BODY, BUCKETS, CONTENT, LARGEST_TIME, LONGEST_TIME_TO_LIVE, MOST_STATEMENTS, OUTSIDE, PAYLOAD, STATEMENTS, SUITE, checkContext, decode, envelopeInfo,
+    fingerprint, lp16, openPush, openText, signed,
+};

@@ -1,0 +1,461 @@
+/**
+ * End-to-end encrypted push notifications: a provider seals payloads for APNs, a receiver opens them. Docs/Format.md is the format, Docs/Codes.md
+ * explains every code.
+ *
+ * Texts of public keys (`pcr1…`, `pcs1…`, `pcv1…`) are strings; secret keys are objects, which print nothing. Times are milliseconds since 1970, or a
+ * `Date`, durations are seconds. A refused value is a {@link PushcryptError}; a wrong type, or an option that does not exist, a `TypeError`.
+ */
+
+/** JSON as text or bytes, which are kept byte for byte, or as a plain object, which is refused if `JSON.stringify` would change it. */
+export type JSONInput = string | Uint8Array | { readonly [name: string]: unknown };
+
+/** Milliseconds since 1970-01-01 UTC. */
+export type Time = number | bigint | Date;
+
+/** What was refused. Its text is for logs, and quotes no key and no payload. */
+export class PushcryptError extends Error {
+    constructor(code: string, message?: string);
+    readonly name: "PushcryptError";
+    /** The reason, such as `payload-too-large`. */
+    readonly code: string;
+}
+
+// Keys
+
+/** A provider's secret key, Ed25519, with which it signs. */
+export class SenderKey {
+    /** Creates a key from its 32 bytes. */
+    constructor(seed: Uint8Array);
+    /** Reads `PCS-SECRET-1…`. @throws {PushcryptError} `malformed-key`, `wrong-checksum` or `wrong-kind-of-key` */
+    static parse(text: string): SenderKey;
+    static generate(): SenderKey;
+    /** `pcs1…` */
+    readonly publicKey: string;
+    readonly keyID: string;
+    /** The text of the secret key: store it where only the sealer reads it. */
+    secretText(): string;
+}
+
+/** The secret key that replaces a stolen sender key, Ed25519; kept offline. */
+export class RecoveryKey {
+    /** Creates a key from its 32 bytes. */
+    constructor(seed: Uint8Array);
+    /** Reads `PCV-SECRET-1…`. @throws {PushcryptError} as `SenderKey.parse` */
+    static parse(text: string): RecoveryKey;
+    static generate(): RecoveryKey;
+    /** `pcv1…` */
+    readonly publicKey: string;
+    readonly keyID: string;
+    secretText(): string;
+}
+
+/** A device's secret key, X25519, which opens messages. A device must not have two keys with one id [O-3.2]. */
+export class DeviceKey {
+    /** Creates a key from its 32 bytes. */
+    constructor(scalar: Uint8Array, options?: DeviceKeyOptions);
+    /** Reads `PCR-SECRET-1…`. @throws {PushcryptError} as `SenderKey.parse` */
+    static parse(text: string, options?: DeviceKeyOptions): DeviceKey;
+    static generate(): DeviceKey;
+    /** `pcr1…`, for the provider. */
+    readonly publicKey: string;
+    readonly keyID: string;
+    secretText(): string;
+}
+
+export interface DeviceKeyOptions {
+    /** The last millisecond at which a retiring key opens; by default it does not end. */
+    retiresAt?: Time;
+}
+
+// Sealing
+
+export type PushType = "alert" | "background" | "voip";
+
+export type ClearField =
+    | "badge" | "category" | "thread-id" | "interruption-level" | "relevance-score" | "target-content-id" | "filter-criteria";
+
+/** What a phone shows if it cannot open a message. The relay reads it. */
+export interface Placeholder {
+    /** By default `New message`. */
+    title?: string;
+    /** A sound's name, or `null` for none; by default the system's if the payload has a sound. */
+    sound?: string | null;
+    /** Fields of `aps` that are also sent in the clear. */
+    clearFields?: readonly ClearField[];
+}
+
+export interface SealOptions {
+    /** The device's registered key, `pcr1…`. */
+    to: string;
+    /** The present time. */
+    at?: Time;
+    /** By default `alert`. */
+    pushType?: PushType;
+    /** A name for the message, the same in every retry, so that the phone shows it once. */
+    messageName?: string;
+    /** How many seconds receivers show it for, 1 to 2,592,000 (30 days), the default. Unless it is a call, the end is rounded to ten minutes. */
+    timeToLive?: number;
+    /** The statements that the device may not know, oldest first, at most 4. */
+    announcing?: readonly Uint8Array[];
+    /** Whether `json` reaches Apple byte for byte, so that its own length counts, and not that of the longest re-encoding. */
+    sentExactly?: boolean;
+    /** Files that were sealed and stored, at most 8. */
+    attachments?: readonly AttachmentReference[];
+    /** The whole text, if the payload has only its beginning. */
+    fullBody?: AttachmentReference;
+    /** The person that the notification is from. */
+    from?: MessageSender;
+    /** The names of earlier messages that phones take off the screen, at most 64. */
+    withdrawing?: readonly string[];
+    /** Whether the message is not to be shown. */
+    drop?: boolean;
+}
+
+/** A person, shown with a face: texts of 1 to 255 bytes, at most 8 recipients. */
+export interface MessageSender {
+    name: string;
+    /** What names the person in the app; by default the name. */
+    handle?: string;
+    conversation?: string;
+    recipients?: readonly string[];
+    /** A sealed picture, JPEG or PNG, of at most a megabyte. */
+    avatar?: AttachmentReference;
+}
+
+export interface SealerOptions {
+    sender: SenderKey;
+    /** The app's bundle id, without `.voip`. */
+    topic: string;
+    placeholder?: Placeholder;
+}
+
+/** Seals for the devices of one app. It keeps no state between messages. */
+export class Sealer {
+    /** @throws {PushcryptError} `malformed-context` or `invalid-placeholder` */
+    constructor(options: SealerOptions);
+    readonly topic: string;
+    /**
+     * Seals an APNs payload for one device.
+     *
+     * @throws {PushcryptError} `malformed-payload`, `missing-aps`, `invalid-field`, `nothing-to-show`, `reserved-key`, `too-many-attachments`,
+     * `payload-too-large`, `push-too-large`, `push-type-not-sealable`, `invalid-time`, `invalid-request`, or the code of the key
+     */
+    seal(payload: JSONInput, options: SealOptions): SealedPush;
+    /** The request to APNs for a push that this sealer has sealed. @throws {PushcryptError} `invalid-request` or `invalid-time` */
+    request(push: SealedPush, options?: RequestOptions): PushRequest;
+    /** Seals a file: store `sealed` at `url`, and give the reference to `seal`. @throws {PushcryptError} `malformed-reference` */
+    sealFile(plain: Uint8Array, options: { url: string; type: string; name: string }): SealedFile;
+    /** Seals a text that is too long for a push, for `fullBody`. @throws {PushcryptError} `malformed-reference`, `malformed-file` or `body-too-long` */
+    sealFullBody(text: string, options: { url: string }): SealedFile;
+}
+
+export interface RequestOptions {
+    /** The provider's name for the device, 1 to 255 bytes, so that the collapse id stays when the device's key changes. */
+    device?: string;
+    /** The name of pushes that replace each other on a device; the relay gets a keyed hash. By default copies of one message do. */
+    collapseName?: string;
+    /** By default 5 for background pushes, and 10 for others. */
+    priority?: 10 | 5 | 1;
+    /** Seconds since 1970; by default the end of the message. */
+    expiration?: number;
+}
+
+/** A request without the device token and the provider's authentication. */
+export interface PushRequest {
+    headers: {
+        "apns-topic": string;
+        "apns-push-type": PushType;
+        "apns-priority": string;
+        "apns-expiration": string;
+        "apns-collapse-id": string;
+    };
+    body: string;
+}
+
+/** A sealed payload. */
+export class SealedPush {
+    private constructor();
+    /** What to send instead of the payload, unchanged. */
+    readonly json: string;
+    /** 32 hexadecimal digits. */
+    readonly messageID: string;
+    /** The seconds that were sealed. */
+    readonly timeToLive: number;
+    readonly expiresAt: number;
+    /** The longest form, in bytes, that a client may re-encode `json` to. */
+    readonly widestLength: number;
+    readonly recipient: string;
+    readonly keyID: string;
+    readonly pushType: PushType;
+    /** `json` as an object, for clients that encode it themselves. */
+    toJSON(): object;
+}
+
+/** The most bytes of a push, and of a payload without white space, for each push type. */
+export const limits: Readonly<Record<PushType, Readonly<{ push: number; payload: number }>>>;
+
+/** The id of a message with this name. */
+export function messageID(name: string): string;
+
+// Files
+
+export interface SealedFile {
+    sealed: Uint8Array;
+    reference: AttachmentReference;
+}
+
+/** The place of a sealed file and its key. Printing it shows no key. */
+export class AttachmentReference {
+    private constructor();
+    /** @throws {PushcryptError} `malformed-reference` */
+    static parse(json: JSONInput): AttachmentReference;
+    readonly url: string;
+    readonly size: number;
+    readonly sha256: Uint8Array;
+    readonly type: string;
+    /** A label to show, never a path. */
+    readonly name: string;
+    readonly key: Uint8Array;
+    /** The reference with its key: a secret. */
+    json(): string;
+}
+
+/**
+ * Opens a sealed file in pieces. Write what `update` returns to a file with a temporary name, and rename it when `finish` has returned the rest
+ * [A-27], [A-35]. Fetch over https only, and at most `size` bytes.
+ *
+ * Its Poly1305 is not constant-time, and takes half a second for 10 MB: in a service that opens other people's files use libsodium.
+ */
+export class FileOpener {
+    constructor(reference: Pick<AttachmentReference, "key" | "size" | "sha256">);
+    update(piece: Uint8Array): Uint8Array;
+    finish(): Uint8Array;
+}
+
+/** The text in the opened file of a full body. @throws {PushcryptError} `malformed-file` */
+export function readFullBody(plain: Uint8Array): string;
+
+// Opening
+
+export interface OpenOptions {
+    /** The app's own bundle id, never a value from the push. */
+    topic: string;
+    /** The device's keys: active, pending and retiring. */
+    devices: readonly DeviceKey[];
+    trust: Trust;
+    /** The present time. */
+    at?: Time;
+}
+
+/**
+ * Opens a push as received. It changes nothing, and there is no replay guard: the app remembers `sender` and `messageID`, durably, and stores what
+ * `trust.follow(opened.statements, …)` makes of the *currently* stored trust, under one lock.
+ *
+ * @throws {PushcryptError} with a code of Docs/Format.md, "Opening"
+ */
+export function open(push: JSONInput, options: OpenOptions): OpenedPush;
+
+/** The same from the value of `ENCRYPTED_DATA` alone. */
+export function openEnvelope(text: string, options: OpenOptions): OpenedPush;
+
+/** An authentic, fresh message. */
+export class OpenedPush {
+    private constructor();
+    readonly messageID: string;
+    readonly sentAt: number;
+    readonly timeToLive: number;
+    readonly expiresAt: number;
+    /** The key that signed, `pcs1…`. */
+    readonly sender: string;
+    /** The public half of the device key that opened it: a pending one becomes active. */
+    readonly deviceKey: string;
+    /** The accepted statements, for `Trust.follow`. */
+    readonly statements: readonly Uint8Array[];
+    /** What the app is told: `recovery-conflict`, `rotation-conflict`. */
+    readonly conflicts: readonly string[];
+    /** The sealed payload. It has the keys of files: see `content`. */
+    readonly payload: Uint8Array;
+    /** The payload parsed by `JSON.parse`, without `pushcrypt`. */
+    content(): { aps: { [name: string]: unknown }; [name: string]: unknown };
+    /** What the member `pushcrypt` says. */
+    extras(): Extras;
+}
+
+export interface Extras {
+    attachments: AttachmentReference[];
+    fullBody: AttachmentReference | null;
+    /** The ids of messages to take off the screen. */
+    withdraws: string[];
+    /** Whether the message is not to be shown. */
+    isDropped: boolean;
+    sender: { name: string; handle: string; conversation: string | null; recipients: string[]; avatar: AttachmentReference | null } | null;
+    /** A code for each file that is left out. */
+    dropped: string[];
+}
+
+/** A sender, by a name that the app gives. */
+export interface TrustedSender {
+    name: string;
+    /** `null` if the app has removed the pin. */
+    pinned: string | null;
+    /** Keys that lost the pin, each with the statement that moved it; with `null` it is revoked. */
+    superseded?: readonly { key: string; statement: Uint8Array | null }[];
+    /** At most two, from the app, or with the reply that brought the first pin. */
+    recoveryKeys?: readonly string[];
+    /** The first 53 bytes of the last recovery statement, or none. */
+    lastRecovery?: Uint8Array;
+}
+
+/** The senders that an app trusts. It is durable and only grows. */
+export class Trust {
+    /** @throws {PushcryptError} the code of a key, `sender-superseded`, `key-has-two-uses` or `malformed-trust` */
+    constructor(senders: readonly TrustedSender[]);
+    readonly senders: Required<TrustedSender>[];
+    /** Follows statements in order, and ignores those that are not accepted. */
+    follow(statements: readonly Uint8Array[], options: { topic: string; at?: Time }): { accepted: Uint8Array[]; conflicts: string[] };
+    /** Follows one, or refuses it and changes nothing. @throws {PushcryptError} with a code of Docs/FormatRotation.md */
+    evaluate(statement: Uint8Array, options: { topic: string; at?: Time }): { changed: boolean; conflict: string | null };
+    copy(): Trust;
+    /** For storage; `Trust.fromJSON` reads it. */
+    toJSON(): object[];
+    static fromJSON(senders: unknown): Trust;
+}
+
+// Statements
+
+/** The statement by which one sender key replaces another, 181 bytes. @throws {PushcryptError} `overlap-too-long` or `superseded-new-key` */
+export function rotationStatement(options: {
+    from: SenderKey;
+    to: SenderKey;
+    at?: Time;
+    /** Seconds for which receivers accept it; by default 400 days. */
+    acceptFor?: number;
+    /** Seconds for which the old key still signs messages, at most 60 days; by default 31. */
+    overlap?: number;
+}): Uint8Array;
+
+/** The statement by which a recovery key replaces whatever is trusted, for one app. `serial` is above the last. */
+export function recoveryStatement(options: { by: RecoveryKey; to: SenderKey; topic: string; serial: number; at?: Time }): Uint8Array;
+
+// Records
+
+/** What a phone sends to its provider. */
+export interface DeviceRecord {
+    /** The id under which the provider keeps the device. Take it, and the user, from the session that sent the record. */
+    deviceID?: string;
+    publicKey: string;
+    suites?: number[];
+    topic?: string;
+    generation?: number;
+    created?: number;
+    /** The sender key that the device trusts. */
+    sender?: string;
+    recoveryKeys?: string[];
+    appVersion?: string;
+}
+
+export type ParsedDeviceRecord = DeviceRecord & Required<Pick<DeviceRecord, "suites" | "generation" | "recoveryKeys">>;
+
+/** @throws {PushcryptError} `malformed-record`, or the code of a key */
+export function parseDeviceRecord(json: JSONInput): ParsedDeviceRecord;
+export function formatDeviceRecord(record: DeviceRecord): string;
+
+/** What a provider says of itself. */
+export interface SenderRecord {
+    publicKey: string;
+    topic?: string;
+    generation?: number;
+    created?: number;
+    recoveryKeys?: string[];
+}
+
+/** @throws {PushcryptError} `malformed-record`, or the code of a key */
+export function parseSenderRecord(json: JSONInput): SenderRecord & Required<Pick<SenderRecord, "generation" | "recoveryKeys">>;
+export function formatSenderRecord(record: SenderRecord): string;
+
+/** What a provider answers: either `acknowledged`, the key that it seals to from now on, or `refused`, a code. */
+export interface Reply {
+    acknowledged?: string;
+    refused?: string;
+    sender?: string;
+    recoveryKeys?: string[];
+    foreign?: string[];
+}
+
+/** @throws {PushcryptError} `malformed-record`, or the code of a key */
+export function parseReply(json: JSONInput): Reply & Required<Pick<Reply, "recoveryKeys" | "foreign">>;
+export function formatReply(reply: Reply): string;
+
+/**
+ * Refuses a record that a provider must not accept. Look up and store in one transaction.
+ *
+ * @throws {PushcryptError} `user-mismatch`, `generation-rollback`, `generation-too-high`, `topic-mismatch` or `key-taken`
+ * @returns the device's topic and user from now on, and the members that name a key which the provider never had
+ */
+export function checkRegistration(record: ParsedDeviceRecord, provider: {
+    /** The user whose session sent the record; `null` if it has none. */
+    user: string | null;
+    /** What the provider has under the device's id. */
+    held?: { publicKey: string; generation: number; topic?: string | null; user?: string | null } | null;
+    /** Another device with the record's key. If the record is accepted, that one loses it. */
+    sameKey?: { user: string | null } | null;
+    /** Whether the operator says that the device was set up again. */
+    replace?: boolean;
+    /** Every sender and recovery key that the provider has or had. */
+    ownKeys?: readonly string[];
+}): { topic?: string; user: string | null; foreign: ("sender" | "recovery")[] };
+
+/** What a phone trusts after a reply to the record of `publicKey`. A refusal changes nothing here. */
+export function applyReply(reply: ReturnType<typeof parseReply>, phone: {
+    publicKey: string;
+    pinned?: string | null;
+    recoveryKeys?: readonly string[];
+    /** What the app has built in. */
+    builtIn?: readonly ("sender" | "recovery")[];
+}): { confirms: boolean; pinned: string | null; recoveryKeys: string[] };
+
+// The command as a filter
+
+export interface SealFilterOptions {
+    /** By default `pushcrypt`. */
+    command?: string;
+    /** Arguments after `seal --batch`, such as `["--store", path, "--emit", "request"]`. */
+    args?: readonly string[];
+    env?: { [name: string]: string | undefined };
+    /** The most messages without an answer; others wait. By default 1,000. */
+    window?: number;
+}
+
+/** A line of `pushcrypt seal --batch`: Docs/ProviderPipelines.md. All but the members of a line come back with the answer. */
+export interface FilterMessage {
+    to: string | null;
+    payload: JSONInput;
+    /** The message's name: with it, a message that is sealed again stays one message. */
+    id?: string;
+    topic?: string;
+    ttl?: number | string;
+    [name: string]: unknown;
+}
+
+/** The answer to a line. `payload` is JSON text. */
+export interface FilterAnswer {
+    payload: string;
+    [name: string]: unknown;
+}
+
+/**
+ * `pushcrypt seal --batch` as a child process. If it ends, it is started again, and what has no answer is given to it again: nothing is lost, and each
+ * message gets one answer.
+ */
+export class SealFilter {
+    constructor(options?: SealFilterOptions);
+    readonly pid: number | undefined;
+    /** @throws {PushcryptError} the code of the line, or `filter-ended` if the command cannot run; `answer` has the rest of the line */
+    seal(message: FilterMessage): Promise<FilterAnswer>;
+    /** Seals what comes, in order, and takes no more than `window` at a time. */
+    sealAll<M extends FilterMessage>(
+        messages: AsyncIterable<M> | Iterable<M>,
+    ): AsyncGenerator<{ message: M; answer?: FilterAnswer; error?: Error }, void, undefined>;
+    /** Waits for the answers under way, and ends the command. */
+    close(): Promise<void>;
+}

@@ -1,0 +1,16 @@
+// The package's interface; index.d.ts documents it.
+"use strict";
+
+const { AttachmentReference, FileOpener, checkFullBody } = require("./lib/attachments.js");
+const { PushcryptError } = require("./lib/errors.js");
+const { SealFilter } = require("./lib/filter.js");
+const { OpenedPush, Trust, open, openEnvelope } = require("./lib/opener.js");
+const records = require("./lib/records.js");
+const { SealedPush, Sealer, limits, messageID } = require("./lib/sealer.js");
+const { DeviceKey, RecoveryKey, SenderKey } = require("./lib/secrets.js");
+const { recoveryStatement, rotationStatement } = require("./lib/statements.js");
+
+module.exports = {
+    ...records, AttachmentReference, DeviceKey, FileOpener, OpenedPush, PushcryptError, RecoveryKey, SealFilter, SealedPush, Sealer, SenderKey, Trust,
+    limits, messageID, open, openEnvelope, readFullBody: checkFullBody, recoveryStatement, rotationStatement,
+};

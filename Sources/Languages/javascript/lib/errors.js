@@ -1,0 +1,59 @@
+// The error of everything that is refused, with one code for each reason: Docs/Codes.md explains them.
+"use strict";
+
+/** A sentence for each code whose thrower gives none. Opening says one sentence for each code, whatever failed [O-5.6]. */
+const TEXTS = {
+    "malformed-notification": "the push is not one JSON object",
+    "not-encrypted": "the push has no ENCRYPTED_DATA",
+    "malformed-envelope": "the envelope's text is cut, re-encoded or of a wrong length",
+    "unsupported-suite": "the envelope is of a suite that this version does not know",
+    "unknown-recipient-key": "the message is for a key that the device does not have, or no longer uses",
+    "authentication-failed": "the message was changed, or is not from a trusted sender for this app and device",
+    "unsupported-message": "the message is of a later version of the format",
+    "expired": "the message's time to live has ended",
+    "not-yet-valid": "the message is from the future: one of the clocks is wrong",
+    "malformed-payload": "the payload is not one JSON object by the rules of the format, with aps",
+    "rotation-conflict": "two statements replace one sender key: somebody else may have it",
+    "recovery-conflict": "two recovery statements have one serial: somebody else may have the recovery key",
+    "malformed-statement": "a statement has 181 bytes and version 1, or version 2 and a serial",
+    "untrusted-old-key": "the replaced key is not trusted here",
+    "unknown-recovery-key": "the recovery key is not known here",
+    "bad-statement-signature": "a signature of the statement is wrong",
+    "superseded-new-key": "the new key was superseded or revoked, or is a recovery key",
+    "overlap-too-long": "the old key would verify for more than 60 days",
+    "statement-not-yet-valid": "the statement is from the future: one of the clocks is wrong",
+    "statement-expired": "the statement is too old to be accepted",
+    "malformed-key": "this is not the text of a key",
+    "wrong-checksum": "the key was mistyped or cut",
+    "wrong-kind-of-key": "the key is of another kind than is needed",
+    "weak-key": "no honest program makes this public key",
+    "malformed-record": "the record breaks a rule of Docs/FormatRecords.md",
+    "user-mismatch": "the device belongs to another user",
+    "generation-rollback": "the provider has a later key of this device",
+    "generation-too-high": "the generation is too far above the one that the provider has",
+    "topic-mismatch": "the provider has the device for another app",
+    "key-taken": "the provider has this key for another device",
+    "malformed-reference": "a member of the reference is missing or breaks its rule",
+    "too-many-attachments": "a notification has at most 8 attachments",
+    "not-a-sealed-file": "the file does not begin as a sealed file does",
+    "malformed-file": "the file breaks the format, or was refused before",
+    "wrong-size": "the file is longer or shorter than its reference says",
+    "truncated-file": "the file was sealed without its end",
+    "wrong-hash": "the file is not the one that the reference means",
+    "malformed-context": "a topic is the app's bundle id: 1 to 255 ASCII letters, digits, '.' and '-', without .voip",
+    "malformed-trust": "a sender has at most 2 recovery keys, and a last recovery of 53 bytes or none",
+    "sender-superseded": "a sender has one key twice",
+    "key-has-two-uses": "a key is both a sender's and a recovery key",
+    "invalid-time": "a time is 0 to 2^53 - 1 milliseconds, a time to live 1 to 2592000 seconds (30 days)",
+};
+
+/** What is refused, with its `code`, for logs: never for the user, and never with bytes of a key or payload. */
+class PushcryptError extends Error {
+    constructor(code, message = TEXTS[code] ?? code) {
+        super(message);
+        this.name = "PushcryptError";
+        this.code = code;
+    }
+}
+
+module.exports = { PushcryptError };

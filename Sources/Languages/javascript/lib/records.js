@@ -1,0 +1,222 @@
+// Records and replies, in which a phone and its provider exchange public keys: Docs/FormatRecords.md.
+"use strict";
+
+const { PushcryptError } = require("./errors.js");
+const { checkContext } = require("./envelope.js");
+const keys = require("./keys.js");
+const { NumberText, parseObject } = require("./payload.js");
+const { array, boolean, json, options, string } = require("./values.js");
+
+const GENERATION_STEP = 1024;
+const REASON = /^[a-z0-9-]{1,64}$/;
+const MALFORMED = "malformed-record";
+
+/** Throws unless a rule holds. */
+function rule(condition, text) {
+    if (!condition) throw new PushcryptError(MALFORMED, text);
+}
+
+// Reading: first what is no text of a key, then the keys in order, last what follows from them.
+
+/** A member, `undefined` if it is absent or null [D-6]. */
+const member = (members, name) => members.get(name) ?? undefined;
+
+function text(members, name) {
+    const value = member(members, name);
+    rule(value === undefined || typeof value === "string", `${name} is not a string`);
+    return value;
+}
+
+function integer(members, name) {
+    const value = member(members, name);
+    if (value === undefined) return undefined;
+    const isGood = value instanceof NumberText && value.isInteger && value.text.length <= 16 && Number(value.text) <= Number.MAX_SAFE_INTEGER;
+    rule(isGood, `${name} is not a whole number, 0 or more`);
+    return Number(value.text);
+}
+
+function texts(members, name, most) {
+    const value = member(members, name);
+    if (value === undefined) return [];
+    rule(Array.isArray(value) && value.length >= 1 && value.length <= most && value.every((one) => typeof one === "string"), `${name} is not an array of 1 to ${most} strings`);
+    return value;
+}
+
+function topicOf(members) {
+    const topic = text(members, "topic");
+    rule(topic === undefined || isTopic(topic), "topic is not a bundle id");
+    return topic;
+}
+
+function isTopic(topic) {
+    try {
+        checkContext(topic);
+        return true;
+    } catch {
+        return false;
+    }
+}
+
+function suitesOf(members) {
+    const value = member(members, "suites");
+    if (value === undefined) return [1];
+    const isGood = Array.isArray(value) && value.length <= 16 && value.every((one) => one instanceof NumberText && /^[1-9][0-9]{0,2}$/.test(one.text) && Number(one.text) <= 255);
+    const suites = isGood ? value.map((one) => Number(one.text)) : [];
+    rule(suites.includes(1) && suites.every((one, index) => index === 0 || suites[index - 1] < one), "suites are not 1 to 16 ascending numbers from 1 to 255, including 1");
+    return suites;
+}
+
+function isName(value, most) {
+    return value !== "" && Buffer.byteLength(value) <= most && !/\p{Cc}/u.test(value);
+}
+
+function isDeviceID(id) {
+    return isName(id, 255) && !id.startsWith("pcr1") && !/^ *$/.test(id);
+}
+
+/** The members that both records have, before the texts of their keys are read. */
+function begin(given) {
+    const members = parseObject(json(given, MALFORMED), MALFORMED);
+    const suite = member(members, "suite");
+    rule(suite === undefined || (suite instanceof NumberText && suite.text === "1"), "suite is not 1, the only one that this version knows");
+    rule(text(members, "public_key") !== undefined, "there is no public_key");
+    return members;
+}
+
+/** Refuses one key that is named twice [K-10]. */
+function checkDifferent(...all) {
+    rule(new Set(all).size === all.length, "one key is named twice as recovery or sender key");
+}
+
+function checkKeys(all, kind) {
+    for (const key of all) keys.parseKey(key, kind);
+    return all.map((key) => key.replace(/\n$/, ""));
+}
+
+function checkID(members, id) {
+    const named = text(members, "key_id");
+    rule(named === undefined || named === id.toString("hex"), "key_id is not that of public_key");
+}
+
+/** An object without the members that are undefined. */
+function present(members) {
+    return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+function parseDeviceRecord(given) {
+    const members = begin(given);
+    const deviceID = text(members, "device"), appVersion = text(members, "app_version");
+    rule(deviceID === undefined || isDeviceID(deviceID), "device has not 1 to 255 bytes, or is blank, has control characters or begins like a key");
+    rule(appVersion === undefined || isName(appVersion, 64), "app_version has not 1 to 64 bytes, or has control characters");
+    const suites = suitesOf(members), topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
+    const pinned = text(members, "sender"), recovery = texts(members, "recovery", 2);
+    text(members, "key_id");
+    const bytes = keys.parseKey(text(members, "public_key"), keys.DEVICE_PUBLIC);
+    const [sender] = checkKeys(pinned === undefined ? [] : [pinned], keys.SENDER_PUBLIC), recoveryKeys = checkKeys(recovery, keys.RECOVERY_PUBLIC);
+    checkID(members, keys.keyID(keys.X25519, bytes));
+    checkDifferent(...(sender === undefined ? [] : [bytesOf(sender)]), ...recoveryKeys.map(bytesOf));
+    return present({ deviceID, publicKey: keys.keyText(bytes, keys.DEVICE_PUBLIC), suites, topic, generation, created, sender, recoveryKeys, appVersion });
+}
+
+/** The bytes of a checked text, for a comparison across kinds. */
+const bytesOf = (key) => key.slice(4, -6);
+
+function parseSenderRecord(given) {
+    const members = begin(given);
+    const topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
+    const recovery = texts(members, "recovery", 2);
+    text(members, "key_id");
+    const bytes = keys.parseKey(text(members, "public_key"), keys.SENDER_PUBLIC), recoveryKeys = checkKeys(recovery, keys.RECOVERY_PUBLIC);
+    checkID(members, keys.keyID(keys.ED25519, bytes));
+    const publicKey = keys.keyText(bytes, keys.SENDER_PUBLIC);
+    checkDifferent(bytesOf(publicKey), ...recoveryKeys.map(bytesOf));
+    return present({ publicKey, topic, generation, created, recoveryKeys });
+}
+
+function parseReply(given) {
+    const members = parseObject(json(given, MALFORMED), MALFORMED);
+    rule(integer(members, "version") === 1, "version is not 1");
+    const confirmed = text(members, "acknowledged"), refused = text(members, "refused"), own = text(members, "sender");
+    rule((confirmed === undefined) !== (refused === undefined), "there is not either acknowledged or refused");
+    rule(refused === undefined || REASON.test(refused), "refused is not a reason");
+    const recovery = texts(members, "recovery", 2), foreign = texts(members, "foreign", 16);
+    const [acknowledged] = checkKeys(confirmed === undefined ? [] : [confirmed], keys.DEVICE_PUBLIC);
+    const [sender] = checkKeys(own === undefined ? [] : [own], keys.SENDER_PUBLIC), recoveryKeys = checkKeys(recovery, keys.RECOVERY_PUBLIC);
+    checkDifferent(...(sender === undefined ? [] : [bytesOf(sender)]), ...recoveryKeys.map(bytesOf));
+    return present({ acknowledged, refused, sender, recoveryKeys, foreign });
+}
+
+// Writing: what is written is read back, so that nobody gets a record that breaks a rule.
+
+function formatDeviceRecord(given) {
+    const { deviceID, publicKey, topic, generation, created, sender, recoveryKeys = [], appVersion, suites = [1] } = options(
+        given, ["deviceID", "publicKey", "suites", "topic", "generation", "created", "sender", "recoveryKeys", "appVersion"], "formatDeviceRecord",
+    );
+    const key_id = keys.keyID(keys.X25519, keys.parseKey(string(publicKey, "publicKey"), keys.DEVICE_PUBLIC)).toString("hex");
+    const recovery = recoveryKeys.length > 0 ? recoveryKeys : undefined;
+    return written(parseDeviceRecord, { device: deviceID, public_key: publicKey, key_id, suite: 1, suites, topic, generation, created, sender, recovery, app_version: appVersion });
+}
+
+function formatSenderRecord(given) {
+    const { publicKey, topic, generation, created, recoveryKeys = [] } = options(
+        given, ["publicKey", "topic", "generation", "created", "recoveryKeys"], "formatSenderRecord",
+    );
+    const key_id = keys.keyID(keys.ED25519, keys.parseKey(string(publicKey, "publicKey"), keys.SENDER_PUBLIC)).toString("hex");
+    return written(parseSenderRecord, { public_key: publicKey, key_id, topic, generation, created, recovery: recoveryKeys.length > 0 ? recoveryKeys : undefined });
+}
+
+function formatReply(given) {
+    const { acknowledged, refused, sender, recoveryKeys = [], foreign = [] } = options(
+        given, ["acknowledged", "refused", "sender", "recoveryKeys", "foreign"], "formatReply",
+    );
+    return written(parseReply, {
+        version: 1, acknowledged, refused, sender, recovery: recoveryKeys.length > 0 ? recoveryKeys : undefined, foreign: foreign.length > 0 ? foreign : undefined,
+    });
+}
+
+function written(parse, members) {
+    const text = Buffer.from(JSON.stringify(present(members)));
+    parse(text);
+    return text.toString();
+}
+
+// Deciding
+
+/** Refuses a record that a provider must not accept [D-7], [D-8], [D-15], [D-17], [D-18]. */
+function checkRegistration(record, given) {
+    const { user, held = null, sameKey = null, replace = false, ownKeys } = options(
+        given, ["user", "held", "sameKey", "replace", "ownKeys"], "checkRegistration",
+    );
+    if (user !== null) string(user, "user");
+    const heldUser = held?.user ?? null;
+    if (!boolean(replace, "replace")) checkAgainst(record, held, heldUser, user);
+    if (sameKey !== null && (sameKey.user === null || sameKey.user !== (user ?? heldUser))) throw new PushcryptError("key-taken");
+    const isOwn = (key) => ownKeys === undefined || array(ownKeys, "ownKeys").includes(key);
+    const foreign = [];
+    if (record.sender !== undefined && !isOwn(record.sender)) foreign.push("sender");
+    if (!record.recoveryKeys.every(isOwn)) foreign.push("recovery");
+    return present({ topic: record.topic ?? held?.topic, user: user ?? heldUser, foreign });
+}
+
+function checkAgainst(record, held, heldUser, user) {
+    if (heldUser !== null && (user === null ? record.publicKey !== held.publicKey : user !== heldUser)) throw new PushcryptError("user-mismatch");
+    const generation = held?.generation ?? 0;
+    const isLower = record.generation < generation || (held !== null && record.generation === generation && record.publicKey !== held.publicKey);
+    if (isLower) throw new PushcryptError("generation-rollback");
+    if (record.generation > generation + GENERATION_STEP) throw new PushcryptError("generation-too-high");
+    const topic = held?.topic ?? undefined;
+    if (topic !== undefined && record.topic !== undefined && record.topic !== topic) throw new PushcryptError("topic-mismatch");
+}
+
+/** What a phone trusts after a reply [D-12], [D-13], [D-20]. */
+function applyReply(reply, given) {
+    const { publicKey, pinned = null, recoveryKeys = [], builtIn = [] } = options(given, ["publicKey", "pinned", "recoveryKeys", "builtIn"], "applyReply");
+    const confirms = reply.acknowledged === string(publicKey, "publicKey");
+    const pins = confirms && pinned === null && !builtIn.includes("sender") && reply.sender !== undefined;
+    const takes = pins && recoveryKeys.length === 0 && !builtIn.includes("recovery");
+    return { confirms, pinned: pins ? reply.sender : pinned, recoveryKeys: takes ? reply.recoveryKeys : [...recoveryKeys] };
+}
+
+module.exports = {
+    applyReply, checkRegistration, formatDeviceRecord, formatReply, formatSenderRecord, parseDeviceRecord, parseReply, parseSenderRecord,
+};

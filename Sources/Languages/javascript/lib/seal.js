@@ -1,0 +1,177 @@
+// Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing"; Docs/FormatNotes.md, "Randomness".
+"use strict";
+
+const { createHmac, randomBytes, sign } = require("node:crypto");
+const { checkApple } = require("./apple.js");
+const {
+    BODY, BUCKETS, CONTENT, LARGEST_TIME, LONGEST_TIME_TO_LIVE, MOST_STATEMENTS, OUTSIDE, PAYLOAD, STATEMENTS, SUITE, checkContext,
+    envelopeInfo, lp16, signed,
+} = require("./envelope.js");
+const { PushcryptError } = require("./errors.js");
+const { setupBaseS } = require("./hpke.js");
+const { ED25519, X25519, keyID, sha256 } = require("./keys.js");
+const { checkPayload, minify, writtenMembers } = require("./payload.js");
+const { STATEMENT } = require("./trust.js");
+
+/** For each push type, the most bytes that APNs accepts, and the largest bucket. */
+const LIMITS = { alert: [4096, 2816], background: [4096, 2816], voip: [5120, 3584] };
+const READ_BY_THE_SYSTEM = ["complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets"];
+const CLEAR_FIELDS = [
+    "badge", "category", "thread-id", "interruption-level", "relevance-score", "target-content-id", "filter-criteria",
+];
+/** Ten minutes, in milliseconds: when a message ends does not tell the relay when it was sent. */
+const END_UNIT = 600_000n;
+
+/** The hedge key of a signing seed, or of a signature over the label that a key service made. */
+function hedgeKey(seed) {
+    return createHmac("sha256", seed).update("pushcrypt/1 hedge\0").digest();
+}
+
+/** The id of a message that its caller named. */
+function namedMessageID(name) {
+    return sha256("pushcrypt/1 caller id\0", name).subarray(0, 16);
+}
+
+/** The time to live that is sealed: it ends at ten minutes, unless the push is a call. */
+function sealedTimeToLive(timeToLive, sentAt, pushType) {
+    if (pushType === "voip") return timeToLive;
+    const end = sentAt + 1000n * BigInt(timeToLive), floor = (end / END_UNIT) * END_UNIT;
+    const life = (until) => Number((until - sentAt + 999n) / 1000n);
+    const rounded = life(floor === end ? end : floor + END_UNIT);
+    return rounded <= LONGEST_TIME_TO_LIVE ? rounded : life(floor);
+}
+
+/**
+ * Seals a payload for one device. `message` has the checked options:
+ *
+ * `payload` (bytes), `topic`, `device` (a checked key), `sender` ({ publicKey, privateKey, hedge }), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
+ * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `statements`, `reserved` (the text of the member `pushcrypt`, or ""), `sentExactly`,
+ * `messageName`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and `sealedLife`.
+ */
+function seal(message) {
+    const { topic, device, sender, sentAt, pushType, statements } = message;
+    checkContext(topic);
+    if (!Object.hasOwn(LIMITS, pushType)) {
+        throw new PushcryptError("push-type-not-sealable", READ_BY_THE_SYSTEM.includes(pushType)
+            ? `the system reads a ${pushType} push before any of the app's code runs, so nothing could open it; send it without secrets`
+            : "there is no push type of this name; alert, background and voip can be sealed");
+    }
+    if (message.timeToLive < 1 || message.timeToLive > LONGEST_TIME_TO_LIVE || sentAt < 0n || sentAt > LARGEST_TIME) throw new PushcryptError("invalid-time");
+    if (statements.length > MOST_STATEMENTS || statements.some((statement) => statement.length !== STATEMENT)) {
+        throw new PushcryptError("invalid-request", "a message announces at most 4 statements of 181 bytes");
+    }
+    const members = checkSealable(message.payload, pushType), text = message.payload.toString();
+    const { body, bucket } = makeBody(message, minify(text));
+    const clear = clearPart(message, members.get("aps"), text);
+    const envelopeLength = Math.ceil((4 * (OUTSIDE + bucket)) / 3);
+    const widestLength = widest(clear) + envelopeLength, limit = LIMITS[pushType][0];
+    const length = message.sentExactly ? Buffer.byteLength(clear) + envelopeLength : widestLength;
+    if (length > limit) {
+        throw new PushcryptError(
+            "push-too-large", `the push would have ${length} bytes, ${length - limit} more than Apple accepts; shorten the title or keep fewer fields in the clear`,
+        );
+    }
+
+    const timeToLive = message.sealedLife ?? sealedTimeToLive(message.timeToLive, sentAt, pushType);
+    const inner = Buffer.alloc(bucket), senderID = keyID(ED25519, sender.publicKey);
+    senderID.copy(inner, 0);
+    inner[CONTENT] = statements.length > 0 ? STATEMENTS : PAYLOAD;
+    inner.writeBigUInt64BE(sentAt, 85);
+    inner.writeUInt32BE(timeToLive, 93);
+    inner.writeUInt16BE(body.length, 97);
+    body.copy(inner, BODY);
+    const messageID = message.messageName === undefined
+        ? hedged(sender, "pushcrypt/1 message id\0", message.rMessageID ?? randomBytes(32), inner.subarray(85, 93), sha256(body)).subarray(0, 16)
+        : namedMessageID(message.messageName);
+    messageID.copy(inner, 69);
+
+    const header = Buffer.concat([Buffer.of(SUITE), keyID(X25519, device)]), contentHash = sha256(inner.subarray(CONTENT));
+    const ikmE = hedged(
+        sender, "pushcrypt/1 ephemeral\0", message.rEphemeral ?? randomBytes(32), header, device, senderID, lp16(topic), contentHash,
+    );
+    const [enc, encryption] = setupBaseS(device, envelopeInfo(header, topic), ikmE);
+    sign(null, signed(header, enc, device, sender.publicKey, topic, contentHash), sender.privateKey).copy(inner, 4);
+    const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
+    return {
+        push: clear.slice(0, -2) + envelope.toString("base64url") + '"}', messageID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength,
+    };
+}
+
+/** Parses a payload, and refuses one that would not open or show [J-1] to [J-7], [S-8]. */
+function checkSealable(payload, pushType) {
+    const members = checkPayload(payload, (members) => {
+        if (members.has("ENCRYPTED_DATA")) {
+            throw new PushcryptError("reserved-key", "the payload already has ENCRYPTED_DATA: seal the original payload, not a sealed one");
+        }
+        if (members.has("pushcrypt")) {
+            throw new PushcryptError(
+                "reserved-key", "the key pushcrypt at the top level is reserved for the format; rename yours, and pass attachments as an option",
+            );
+        }
+        if (!(members.get("aps") instanceof Map)) {
+            throw new PushcryptError("missing-aps", "the payload has no aps object; a push without one is never shown");
+        }
+    });
+    checkApple(members.get("aps"), pushType);
+    return members;
+}
+
+/** The statements, then the payload with the member `pushcrypt`; and the smallest bucket that holds it [S-6]. */
+function makeBody({ statements, reserved, pushType }, payload) {
+    const whole = Buffer.from(reserved === "" ? payload : `${payload.slice(0, -1)},"pushcrypt":${reserved}}`);
+    const body = statements.length > 0 ? Buffer.concat([Buffer.of(statements.length), ...statements, whole]) : whole;
+    const largest = LIMITS[pushType][1], bucket = BUCKETS.find((bucket) => BODY + body.length <= bucket && bucket <= largest);
+    if (bucket === undefined) {
+        const budget = largest - BODY - (body.length - whole.length);
+        throw new PushcryptError(
+            "payload-too-large", `the payload has ${whole.length} bytes without white space, ${whole.length - budget} more than fit (${budget}); shorten it by that much`,
+        );
+    }
+    return { body, bucket };
+}
+
+/** An HMAC under the sender's hedge key, so that a cloned machine or a dead random source repeats nothing. */
+function hedged(sender, label, ...parts) {
+    const mac = createHmac("sha256", sender.hedge).update(label);
+    for (const part of parts) mac.update(part);
+    return mac.digest();
+}
+
+/** The push without its envelope: all that the relay sees. */
+function clearPart({ pushType, title, sound, clearFields }, aps, text) {
+    const members = [];
+    if (pushType === "alert") {
+        members.push('"mutable-content":1', `"alert":${JSON.stringify({ title, body: "(Encrypted)" })}`);
+        const shown = sound === undefined && aps.has("sound") ? "default" : sound ?? null;
+        if (shown !== null) members.push(`"sound":${JSON.stringify(shown)}`);
+        if (clearFields.length > 0) {
+            for (const [name, value] of writtenMembers(text, aps)) if (clearFields.includes(name)) members.push(`"${name}":${value}`);
+        }
+    }
+    if (pushType === "background" || aps.get("content-available")?.text === "1") members.push('"content-available":1');
+    return `{"aps":{${members.join(",")}},"ENCRYPTED_DATA":""}`;
+}
+
+/** The length of a clear part in the longest form that a client may write [S-4]. */
+function widest(json) {
+    let count = 0;
+    for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[^"]/gsu)) {
+        if (token[0] !== '"') {
+            count += token === "," || token === ":" ? 2 : 1;
+            continue;
+        }
+        for (const [character] of token.matchAll(/\\u....|\\.|./gsu)) {
+            if (character[0] === "\\" || "<>&'+=`\x7f".includes(character)) count += 6;
+            else if (character === "/") count += 2;
+            else count += character < "\x80" ? 1 : character.length === 1 ? 6 : 12;
+        }
+    }
+    return count;
+}
+
+/** The collapse id of a push: a keyed hash of device and message, so that the relay learns no names. */
+function collapseID(sender, topic, device, pushes) {
+    return hedged(sender, "pushcrypt/1 collapse\0", lp16(topic), device, pushes).toString("base64url", 0, 24);
+}
+
+module.exports = { CLEAR_FIELDS, LIMITS, collapseID, hedgeKey, hedged, namedMessageID, seal };

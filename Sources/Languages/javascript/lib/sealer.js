@@ -1,0 +1,152 @@
+// What a provider calls: checks options, and leaves the sealing to seal.js.
+"use strict";
+
+const { randomBytes } = require("node:crypto");
+const { AttachmentReference, sealFile } = require("./attachments.js");
+const { checkContext } = require("./envelope.js");
+const { PushcryptError } = require("./errors.js");
+const keys = require("./keys.js");
+const { writeReserved } = require("./reserved.js");
+const { CLEAR_FIELDS, LIMITS, collapseID, hedged, namedMessageID, seal } = require("./seal.js");
+const { SenderKey, partsOf } = require("./secrets.js");
+const { array, boolean, bytes, json, options, seconds, string, time } = require("./values.js");
+
+const LONGEST_TIME_TO_LIVE = 2_592_000;
+const LONGEST_TEXT = 4096;
+const LONGEST_DEVICE_NAME = 255;
+const PRIORITIES = [10, 5, 1];
+const RESERVED = ["attachments", "fullBody", "from", "withdrawing", "drop"];
+const OPTIONS = ["to", "at", "pushType", "messageName", "timeToLive", "announcing", "sentExactly", ...RESERVED];
+
+/** Names the vectors' random bytes among the options; only tests of this package know it. */
+const FIXED = Symbol("fixed");
+
+class Sealer {
+    #sender;
+    #topic;
+    #placeholder;
+
+    constructor(given) {
+        const { sender, topic, placeholder = {} } = options(given, ["sender", "topic", "placeholder"], "Sealer");
+        this.#sender = partsOf(sender, SenderKey, "sender");
+        checkContext(topic);
+        this.#topic = topic;
+        this.#placeholder = readPlaceholder(placeholder);
+    }
+
+    get topic() {
+        return this.#topic;
+    }
+
+    seal(payload, given) {
+        const {
+            to, at = Date.now(), pushType = "alert", messageName, timeToLive = LONGEST_TIME_TO_LIVE, announcing = [], sentExactly = false, attachments, fullBody,
+            from, withdrawing, drop, [FIXED]: fixed = {},
+        } = options(given, OPTIONS, "seal");
+        checkName(messageName, "the message's name");
+        const device = keys.parseKey(string(to, "to"), keys.DEVICE_PUBLIC), sentAt = time(at, "at");
+        const sealed = seal({
+            payload: json(payload, "malformed-payload"), topic: this.#topic, device, sender: this.#sender, sentAt,
+            timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageName, ...this.#placeholder,
+            statements: array(announcing, "announcing").map((statement) => bytes(statement, "a statement")), sentExactly: boolean(sentExactly, "sentExactly"),
+            reserved: writeReserved({ attachments, fullBody, sender: from, withdrawing, drop }, messageName), ...fixed,
+        });
+        return new SealedPush(sealed, to, device, pushType);
+    }
+
+    request(push, given = {}) {
+        if (!(push instanceof SealedPush)) throw new TypeError("request needs what seal has returned");
+        const { device, collapseName, priority = push.pushType === "background" ? 5 : 10, expiration = Math.floor(push.expiresAt / 1000) } = options(
+            given, ["device", "collapseName", "priority", "expiration"], "request",
+        );
+        if (!PRIORITIES.includes(priority)) throw new TypeError("priority must be 10, 5 or 1");
+        if (push.pushType === "background" && priority === 10) {
+            throw new PushcryptError("invalid-request", "APNs refuses background pushes with priority 10; use 5 or 1, or leave it out");
+        }
+        if (!Number.isSafeInteger(expiration) || expiration < 0) throw new PushcryptError("invalid-time", "expiration is not a whole number of seconds since 1970");
+        checkName(collapseName, "the collapse name");
+        const pushes = collapseName === undefined
+            ? Buffer.concat([Buffer.of(2), Buffer.from(push.messageID, "hex")])
+            : Buffer.concat([Buffer.of(1), Buffer.from(collapseName)]);
+        const collapse = collapseID(this.#sender, this.#topic, this.#device(push, device), pushes);
+        return {
+            headers: {
+                "apns-topic": this.#topic + (push.pushType === "voip" ? ".voip" : ""),
+                "apns-push-type": push.pushType,
+                "apns-priority": String(priority),
+                "apns-expiration": String(expiration),
+                "apns-collapse-id": collapse,
+            },
+            body: push.json,
+        };
+    }
+
+    #device(push, name) {
+        if (name === undefined) return Buffer.concat([Buffer.of(2), keys.parseKey(push.recipient, keys.DEVICE_PUBLIC)]);
+        const text = Buffer.from(string(name, "device"));
+        if (text.length < 1 || text.length > LONGEST_DEVICE_NAME) throw new PushcryptError("invalid-request", "the name of a device must have 1 to 255 bytes");
+        return Buffer.concat([Buffer.of(1, 0, text.length), text]);
+    }
+
+    sealFile(plain, given) {
+        const { url, type, name, [FIXED]: fixed = {} } = options(given, ["url", "type", "name"], "sealFile");
+        const data = bytes(plain, "the file"), length = Buffer.alloc(8);
+        length.writeBigUInt64BE(BigInt(data.length));
+        const key = hedged(this.#sender, "pushcrypt/1 file\0", fixed.r ?? randomBytes(32), length, keys.sha256(data));
+        const sealed = sealFile(data, key, fixed.header);
+        const members = { url: string(url, "url"), key: key.toString("base64url"), size: sealed.length, sha256: keys.sha256(sealed).toString("base64url") };
+        return { sealed, reference: AttachmentReference.parse({ ...members, type: string(type, "type"), name: string(name, "name") }) };
+    }
+
+    sealFullBody(text, given) {
+        const { url } = options(given, ["url"], "sealFullBody");
+        const plain = Buffer.from(string(text, "the text"));
+        if (plain.length > 65536) throw new PushcryptError("body-too-long", "a full body has at most 65536 bytes; shorten it, or let the app fetch it");
+        if (plain.length === 0) throw new PushcryptError("malformed-file", "a full body is not empty");
+        return this.sealFile(plain, { url, type: "public.plain-text", name: "body" });
+    }
+}
+
+/** What `Sealer.seal` returns: send `json` instead of the payload. */
+class SealedPush {
+    constructor({ push, messageID, timeToLive, expiresAt, widestLength }, recipient, device, pushType) {
+        Object.assign(this, {
+            json: push, messageID: messageID.toString("hex"), timeToLive, expiresAt: Number(expiresAt), widestLength, recipient,
+            keyID: keys.keyID(keys.X25519, device).toString("hex"), pushType,
+        });
+        Object.freeze(this);
+    }
+
+    toJSON() {
+        return JSON.parse(this.json);
+    }
+}
+
+function readPlaceholder(given) {
+    const { title = "New message", sound, clearFields = [] } = options(given, ["title", "sound", "clearFields"], "placeholder");
+    for (const [text, what] of [[title, "title"], [sound, "sound"]]) {
+        if (what === "sound" && (text === undefined || text === null)) continue;
+        if (/^\p{White_Space}*$/u.test(string(text, `the placeholder's ${what}`))) {
+            throw new PushcryptError("invalid-placeholder", `the placeholder's ${what} is empty`);
+        }
+        if (Buffer.byteLength(text) > LONGEST_TEXT) {
+            throw new PushcryptError("invalid-placeholder", `the placeholder's ${what} is longer than a whole push`);
+        }
+    }
+    for (const field of array(clearFields, "clearFields")) {
+        if (!CLEAR_FIELDS.includes(field)) throw new TypeError(`${String(field)} is not one of ${CLEAR_FIELDS.join(", ")}`);
+    }
+    return { title, sound, clearFields: [...clearFields] };
+}
+
+/** An empty name would be the same for all. */
+function checkName(name, what) {
+    if (name !== undefined && string(name, what) === "") throw new PushcryptError("invalid-request", `${what} is empty; leave it out`);
+}
+
+/** The most bytes that Apple accepts, and the longest payload without white space that fits, for each push type. */
+const limits = Object.freeze(Object.fromEntries(
+    Object.entries(LIMITS).map(([type, [push, bucket]]) => [type, Object.freeze({ push, payload: bucket - 99 })]),
+));
+
+module.exports = { FIXED, SealedPush, Sealer, limits, messageID: (name) => namedMessageID(string(name, "the name")).toString("hex") };

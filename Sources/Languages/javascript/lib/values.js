@@ -1,0 +1,110 @@
+// What callers give: options, times, bytes and payloads. A wrong type, or an option of another name, is the program's fault and a `TypeError`; a value
+// that the format refuses is a `PushcryptError`.
+"use strict";
+
+const { PushcryptError } = require("./errors.js");
+
+const DEPTH = 32;
+
+/** The options with these names; a misspelt one would otherwise be ignored. */
+function options(given, names, what) {
+    if (given === null || typeof given !== "object") throw new TypeError(`${what} must be an object`);
+    for (const name of Object.keys(given)) {
+        if (!names.includes(name)) throw new TypeError(`${what} has no option ${name}; it has ${names.join(", ")}`);
+    }
+    return given;
+}
+
+function string(value, what) {
+    if (typeof value !== "string") throw new TypeError(`${what} must be a string`);
+    if (/\p{Surrogate}/u.test(value)) throw new PushcryptError("invalid-request", `${what} has half of a surrogate pair`);
+    return value;
+}
+
+function boolean(value, what) {
+    if (typeof value !== "boolean") throw new TypeError(`${what} must be true or false`);
+    return value;
+}
+
+function array(value, what) {
+    if (!Array.isArray(value)) throw new TypeError(`${what} must be an array`);
+    return value;
+}
+
+/** Bytes as a Buffer, without a copy. */
+function bytes(value, what) {
+    if (!(value instanceof Uint8Array)) throw new TypeError(`${what} must be a Uint8Array`);
+    return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+}
+
+/** A time in milliseconds as a BigInt: a `Date`, a `BigInt`, or a whole number. */
+function time(value, what) {
+    if (typeof value === "bigint") {
+        if (value >= 0n && value < 2n ** 64n) return value;
+    } else if (value instanceof Date || typeof value === "number") {
+        const milliseconds = Number(value);
+        if (Number.isSafeInteger(milliseconds) && milliseconds >= 0) return BigInt(milliseconds);
+    } else {
+        throw new TypeError(`${what} must be a Date or milliseconds since 1970`);
+    }
+    throw new PushcryptError("invalid-time", `${what} is not a whole number of milliseconds since 1970`);
+}
+
+/** A duration in whole seconds, up to the largest `u32`. */
+function seconds(value, what) {
+    if (typeof value !== "number") throw new TypeError(`${what} must be a number of seconds`);
+    if (!Number.isInteger(value) || value < 0 || value >= 2 ** 32) throw new PushcryptError("invalid-time", `${what} is not a whole number of seconds`);
+    return value;
+}
+
+/** JSON as bytes: text and bytes as they are, any other value as `JSON.stringify` writes it, unless that would change it. */
+function json(value, code) {
+    if (value instanceof Uint8Array) return bytes(value);
+    if (typeof value === "string") {
+        if (/\p{Surrogate}/u.test(value)) throw new PushcryptError(code, "the text has half of a surrogate pair");
+        return Buffer.from(value);
+    }
+    if (value === null || typeof value !== "object") throw new TypeError("JSON is given as a string, a Uint8Array or an object");
+    checkUnchanged(value, "", DEPTH, code);
+    return Buffer.from(JSON.stringify(value));
+}
+
+/** Refuses a value that JSON.stringify would leave out or write as another one. */
+function checkUnchanged(value, place, depth, code) {
+    const refuse = (reason) => {
+        throw new PushcryptError(code, `${place.slice(1) || "the payload"} ${reason}; give the JSON as text or bytes, which are kept as they are`);
+    };
+    switch (typeof value) {
+        case "boolean":
+            return;
+        case "string":
+            if (/\p{Surrogate}/u.test(value)) refuse("has half of a surrogate pair");
+            return;
+        case "number":
+            if (!Number.isFinite(value) || Object.is(value, -0)) refuse("is a number that JSON does not have");
+            if (Number.isInteger(value) && !Number.isSafeInteger(value)) refuse("is an integer beyond 2^53, which JavaScript has rounded");
+            return;
+        case "object":
+            break;
+        default:
+            refuse(`is of the type ${typeof value}, which JSON does not have`);
+    }
+    if (value === null) return;
+    if (depth === 0) refuse("is nested deeper than 32");
+    if (Array.isArray(value)) {
+        for (let index = 0; index < value.length; index++) checkUnchanged(value[index], `${place}[${index}]`, depth - 1, code);
+        if (Object.keys(value).length !== value.length || "toJSON" in value) refuse("is an array with holes or names");
+        return;
+    }
+    const prototype = Object.getPrototypeOf(value);
+    if ((prototype !== null && Object.getPrototypeOf(prototype) !== null) || typeof value.toJSON === "function") {
+        refuse("is an object of a class, and not a plain one");
+    }
+    if (Object.getOwnPropertySymbols(value).length > 0) refuse("has a symbol as a name");
+    for (const name of Object.keys(value)) {
+        if (/\p{Surrogate}/u.test(name)) refuse("has a name with half of a surrogate pair");
+        checkUnchanged(value[name], `${place}.${name}`, depth - 1, code);
+    }
+}
+
+module.exports = { array, boolean, bytes, json, options, seconds, string, time };
