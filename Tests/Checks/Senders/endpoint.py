@@ -63,7 +63,7 @@ class Endpoint:
 
     def __exit__(self, *_):
         self.loop.call_soon_threadsafe(self.stopping.set)
-        self.thread.join()
+        self.thread.join(10)  # After a failure a client's connection may still be open, for which it would wait.
 
     async def app(self, scope, receive, send):
         if scope["type"] != "http":
