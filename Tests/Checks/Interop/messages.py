@@ -111,7 +111,7 @@ class Payloads:
         tokens += ["}"]
         count, size = 0, sum(len(token.encode()) for token in tokens) + 1
         while some.random() < 0.6:
-            value = [",", f'"{count}' + self.pool.part(8, some) + '"', ":", *self.value(2)]
+            value = [",", f'"{count}:' + self.pool.part(8, some) + '"', ":", *self.value(2)]
             count, added = count + 1, sum(len(token.encode()) for token in value)
             if size + added > length:
                 break
