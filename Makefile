@@ -81,7 +81,7 @@ test-send: setup-send ## send 10,000 messages to a local APNs that misbehaves in
 	swift build --product pushcrypt-send $(QUIET)
 	@Tests/Checks/Apns/send_test.py .build/debug/pushcrypt-send
 
-test-interop: build setup-interop ## test receivers in Python, JavaScript, C and Java with the test kit, and 100,000 random messages both ways
+test-interop: build setup-interop ## test receivers in Python, JavaScript, Go, C and Java with the test kit, and 100,000 random messages both ways
 	@Tests/Checks/Interop/run.sh
 
 test-packages: build setup-interop ## build the packages of other languages, install them into clean offline roots, and test them there

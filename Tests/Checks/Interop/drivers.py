@@ -11,12 +11,13 @@ COMMANDS = {
     "javascript": ["node", os.path.join(ROOT, ".build/languages/javascript/driver.mjs")],
     "c": [os.path.join(BUILT, "built/driver")],
     "c-sanitized": [os.path.join(BUILT, "built/driver-sanitized")],
+    "go": [os.path.join(ROOT, ".build/languages/go/driver")],
     "java": ["java", "-cp", os.path.join(BUILT, "built"), "-XX:+UseSerialGC", "-Xmx512m", "Driver"],
 }
 
 # The languages whose driver uses an installed package, which is also asked about sealing as a provider does it, records, replies and
 # the member `pushcrypt`. The others have a receiver alone.
-PACKAGES = {"python", "javascript"}
+PACKAGES = {"go", "javascript", "python"}
 
 
 # Seconds that a receiver may take for an answer.

@@ -23,7 +23,7 @@ import world
 from drivers import BUILT, COMMANDS, PACKAGES, ROOT, Driver, Failure, options, word
 
 # The slowest first, so that two at a time end together.
-LANGUAGES = ("java", "javascript", "python", "c")
+LANGUAGES = ("java", "javascript", "python", "go", "c")
 
 
 def failed(language, what, question, found):

@@ -20,7 +20,7 @@ compile_c "$built/driver-sanitized" -g -fsanitize=address,undefined -fno-sanitiz
 javac -Xlint:all -Werror -d "$built" Sources/Languages/java/pushcrypt/*.java Tests/Checks/Interop/java/*.java
 
 # Packages are installed into clean roots first.
-for language in ${LANGUAGES:-java javascript python c}; do
+for language in ${LANGUAGES:-java javascript python go c}; do
     if [ -x "Tests/Checks/Packages/$language.sh" ]; then "Tests/Checks/Packages/$language.sh" install; fi
 done
 case ${1:-} in

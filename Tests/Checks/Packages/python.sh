@@ -34,6 +34,8 @@ check() {
     "$tools/python" -m zipfile -l "$root/dist/pushcrypt-$version-py3-none-any.whl" >"$root/files"
     for file in pushcrypt/py.typed licenses/LICENSE; do grep -q "$file" "$root/files" || fail "it has no $file"; done
 
+    Tests/Checks/Packages/codes.sh Sources/Languages/python/src/pushcrypt/_errors.py
+
     # As its user would: `pip install pushcrypt` without a network finds the artefact.
     Tests/Checks/Packages/readme.sh Sources/Languages/python/README.md "$root/readme" PATH="$PWD/.build/release:$PATH" \
         PIP_NO_INDEX=1 PIP_FIND_LINKS="$wheels $root/dist" PIP_DISABLE_PIP_VERSION_CHECK=1

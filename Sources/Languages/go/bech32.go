@@ -1,0 +1,120 @@
+package pushcrypt
+
+import "strings"
+
+const bech32Alphabet = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+
+// A keyKind is the prefix of a key's text, in the case of the text. [K-4] to [K-6]
+type keyKind string
+
+const (
+	kindDevicePublic   keyKind = "pcr"
+	kindSenderPublic   keyKind = "pcs"
+	kindRecoveryPublic keyKind = "pcv"
+	kindDeviceSecret   keyKind = "PCR-SECRET-"
+	kindSenderSecret   keyKind = "PCS-SECRET-"
+	kindRecoverySecret keyKind = "PCV-SECRET-"
+)
+
+var keyKinds = []keyKind{
+	kindDevicePublic, kindSenderPublic, kindRecoveryPublic, kindDeviceSecret, kindSenderSecret, kindRecoverySecret,
+}
+
+func (kind keyKind) isSecret() bool { return len(kind) > 3 }
+
+func readKey(text string, kind keyKind) ([]byte, error) {
+	text = strings.TrimSuffix(text, "\n")
+	var found keyKind
+	for _, other := range keyKinds {
+		if strings.HasPrefix(text, string(other)+"1") {
+			found = other
+		}
+	}
+	if found == "" {
+		return nil, refuse(MalformedKey, "this is not the text of a key; it begins with "+string(kind)+"1")
+	}
+	if found != kind {
+		return nil, refuse(WrongKindOfKey, "this is a "+string(found)+"1 key, and a "+string(kind)+"1 key is needed")
+	}
+	alphabet := bech32Alphabet
+	if kind.isSecret() {
+		alphabet = strings.ToUpper(alphabet)
+	}
+	text = text[len(kind)+1:]
+	values := make([]byte, len(text))
+	for index := range values {
+		value := strings.IndexByte(alphabet, text[index])
+		if value < 0 {
+			return nil, refuse(MalformedKey, "the key's text has a wrong character; copy it whole")
+		}
+		values[index] = byte(value)
+	}
+	if len(values) != 58 {
+		return nil, refuse(MalformedKey, "the key's text is too short or too long; copy it whole")
+	}
+	if polymod(kind, values) != 1 {
+		return nil, refuse(WrongChecksum, "the key was mistyped or cut; copy it again")
+	}
+	if values[51]&15 != 0 {
+		return nil, refuse(MalformedKey, "the key's text has bits after its end")
+	}
+	key, bits, count := make([]byte, 0, keyLength), 0, 0
+	for _, value := range values[:52] {
+		bits, count = bits<<5|int(value), count+5
+		if count >= 8 {
+			count -= 8
+			key = append(key, byte(bits>>count))
+			bits &= 1<<count - 1
+		}
+	}
+	return key, nil
+}
+
+func writeKey(key []byte, kind keyKind) string {
+	values, bits, count := make([]byte, 0, 58), 0, 0
+	for _, value := range append(append([]byte(nil), key...), 0) {
+		bits, count = bits<<8|int(value), count+8
+		for count >= 5 && len(values) < 52 {
+			count -= 5
+			values = append(values, byte(bits>>count&31))
+			bits &= 1<<count - 1
+		}
+	}
+	checksum := polymod(kind, append(append([]byte(nil), values...), 0, 0, 0, 0, 0, 0)) ^ 1
+	for place := 5; place >= 0; place-- {
+		values = append(values, byte(checksum>>(5*place)&31))
+	}
+	for index, value := range values {
+		values[index] = bech32Alphabet[value]
+	}
+	if kind.isSecret() {
+		return string(kind) + "1" + strings.ToUpper(string(values))
+	}
+	return string(kind) + "1" + string(values)
+}
+
+// polymod is the checksum of BIP-173: 1 for a valid text. It is computed over the lower-case form.
+func polymod(kind keyKind, values []byte) uint32 {
+	checksum := uint32(1)
+	add := func(value byte) {
+		top := checksum >> 25
+		checksum = checksum&0x1FFFFFF<<5 ^ uint32(value)
+		for bit, generator := range [5]uint32{0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3} {
+			if top>>bit&1 == 1 {
+				checksum ^= generator
+			}
+		}
+	}
+	prefix := strings.ToLower(string(kind))
+	for index := range []byte(prefix) {
+		add(prefix[index] >> 5)
+	}
+	add(0)
+	for index := range []byte(prefix) {
+		add(prefix[index] & 31)
+	}
+	for _, value := range values {
+		add(value)
+	}
+	return checksum
+}

@@ -1,0 +1,6 @@
+// Below the package's path, because vectors need its internal packages.
+module example.com/pushcrypt/interop
+
+go 1.19
+
+require example.com/pushcrypt v0.1.0

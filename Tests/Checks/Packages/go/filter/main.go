@@ -1,0 +1,191 @@
+// The client of `pushcrypt seal --batch`: nothing is lost, whatever happens to the child. The argument is the command.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"example.com/pushcrypt"
+	"example.com/pushcrypt/filter"
+)
+
+const count = 3000
+
+var (
+	phone    = must(pushcrypt.GenerateDeviceKey())
+	sender   = must(pushcrypt.GenerateSenderKey())
+	receiver = pushcrypt.Receiver{
+		Topic: "com.example.app", Keys: []pushcrypt.HeldKey{{Key: phone}},
+		Trust: must(pushcrypt.NewTrust(pushcrypt.Sender{Name: "a", Pinned: sender.PublicKey()})),
+	}
+	command []string
+	ctx     = context.Background()
+)
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		fail(err.Error())
+	}
+	return value
+}
+
+func fail(text string) {
+	fmt.Fprintln(os.Stderr, "packages: go: filter: "+text)
+	os.Exit(1)
+}
+
+func expect(name string, found, expected any) {
+	if !reflect.DeepEqual(found, expected) {
+		fail(fmt.Sprintf("%s: %v, and not %v", name, found, expected))
+	}
+}
+
+func message(number int) filter.Message {
+	value := map[string]any{"aps": map[string]any{"alert": "Hello"}, "number": number, "fill": strings.Repeat("é", number%300)}
+	var payload any = value
+	if number%3 == 0 {
+		payload = must(json.MarshalIndent(value, "", " "))
+	}
+	return filter.Message{"to": phone.PublicKey(), "payload": payload, "id": fmt.Sprint("n-", number), "token": number}
+}
+
+// check says whether the answer is that of the message: the phone opens its payload.
+func check(number int, answer *filter.Answer) {
+	if answer.Error != nil {
+		fail(answer.Error.Error())
+	}
+	expect("what is passed through", string(answer.Members["token"]), strconv.Itoa(number))
+	opened := must(receiver.Open(answer.Payload, time.Time{}))
+	var payload struct{ Number int }
+	if err := json.Unmarshal(opened.Payload, &payload); err != nil {
+		fail(err.Error())
+	}
+	expect("the payload", payload.Number, number)
+}
+
+func start(window int) *filter.Filter {
+	return must(filter.Start(filter.Config{Command: command, Window: window}))
+}
+
+// killed kills a child again and again, with what it has read and not answered.
+func killed() int {
+	sealing, kills := start(200), 0
+	type pending struct {
+		number int
+		wait   func(context.Context) (*filter.Answer, error)
+	}
+	underWay := make(chan pending, 200)
+	go func() {
+		for number := 0; number < count; number++ {
+			underWay <- pending{number, must(sealing.Submit(ctx, message(number)))}
+		}
+		close(underWay)
+	}()
+	seen := 0
+	for next := range underWay {
+		check(next.number, must(next.wait(ctx)))
+		seen++
+		if pid := sealing.Pid(); seen%250 == 0 && pid != 0 {
+			_ = syscall.Kill(pid, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGSEGV}[kills%3])
+			kills++
+		}
+	}
+	expect("messages answered", seen, count)
+	must(0, sealing.Close())
+	return kills
+}
+
+// heldBack stops a child, which stops its callers.
+func heldBack() {
+	sealing := start(50)
+	check(0, must(sealing.Seal(ctx, message(0))))
+	_ = syscall.Kill(sealing.Pid(), syscall.SIGSTOP)
+	var taken, answered atomic.Int64
+	var all sync.WaitGroup
+	for number := 0; number < 500; number++ {
+		all.Add(1)
+		go func(number int) {
+			defer all.Done()
+			wait := must(sealing.Submit(ctx, message(number)))
+			taken.Add(1)
+			check(number, must(wait(ctx)))
+			answered.Add(1)
+		}(number)
+	}
+	time.Sleep(300 * time.Millisecond)
+	expect("messages taken while the child stands", taken.Load() <= 50, true)
+	late, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+	_, err := sealing.Seal(late, message(0))
+	expect("a caller that waits no longer", errors.Is(err, context.DeadlineExceeded), true)
+	cancel()
+	_ = syscall.Kill(sealing.Pid(), syscall.SIGCONT)
+	all.Wait()
+	expect("messages answered after a stop", answered.Load(), int64(500))
+	must(0, sealing.Close())
+}
+
+func refusals() {
+	sealing := start(0)
+	answer := must(sealing.Seal(ctx, filter.Message{"to": phone.PublicKey(), "payload": map[string]any{"aps": map[string]any{}}, "token": 1}))
+	expect("the code of a refusal", answer.Error.Code+string(answer.Members["token"]), "nothing-to-show1")
+	for _, wrong := range []filter.Message{
+		nil, {"to-user": "alice", "payload": map[string]any{}}, {"payload": []byte(`{}},"to":"x"`)}, {"payload": map[string]any{"a": "\xff"}},
+		{"payload": json.RawMessage("[]")}, {"payload": map[string]any{"a": func() {}}}, {"payload": []byte(nil), "to": "\xff"},
+	} {
+		if _, err := sealing.Seal(ctx, wrong); err == nil {
+			fail(fmt.Sprint("not refused: ", wrong))
+		}
+	}
+	deep := []byte(`{"aps":{"alert":"a"},"own":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + "}")
+	for _, payload := range []any{deep, map[string]json.RawMessage{"aps": json.RawMessage(`{"alert":"a"}`), "own": deep[27 : len(deep)-1]}} {
+		expect("the deepest payload", must(sealing.Seal(ctx, filter.Message{"to": phone.PublicKey(), "payload": payload})).Error == nil, true)
+	}
+	must(0, sealing.Close())
+	_, err := sealing.Seal(ctx, message(0))
+	expect("a closed filter", errors.Is(err, filter.ErrClosed), true)
+}
+
+func neverStarts() {
+	for _, wrong := range []struct {
+		words   string
+		command []string
+	}{
+		{"nowhere", []string{command[0], "seal", "--batch", "--sender-key-file", "/nowhere", "--topic", "a"}},
+		{"/nowhere", []string{"/nowhere", "--batch"}}, {"ended", []string{"true", "--batch"}}, {"exit status 1", []string{"cat", "--batch"}},
+		{"belongs to no message", []string{"sh", "-c", "echo '{}'; sleep 1", "--batch"}},
+	} {
+		sealing := must(filter.Start(filter.Config{Command: wrong.command}))
+		for number := 0; number < 3; number++ {
+			_, err := sealing.Seal(ctx, message(number))
+			expect(fmt.Sprint("the error of ", wrong.command, ": ", err), err != nil && strings.Contains(err.Error(), wrong.words), true)
+		}
+		expect("the error at the end", sealing.Close() != nil, true)
+	}
+	_, err := filter.Start(filter.Config{Command: []string{"pushcrypt", "seal"}})
+	expect("a command without --batch", err != nil, true)
+}
+
+func main() {
+	folder := must(os.MkdirTemp("", "filter"))
+	defer os.RemoveAll(folder)
+	key := filepath.Join(folder, "sender.key")
+	must(0, os.WriteFile(key, []byte(sender.SecretText()), 0o600))
+	command = []string{os.Args[1], "seal", "--batch", "--sender-key-file", key, "--topic", "com.example.app"}
+	kills := killed()
+	expect("kills", kills > 3, true)
+	heldBack()
+	refusals()
+	neverStarts()
+	fmt.Printf("packages: go: filter: %d messages, %d children killed, none lost\n", count, kills)
+}
