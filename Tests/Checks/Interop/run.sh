@@ -17,7 +17,6 @@ compile_c() {
 
 compile_c "$built/driver"
 compile_c "$built/driver-sanitized" -g -fsanitize=address,undefined -fno-sanitize-recover=all
-javac -Xlint:all -Werror -d "$built" Sources/Languages/java/pushcrypt/*.java Tests/Checks/Interop/java/*.java
 
 # Packages are installed into clean roots first.
 for language in ${LANGUAGES:-java javascript python go c}; do

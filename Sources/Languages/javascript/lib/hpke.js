@@ -11,6 +11,7 @@ const { X25519, publicKey, rawPublic, secretKey } = require("./keys.js");
 const KEM_SUITE = "KEM\x00\x20";
 const HPKE_SUITE = "HPKE\x00\x20\x00\x01\x00\x03";
 const TAG = 16;
+const PSK_ID_HASH = labeledExtract(HPKE_SUITE, "", "psk_id_hash", "");
 
 /** An encryption context at sequence number 0, for one message. */
 class Context {
@@ -76,9 +77,8 @@ function extractAndExpand(dh, kemContext) {
 }
 
 function keySchedule(sharedSecret, info) {
-    const pskIDHash = labeledExtract(HPKE_SUITE, "", "psk_id_hash", "");
     const infoHash = labeledExtract(HPKE_SUITE, "", "info_hash", info);
-    const context = Buffer.concat([Buffer.of(0), pskIDHash, infoHash]);
+    const context = Buffer.concat([Buffer.of(0), PSK_ID_HASH, infoHash]);
     const secret = labeledExtract(HPKE_SUITE, sharedSecret, "secret", "");
     const key = labeledExpand(HPKE_SUITE, secret, "key", context, 32);
     return new Context(key, labeledExpand(HPKE_SUITE, secret, "base_nonce", context, 12));

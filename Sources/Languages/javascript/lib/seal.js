@@ -45,7 +45,7 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
  * Seals a payload for one device. `message` has the checked options:
  *
  * `payload` (bytes), `topic`, `device` (a checked key), `sender` ({ publicKey, privateKey, hedge }), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
- * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `statements`, `reserved` (the text of the member `pushcrypt`, or ""), `sentExactly`,
+ * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `widths` (a map for lengths of clear parts), `statements`, `reserved` (the text of the member `pushcrypt`, or ""), `sentExactly`,
  * `messageName`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and `sealedLife`.
  */
 function seal(message) {
@@ -64,7 +64,7 @@ function seal(message) {
     const { body, bucket } = makeBody(message, minify(text));
     const clear = clearPart(message, members.get("aps"), text);
     const envelopeLength = Math.ceil((4 * (OUTSIDE + bucket)) / 3);
-    const widestLength = widest(clear) + envelopeLength, limit = LIMITS[pushType][0];
+    const widestLength = widestOf(clear, message) + envelopeLength, limit = LIMITS[pushType][0];
     const length = message.sentExactly ? Buffer.byteLength(clear) + envelopeLength : widestLength;
     if (length > limit) {
         throw new PushcryptError(
@@ -80,14 +80,15 @@ function seal(message) {
     inner.writeUInt32BE(timeToLive, 93);
     inner.writeUInt16BE(body.length, 97);
     body.copy(inner, BODY);
+    const random = randomBytes(64);
     const messageID = message.messageName === undefined
-        ? hedged(sender, "pushcrypt/1 message id\0", message.rMessageID ?? randomBytes(32), inner.subarray(85, 93), sha256(body)).subarray(0, 16)
+        ? hedged(sender, "pushcrypt/1 message id\0", message.rMessageID ?? random.subarray(0, 32), inner.subarray(85, 93), sha256(body)).subarray(0, 16)
         : namedMessageID(message.messageName);
     messageID.copy(inner, 69);
 
     const header = Buffer.concat([Buffer.of(SUITE), keyID(X25519, device)]), contentHash = sha256(inner.subarray(CONTENT));
     const ikmE = hedged(
-        sender, "pushcrypt/1 ephemeral\0", message.rEphemeral ?? randomBytes(32), header, device, senderID, lp16(topic), contentHash,
+        sender, "pushcrypt/1 ephemeral\0", message.rEphemeral ?? random.subarray(32), header, device, senderID, lp16(topic), contentHash,
     );
     const [enc, encryption] = setupBaseS(device, envelopeInfo(header, topic), ikmE);
     sign(null, signed(header, enc, device, sender.publicKey, topic, contentHash), sender.privateKey).copy(inner, 4);
@@ -150,6 +151,13 @@ function clearPart({ pushType, title, sound, clearFields }, aps, text) {
     }
     if (pushType === "background" || aps.get("content-available")?.text === "1") members.push('"content-available":1');
     return `{"aps":{${members.join(",")}},"ENCRYPTED_DATA":""}`;
+}
+
+/** The length of a clear part, which is one of a few unless fields of the payload are in it. */
+function widestOf(clear, { clearFields, widths }) {
+    if (clearFields.length > 0) return widest(clear);
+    if (!widths.has(clear)) widths.set(clear, widest(clear));
+    return widths.get(clear);
 }
 
 /** The length of a clear part in the longest form that a client may write [S-4]. */

@@ -136,7 +136,7 @@ function readPlaceholder(given) {
     for (const field of array(clearFields, "clearFields")) {
         if (!CLEAR_FIELDS.includes(field)) throw new TypeError(`${String(field)} is not one of ${CLEAR_FIELDS.join(", ")}`);
     }
-    return { title, sound, clearFields: [...clearFields] };
+    return { title, sound, clearFields: [...clearFields], widths: new Map() };
 }
 
 /** An empty name would be the same for all. */

@@ -4,37 +4,55 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import pushcrypt.Attachments;
-import pushcrypt.Envelope;
-import pushcrypt.Keys;
-import pushcrypt.Payload;
-import pushcrypt.Refused;
-import pushcrypt.Seal;
-import pushcrypt.SealedFile;
+import java.util.stream.Collectors;
+import pushcrypt.AttachmentReference;
+import pushcrypt.DeviceKey;
+import pushcrypt.DevicePublicKey;
+import pushcrypt.DeviceRecord;
+import pushcrypt.Extras;
+import pushcrypt.FileOpener;
+import pushcrypt.Inside;
+import pushcrypt.OpenedPush;
+import pushcrypt.Placeholder;
+import pushcrypt.PushRequest;
+import pushcrypt.PushType;
+import pushcrypt.PushcryptException;
+import pushcrypt.Receiver;
+import pushcrypt.RecoveryKey;
+import pushcrypt.RecoveryPublicKey;
+import pushcrypt.Registration;
+import pushcrypt.Reply;
+import pushcrypt.SealOptions;
+import pushcrypt.SealedPush;
+import pushcrypt.Sealer;
+import pushcrypt.SenderKey;
+import pushcrypt.SenderPublicKey;
+import pushcrypt.SenderRecord;
+import pushcrypt.Statement;
 import pushcrypt.Trust;
+import pushcrypt.TrustedSender;
 
-/** Reads questions from standard input, a line each, and answers them with the receiver in Java. ../README.md has the language. */
-final class Driver {
-    private static final Map<String, byte[]> KEYS = new HashMap<>();
-    private static final Map<String, List<Envelope.DeviceKey>> DEVICES = new HashMap<>();
-    private static final Map<String, Seal.SenderKey> SENDERS = new HashMap<>();
+/** Reads questions from standard input, a line each, and answers them with the installed package. ../README.md has the language. */
+public final class Driver {
+    private static final Map<String, SenderKey> SENDERS = new HashMap<>();
+    private static final Map<String, List<DeviceKey>> DEVICES = new HashMap<>();
     private static final Map<String, Trust> TRUSTS = new HashMap<>();
 
     private Driver() {}
 
     private static byte[] data(String word) {
         return word.equals("-") ? new byte[0] : HexFormat.of().parseHex(word);
-    }
-
-    private static byte[] optional(String word) {
-        return word.equals("-") ? null : data(word);
     }
 
     private static String text(String word) {
@@ -50,161 +68,261 @@ final class Driver {
     }
 
     private static List<String> several(String text) {
-        return text.equals("-") ? List.of() : Arrays.asList(text.split(","));
+        return text.equals("-") ? List.of() : List.of(text.split(","));
     }
 
     private static String joined(List<String> words) {
         return words.isEmpty() ? "-" : String.join(",", words);
     }
 
-    private static Keys.Kind kind(String prefix) {
-        return Arrays.stream(Keys.Kind.values()).filter(kind -> kind.prefix.equals(prefix)).findFirst().orElseThrow();
+    private static SenderKey sender(String text) throws PushcryptException {
+        SenderKey key = SENDERS.get(text);
+        if (key == null) SENDERS.put(text, key = SenderKey.parse(text));
+        return key;
     }
 
-    private static byte[] key(String text, Keys.Kind kind) throws GeneralSecurityException, Refused {
-        byte[] known = KEYS.get(text);
-        if (known == null) KEYS.put(text, known = Keys.parseKey(text, kind));
-        return known;
-    }
-
-    private static List<Envelope.DeviceKey> devices(String text) throws GeneralSecurityException, Refused {
-        List<Envelope.DeviceKey> devices = DEVICES.get(text);
-        if (devices != null) return devices;
-        devices = new ArrayList<>();
+    private static List<DeviceKey> devices(String text) throws PushcryptException {
+        List<DeviceKey> known = DEVICES.get(text);
+        if (known != null) return known;
+        List<DeviceKey> keys = new ArrayList<>();
         for (String device : several(text)) {
             String[] parts = device.split("@");
-            long end = parts.length > 1 ? Long.parseUnsignedLong(parts[1]) : Trust.NEVER;
-            devices.add(Envelope.DeviceKey.of(key(parts[0], Keys.Kind.DEVICE_SECRET), end));
+            DeviceKey key = DeviceKey.parse(parts[0]);
+            keys.add(parts.length > 1 ? key.retiringAt(Inside.instant(parts[1])) : key);
         }
-        DEVICES.put(text, devices);
-        return devices;
+        DEVICES.put(text, keys);
+        return keys;
     }
 
-    private static Seal.SenderKey sender(String text) throws GeneralSecurityException, Refused {
-        Seal.SenderKey sender = SENDERS.get(text);
-        if (sender == null) SENDERS.put(text, sender = Seal.SenderKey.of(key(text, Keys.Kind.SENDER_SECRET)));
-        return sender;
-    }
-
-    private static Trust readTrust(String text) throws GeneralSecurityException, Refused {
+    private static Trust trust(String text) throws PushcryptException {
         Trust known = TRUSTS.get(text);
         if (known != null) return known.copy();
-        List<Trust.Sender> senders = new ArrayList<>();
-        for (String one : text.equals("-") ? new String[0] : text.split("/")) senders.add(readSender(one));
+        List<TrustedSender> senders = new ArrayList<>();
+        for (String one : text.equals("-") ? new String[0] : text.split("/")) senders.add(trustedSender(one));
         TRUSTS.put(text, known = new Trust(senders));
         return known.copy();
     }
 
-    private static Trust.Sender readSender(String text) throws GeneralSecurityException, Refused {
+    private static TrustedSender trustedSender(String text) throws PushcryptException {
         String[] parts = text.split(";");
-        List<Trust.Superseded> superseded = new ArrayList<>();
-        List<byte[]> recovery = new ArrayList<>();
+        List<TrustedSender.Superseded> superseded = new ArrayList<>();
+        List<RecoveryPublicKey> recovery = new ArrayList<>();
         for (String old : several(parts[2])) {
             String[] pair = old.split(":");
-            superseded.add(new Trust.Superseded(key(pair[0], Keys.Kind.SENDER_PUBLIC), optional(pair[1])));
+            superseded.add(new TrustedSender.Superseded(SenderPublicKey.parse(pair[0]), pair[1].equals("-") ? null : Statement.of(data(pair[1]))));
         }
-        for (String own : several(parts[3])) recovery.add(key(own, Keys.Kind.RECOVERY_PUBLIC));
-        byte[] pinned = parts[1].equals("-") ? null : key(parts[1], Keys.Kind.SENDER_PUBLIC);
-        return new Trust.Sender(parts[0], pinned, superseded, recovery, data(parts[4]));
+        for (String own : several(parts[3])) recovery.add(RecoveryPublicKey.parse(own));
+        return new TrustedSender(parts[0], parts[1].equals("-") ? null : SenderPublicKey.parse(parts[1]), superseded, recovery, data(parts[4]));
     }
 
-    private static String writeTrust(Trust trust) {
-        List<String> senders = trust.senders().stream().map(Driver::writeSender).toList();
+    private static String written(Trust trust) {
+        List<String> senders = trust.senders().stream().map(Driver::written).toList();
         return senders.isEmpty() ? "-" : String.join("/", senders);
     }
 
-    private static String writeSender(Trust.Sender sender) {
-        List<String> superseded = sender.superseded().stream().map(old -> senderText(old.key()) + ":" + word(old.statement())).toList();
-        List<String> recovery = sender.recovery().stream().map(own -> Keys.keyText(own, Keys.Kind.RECOVERY_PUBLIC)).toList();
-        String pinned = sender.pinned() == null ? "-" : senderText(sender.pinned());
+    private static String written(TrustedSender sender) {
+        List<String> superseded = sender.superseded().stream()
+            .map(old -> old.key() + ":" + word(old.statement() == null ? null : old.statement().bytes())).toList();
+        List<String> recovery = sender.recoveryKeys().stream().map(Object::toString).toList();
+        String pinned = sender.pinned() == null ? "-" : sender.pinned().toString();
         return String.join(";", sender.name(), pinned, joined(superseded), joined(recovery), word(sender.lastRecovery()));
     }
 
-    private static String senderText(byte[] key) {
-        return Keys.keyText(key, Keys.Kind.SENDER_PUBLIC);
+    /** Words `name=hex` from one on, as lists. */
+    private static Map<String, List<byte[]>> options(String[] words, int from) {
+        Map<String, List<byte[]>> options = new HashMap<>();
+        for (String each : Arrays.asList(words).subList(from, words.length)) {
+            String[] parts = each.split("=", 2);
+            options.computeIfAbsent(parts[0], name -> new ArrayList<>()).add(data(parts[1].isEmpty() ? "-" : parts[1]));
+        }
+        return options;
     }
 
-    private static String answerKey(Keys.Kind kind, String text) throws GeneralSecurityException, Refused {
-        byte[] found = Keys.parseKey(text, kind);
+    private static String one(Map<String, List<byte[]>> options, String name) {
+        return options.containsKey(name) ? new String(options.get(name).get(0), StandardCharsets.UTF_8) : null;
+    }
+
+    private static List<String> all(Map<String, List<byte[]>> options, String name) {
+        return options.getOrDefault(name, List.of()).stream().map(value -> new String(value, StandardCharsets.UTF_8)).toList();
+    }
+
+    /** The same back: values that are null are left out, lists repeat the name. */
+    private static String written(Object... namesAndValues) {
+        StringBuilder words = new StringBuilder();
+        for (int at = 0; at < namesAndValues.length; at += 2) {
+            Object value = namesAndValues[at + 1];
+            for (Object each : value instanceof List<?> list ? list : value == null ? List.of() : List.of(value)) {
+                words.append(' ').append(namesAndValues[at]).append('=').append(HexFormat.of().formatHex(each.toString().getBytes(StandardCharsets.UTF_8)));
+            }
+        }
+        return words.toString();
+    }
+
+    private static String answerKey(String kind, String text) throws PushcryptException {
+        byte[] found = Inside.parseKey(kind, text);
         String bare = text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;
-        if (!bare.equals(Keys.keyText(found, kind))) return "broken another text";
+        if (!bare.equals(Inside.keyText(kind, found))) return "broken another text";
         return "ok " + word(found) + switch (kind) {
-            case DEVICE_PUBLIC -> " " + word(Keys.keyID(Keys.X25519, found)) + " -";
-            case SENDER_PUBLIC -> " " + word(Keys.keyID(Keys.ED25519, found)) + " -";
-            case RECOVERY_PUBLIC -> " " + word(Keys.keyID(Keys.RECOVERY, found)) + " -";
-            case DEVICE_SECRET -> " - " + word(Envelope.DeviceKey.of(found, Trust.NEVER).publicKey());
-            case SENDER_SECRET, RECOVERY_SECRET -> " - " + word(Seal.SenderKey.of(found).publicKey());
+            case "pcr" -> " " + DevicePublicKey.parse(text).id() + " -";
+            case "pcs" -> " " + SenderPublicKey.parse(text).id() + " -";
+            case "pcv" -> " " + RecoveryPublicKey.parse(text).id() + " -";
+            case "pcr-secret-" -> " - " + word(DeviceKey.parse(text).publicKey().bytes());
+            case "pcs-secret-" -> " - " + word(SenderKey.parse(text).publicKey().bytes());
+            default -> " - " + word(RecoveryKey.parse(text).publicKey().bytes());
         };
     }
 
-    private static String answerCheck(Keys.Kind kind, byte[] key) throws GeneralSecurityException, Refused {
-        if (kind == Keys.Kind.DEVICE_PUBLIC) Keys.checkDeviceKey(key);
-        if (kind != Keys.Kind.DEVICE_PUBLIC) Keys.checkSenderKey(key);
+    private static String answerCheck(String kind, byte[] key) throws PushcryptException {
+        if (kind.equals("pcr")) DevicePublicKey.of(key);
+        if (kind.equals("pcs")) SenderPublicKey.of(key);
+        if (kind.equals("pcv")) RecoveryPublicKey.of(key);
         return "ok";
     }
 
-    private static String answerContext(String text) throws Refused {
-        Envelope.checkContext(text);
+    private static String answerContext(String text) throws PushcryptException {
+        Inside.checkContext(text);
         return "ok";
     }
 
-    private static String answerText(String text) throws Refused {
-        byte[] decoded = Envelope.decode(text);
-        if (!Envelope.encode(decoded).equals(text)) return "broken encodes as another text";
-        return "ok " + word(Arrays.copyOfRange(decoded, 1, 5)) + " " + (decoded.length - Envelope.OUTSIDE);
+    private static String answerText(String text) throws PushcryptException {
+        byte[] decoded = Inside.decode(text);
+        if (!Inside.encode(decoded).equals(text)) return "broken encodes as another text";
+        return "ok " + word(Arrays.copyOfRange(decoded, 1, 5)) + " " + (decoded.length - Inside.OUTSIDE);
     }
 
-    private static String answerOpened(Envelope.Opened opened, String context, Trust after, long now) throws GeneralSecurityException, Refused {
-        Trust.Followed again = after.follow(opened.statements(), context, now);
+    private static String answerOpened(String[] words) throws PushcryptException {
+        Trust trust = trust(words[3]);
+        Instant now = Inside.instant(words[4]);
+        Receiver receiver = new Receiver(words[1]);
+        OpenedPush opened = words[0].equals("open") ? receiver.openEnvelope(text(words[5]), devices(words[2]), trust, now)
+            : receiver.open(data(words[5]), devices(words[2]), trust, now);
+        Trust.Following again = trust.follow(opened.statements(), words[1], now);
         if (again.accepted().size() != opened.statements().size()) return "broken the statements are not accepted again";
-        return String.join(" ", "opened", word(opened.payload()), word(opened.messageID()), Long.toString(opened.sentAt()),
-            Long.toString(opened.timeToLive()), senderText(opened.sender()), writeTrust(after),
-            joined(opened.told()));
+        return String.join(" ", "opened", word(opened.payload()), opened.messageId(), Long.toString(opened.sentAt().toEpochMilli()),
+            Long.toString(opened.timeToLive().toSeconds()), opened.sender().toString(), written(trust), joined(opened.conflicts()));
     }
 
-    private static String answerStatement(String trust, String context, String now, String statement)
-        throws GeneralSecurityException, Refused {
-        Trust after = readTrust(trust);
-        Trust.Evaluated evaluated = after.evaluate(data(statement), context, Long.parseUnsignedLong(now));
-        String conflict = evaluated.conflict() == null ? "-" : evaluated.conflict();
-        return String.join(" ", evaluated.changed() ? "accepted" : "unchanged", writeTrust(after), conflict);
+    private static String answerStatement(String[] words) throws PushcryptException {
+        Trust after = trust(words[1]);
+        Trust.Evaluation evaluation = after.evaluate(Statement.of(data(words[4])), words[2], Inside.instant(words[3]));
+        String conflict = evaluation.conflict() == null ? "-" : evaluation.conflict();
+        return String.join(" ", evaluation.changed() ? "accepted" : "unchanged", written(after), conflict);
     }
 
-    private static String answerSeal(String[] words) throws GeneralSecurityException, Refused {
-        boolean known = Arrays.stream(Seal.PushType.values()).anyMatch(type -> type.name().toLowerCase(Locale.ROOT).equals(words[6]));
-        if (!known) return "refused push-type-not-sealable";
-        List<byte[]> statements = several(words[11]).stream().map(Driver::data).toList();
-        Seal.Message message = new Seal.Message(data(words[12]), words[1], Long.parseLong(words[4]), Long.parseLong(words[5]),
-            Seal.PushType.valueOf(words[6].toUpperCase(Locale.ROOT)), text(words[7]), words[8].equals("-") ? null : text(words[8]),
-            optional(words[9]), optional(words[10]), statements);
-        return "sealed " + word(Seal.seal(message, key(words[2], Keys.Kind.DEVICE_PUBLIC), sender(words[3])));
+    private static Placeholder placeholder(Map<String, List<byte[]>> given) throws PushcryptException {
+        Placeholder placeholder = Placeholder.STANDARD;
+        String title = one(given, "title"), sound = one(given, "sound");
+        if (title != null) placeholder = placeholder.withTitle(title);
+        if (sound != null) placeholder = sound.isEmpty() ? placeholder.withoutSound() : placeholder.withSound(sound);
+        List<String> kept = all(given, "kept");
+        return placeholder.withClearFields(
+            Arrays.stream(Placeholder.ClearField.values()).filter(field -> kept.contains(field.toString())).toArray(Placeholder.ClearField[]::new));
     }
 
-    private static String answerReference(Attachments.Reference reference) {
+    private static SealOptions sealOptions(Map<String, List<byte[]>> given) throws PushcryptException {
+        SealOptions options = SealOptions.STANDARD;
+        if (given.containsKey("push-type")) options = options.pushType(PushType.of(one(given, "push-type")));
+        if (given.containsKey("id")) options = options.messageName(one(given, "id"));
+        if (given.containsKey("time-to-live")) options = options.timeToLive(Duration.ofSeconds(Long.parseLong(one(given, "time-to-live"))));
+        if (given.containsKey("sent-exactly")) options = options.sentExactly();
+        List<Statement> statements = new ArrayList<>();
+        for (byte[] statement : given.getOrDefault("statement", List.of())) statements.add(Statement.of(statement));
+        List<AttachmentReference> attachments = new ArrayList<>();
+        for (byte[] json : given.getOrDefault("attachment", List.of())) attachments.add(AttachmentReference.parse(json));
+        return options.announcing(statements).attachments(attachments);
+    }
+
+    private static String answerMessage(String[] words) throws PushcryptException {
+        Map<String, List<byte[]>> given = options(words, 6);
+        SenderKey key = sender(words[3]);
+        if (given.containsKey("hedge-signature")) key = Inside.hedged(key, given.get("hedge-signature").get(0));
+        Sealer sealer = new Sealer(key, words[1], placeholder(given));
+        List<byte[]> drawn = Arrays.asList(
+            given.getOrDefault("r-message-id", Arrays.asList((byte[]) null)).get(0), given.getOrDefault("r-ephemeral", Arrays.asList((byte[]) null)).get(0));
+        long life = given.containsKey("sealed-life") ? Long.parseLong(one(given, "sealed-life")) : 0;
+        SealedPush push = Inside.seal(sealer, data(words[5]), DevicePublicKey.parse(words[2]), Long.parseLong(words[4]), sealOptions(given), drawn, life);
+        PushRequest request = sealer.request(push);
+        if (given.containsKey("device") || given.containsKey("collapse-name")) {
+            request = sealer.request(push, one(given, "device"), one(given, "collapse-name"), 5);
+        }
+        return "sealed " + word(push.bytes()) + written(
+            "message-id", push.messageId(), "time-to-live", push.timeToLive().toSeconds(), "widest-length", push.widestLength(),
+            "expiration", request.headers().get("apns-expiration"), "collapse-id", request.headers().get("apns-collapse-id"));
+    }
+
+    private static String answerRecord(String[] words) throws PushcryptException {
+        if (words[1].equals("sender")) {
+            SenderRecord record = SenderRecord.parse(data(words[2]));
+            return "ok" + written("key", record.publicKey(), "generation", record.generation(), "topic", record.topic(), "created", record.created(),
+                "recovery", record.recoveryKeys());
+        }
+        DeviceRecord record = DeviceRecord.parse(data(words[2]));
+        Map<String, List<byte[]>> given = options(words, 3);
+        Registration.Held held = null;
+        if (given.containsKey("held-key")) {
+            held = new Registration.Held(DevicePublicKey.parse(one(given, "held-key")), Long.parseLong(one(given, "held-generation")), one(given, "held-topic"),
+                one(given, "held-user"));
+        }
+        String elsewhere = one(given, "elsewhere");
+        Registration.SameKey sameKey = elsewhere == null ? null : new Registration.SameKey(elsewhere.equals("-") ? null : elsewhere);
+        // The kit leaves out a user who is not known, and then means the one who has the device.
+        String user = given.containsKey("user") ? one(given, "user") : one(given, "held-user");
+        Registration registration = Registration.check(record, new Registration.Situation(
+            user, held, sameKey, given.containsKey("replace"), given.containsKey("provider-has") ? new HashSet<>(all(given, "provider-has")) : null));
+        return "ok" + written("key", record.publicKey(), "generation", record.generation(), "device", record.deviceId(),
+            "suites", record.suites().stream().map(Object::toString).collect(Collectors.joining(" ")), "topic", registration.topic(),
+            "created", record.created(), "sender", record.sender(), "recovery", record.recoveryKeys(), "app-version", record.appVersion(),
+            "foreign", registration.foreign());
+    }
+
+    private static String answerReply(String[] words) throws PushcryptException {
+        Reply reply = Reply.parse(data(words[2]));
+        Map<String, List<byte[]>> given = options(words, 3);
+        List<RecoveryPublicKey> held = new ArrayList<>();
+        for (String key : all(given, "held-recovery")) held.add(RecoveryPublicKey.parse(key));
+        List<String> builtIn = all(given, "built-in");
+        Reply.Applied after = reply.apply(new Reply.Phone(
+            devices(words[1]).get(0).publicKey(), given.containsKey("pinned") ? SenderPublicKey.parse(one(given, "pinned")) : null, held,
+            builtIn.contains("sender"), builtIn.contains("recovery")));
+        return "ok" + written("acknowledged", reply.acknowledged(), "refused", reply.refused(), "sender", reply.sender(), "recovery", reply.recoveryKeys(),
+            "foreign", reply.foreign(), "confirms", after.confirms() ? "yes" : "no", "pinned-after", after.pinned(), "recovery-after", after.recoveryKeys());
+    }
+
+    private static String answerReserved(byte[] payload) throws PushcryptException {
+        Extras extras = Inside.extras(payload);
+        Map<String, Object> sender = new LinkedHashMap<>();
+        if (extras.sender() != null) {
+            sender.put("name", extras.sender().name());
+            sender.put("handle", extras.sender().handle());
+            sender.put("conversation", extras.sender().conversation());
+            sender.put("recipient", extras.sender().recipients());
+            sender.put("avatar", extras.sender().avatar() == null ? null : extras.sender().avatar().url());
+        }
+        StringBuilder words = new StringBuilder("ok" + written("withdraws", extras.withdraws(), "drop", extras.isDropped() ? "yes" : null));
+        sender.forEach((name, value) -> words.append(written(name, value)));
+        return words + written("dropped", extras.dropped());
+    }
+
+    private static String answerReference(byte[] json) throws PushcryptException {
+        AttachmentReference reference = AttachmentReference.parse(json);
+        if (!AttachmentReference.parse(reference.json().getBytes(StandardCharsets.UTF_8)).json().equals(reference.json())) return "broken another reference";
         return String.join(" ", "ok", word(reference.url()), word(reference.type()), word(reference.name()), word(reference.key()),
             word(reference.sha256()), Long.toString(reference.size()));
     }
 
-    private static String answerAttachments(String payload) throws Refused {
-        Map<String, Object> members = Payload.checkPayload(data(payload));
-        Attachments.Found found = Attachments.attachments(members);
-        Attachments.Reference body = null;
-        try {
-            body = Attachments.fullBody(members);
-        } catch (Refused refused) {
-            found.dropped().add(refused.code);
-        }
-        List<String> names = found.references().stream().map(reference -> word(reference.name())).toList();
-        return String.join(" ", "ok", joined(names), body == null ? "-" : word(body.url()), joined(found.dropped()));
+    private static String answerAttachments(byte[] payload) throws PushcryptException {
+        Extras extras = Inside.extras(payload);
+        List<String> names = extras.attachments().stream().map(reference -> word(reference.name())).toList();
+        return String.join(" ", "ok", joined(names), extras.fullBody() == null ? "-" : word(extras.fullBody().url()), joined(extras.dropped()));
     }
 
-    private static String answerFullBody(byte[] plain) throws Refused {
-        Attachments.checkFullBody(plain);
+    private static String answerFullBody(byte[] plain) throws PushcryptException {
+        FileOpener.fullBody(plain);
         return "ok";
     }
 
-    private static String answerFile(String key, String size, String sha256, String pieces) throws GeneralSecurityException, Refused {
-        SealedFile.Opener opener = new SealedFile.Opener(data(key), Long.parseLong(size), data(sha256));
+    private static String answerFile(String key, String size, String sha256, String pieces) throws GeneralSecurityException, PushcryptException {
+        FileOpener opener = Inside.opener(data(key), Long.parseLong(size), data(sha256));
         MessageDigest hash = MessageDigest.getInstance("SHA-256");
         long length = 0;
         List<byte[]> plain = new ArrayList<>();
@@ -217,33 +335,45 @@ final class Driver {
         return "opened " + length + " " + word(hash.digest());
     }
 
-    private static String answerMisuse(String device, String secret) throws GeneralSecurityException, Refused {
-        List<String> wrong = Misuse.wrong(key(device, Keys.Kind.DEVICE_PUBLIC), sender(secret));
+    private static String answerSealedFile(byte[] key, byte[] plain) throws GeneralSecurityException {
+        byte[] header = new byte[24];
+        new SecureRandom().nextBytes(header);
+        return "sealed " + word(Inside.sealFile(plain, key, header));
+    }
+
+    private static String answerHedgedFile(String[] words) throws PushcryptException {
+        AttachmentReference reference = Inside.sealFile(sender(words[1]), data(words[4]), data(words[2]), data(words[3])).reference();
+        return "ok " + word(reference.key()) + " " + reference.size() + " " + word(reference.sha256());
+    }
+
+    private static String answerMisuse(String device, String secret) throws PushcryptException {
+        List<String> wrong = Misuse.wrong(DevicePublicKey.parse(device), sender(secret));
         return wrong.isEmpty() ? "ok" : "broken " + String.join(", ", wrong);
     }
 
-    private static String answer(String[] words) throws GeneralSecurityException, Refused {
+    private static String answer(String[] words) throws GeneralSecurityException, PushcryptException {
         return switch (words[0]) {
-            case "key" -> answerKey(kind(words[1]), text(words[2]));
-            case "check" -> answerCheck(kind(words[1]), data(words[2]));
+            case "key" -> answerKey(words[1], text(words[2]));
+            case "check" -> answerCheck(words[1], data(words[2]));
             case "context" -> answerContext(text(words[1]));
             case "text" -> answerText(text(words[1]));
-            case "fingerprint" -> "ok " + Envelope.fingerprint(text(words[1]));
-            case "open", "push" -> {
-                Trust trust = readTrust(words[3]);
-                long now = Long.parseUnsignedLong(words[4]);
-                List<Envelope.DeviceKey> devices = devices(words[2]);
-                Envelope.Opened opened = words[0].equals("open") ? Envelope.openText(text(words[5]), words[1], devices, trust, now)
-                    : Envelope.openPush(data(words[5]), words[1], devices, trust, now);
-                yield answerOpened(opened, words[1], trust, now);
-            }
-            case "statement" -> answerStatement(words[1], words[2], words[3], words[4]);
-            case "seal" -> answerSeal(words);
-            case "reference" -> answerReference(Attachments.parseReference(Payload.parseObject(data(words[1]), "malformed-reference")));
-            case "attachments" -> answerAttachments(words[1]);
+            case "fingerprint" -> "ok " + Inside.fingerprint(text(words[1]));
+            case "open", "push" -> answerOpened(words);
+            case "statement" -> answerStatement(words);
+            case "message" -> answerMessage(words);
+            case "record" -> answerRecord(words);
+            case "reply" -> answerReply(words);
+            case "reserved" -> answerReserved(data(words[1]));
+            case "rotation" -> "ok " + word(Statement.rotation(sender(words[1]), sender(words[2]), Inside.instant(words[3]),
+                Duration.ofSeconds(Long.parseLong(words[4])), Duration.ofSeconds(Long.parseLong(words[5]))).bytes());
+            case "recovery" -> "ok " + word(Statement.recovery(
+                RecoveryKey.parse(words[2]), sender(words[3]), words[1], Long.parseLong(words[5]), Inside.instant(words[4])).bytes());
+            case "hedgedfile" -> answerHedgedFile(words);
+            case "reference" -> answerReference(data(words[1]));
+            case "attachments" -> answerAttachments(data(words[1]));
             case "fullbody" -> answerFullBody(data(words[1]));
             case "file" -> answerFile(words[1], words[2], words[3], words[4]);
-            case "sealfile" -> "sealed " + word(SealedFile.seal(data(words[2]), data(words[1])));
+            case "sealfile" -> answerSealedFile(data(words[1]), data(words[2]));
             case "misuse" -> answerMisuse(words[1], words[2]);
             default -> "broken no such question";
         };
@@ -255,10 +385,10 @@ final class Driver {
         for (String line = input.readLine(); line != null; line = input.readLine()) {
             try {
                 output.println(answer(line.split(" ")));
-            } catch (Refused refused) {
-                output.println("refused " + refused.code);
+            } catch (PushcryptException refused) {
+                output.println("refused " + refused.code());
             } catch (Exception error) {
-                output.println("broken " + error.toString().replace('\n', ' '));
+                output.println("broken " + error.toString().replace('\n', ' ') + " " + Arrays.toString(error.getStackTrace()).substring(0, 200));
             }
             output.flush();
         }

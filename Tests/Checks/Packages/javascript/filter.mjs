@@ -24,10 +24,12 @@ function* messages() {
 }
 
 const window = 64, filter = new SealFilter({ command, args, window });
-let kills = 0, last;
+let kills = 0, last, before = 0;
+// Each child, after it has answered something: one that never does is not started for ever.
 const killer = setInterval(() => {
-    if (filter.pid === undefined || filter.pid === last) return;
+    if (filter.pid === undefined || filter.pid === last || answered === before) return;
     last = filter.pid;
+    before = answered;
     process.kill(last, kills % 3 === 2 ? "SIGTERM" : "SIGKILL");
     kills += 1;
 }, 60);

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  *
  * <p>Nothing is fetched: the caller must fetch over https only, and never more than `size` bytes [A-16], [A-34].
  */
-public final class Attachments {
+final class Attachments {
     private static final int MOST = 8, LARGEST_FULL_BODY = 65536;
     private static final long SMALLEST_FILE = 46, LARGEST_FILE = (1L << 53) - 1;
     private static final int LARGEST_PORT = 65535;
@@ -36,7 +36,7 @@ public final class Attachments {
      * <p>The name is a label to show, never a path: [A-7] allows names that some systems treat as paths, such as `C:x`,
      * `CON` or a backslash.
      */
-    public record Reference(String url, byte[] key, long size, byte[] sha256, String type, String name) {
+    record Reference(String url, byte[] key, long size, byte[] sha256, String type, String name) {
         @Override
         public String toString() {
             return "Reference";
@@ -44,12 +44,12 @@ public final class Attachments {
     }
 
     /** What a payload brings, and a code for each reason to have dropped some of it. */
-    public record Found(List<Reference> references, List<String> dropped) {}
+    record Found(List<Reference> references, List<String> dropped) {}
 
     private Attachments() {}
 
     /** Reads a reference from a JSON value to. */
-    public static Reference parseReference(Object value) throws Refused {
+    static Reference parseReference(Object value) throws PushcryptException {
         if (!(value instanceof Map<?, ?> object) || !(object.get("size") instanceof Payload.Number size)) throw refused();
         String url = text(object, "url"), type = text(object, "type"), name = text(object, "name");
         boolean good = isURL(url)
@@ -72,34 +72,34 @@ public final class Attachments {
         return Arrays.stream(host.split("\\.")).allMatch(number -> Integer.parseInt(number) <= 255);
     }
 
-    private static String text(Map<?, ?> object, String name) throws Refused {
+    private static String text(Map<?, ?> object, String name) throws PushcryptException {
         if (!(object.get(name) instanceof String text)) throw refused();
         return text;
     }
 
-    private static byte[] bytes32(String text) throws Refused {
+    private static byte[] bytes32(String text) throws PushcryptException {
         if (!BYTES32.matcher(text).matches()) throw refused();
         return Base64.getUrlDecoder().decode(text);
     }
 
-    private static Refused refused() {
-        return new Refused("malformed-reference");
+    private static PushcryptException refused() {
+        return new PushcryptException("malformed-reference");
     }
 
     /** The references of a payload's members to. */
-    public static Found attachments(Map<String, Object> members) {
+    static Found attachments(Map<String, Object> members) {
         Object own = members.getOrDefault("pushcrypt", Payload.NULL);
         Object list = own instanceof Map<?, ?> object && object.containsKey("attachments") ? object.get("attachments") : Payload.NULL;
         List<Reference> references = new ArrayList<>();
         List<String> dropped = new ArrayList<>();
         boolean isObject = own instanceof Map || own == Payload.NULL, isList = list instanceof List || list == Payload.NULL;
-        if (!isObject || !isList) dropped.add(refused().code);
+        if (!isObject || !isList) dropped.add(refused().code());
         if (list instanceof List<?> elements) {
             for (Object element : elements.subList(0, Math.min(MOST, elements.size()))) {
                 try {
                     references.add(parseReference(element));
-                } catch (Refused refused) {
-                    dropped.add(refused.code);
+                } catch (PushcryptException refused) {
+                    dropped.add(refused.code());
                 }
             }
             if (elements.size() > MOST) dropped.add("too-many-attachments");
@@ -108,24 +108,28 @@ public final class Attachments {
     }
 
     /** The reference of a text that was too long for the push, or {@code null}, [A-31]. */
-    public static Reference fullBody(Map<String, Object> members) throws Refused {
+    static Reference fullBody(Map<String, Object> members) throws PushcryptException {
         if (!(members.get("pushcrypt") instanceof Map<?, ?> own)) return null;
         Object body = own.get("body");
         if (body == null || body == Payload.NULL) return null;
         Reference reference = parseReference(body);
+        checkFullBodyReference(reference);
+        return reference;
+    }
+
+    static void checkFullBodyReference(Reference reference) throws PushcryptException {
         long length = reference.size() - SMALLEST_FILE;
         if (!reference.type().equals("public.plain-text") || length < 1 || length > LARGEST_FULL_BODY) throw refused();
-        return reference;
     }
 
     /**
      * Returns the text in the plain file of a full body [A-28], [A-30]. If it is refused, the payload's own body is
      * shown.
      */
-    public static String checkFullBody(byte[] plain) throws Refused {
-        if (plain.length < 1 || plain.length > LARGEST_FULL_BODY) throw new Refused("malformed-file");
+    static String checkFullBody(byte[] plain) throws PushcryptException {
+        if (plain.length < 1 || plain.length > LARGEST_FULL_BODY) throw new PushcryptException("malformed-file");
         String text = Payload.decode(plain, "malformed-file");
-        if (text.startsWith("\ufeff")) throw new Refused("malformed-file");
+        if (text.startsWith("\ufeff")) throw new PushcryptException("malformed-file");
         return text;
     }
 }

@@ -7,7 +7,6 @@ import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.Arrays;
 import javax.crypto.Cipher;
 import javax.crypto.spec.ChaCha20ParameterSpec;
@@ -19,12 +18,12 @@ import javax.crypto.spec.SecretKeySpec;
  * <p>The JDK has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInteger is slow and does not run
  * in constant time: it leaks through timing to an adversary who can measure it closely. Keys are not wiped.
  */
-public final class SealedFile {
+final class FileStream {
     private static final byte[] PREFIX = {'P', 'C', 'A', '1', 0x10};
     private static final int HEADER = 24, START = 29, CHUNK = 65553, OVERHEAD = 17, MAC = 16;
     private static final int MESSAGE = 0x00, FINAL = 0x03;
 
-    private SealedFile() {}
+    private FileStream() {}
 
     /** A chunk and its tag. */
     private record Chunk(byte[] plain, int tag) {}
@@ -45,13 +44,13 @@ public final class SealedFile {
             this.nonce = concat(new byte[] {1, 0, 0, 0}, part(header, 16, HEADER));
         }
 
-        Chunk pull(byte[] sealed) throws GeneralSecurityException, Refused {
+        Chunk pull(byte[] sealed) throws GeneralSecurityException, PushcryptException {
             byte[] tagBlock = new byte[64], cipher = part(sealed, 1, sealed.length - MAC);
             tagBlock[0] = sealed[0];
             int tag = xor(1, tagBlock)[0];
             byte[] mac = mac(sealed[0], cipher);
             boolean same = MessageDigest.isEqual(mac, part(sealed, sealed.length - MAC, sealed.length));
-            if (!same) throw new Refused("authentication-failed");
+            if (!same) throw new PushcryptException("authentication-failed");
             byte[] plain = xor(2, cipher);
             next(mac);
             return new Chunk(plain, tag);
@@ -121,10 +120,10 @@ public final class SealedFile {
      * Opens a sealed file in pieces [A-17] to [A-26].
      *
      * <p>The bytes from `update` are authentic but may be truncated: write them to a file with a temporary name, and
-     * rename it only after `finish` has returned the rest [A-27], [A-35]. After a {@link Refused}, and after `finish`,
+     * rename it only after `finish` has returned the rest [A-27], [A-35]. After a {@link PushcryptException}, and after `finish`,
      * everything is refused.
      */
-    public static final class Opener {
+    static final class Opener {
         private final byte[] key, sha256;
         private final long size;
         private final MessageDigest hash;
@@ -134,7 +133,7 @@ public final class SealedFile {
         private SecretStream stream;
         private boolean first = true, ended;
 
-        public Opener(byte[] key, long size, byte[] sha256) throws GeneralSecurityException {
+        Opener(byte[] key, long size, byte[] sha256) throws GeneralSecurityException {
             this.key = key;
             this.size = size;
             this.sha256 = sha256;
@@ -142,7 +141,7 @@ public final class SealedFile {
         }
 
         /** Accepts bytes of the file and returns those of the chunks that are now known not to be the last. */
-        public byte[] update(byte[] piece) throws GeneralSecurityException, Refused {
+        byte[] update(byte[] piece) throws GeneralSecurityException, PushcryptException {
             begin();
             int within = (int) Math.min(piece.length, size - came);
             came += within;
@@ -159,49 +158,47 @@ public final class SealedFile {
                 buffered += count;
                 taken += count;
             }
-            if (within < piece.length) throw new Refused("wrong-size");
+            if (within < piece.length) throw new PushcryptException("wrong-size");
             ended = false;
             return plain.toByteArray();
         }
 
         /** Refuses further calls until the current one succeeds. */
-        private void begin() throws Refused {
-            if (ended) throw new Refused("malformed-file");
+        private void begin() throws PushcryptException {
+            if (ended) throw new PushcryptException("malformed-file");
             ended = true;
         }
 
         /** Processes the start of the file, or a chunk that is not the last. */
-        private byte[] takeBuffer() throws GeneralSecurityException, Refused {
+        private byte[] takeBuffer() throws GeneralSecurityException, PushcryptException {
             byte[] sealed = part(buffer, 0, buffered);
             buffered = 0;
             if (stream == null) {
-                if (!Arrays.equals(part(sealed, 0, PREFIX.length), PREFIX)) throw new Refused("not-a-sealed-file");
+                if (!Arrays.equals(part(sealed, 0, PREFIX.length), PREFIX)) throw new PushcryptException("not-a-sealed-file");
                 stream = new SecretStream(key, part(sealed, PREFIX.length, START));
                 return new byte[0];
             }
             Chunk chunk = stream.pull(sealed);
-            if (chunk.tag != MESSAGE) throw new Refused("malformed-file");
+            if (chunk.tag != MESSAGE) throw new PushcryptException("malformed-file");
             first = false;
             return chunk.plain;
         }
 
         /** Returns the last chunk, if the whole file matches its reference. */
-        public byte[] finish() throws GeneralSecurityException, Refused {
+        byte[] finish() throws GeneralSecurityException, PushcryptException {
             begin();
-            if (came != size) throw new Refused("wrong-size");
-            if (stream == null || buffered < OVERHEAD) throw new Refused("truncated-file");
+            if (came != size) throw new PushcryptException("wrong-size");
+            if (stream == null || buffered < OVERHEAD) throw new PushcryptException("truncated-file");
             Chunk chunk = stream.pull(part(buffer, 0, buffered));
-            if (chunk.tag == MESSAGE) throw new Refused("truncated-file");
-            if (chunk.tag != FINAL || chunk.plain.length == 0 && !first) throw new Refused("malformed-file");
-            if (!MessageDigest.isEqual(hash.digest(), sha256)) throw new Refused("wrong-hash");
+            if (chunk.tag == MESSAGE) throw new PushcryptException("truncated-file");
+            if (chunk.tag != FINAL || chunk.plain.length == 0 && !first) throw new PushcryptException("malformed-file");
+            if (!MessageDigest.isEqual(hash.digest(), sha256)) throw new PushcryptException("wrong-hash");
             return chunk.plain;
         }
     }
 
-    /** Seals a file under a key that is never used for anything else to. */
-    public static byte[] seal(byte[] plain, byte[] key) throws GeneralSecurityException {
-        byte[] header = new byte[HEADER];
-        new SecureRandom().nextBytes(header);
+    /** Seals a file under a key that is never used for anything else to. `header` is random. */
+    static byte[] seal(byte[] plain, byte[] key, byte[] header) throws GeneralSecurityException {
         SecretStream stream = new SecretStream(key, header);
         ByteArrayOutputStream sealed = new ByteArrayOutputStream();
         sealed.writeBytes(concat(PREFIX, header));

@@ -13,19 +13,18 @@ import java.util.stream.Stream;
 /**
  * A receiver's trust in senders, and its changes: Docs/FormatRotation.md, rules [R-1] to [R-25].
  *
- * <p>The senders that an app trusts for one context, in order. It is durable and only grows: see {@link
- * Envelope.Opened} for how it changes. No key in it is one that [K-7] refuses, such as an unset setting, none is both a
- * sender's and a recovery key [K-10], and no sender has one key twice.
+ * <p>The senders that an app trusts for one context, in order. It is durable and only grows. Its keys have
+ * passed [K-7]; none is both a sender's and a recovery key [K-10], and no sender has one key twice.
  */
-public final class Trust {
-    public static final int STATEMENT = 181;
+final class TrustRules {
+    static final int STATEMENT = 181;
     /** The largest time; times are unsigned. */
-    public static final long NEVER = -1;
+    static final long NEVER = -1;
     static final long TOLERANCE = 86_400;
     static final int RECOVERS = 0x02;
     private static final int ROTATES = 0x01, SIGNED = 53, ISSUED_AT = 37, ACCEPT_FOR = 45, OVERLAP = 49, SERIAL = 49;
     private static final int FIRST_SIGNATURE = 53, SECOND_SIGNATURE = 117, MOST_RECOVERY_KEYS = 2;
-    private static final long LARGEST_OVERLAP = 5_184_000;
+    static final long LARGEST_OVERLAP = 5_184_000;
     private static final List<String> CONFLICTS = List.of("rotation-conflict", "recovery-conflict");
 
     /**
@@ -35,7 +34,7 @@ public final class Trust {
      * app or by a recovery: it verifies nothing, for any sender [R-25]. The statement is always kept: [R-2] and [R-7]
      * require it.
      */
-    public record Superseded(byte[] key, byte[] statement) {
+    record Superseded(byte[] key, byte[] statement) {
         boolean isRevoked() {
             return statement == null;
         }
@@ -54,8 +53,8 @@ public final class Trust {
      * <p>`lastRecovery` is the first 53 bytes of the last recovery statement, which include the serial, or empty.
      * Recovery keys come from the app, or with the reply that brings the first pin [R-22].
      */
-    public record Sender(String name, byte[] pinned, List<Superseded> superseded, List<byte[]> recovery, byte[] lastRecovery) {
-        public static Sender of(String name, byte[] pinned) {
+    record Sender(String name, byte[] pinned, List<Superseded> superseded, List<byte[]> recovery, byte[] lastRecovery) {
+        static Sender of(String name, byte[] pinned) {
             return new Sender(name, pinned, List.of(), List.of(), new byte[0]);
         }
 
@@ -73,39 +72,37 @@ public final class Trust {
     }
 
     /** The accepted statements, and the conflicts to tell the app of. */
-    public record Followed(List<byte[]> accepted, List<String> told) {}
+    record Followed(List<byte[]> accepted, List<String> told) {}
 
     /** Whether a statement changed something, and a conflict that it raises nevertheless, or {@code null}. */
-    public record Evaluated(boolean changed, String conflict) {}
+    record Evaluated(boolean changed, String conflict) {}
 
     private List<Sender> senders;
 
-    public Trust(List<Sender> senders) throws GeneralSecurityException, Refused {
+    TrustRules(List<Sender> senders) throws PushcryptException {
         this.senders = List.copyOf(senders);
         for (Sender sender : senders) {
             List<byte[]> keys = sender.keys();
-            for (byte[] key : keys) Keys.checkSenderKey(key);
-            for (byte[] key : sender.recovery()) Keys.checkSenderKey(key);
             for (int index = 1; index < keys.size(); index++) {
-                if (contains(keys.subList(0, index), keys.get(index))) throw new Refused("sender-superseded");
+                if (contains(keys.subList(0, index), keys.get(index))) throw new PushcryptException("sender-superseded");
             }
             int length = sender.lastRecovery().length;
-            if (sender.recovery().size() > MOST_RECOVERY_KEYS || length != 0 && length != SIGNED) throw new Refused("malformed-trust");
-            if (keys.stream().anyMatch(key -> contains(recoveryKeys(), key))) throw new Refused("key-has-two-uses");
+            if (sender.recovery().size() > MOST_RECOVERY_KEYS || length != 0 && length != SIGNED) throw new PushcryptException("malformed-trust");
+            if (keys.stream().anyMatch(key -> contains(recoveryKeys(), key))) throw new PushcryptException("key-has-two-uses");
         }
     }
 
     /** A copy. The keys are already checked, and no sender ever changes. */
-    private Trust(Trust other) {
+    private TrustRules(TrustRules other) {
         this.senders = other.senders;
     }
 
-    public List<Sender> senders() {
+    List<Sender> senders() {
         return senders;
     }
 
-    public Trust copy() {
-        return new Trust(this);
+    TrustRules copy() {
+        return new TrustRules(this);
     }
 
     private List<byte[]> revoked() {
@@ -117,7 +114,7 @@ public final class Trust {
     }
 
     /** The keys under which a message with the sender key id may verify. */
-    public List<byte[]> candidates(byte[] id, long now) {
+    List<byte[]> candidates(byte[] id, long now) {
         Stream<byte[]> pinned = senders.stream().flatMap(sender -> Stream.ofNullable(sender.pinned()));
         Stream<Superseded> overlapping = senders.stream().flatMap(sender -> sender.superseded().stream()).filter(old -> old.verifies(now));
         List<byte[]> revoked = revoked();
@@ -126,7 +123,7 @@ public final class Trust {
     }
 
     /** Evaluates statements in order; ignores one that fails. */
-    public Followed follow(List<byte[]> statements, String context, long now) throws GeneralSecurityException {
+    Followed follow(List<byte[]> statements, String context, long now) throws GeneralSecurityException {
         List<byte[]> accepted = new ArrayList<>();
         TreeSet<String> told = new TreeSet<>();
         for (byte[] statement : statements) {
@@ -134,18 +131,23 @@ public final class Trust {
                 Evaluated evaluated = evaluate(statement, context, now);
                 if (evaluated.changed()) accepted.add(statement);
                 if (evaluated.conflict() != null) told.add(evaluated.conflict());
-            } catch (Refused refused) {
-                if (CONFLICTS.contains(refused.code)) told.add(refused.code);
+            } catch (PushcryptException refused) {
+                if (CONFLICTS.contains(refused.code())) told.add(refused.code());
             }
         }
         return new Followed(accepted, List.copyOf(told));
     }
 
+    /** Refuses what is not a statement. */
+    static void checkForm(byte[] statement) throws PushcryptException {
+        if (statement.length != STATEMENT || statement[0] != ROTATES && statement[0] != RECOVERS) throw new PushcryptException("malformed-statement");
+        if (statement[0] == RECOVERS && Bytes.number(statement, SERIAL, SIGNED) == 0) throw new PushcryptException("malformed-statement");
+    }
+
     /** Follows a statement, or refuses it and changes nothing. Each sender is evaluated separately. */
-    public Evaluated evaluate(byte[] statement, String context, long now) throws GeneralSecurityException, Refused {
-        if (statement.length != STATEMENT || statement[0] != ROTATES && statement[0] != RECOVERS) throw new Refused("malformed-statement");
+    Evaluated evaluate(byte[] statement, String context, long now) throws GeneralSecurityException, PushcryptException {
+        checkForm(statement);
         boolean rotates = statement[0] == ROTATES, isChanged = false;
-        if (!rotates && Bytes.number(statement, SERIAL, SIGNED) == 0) throw new Refused("malformed-statement");
         List<Sender> after = new ArrayList<>();
         List<Fails> failures = new ArrayList<>();
         for (Sender sender : senders) {
@@ -163,11 +165,11 @@ public final class Trust {
             senders = List.copyOf(after);
             return new Evaluated(true, conflict);
         }
-        if (conflict != null) throw new Refused(conflict);
+        if (conflict != null) throw new PushcryptException(conflict);
         if (failures.size() < senders.size()) return new Evaluated(false, null);
         Fails furthest = rotates ? new Fails(3, "untrusted-old-key") : new Fails(15, "unknown-recovery-key");
         for (Fails fails : failures) if (fails.rule > furthest.rule) furthest = fails;
-        throw new Refused(furthest.code);
+        throw new PushcryptException(furthest.code);
     }
 
     /** The sender after a rotation to; the same one if nothing changes. */
@@ -242,7 +244,7 @@ public final class Trust {
         try {
             Keys.checkSenderKey(key);
             return true;
-        } catch (Refused weak) {
+        } catch (PushcryptException weak) {
             return false;
         }
     }
@@ -256,12 +258,12 @@ public final class Trust {
     }
 
     /** The bytes that the key of a role signs: 0x01 for the old key, 0x02 for the new one. */
-    private static byte[] signed(byte[] first, int role, byte[] old) {
+    static byte[] signed(byte[] first, int role, byte[] old) {
         return Bytes.concat(Bytes.ascii("pushcrypt/1 rotation\0"), new byte[] {(byte) role}, old, first);
     }
 
     /** The bytes that the key of a role signs: 0x03 for the recovery key, 0x02 for the new one. */
-    private static byte[] recoverySigned(byte[] first, int role, byte[] recovery, String context) {
+    static byte[] recoverySigned(byte[] first, int role, byte[] recovery, String context) {
         byte[] label = Bytes.ascii("pushcrypt/1 recovery\0"), lp16 = Bytes.bigEndian(context.length(), 2);
         return Bytes.concat(label, new byte[] {(byte) role}, recovery, lp16, Bytes.ascii(context), first);
     }

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -13,16 +13,33 @@ import java.util.Map;
  *
  * <p>Objects are maps, arrays lists, strings {@code String}, and `null` is {@link #NULL}.
  */
-public final class Payload {
+final class Payload {
     /** A number as written, so that none is rounded and none is too long. */
-    public record Number(String text) {
+    record Number(String text) {
         /** Whether it is written with digits alone, as every integer that the format reads. */
         boolean isInteger() {
             return text.matches("[0-9]+");
         }
     }
 
-    public static final Object NULL = new Object();
+    /** The members of an object in order, and the place of each value in the text. */
+    static final class Members extends LinkedHashMap<String, Object> {
+        private static final long serialVersionUID = 1;
+        private final transient Map<String, int[]> places = new LinkedHashMap<>();
+        private final transient String text;
+
+        Members(String text) {
+            this.text = text;
+        }
+
+        /** A value as it is written, without white space. */
+        String written(String name) {
+            int[] place = places.get(name);
+            return minify(text.substring(place[0], place[1]));
+        }
+    }
+
+    static final Object NULL = new Object();
     private static final int DEPTH = 32;
 
     private final String text, code;
@@ -34,49 +51,46 @@ public final class Payload {
     }
 
     /** Parses a JSON object by [J-1] to [J-6]. Refuses anything else with the code. */
-    @SuppressWarnings("unchecked")
-    public static Map<String, Object> parseObject(byte[] data, String code) throws Refused {
+    static Members parseObject(byte[] data, String code) throws PushcryptException {
         Payload parser = new Payload(decode(data, code), code);
         Object value = parser.value(0);
         parser.space();
-        if (!(value instanceof Map) || parser.at != parser.text.length()) throw parser.refused();
-        return (Map<String, Object>) value;
+        if (!(value instanceof Members members) || parser.at != parser.text.length()) throw parser.refused();
+        return members;
     }
 
     /** Decodes UTF-8 [J-1]. A new decoder refuses malformed input, and keeps a byte order mark. */
-    static String decode(byte[] data, String code) throws Refused {
+    static String decode(byte[] data, String code) throws PushcryptException {
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString();
         } catch (CharacterCodingException malformed) {
-            throw new Refused(code);
+            throw new PushcryptException(code);
         }
     }
 
     /** Parses a payload by [J-1] to [J-7]. Returns its members. */
-    public static Map<String, Object> checkPayload(byte[] data) throws Refused {
-        Map<String, Object> members = parseObject(data, "malformed-payload");
-        if (!(members.get("aps") instanceof Map)) throw new Refused("malformed-payload");
+    static Members checkPayload(byte[] data) throws PushcryptException {
+        Members members = parseObject(data, "malformed-payload");
+        if (!(members.get("aps") instanceof Members)) throw new PushcryptException("malformed-payload");
         return members;
     }
 
-    /**
-     * Removes the white space between the tokens of a checked JSON text; strings and numbers keep their bytes [S-7].
-     */
-    public static byte[] minify(byte[] data) {
-        byte[] result = new byte[data.length];
-        int count = 0;
+    /** Removes the white space between the tokens of a checked JSON text; strings and numbers stay as they are [S-7]. */
+    static String minify(String text) {
+        StringBuilder result = new StringBuilder(text.length());
         boolean inside = false;
-        for (int index = 0; index < data.length; index++) {
-            if (!inside && " \t\n\r".indexOf(data[index]) >= 0) continue;
-            result[count++] = data[index];
-            if (data[index] == '"') inside = !inside;
-            if (inside && data[index] == '\\') result[count++] = data[++index];
+        for (int index = 0; index < text.length(); index++) {
+            char character = text.charAt(index);
+            if (!inside && " \t\n\r".indexOf(character) >= 0) continue;
+            result.append(character);
+            if (character == '"') inside = !inside;
+            if (inside && character == '\\') result.append(text.charAt(++index));
         }
-        return Bytes.part(result, 0, count);
+        return result.toString();
     }
 
-    private Refused refused() {
-        return new Refused(code);
+    private PushcryptException refused() {
+        return new PushcryptException(code);
     }
 
     private boolean isAt(String characters) {
@@ -95,7 +109,7 @@ public final class Payload {
     }
 
     /** Reads a value at this depth of objects and arrays. */
-    private Object value(int depth) throws Refused {
+    private Object value(int depth) throws PushcryptException {
         if (takes("{")) return object(depth + 1);
         if (takes("[")) return array(depth + 1);
         if (takes("\"")) return string();
@@ -105,20 +119,24 @@ public final class Payload {
         return number();
     }
 
-    private Map<String, Object> object(int depth) throws Refused {
-        Map<String, Object> members = new HashMap<>();
+    private Members object(int depth) throws PushcryptException {
+        Members members = new Members(text);
         if (depth > DEPTH) throw refused();
         if (takes("}")) return members;
         do {
             if (!takes("\"")) throw refused();
             String name = string();
-            if (!takes(":") || members.put(name, value(depth)) != null) throw refused();
+            if (!takes(":")) throw refused();
+            space();
+            int start = at;
+            if (members.put(name, value(depth)) != null) throw refused();
+            members.places.put(name, new int[] {start, at});
         } while (takes(","));
         if (!takes("}")) throw refused();
         return members;
     }
 
-    private List<Object> array(int depth) throws Refused {
+    private List<Object> array(int depth) throws PushcryptException {
         List<Object> elements = new ArrayList<>();
         if (depth > DEPTH) throw refused();
         if (takes("]")) return elements;
@@ -129,7 +147,7 @@ public final class Payload {
     }
 
     /** Reads a string after its opening quotation mark. */
-    private String string() throws Refused {
+    private String string() throws PushcryptException {
         StringBuilder result = new StringBuilder();
         while (true) {
             if (at == text.length() || text.charAt(at) < 0x20) throw refused();
@@ -144,7 +162,7 @@ public final class Payload {
         return result.toString();
     }
 
-    private char escape() throws Refused {
+    private char escape() throws PushcryptException {
         if (at == text.length()) throw refused();
         int plain = "\"\\/bfnrt".indexOf(text.charAt(at));
         if (plain >= 0) {
@@ -161,7 +179,7 @@ public final class Payload {
         return (char) unit;
     }
 
-    private Number number() throws Refused {
+    private Number number() throws PushcryptException {
         int start = at;
         if (isAt("-")) at++;
         if (isAt("0")) at++; else digits();
@@ -177,7 +195,7 @@ public final class Payload {
         return new Number(text.substring(start, at));
     }
 
-    private void digits() throws Refused {
+    private void digits() throws PushcryptException {
         if (!isAt("0123456789")) throw refused();
         while (isAt("0123456789")) at++;
     }

@@ -25,9 +25,9 @@ import javax.crypto.KeyAgreement;
  * <p>BigInteger is not constant-time, and a String cannot be wiped: a secret key's text stays in memory until it is
  * garbage-collected.
  */
-public final class Keys {
+final class Keys {
     /** The kinds of key texts. */
-    public enum Kind {
+    enum Kind {
         DEVICE_PUBLIC("pcr", false),
         SENDER_PUBLIC("pcs", false),
         RECOVERY_PUBLIC("pcv", false),
@@ -35,8 +35,8 @@ public final class Keys {
         SENDER_SECRET("pcs-secret-", true),
         RECOVERY_SECRET("pcv-secret-", true);
 
-        public final String prefix;
-        public final boolean secret;
+        final String prefix;
+        final boolean secret;
 
         Kind(String prefix, boolean secret) {
             this.prefix = prefix;
@@ -49,7 +49,7 @@ public final class Keys {
         }
     }
 
-    public static final int X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04, LENGTH = 32;
+    static final int X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04, LENGTH = 32;
     private static final String ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
     private static final int VALUES = 58, CHECKSUM = 6;
     private static final int[] GENERATORS = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
@@ -67,23 +67,23 @@ public final class Keys {
     private Keys() {}
 
     /** The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]. */
-    public static byte[] keyID(int type, byte[] publicKey) {
+    static byte[] keyID(int type, byte[] publicKey) {
         return Bytes.part(Bytes.sha256(Bytes.ascii("pushcrypt/1 key id\0"), new byte[] {(byte) type}, publicKey), 0, 4);
     }
 
     /** Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use. */
-    public static byte[] parseKey(String text, Kind kind) throws GeneralSecurityException, Refused {
+    static byte[] parseKey(String text, Kind kind) throws GeneralSecurityException, PushcryptException {
         if (text.endsWith("\n")) text = text.substring(0, text.length() - 1);
         Kind of = null;
         for (Kind other : Kind.values()) if (text.startsWith(other.inCase(other.prefix) + "1")) of = other;
-        if (of == null) throw new Refused("malformed-key");
-        if (of != kind) throw new Refused("wrong-kind-of-key");
+        if (of == null) throw new PushcryptException("malformed-key");
+        if (of != kind) throw new PushcryptException("wrong-kind-of-key");
         String data = text.substring(kind.prefix.length() + 1), alphabet = kind.inCase(ALPHABET);
         int[] values = data.chars().map(alphabet::indexOf).toArray();
-        if (values.length != VALUES) throw new Refused("malformed-key");
-        for (int value : values) if (value < 0) throw new Refused("malformed-key");
-        if (polymod(kind.prefix, values) != 1) throw new Refused("wrong-checksum");
-        if ((values[VALUES - CHECKSUM - 1] & 15) != 0) throw new Refused("malformed-key");
+        if (values.length != VALUES) throw new PushcryptException("malformed-key");
+        for (int value : values) if (value < 0) throw new PushcryptException("malformed-key");
+        if (polymod(kind.prefix, values) != 1) throw new PushcryptException("wrong-checksum");
+        if ((values[VALUES - CHECKSUM - 1] & 15) != 0) throw new PushcryptException("malformed-key");
         byte[] key = new byte[LENGTH];
         for (int index = 0, bits = 0, count = 0, at = 0; index < VALUES - CHECKSUM; index++) {
             bits = bits << 5 | values[index];
@@ -99,7 +99,7 @@ public final class Keys {
     }
 
     /** Returns the text of a key's 32 bytes. For a secret key it is as secret as the key. */
-    public static String keyText(byte[] key, Kind kind) {
+    static String keyText(byte[] key, Kind kind) {
         int[] values = new int[VALUES];
         for (int index = 0; index < VALUES - CHECKSUM; index++) {
             int at = 5 * index / 8, two = (key[at] & 0xff) << 8 | (at + 1 < LENGTH ? key[at + 1] & 0xff : 0);
@@ -128,23 +128,23 @@ public final class Keys {
     }
 
     /** Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero. */
-    public static void checkDeviceKey(byte[] key) throws Refused {
+    static void checkDeviceKey(byte[] key) throws PushcryptException {
         BigInteger u = Bytes.integer(key);
-        if (u.compareTo(P) >= 0 || SMALL_ORDER_U.contains(u)) throw new Refused("weak-key");
+        if (u.compareTo(P) >= 0 || SMALL_ORDER_U.contains(u)) throw new PushcryptException("weak-key");
     }
 
     /**
      * Refuses what [K-7] refuses of sender and recovery keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y
      * without a point has a u on the curve's twist, where this does not hold either.
      */
-    public static void checkSenderKey(byte[] key) throws GeneralSecurityException, Refused {
+    static void checkSenderKey(byte[] key) throws GeneralSecurityException, PushcryptException {
         BigInteger y = Bytes.integer(key).clearBit(255);
-        if (y.compareTo(P) >= 0 || y.equals(BigInteger.ONE)) throw new Refused("weak-key");
+        if (y.compareTo(P) >= 0 || y.equals(BigInteger.ONE)) throw new PushcryptException("weak-key");
         BigInteger u = BigInteger.ONE.add(y).multiply(BigInteger.ONE.subtract(y).modInverse(P)).mod(P);
-        if (SMALL_ORDER_U.contains(u)) throw new Refused("weak-key");
+        if (SMALL_ORDER_U.contains(u)) throw new PushcryptException("weak-key");
         byte[] encoded = Bytes.littleEndian(u, LENGTH);
         BigInteger scalar = L.multiply(BigInteger.valueOf(5)).subtract(BigInteger.ONE);
-        if (!Arrays.equals(x25519(Bytes.littleEndian(scalar, LENGTH), encoded), encoded)) throw new Refused("weak-key");
+        if (!Arrays.equals(x25519(Bytes.littleEndian(scalar, LENGTH), encoded), encoded)) throw new PushcryptException("weak-key");
     }
 
     /**
@@ -185,7 +185,7 @@ public final class Keys {
         });
         byte[] encoded = generator.generateKeyPair().getPublic().getEncoded();
         byte[] key = Bytes.part(encoded, encoded.length - LENGTH, encoded.length);
-        if (!Trust.verifies(key, Seal.sign(seed, key), key)) throw new GeneralSecurityException("the generator took other bytes");
+        if (!TrustRules.verifies(key, Sealing.sign(privateKey("Ed25519", 0x70, seed), key), key)) throw new GeneralSecurityException("the generator took other bytes");
         return key;
     }
 

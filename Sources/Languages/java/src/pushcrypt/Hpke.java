@@ -4,7 +4,6 @@ import static pushcrypt.Bytes.ascii;
 import static pushcrypt.Bytes.concat;
 
 import java.security.GeneralSecurityException;
-import java.security.SecureRandom;
 import javax.crypto.AEADBadTagException;
 import javax.crypto.Cipher;
 import javax.crypto.Mac;
@@ -29,11 +28,11 @@ final class Hpke {
         }
 
         /** Decrypts. Returns no plaintext if the tag is wrong [O-4.3]. */
-        byte[] open(byte[] aad, byte[] ct) throws GeneralSecurityException, Refused {
+        byte[] open(byte[] aad, byte[] ct) throws GeneralSecurityException, PushcryptException {
             try {
                 return cipher(Cipher.DECRYPT_MODE, aad).doFinal(ct);
             } catch (AEADBadTagException wrong) {
-                throw new Refused("authentication-failed");
+                throw new PushcryptException("authentication-failed");
             }
         }
 
@@ -50,29 +49,24 @@ final class Hpke {
 
     private Hpke() {}
 
-    /**
-     * Sets up for the recipient's public key. Uses plain randomness, which the format allows, unless a vector gives the
-     * input of `DeriveKeyPair`.
-     */
-    static Setup setupBaseS(byte[] recipient, byte[] info, byte[] ikmE) throws GeneralSecurityException, Refused {
-        byte[] ephemeral = new byte[Keys.LENGTH];
-        if (ikmE == null) new SecureRandom().nextBytes(ephemeral);
-        else ephemeral = labeledExpand(KEM_SUITE, labeledExtract(KEM_SUITE, NOTHING, "dkp_prk", ikmE), "sk", NOTHING, Keys.LENGTH);
+    /** Sets up for the recipient's public key, from the input of `DeriveKeyPair`. */
+    static Setup setupBaseS(byte[] recipient, byte[] info, byte[] ikmE) throws GeneralSecurityException, PushcryptException {
+        byte[] ephemeral = labeledExpand(KEM_SUITE, labeledExtract(KEM_SUITE, NOTHING, "dkp_prk", ikmE), "sk", NOTHING, Keys.LENGTH);
         byte[] enc = Keys.x25519Public(ephemeral);
         return new Setup(enc, keySchedule(extractAndExpand(dh(ephemeral, recipient), concat(enc, recipient)), info));
     }
 
     /** The recipient's context. The KEM context is enc as received [O-4.1]. */
-    static Context setupBaseR(byte[] enc, byte[] secret, byte[] publicKey, byte[] info) throws GeneralSecurityException, Refused {
+    static Context setupBaseR(byte[] enc, byte[] secret, byte[] publicKey, byte[] info) throws GeneralSecurityException, PushcryptException {
         return keySchedule(extractAndExpand(dh(secret, enc), concat(enc, publicKey)), info);
     }
 
     /** X25519. Refuses an all-zero result [O-4.2]. */
-    private static byte[] dh(byte[] secret, byte[] publicKey) throws GeneralSecurityException, Refused {
+    private static byte[] dh(byte[] secret, byte[] publicKey) throws GeneralSecurityException, PushcryptException {
         byte[] result = Keys.x25519(secret, publicKey);
         int any = 0;
         for (byte each : result) any |= each;
-        if (any == 0) throw new Refused("authentication-failed");
+        if (any == 0) throw new PushcryptException("authentication-failed");
         return result;
     }
 

@@ -1,0 +1,130 @@
+package pushcrypt;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** An authentic, fresh message. Printing it does not show the payload. */
+public final class OpenedPush {
+    private final Envelope.Opened opened;
+    private final List<Statement> statements;
+
+    OpenedPush(Envelope.Opened opened) throws PushcryptException {
+        this.opened = opened;
+        List<Statement> accepted = new ArrayList<>();
+        for (byte[] statement : opened.statements()) accepted.add(Statement.of(statement));
+        this.statements = List.copyOf(accepted);
+    }
+
+    /**
+     * Returns the id of the message, which is shown once.
+     *
+     * @return 32 hexadecimal digits
+     */
+    public String messageId() {
+        return HexFormat.of().formatHex(opened.messageID());
+    }
+
+    /**
+     * Returns when it was sealed.
+     *
+     * @return the provider's time
+     */
+    public Instant sentAt() {
+        return Instant.ofEpochMilli(opened.sentAt());
+    }
+
+    /**
+     * Returns for how long it is shown.
+     *
+     * @return whole seconds
+     */
+    public Duration timeToLive() {
+        return Duration.ofSeconds(opened.timeToLive());
+    }
+
+    /**
+     * Returns the key that signed it.
+     *
+     * @return the sender's key
+     */
+    public SenderPublicKey sender() {
+        return SenderPublicKey.checked(opened.sender());
+    }
+
+    /**
+     * Returns the device key that opened it: a pending one becomes active [O-9.2].
+     *
+     * @return the key
+     */
+    public DeviceKey device() {
+        return opened.device();
+    }
+
+    /**
+     * Returns the accepted statements, for {@link Trust#follow}.
+     *
+     * @return the statements in order
+     */
+    public List<Statement> statements() {
+        return statements;
+    }
+
+    /**
+     * Returns what the app is told: {@code recovery-conflict}, {@code rotation-conflict}.
+     *
+     * @return codes
+     */
+    public List<String> conflicts() {
+        return opened.told();
+    }
+
+    /**
+     * Returns the sealed payload. It has the keys of files: see {@link #content}.
+     *
+     * @return JSON in UTF-8
+     */
+    public byte[] payload() {
+        return opened.payload().clone();
+    }
+
+    /**
+     * Returns the payload without {@code pushcrypt}, for the app.
+     *
+     * @return maps, lists, texts, booleans, {@code null}, and numbers as {@link java.math.BigDecimal}
+     */
+    public Map<String, Object> content() {
+        Map<String, Object> content = new LinkedHashMap<>();
+        members().forEach((name, value) -> content.put(name, Json.plain(value)));
+        content.remove("pushcrypt");
+        content.remove("ENCRYPTED_DATA");
+        return content;
+    }
+
+    /**
+     * Returns what the member {@code pushcrypt} says.
+     *
+     * @return files, withdrawals and sender
+     */
+    public Extras extras() {
+        return Reserved.read(members(), messageId());
+    }
+
+    private Map<String, Object> members() {
+        try {
+            return Payload.checkPayload(opened.payload());
+        } catch (PushcryptException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    /** Returns the id. */
+    @Override
+    public String toString() {
+        return "OpenedPush(" + messageId() + ")";
+    }
+}

@@ -1,0 +1,118 @@
+package pushcrypt;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import pushcrypt.Payload.Members;
+
+/** Reads members of records: Docs/FormatRecords.md. First what is no text of a key, then the keys in order, last what follows from them. */
+final class Records {
+    private static final String MALFORMED = "malformed-record";
+    private static final int LONGEST_DEVICE = 255, MOST_SUITES = 16;
+
+    private Records() {}
+
+    /** Refuses a record unless a rule holds. */
+    static void rule(boolean condition, String text) throws PushcryptException {
+        if (!condition) throw new PushcryptException(MALFORMED, text);
+    }
+
+    static Members parse(byte[] json) throws PushcryptException {
+        return Payload.parseObject(json, MALFORMED);
+    }
+
+    /** The members of a record with a public key. */
+    static Members begin(byte[] json) throws PushcryptException {
+        Members members = parse(json);
+        Object suite = member(members, "suite");
+        rule(suite == null || new Payload.Number("1").equals(suite), "suite is not 1, the only one that this version knows");
+        rule(text(members, "public_key") != null, "there is no public_key");
+        return members;
+    }
+
+    /** A member; null if it is absent or null [D-6]. */
+    private static Object member(Members members, String name) {
+        Object value = members.get(name);
+        return value == Payload.NULL ? null : value;
+    }
+
+    static String text(Members members, String name) throws PushcryptException {
+        Object value = member(members, name);
+        rule(value == null || value instanceof String, name + " is not a string");
+        return (String) value;
+    }
+
+    static Long integer(Members members, String name) throws PushcryptException {
+        Object value = member(members, name);
+        if (value == null) return null;
+        boolean isGood = value instanceof Payload.Number number && number.isInteger() && number.text().length() <= 16
+            && Long.parseLong(number.text()) <= Envelope.LARGEST_TIME;
+        rule(isGood, name + " is not a whole number, 0 or more");
+        return Long.valueOf(((Payload.Number) value).text());
+    }
+
+    static List<String> texts(Members members, String name, int most) throws PushcryptException {
+        Object value = member(members, name);
+        if (value == null) return List.of();
+        boolean isGood = value instanceof List<?> list && !list.isEmpty() && list.size() <= most && list.stream().allMatch(String.class::isInstance);
+        rule(isGood, name + " is not an array of 1 to " + most + " strings");
+        return ((List<?>) value).stream().map(String.class::cast).toList();
+    }
+
+    static String topic(Members members) throws PushcryptException {
+        String topic = text(members, "topic");
+        rule(topic == null || Envelope.isContext(topic), "topic is not a bundle id");
+        return topic;
+    }
+
+    static List<Integer> suites(Members members) throws PushcryptException {
+        Object value = member(members, "suites");
+        if (value == null) return List.of(1);
+        List<Integer> suites = new ArrayList<>();
+        for (Object suite : value instanceof List<?> list ? list : List.of()) {
+            boolean isGood = suite instanceof Payload.Number number && number.isInteger() && number.text().length() <= 3;
+            suites.add(isGood ? Integer.parseInt(((Payload.Number) suite).text()) : 0);
+        }
+        boolean isGood = suites.contains(1) && suites.size() <= MOST_SUITES;
+        for (int at = 0; at < suites.size(); at++) isGood &= suites.get(at) >= 1 && suites.get(at) <= 255 && (at == 0 || suites.get(at - 1) < suites.get(at));
+        rule(isGood, "suites are not 1 to 16 ascending numbers from 1 to 255, including 1");
+        return suites;
+    }
+
+    static boolean isDevice(String id) {
+        return MessageSender.isText(id, LONGEST_DEVICE) && !id.startsWith("pcr1") && !id.isBlank();
+    }
+
+    static SenderPublicKey sender(String text) throws PushcryptException {
+        return text == null ? null : SenderPublicKey.parse(text);
+    }
+
+    static List<RecoveryPublicKey> recoveryKeys(List<String> texts) throws PushcryptException {
+        List<RecoveryPublicKey> keys = new ArrayList<>();
+        for (String text : texts) keys.add(RecoveryPublicKey.parse(text));
+        return keys;
+    }
+
+    /** Refuses a `key_id` of another key [D-2]. */
+    static void checkId(Members members, AbstractPublicKey key) throws PushcryptException {
+        String id = text(members, "key_id");
+        rule(id == null || id.equals(key.id()), "key_id is not that of public_key");
+    }
+
+    /** Refuses one key that is named twice [K-10]. */
+    static void checkDifferent(SenderPublicKey sender, List<RecoveryPublicKey> recovery) throws PushcryptException {
+        Set<String> all = new HashSet<>();
+        if (sender != null) all.add(Arrays.toString(sender.key));
+        for (RecoveryPublicKey key : recovery) all.add(Arrays.toString(key.key));
+        rule(all.size() == recovery.size() + (sender == null ? 0 : 1), "one key is named twice as recovery or sender key");
+    }
+
+    /** The text of a record that is written, which must be one that is read. */
+    static byte[] bytes(String json) throws PushcryptException {
+        rule(Json.isUnicode(json), "a text has half of a surrogate pair");
+        return json.getBytes(StandardCharsets.UTF_8);
+    }
+}

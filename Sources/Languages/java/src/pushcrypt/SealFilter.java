@@ -1,0 +1,280 @@
+package pushcrypt;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import pushcrypt.Payload.Members;
+
+/**
+ * {@code pushcrypt seal --batch} as a child process, for any number of threads.
+ *
+ * <p>If the command ends, it is started again, and what has no answer is given to it again: nothing is lost, and each message gets one answer. Give each message
+ * an {@code id}: one that was sealed when the command ended, and not answered, is sealed again.
+ */
+public final class SealFilter implements AutoCloseable {
+    /** The member of a line that the command returns with its answer. */
+    private static final String NUMBER = "pushcrypt-client";
+    private static final int LONGEST_LINE = 1 << 20, MOST_ENDS = 5, FIRST_PAUSE = 50, MISUSE = 64, KEPT_ERRORS = 2000;
+    private static final byte[] END = {};
+
+    /** A line without an answer. */
+    private record Entry(byte[] line, CompletableFuture<Answer> answer) {}
+
+    /**
+     * The answer to a message that was sealed.
+     *
+     * @param payload the JSON to send
+     * @param members the other members of the line of output: those of the message, and with {@code --emit request} those of the request
+     */
+    public record Answer(String payload, Map<String, Object> members) {}
+
+    private final List<String> command;
+    private final int window;
+    private final Map<Long, Entry> pending = new LinkedHashMap<>();
+    private Process child;
+    private BlockingQueue<byte[]> lines;
+    private long next;
+    private int ends, queued;
+    private boolean isClosing, isPausing;
+    private PushcryptException failure;
+
+    /**
+     * Creates a client. The command starts with the first message.
+     *
+     * @param command the program and its options before {@code seal}, such as {@code List.of("pushcrypt")}
+     * @param options those after {@code seal --batch}, such as {@code List.of("--store", path, "--emit", "request")}
+     * @param window the most messages without an answer; {@link #seal} blocks for more
+     */
+    public SealFilter(List<String> command, List<String> options, int window) {
+        if (command.isEmpty() || window < 1) throw new IllegalArgumentException("a command, and a window of 1 or more");
+        this.command = new ArrayList<>(command);
+        this.command.addAll(List.of("seal", "--batch"));
+        this.command.addAll(options);
+        this.window = window;
+    }
+
+    /**
+     * Creates a client with a window of 1,000 messages for the command in the path.
+     *
+     * @param options those after {@code seal --batch}
+     */
+    public SealFilter(List<String> options) {
+        this(List.of("pushcrypt"), options, 1000);
+    }
+
+    /**
+     * Returns the id of the child process.
+     *
+     * @return the id, or -1 if it does not run
+     */
+    public synchronized long pid() {
+        return child == null ? -1 : child.pid();
+    }
+
+    /**
+     * Gives a message to the command. Blocks while the window is full.
+     *
+     * @param payload JSON, whose numbers and strings are kept as they are written
+     * @param members the other members of the line: {@code to}, {@code id}, {@code topic}, {@code ttl} and so on, and any to be passed through
+     * @return the answer; or, as the cause of an exception, a {@link PushcryptException} with the code of the line, or {@code filter-ended} if the command cannot run
+     * @throws PushcryptException {@code malformed-payload} or {@code line-too-long}: the command was not asked
+     * @throws InterruptedException if the thread is interrupted while it waits
+     */
+    public CompletableFuture<Answer> seal(String payload, Map<String, ?> members) throws PushcryptException, InterruptedException {
+        for (String name : List.of("to-user", NUMBER, "payload")) {
+            if (members.containsKey(name)) throw new IllegalArgumentException("a message cannot have " + name + " here: each has one answer");
+        }
+        Payload.parseObject(Json.bytes(payload, "malformed-payload"), "malformed-payload");
+        String rest = new String(Json.write(members), StandardCharsets.UTF_8), start = rest.substring(0, rest.length() - 1);
+        String before = start + (members.isEmpty() ? "" : ",") + "\"payload\":" + Payload.minify(payload);
+        CompletableFuture<Answer> answer = new CompletableFuture<>();
+        synchronized (this) {
+            if (isClosing) throw new IllegalStateException("the filter is closed");
+            queued += 1;
+            try {
+                while (pending.size() >= window && failure == null) wait();
+            } finally {
+                queued -= 1;
+            }
+            byte[] line = (before + ",\"" + NUMBER + "\":" + next + "}\n").getBytes(StandardCharsets.UTF_8);
+            if (line.length > LONGEST_LINE) throw new PushcryptException("line-too-long", "a line has at most 1 MiB");
+            if (failure != null) {
+                answer.completeExceptionally(failure);
+                return answer;
+            }
+            pending.put(next++, new Entry(line, answer));
+            if (child != null) lines.add(line);
+            else if (!isPausing) start();
+        }
+        return answer;
+    }
+
+    /**
+     * Waits for the answers under way, and ends the command. If the thread is interrupted, the command is killed.
+     */
+    @Override
+    public void close() {
+        Process ending = null;
+        try {
+            synchronized (this) {
+                isClosing = true;
+                while (pending.size() + queued > 0 && failure == null) wait();
+                ending = child;
+                if (ending != null) lines.add(END);
+            }
+            if (ending != null) ending.waitFor();
+        } catch (InterruptedException interrupted) {
+            synchronized (this) {
+                failure = new PushcryptException("filter-ended", "the thread that closed the filter was interrupted");
+                if (child != null) child.destroyForcibly();
+            }
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Starts the command, and gives it everything that is not answered, in order. The caller holds the lock. */
+    private void start() {
+        Process started;
+        try {
+            started = new ProcessBuilder(command).start();
+        } catch (IOException error) {
+            fail(error.getMessage());
+            return;
+        }
+        BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
+        pending.values().forEach(entry -> queue.add(entry.line));
+        child = started;
+        lines = queue;
+        StringBuffer errors = new StringBuffer();
+        Thread listener = daemon("pushcrypt-errors", () -> listen(started, errors));
+        // Writing may block until answers are read, so it has a separate thread.
+        daemon("pushcrypt-lines", () -> write(started, queue));
+        daemon("pushcrypt-answers", () -> {
+            String reason = read(started);
+            queue.add(END);
+            listener.join();
+            ended(started.waitFor(), reason, errors.toString().trim());
+        });
+    }
+
+    private interface Work {
+        void run() throws InterruptedException, IOException;
+    }
+
+    private static Thread daemon(String name, Work work) {
+        Thread thread = new Thread(() -> {
+            try {
+                work.run();
+            } catch (InterruptedException | IOException ended) {
+                // The process has ended, which the reader of its answers tells.
+            }
+        }, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    private static void write(Process started, BlockingQueue<byte[]> queue) throws InterruptedException, IOException {
+        try (OutputStream input = started.getOutputStream()) {
+            for (byte[] line = queue.take(); line != END; line = queue.take()) {
+                input.write(line);
+                if (queue.isEmpty()) input.flush();
+            }
+        }
+    }
+
+    private static void listen(Process started, StringBuffer errors) throws IOException {
+        try (Reader reader = new InputStreamReader(started.getErrorStream(), StandardCharsets.UTF_8)) {
+            char[] some = new char[KEPT_ERRORS];
+            for (int count = reader.read(some); count >= 0; count = reader.read(some)) {
+                errors.append(some, 0, count);
+                errors.delete(0, Math.max(0, errors.length() - KEPT_ERRORS));
+            }
+        }
+    }
+
+    /** Reads answers until the process ends. Returns why nothing more can be read from such a process, or null. */
+    private String read(Process started) {
+        try (InputStream output = new BufferedInputStream(started.getInputStream(), LONGEST_LINE)) {
+            ByteArrayOutputStream line = new ByteArrayOutputStream();
+            // A line without an end is not an answer: the process was killed while it wrote it.
+            for (int one = output.read(); one >= 0; one = output.read()) {
+                if (one != '\n') {
+                    line.write(one);
+                    continue;
+                }
+                answer(line.toByteArray());
+                line.reset();
+            }
+            return null;
+        } catch (IOException ended) {
+            return null;
+        } catch (PushcryptException malformed) {
+            started.destroy();
+            return "its output is not that of pushcrypt";
+        }
+    }
+
+    private void answer(byte[] line) throws PushcryptException {
+        Members members = Payload.parseObject(line, "malformed-line");
+        if (!(members.get(NUMBER) instanceof Payload.Number number) || !number.isInteger()) throw new PushcryptException("malformed-line");
+        Entry entry;
+        synchronized (this) {
+            entry = pending.remove(Long.valueOf(number.text()));
+            ends = 0;
+            notifyAll();
+        }
+        if (entry == null) return;
+        if (members.get("error") instanceof Map<?, ?> error && !members.containsKey("payload")) {
+            entry.answer.completeExceptionally(new PushcryptException(String.valueOf(error.get("code")), String.valueOf(error.get("message"))));
+            return;
+        }
+        Map<String, Object> others = new LinkedHashMap<>();
+        members.forEach((name, value) -> others.put(name, Json.plain(value)));
+        others.remove("payload");
+        others.remove(NUMBER);
+        entry.answer.complete(new Answer(members.written("payload"), others));
+    }
+
+    private void ended(int code, String reason, String errors) throws InterruptedException {
+        int pause;
+        synchronized (this) {
+            child = null;
+            notifyAll();
+            if (pending.isEmpty()) return;
+            ends += 1;
+            if (reason != null || code == MISUSE || ends >= MOST_ENDS) {
+                fail(reason != null ? reason : "it ended with " + code + ": " + errors);
+                return;
+            }
+            isPausing = true;
+            pause = FIRST_PAUSE << ends;
+        }
+        Thread.sleep(pause);
+        synchronized (this) {
+            isPausing = false;
+            start();
+        }
+    }
+
+    /** Gives up: every message gets this answer. The caller holds the lock. */
+    private void fail(String reason) {
+        failure = new PushcryptException("filter-ended", command.get(0) + " seal --batch does not answer: " + reason);
+        List<Entry> all = List.copyOf(pending.values());
+        pending.clear();
+        notifyAll();
+        all.forEach(entry -> entry.answer.completeExceptionally(failure));
+    }
+}

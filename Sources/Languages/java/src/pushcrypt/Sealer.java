@@ -1,0 +1,181 @@
+package pushcrypt;
+
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/** Seals APNs payloads for the devices of one app. It keeps no state between messages, and any thread may use it. */
+public final class Sealer {
+    private static final int LONGEST_FULL_BODY = 65536;
+
+    private final SenderKey sender;
+    private final String topic;
+    private final Placeholder placeholder;
+
+    /**
+     * Creates a sealer with the standard placeholder.
+     *
+     * @param sender the key that signs
+     * @param topic the app's bundle id, without {@code .voip}
+     * @throws PushcryptException {@code malformed-context}
+     */
+    public Sealer(SenderKey sender, String topic) throws PushcryptException {
+        this(sender, topic, Placeholder.STANDARD);
+    }
+
+    /**
+     * Creates a sealer.
+     *
+     * @param sender the key that signs
+     * @param topic the app's bundle id, without {@code .voip}
+     * @param placeholder what a phone shows if it cannot open a message
+     * @throws PushcryptException {@code malformed-context}
+     */
+    public Sealer(SenderKey sender, String topic, Placeholder placeholder) throws PushcryptException {
+        Envelope.checkContext(topic);
+        this.sender = Objects.requireNonNull(sender, "sender");
+        this.topic = topic;
+        this.placeholder = Objects.requireNonNull(placeholder, "placeholder");
+    }
+
+    /**
+     * Seals a payload for one device.
+     *
+     * @param payload JSON, whose numbers and strings are kept as they are written
+     * @param to the device's registered key
+     * @param at the present time
+     * @param options how it is sealed
+     * @return what to send instead of the payload
+     * @throws PushcryptException {@code malformed-payload}, {@code missing-aps}, {@code invalid-field}, {@code nothing-to-show}, {@code reserved-key},
+     *     {@code too-many-attachments}, {@code payload-too-large}, {@code push-too-large}, {@code invalid-time}, {@code invalid-request} or
+     *     {@code malformed-reference}
+     */
+    public SealedPush seal(byte[] payload, DevicePublicKey to, Instant at, SealOptions options) throws PushcryptException {
+        return seal(payload, to, Platform.milliseconds(at), options, Sealing.Fixed.random());
+    }
+
+    /**
+     * Seals a payload for one device, now.
+     *
+     * @param payload JSON, whose numbers and strings are kept as they are written
+     * @param to the device's registered key
+     * @param options how it is sealed
+     * @return what to send instead of the payload
+     * @throws PushcryptException as the method with bytes
+     */
+    public SealedPush seal(String payload, DevicePublicKey to, SealOptions options) throws PushcryptException {
+        return seal(Json.bytes(payload, "malformed-payload"), to, Instant.now(), options);
+    }
+
+    /**
+     * Seals a payload for one device, now.
+     *
+     * @param payload maps with texts as keys, lists, texts, booleans, {@code null} and numbers; other values, and numbers that JSON does not have, are refused
+     * @param to the device's registered key
+     * @param options how it is sealed
+     * @return what to send instead of the payload
+     * @throws PushcryptException as the method with bytes
+     */
+    public SealedPush seal(Map<String, ?> payload, DevicePublicKey to, SealOptions options) throws PushcryptException {
+        return seal(Json.write(payload), to, Instant.now(), options);
+    }
+
+    SealedPush seal(byte[] payload, DevicePublicKey to, long at, SealOptions options, Sealing.Fixed fixed) throws PushcryptException {
+        Objects.requireNonNull(payload, "payload");
+        Objects.requireNonNull(to, "to");
+        return new SealedPush(Platform.run(() -> Sealing.seal(payload, sender, topic, placeholder, to, at, options, fixed)), to, at, options.pushType);
+    }
+
+    /**
+     * Creates the request to APNs for a push of this sealer, with the standard priority and the end of the message.
+     *
+     * @param push what {@link #seal} returned
+     * @return the request
+     */
+    public PushRequest request(SealedPush push) {
+        byte[] device = Bytes.concat(new byte[] {2}, push.recipient().key);
+        return request(push, device, Bytes.concat(new byte[] {2}, push.id), push.pushType() == PushType.BACKGROUND ? 5 : 10);
+    }
+
+    /**
+     * Creates the request to APNs for a push of this sealer.
+     *
+     * @param push what {@link #seal} returned
+     * @param device the provider's name for the device, 1 to 255 bytes, so that the collapse id stays when its key changes; or {@code null}
+     * @param collapseName the name of pushes that replace each other on a device, of which the relay gets a keyed hash; or {@code null}
+     * @param priority 10, 5 or 1; 10 is not for background pushes
+     * @return the request
+     * @throws PushcryptException {@code invalid-request}
+     */
+    public PushRequest request(SealedPush push, String device, String collapseName, int priority) throws PushcryptException {
+        if (priority != 10 && priority != 5 && priority != 1) throw new IllegalArgumentException("a priority is 10, 5 or 1");
+        if (push.pushType() == PushType.BACKGROUND && priority == 10) {
+            throw new PushcryptException("invalid-request", "APNs refuses background pushes with priority 10; use 5 or 1");
+        }
+        byte[] which = Bytes.concat(new byte[] {2}, push.recipient().key), pushes = Bytes.concat(new byte[] {2}, push.id);
+        if (device != null) {
+            byte[] name = Json.bytes(device, "invalid-request");
+            if (name.length < 1 || name.length > 255) throw new PushcryptException("invalid-request", "the name of a device must have 1 to 255 bytes");
+            which = Bytes.concat(new byte[] {1}, Bytes.bigEndian(name.length, 2), name);
+        }
+        if (collapseName != null) {
+            if (collapseName.isEmpty()) throw new PushcryptException("invalid-request", "the collapse name is empty; leave it out");
+            pushes = Bytes.concat(new byte[] {1}, Json.bytes(collapseName, "invalid-request"));
+        }
+        return request(push, which, pushes, priority);
+    }
+
+    private PushRequest request(SealedPush push, byte[] device, byte[] pushes, int priority) {
+        byte[] hash = Sealing.hedged(sender, "pushcrypt/1 collapse\0", Envelope.lp16(topic), device, pushes);
+        Map<String, String> headers = new LinkedHashMap<>();
+        headers.put("apns-topic", topic + (push.pushType() == PushType.VOIP ? ".voip" : ""));
+        headers.put("apns-push-type", push.pushType().toString());
+        headers.put("apns-priority", Integer.toString(priority));
+        headers.put("apns-expiration", Long.toString(push.expiresAt().getEpochSecond()));
+        headers.put("apns-collapse-id", Envelope.encode(Bytes.part(hash, 0, 24)));
+        return new PushRequest(headers, push.json());
+    }
+
+    /**
+     * Seals a file that accompanies a message.
+     *
+     * @param plain the file
+     * @param url where the sealed file will be stored
+     * @param type its uniform type identifier
+     * @param name its name
+     * @return the sealed file, and the reference for {@link SealOptions#attachments}
+     * @throws PushcryptException {@code malformed-reference}
+     */
+    public SealedFile sealFile(byte[] plain, String url, String type, String name) throws PushcryptException {
+        byte[] random = new byte[32], header = new byte[24];
+        SecureRandom source = new SecureRandom();
+        source.nextBytes(random);
+        source.nextBytes(header);
+        return sealFile(plain, url, type, name, random, header);
+    }
+
+    SealedFile sealFile(byte[] plain, String url, String type, String name, byte[] random, byte[] header) throws PushcryptException {
+        byte[] key = Sealing.hedged(sender, "pushcrypt/1 file\0", random, Bytes.bigEndian(plain.length, 8), Bytes.sha256(plain));
+        byte[] sealed = Platform.run(() -> FileStream.seal(plain, key, header));
+        Attachments.Reference parts = new Attachments.Reference(url, key, sealed.length, Bytes.sha256(sealed), type, name);
+        return new SealedFile(sealed, AttachmentReference.parse(Json.bytes(new AttachmentReference(parts).json(), "malformed-reference")));
+    }
+
+    /**
+     * Seals a text that is too long for a push.
+     *
+     * @param text the whole text
+     * @param url where the sealed file will be stored
+     * @return the sealed file, and the reference for {@link SealOptions#fullBody}
+     * @throws PushcryptException {@code body-too-long}, {@code malformed-file} for an empty text, {@code malformed-reference} or {@code invalid-request}
+     */
+    public SealedFile sealFullBody(String text, String url) throws PushcryptException {
+        byte[] plain = Json.checked(text, "the text").getBytes(StandardCharsets.UTF_8);
+        if (plain.length > LONGEST_FULL_BODY) throw new PushcryptException("body-too-long", "a full body has at most 65536 bytes; shorten it, or let the app fetch it");
+        if (plain.length == 0) throw new PushcryptException("malformed-file", "a full body is not empty");
+        return sealFile(plain, url, "public.plain-text", "body");
+    }
+}

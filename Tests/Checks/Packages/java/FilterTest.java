@@ -1,0 +1,163 @@
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import pushcrypt.DeviceKey;
+import pushcrypt.OpenedPush;
+import pushcrypt.PushcryptException;
+import pushcrypt.Receiver;
+import pushcrypt.SealFilter;
+import pushcrypt.SenderKey;
+import pushcrypt.Trust;
+import pushcrypt.TrustedSender;
+
+/** Seals with the client of the filter, from two threads, while its child is killed: every message gets one answer, its own, and opens. */
+final class FilterTest {
+    private static final int WINDOW = 64;
+    private static final String TOPIC = "com.example.app";
+
+    private FilterTest() {}
+
+    private static void require(boolean condition, String text) {
+        if (!condition) throw new AssertionError(text);
+    }
+
+    /** The code of a refused message. */
+    private static String code(CompletableFuture<SealFilter.Answer> answer) {
+        try {
+            answer.join();
+            return "none";
+        } catch (CompletionException refused) {
+            return ((PushcryptException) refused.getCause()).code();
+        }
+    }
+
+    private static String payload(int number) {
+        return "{\"aps\":{\"alert\":\"" + (number % 50 == 7 ? "" : Integer.toString(number)) + "\"},\n\"big\":12345678901234567890}";
+    }
+
+    private static Map<String, String> members(DeviceKey device, int number) {
+        Map<String, String> members = new LinkedHashMap<>();
+        members.put("to", device.publicKey().toString());
+        members.put("id", "m" + number);
+        members.put("token", "t" + number);
+        return members;
+    }
+
+    /** Kills each child after it has answered something: one that never does is not started for ever. */
+    private static Thread killer(SealFilter filter, AtomicInteger kills, AtomicInteger answered, AtomicBoolean ended) {
+        Thread killer = new Thread(() -> {
+            long last = -1, before = 0;
+            while (!ended.get()) {
+                try {
+                    Thread.sleep(60);
+                } catch (InterruptedException impossible) {
+                    return;
+                }
+                long pid = filter.pid();
+                if (pid < 0 || pid == last || answered.get() == before) continue;
+                last = pid;
+                before = answered.get();
+                ProcessHandle.of(pid).ifPresent(kills.get() % 3 == 2 ? ProcessHandle::destroy : ProcessHandle::destroyForcibly);
+                kills.incrementAndGet();
+            }
+        });
+        killer.setDaemon(true);
+        killer.start();
+        return killer;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        String command = arguments[0], key = arguments[1] + "/sender.key";
+        int total = Integer.parseInt(arguments[2]);
+        SenderKey sender = SenderKey.generate();
+        DeviceKey device = DeviceKey.generate();
+        Files.writeString(Path.of(key), sender.secretText() + "\n");
+        Path.of(key).toFile().setReadable(false, false);
+        Path.of(key).toFile().setReadable(true, true);
+        List<String> options = List.of("--topic", TOPIC, "--sender-key-file", key);
+        Receiver receiver = new Receiver(TOPIC);
+        Trust trust = new Trust(List.of(TrustedSender.of("a", sender.publicKey())));
+        AtomicInteger kills = new AtomicInteger(), answered = new AtomicInteger(), underWay = new AtomicInteger(), most = new AtomicInteger();
+        AtomicBoolean ended = new AtomicBoolean();
+        List<CompletableFuture<SealFilter.Answer>> answers = new ArrayList<>();
+        for (int number = 0; number < total; number++) answers.add(null);
+
+        SealFilter filter = new SealFilter(List.of(command), options, WINDOW);
+        Thread killer = killer(filter, kills, answered, ended);
+        List<Thread> threads = new ArrayList<>();
+        for (int half = 0; half < 2; half++) {
+            int first = half;
+            Thread thread = new Thread(() -> {
+                try {
+                    for (int number = first; number < total; number += 2) {
+                        CompletableFuture<SealFilter.Answer> answer = filter.seal(payload(number), members(device, number));
+                        most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+                        answers.set(number, answer.whenComplete((done, error) -> {
+                            underWay.decrementAndGet();
+                            answered.incrementAndGet();
+                        }));
+                    }
+                } catch (PushcryptException | InterruptedException error) {
+                    throw new AssertionError(error);
+                }
+            });
+            threads.add(thread);
+            thread.start();
+        }
+        for (Thread thread : threads) thread.join();
+        Set<String> seen = new HashSet<>();
+        for (int number = 0; number < total; number++) {
+            if (number % 50 == 7) {
+                require(code(answers.get(number)).equals("nothing-to-show"), "message " + number + " is refused");
+                continue;
+            }
+            SealFilter.Answer answer = answers.get(number).join();
+            require(answer.members().get("token").equals("t" + number), "the answer to message " + number);
+            OpenedPush opened = receiver.open(answer.payload().getBytes(StandardCharsets.UTF_8), List.of(device), trust, Instant.now());
+            require(new String(opened.payload(), StandardCharsets.UTF_8).equals(payload(number).replace("\n", "")), "the payload of message " + number);
+            require(seen.add(opened.messageId()), "message " + number + " has an id of its own");
+        }
+        ended.set(true);
+        killer.join();
+        filter.close();
+        require(filter.pid() == -1 || ProcessHandle.of(filter.pid()).isEmpty(), "the child has ended");
+        require(kills.get() >= 3, "the child was killed " + kills + " times: give more messages");
+        // A thread counts a message after it was taken, and another thread may have counted its answer later.
+        require(most.get() <= WINDOW + 2, most + " messages had no answer");
+
+        for (List<String> broken : List.of(List.of(arguments[1] + "/none"), List.of("false"), List.of("echo"), List.of(command, "--no-such-option"))) {
+            try (SealFilter other = new SealFilter(broken, options, WINDOW)) {
+                for (int number = 0; number < 3; number++) {
+                    require(code(other.seal(payload(1), members(device, number))).equals("filter-ended"), broken + " does not answer");
+                }
+            }
+        }
+        try (SealFilter misused = new SealFilter(List.of(command), options, WINDOW)) {
+            for (String payload : List.of("{\"aps\":{}},\"to\":{\"a\":1}", "[]", "{\"a\":\"\ud800\"}")) {
+                require(isRefused("malformed-payload", misused, payload), payload);
+            }
+            require(isRefused("line-too-long", misused, "{\"a\":\"" + "a".repeat(1 << 20) + "\"}"), "a long line");
+        }
+        System.out.println("figure: filter-java messages=" + total + " kills=" + kills + " lost=0 most-under-way=" + most);
+    }
+
+    private static boolean isRefused(String code, SealFilter filter, String payload) throws InterruptedException {
+        try {
+            filter.seal(payload, Map.of("to", "x"));
+            return false;
+        } catch (PushcryptException refused) {
+            return refused.code().equals(code);
+        }
+    }
+}
