@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packages the output of `make build` and `make library`. README.md beside this file describes the contents.
-# Usage: package.sh deb      .build/packages/NAME_VERSION_ARCHITECTURE.deb: pushcrypt, libpushcrypt0, libpushcrypt-dev
+# Packages the output of `make build`, `make send` and `make library`. README.md beside this file describes the contents.
+# Usage: package.sh deb      .build/packages/NAME_VERSION_ARCHITECTURE.deb: pushcrypt, pushcrypt-send, libpushcrypt0, libpushcrypt-dev
 #        package.sh tarball  .build/packages/pushcrypt-VERSION-SYSTEM-MACHINE.tar.gz
 #        package.sh check    installs the Debian packages into a clean root, and runs the demo there; as root
 # SOURCE_DATE_EPOCH is the time in the packages; by default that of the last commit.
@@ -18,6 +18,7 @@ fail() {
 }
 
 [ -x "$program" ] || fail 'there is no command yet: make build'
+[ -x "$program-send" ] || fail 'there is no program that sends yet: make send'
 [ -f "$library" ] || fail 'there is no library yet: make library'
 version=$("$program" --version | sed -nE 's/^pushcrypt ([0-9.]+) .*/\1/p')
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
@@ -31,6 +32,11 @@ stage() {
     forget_folder "$root/bin/pushcrypt"
     gzip -9n "$root/share/man/man1"/*.1
     install -d "$root/share/doc/pushcrypt"
+}
+
+stage_send() {
+    Sources/Packaging/install.sh send "$program-send" "$1"
+    forget_folder "$1/bin/pushcrypt-send"
 }
 
 # The library below a folder of a prefix.
@@ -142,6 +148,7 @@ deb() {
     architecture=$(dpkg --print-architecture)
     rm -rf "$work"
     deb_command
+    deb_send
     deb_library
     deb_development
     rm -rf "$work"
@@ -151,6 +158,9 @@ deb() {
 deb_command() {
     local root=$work/pushcrypt depends
     stage "$root/usr"
+    # Its page goes with the program.
+    install -d "$work/pushcrypt-send/usr/share/man/man1"
+    mv "$root/usr/share/man/man1/pushcrypt-send.1.gz" "$work/pushcrypt-send/usr/share/man/man1/"
     install -d "$root/lib/systemd/system" "$root/usr/lib/sysusers.d"
     install -m 644 Sources/Packaging/systemd/pushcrypt-* "$root/lib/systemd/system/"
     install -m 644 Sources/Packaging/systemd/pushcrypt.sysusers "$root/usr/lib/sysusers.d/pushcrypt.conf"
@@ -159,6 +169,7 @@ deb_command() {
     depends=$(dependencies pushcrypt "$root/usr/bin/pushcrypt")
     pack pushcrypt usr/bin/pushcrypt <<END
 Depends: $depends
+Suggests: pushcrypt-send
 Section: utils
 Description: end-to-end encrypted push notifications
  Seals the content of push notifications on a server, so that a phone's
@@ -167,6 +178,23 @@ Description: end-to-end encrypted push notifications
  .
  Holds the keys of providers and devices, and changes them without losing a
  notification in flight.
+END
+}
+
+deb_send() {
+    local root=$work/pushcrypt-send depends
+    stage_send "$root/usr"
+    depends=$(dependencies pushcrypt-send "$root/usr/bin/pushcrypt-send")
+    pack pushcrypt-send usr/bin/pushcrypt-send <<END
+Depends: pushcrypt (= $version), $depends
+Source: pushcrypt
+Section: utils
+Description: end-to-end encrypted push notifications (sending)
+ Brings sealed push notifications to Apple's push service over HTTP/2, with a
+ token or a certificate, tries again without ringing twice, and says what the
+ service answers.
+ .
+ This package has the program behind the command "pushcrypt send".
 END
 }
 
@@ -230,6 +258,7 @@ tarball() {
     file=$out/$name.tar.gz
     rm -rf "$work"
     stage "$work/$name"
+    stage_send "$work/$name"
     stage_library "$work/$name" lib
     stage_development "$work/$name" lib "\${pcfiledir}/../.."
     install -m 644 LICENSE README.md "$work/$name/"
@@ -241,7 +270,7 @@ tarball() {
 }
 
 check() {
-    local root=$out/root packages=(pushcrypt libpushcrypt0 libpushcrypt-dev) files=() package deb
+    local root=$out/root packages=(pushcrypt pushcrypt-send libpushcrypt0 libpushcrypt-dev) files=() package deb
     [ "$(id -u)" -eq 0 ] || fail 'a clean root is made as root: sudo make check-deb'
     rm -rf "$root"
     debootstrap --variant=minbase bookworm "$root" >"$out/debootstrap.log" 2>&1 || fail "debootstrap fails: $out/debootstrap.log"
@@ -258,13 +287,22 @@ check() {
         fail "it cannot be installed: $out/install.log"
     chroot "$root" pushcrypt --version
     chroot "$root" pushcrypt demo >"$out/demo.log" || fail "the demo does not run: $out/demo.log"
+    check_send "$root"
     check_library "$root"
     chroot "$root" dpkg --verify "${packages[@]}"
     chroot "$root" apt-get -qq -y purge "${packages[@]}" >"$out/purge.log" 2>&1 || fail "it cannot be removed: $out/purge.log"
     umount "$root/proc"
     trap - EXIT
     rm -rf "$root"
-    echo "installed into a clean root: the demo and a program in C ran, every file is as packed, and all could be removed"
+    echo "installed into a clean root: the demo and a program in C ran, a line was read for APNs, every file is as packed, and all could be removed"
+}
+
+# The program that sends is found, loads its libraries, reads a line and looks for a server.
+check_send() {
+    local line='{"token":"0a","topic":"com.example.app","payload":{"aps":{}}}'
+    [ "$(chroot "$1" pushcrypt send --dry-run <<<"$line")" = '{"dry_run":true,"token":"0a"}' ] || fail 'nothing can be sent'
+    chroot "$1" pushcrypt doctor --send --host no-such-name.invalid | grep -q 'Could not resolve host\|could not resolve host' ||
+        fail 'the way to APNs cannot be checked'
 }
 
 # The C example of Docs/OtherLanguages.md, compiled here against the files installed there, and run there.
