@@ -153,6 +153,9 @@ let fuzzTargets: [Target] =
                 "PushcryptReceiver",
             ],
             path: "Tests/Checks/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
+        .executableTarget(
+            name: "FuzzSend", dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptSend"],
+            path: "Tests/Checks/Fuzz/Send", swiftSettings: strict, linkerSettings: fuzzLinker),
     ]
 
 // No resource: SwiftPM makes one a bundle, and the code that finds bundles would bring Foundation into each of these modules.

@@ -25,6 +25,7 @@ formats FuzzFormat 300
 inner FuzzProgram 400
 json FuzzFormat 200
 keys FuzzFormat 120
+response FuzzSend 300
 rotation FuzzFormat 200
 row FuzzProgram 200'
 all=$(cut -d ' ' -f 1 <<<"$table")
@@ -43,7 +44,7 @@ fail() {
 version() {
     local commit
     commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || { echo -; return; }
-    git diff --quiet HEAD -- Package.swift Sources KeyStore "$here/Harness" "$here/Format" "$here/Program" 2>/dev/null || commit+=+
+    git diff --quiet HEAD -- Package.swift Sources KeyStore "$here/Harness" "$here/Format" "$here/Program" "$here/Send" 2>/dev/null || commit+=+
     echo "$commit"
 }
 
@@ -51,7 +52,7 @@ version() {
 build() {
     [ -z "$programs" ] || return 0
     local scratch=$1 optimisation=$2 product
-    for product in FuzzFormat FuzzProgram; do
+    for product in FuzzFormat FuzzProgram FuzzSend; do
         PUSHCRYPT_FUZZ=1 swift build -c release --scratch-path "$scratch" --product "$product" --quiet \
             -Xswiftc "$optimisation" -Xswiftc -enable-testing -Xswiftc -parse-as-library \
             -Xswiftc -sanitize=fuzzer,address -Xswiftc -Xfrontend -Xswiftc -function-sections
