@@ -6,5 +6,7 @@ cd "$(dirname "$0")/../../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # A copy, as run.sh makes one.
-cp .build/release/pushcrypt "$work/pushcrypt"
+cp .build/release/pushcrypt .build/release/pushcrypt-send "$work/"
 .build/peers/bin/python Tests/Checks/Bench/peers.py "$work/pushcrypt" "$work"
+echo
+Tests/Checks/Bench/send.py "$work/pushcrypt"

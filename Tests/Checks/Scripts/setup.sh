@@ -4,7 +4,7 @@
 # Usage: setup.sh            what every target needs
 #        setup.sh test       what `make test` needs besides: what `send` needs, the shells that are completed for, a checker of manual pages, valgrind, and QR codes
 #        setup.sh bench      what `make bench` needs besides
-#        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
+#        setup.sh peers      what `make bench-peers` needs besides: what `send` needs, h2load and nghttpd, Python environments in .build
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 #        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace, faketime, e2fsprogs and a C compiler
@@ -116,8 +116,11 @@ add_missing() {
         need time test -x /usr/bin/time
         ;;
     peers)
+        add_missing send
         need age command -v age
         need python3-venv python3 -c 'import ensurepip'
+        need nghttp2-client command -v h2load
+        need nghttp2-server command -v nghttpd
         ;;
     scale)
         need python3-venv python3 -c 'import ensurepip'
@@ -270,7 +273,10 @@ if [ ${#missing[@]} -gt 0 ]; then
         'interop needs Node 18, JDK 17 and Python 3.11 or later, each the first of its name in PATH: Debian 12 has them'
 fi
 case $what in
-peers) environment peers Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Bench/requirements.txt ;;
+peers)
+    environment peers Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Bench/requirements.txt
+    environment senders Tests/Checks/Senders/requirements.txt
+    ;;
 scale) environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt ;;
 senders) environment senders Tests/Checks/Senders/requirements.txt ;;
 xcode) environment xcode Tests/Checks/Xcode/requirements.txt ;;
