@@ -26,7 +26,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages build library send archives man demo test test-readme test-clean test-long test-scale test-senders test-send test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install install-send uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages build library send archives man demo demo-send test test-readme test-clean test-long test-scale test-senders test-send test-send-long test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install install-send uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ man: build ## write the manual, pushcrypt.1 and a page a command, to .build/man/
 demo: build ## seal, inspect, open, tamper, rotate: a complete example with real output
 	@.build/release/pushcrypt demo
 
+demo-send: build send ## a push that travels: sealed, sent to a local APNs that breaks the connection, and shown by a simulated phone
+	@Tests/Checks/Apns/demo.py $(PROGRAM)
+
 docs: setup ## write the documentation of the libraries as pages: .build/docs
 	@Tests/Checks/Scripts/documentation.py pages .build/docs
 
@@ -81,6 +84,9 @@ test-send: setup-send ## send 10,000 messages to a local APNs that misbehaves in
 	swift build --product pushcrypt-send $(QUIET)
 	@Tests/Checks/Apns/send_test.py .build/debug/pushcrypt-send
 
+test-send-long: build send ## 1,000,000 messages (or COUNT) to a local APNs that misbehaves, with senders that are killed
+	@Tests/Checks/Apns/send_long.py $(PROGRAM) $(or $(COUNT),1000000)
+
 test-interop: build setup-interop ## test receivers in Python, JavaScript, Go, C and Java with the test kit, and 100,000 random messages both ways
 	@Tests/Checks/Interop/run.sh
 
@@ -96,10 +102,10 @@ test-xcode: build setup-xcode ## read the project of `pushcrypt scaffold ios` wi
 test-browser: build setup-browser ## lay out drawings of `pushcrypt preview` in Chromium, light and dark: boxes, lines, contrast
 	@Tests/Checks/Scripts/preview-browser.sh
 
-fuzz: setup ## each fuzz target for SECONDS (60), two at a time; TARGETS names some; adds to Tests/Checks/Fuzz/ledger.tsv
+fuzz: setup-send ## each fuzz target for SECONDS (60), two at a time; TARGETS names some; adds to Tests/Checks/Fuzz/ledger.tsv
 	@Tests/Checks/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(TARGETS)
 
-fuzz-minimise: setup ## move fuzzing's findings into the corpus, in as few files as possible
+fuzz-minimise: setup-send ## move fuzzing's findings into the corpus, in as few files as possible
 	@Tests/Checks/Fuzz/run.sh minimise $(TARGETS)
 
 bench: build setup-bench ## measure against the bare libsodium calls and against age
@@ -119,13 +125,13 @@ api: setup-send ## record the public API of each library, which `make test` comp
 	@Tests/Checks/Scripts/documentation.py check .build/debug/Modules
 	@Tests/Checks/Scripts/api.py record .build/documentation/symbols
 
-bench-peers: build setup-peers ## compare with the cost of Web Push, sealed boxes and age
+bench-peers: build send setup-peers ## compare with the cost of Web Push, sealed boxes and age, and `send` with h2load and aioapns
 	@Tests/Checks/Bench/peers.sh
 
 setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages: setup-%: setup
 	@Tests/Checks/Scripts/setup.sh $*
 
-deb: build library setup-packages ## Debian packages, checked by lintian: .build/packages
+deb: build send library setup-packages ## Debian packages, checked by lintian: .build/packages
 	@Sources/Packaging/package.sh deb
 
 check-deb: ## install the packages of `make deb` into a clean root, and run the demo there (as root)
@@ -134,7 +140,7 @@ check-deb: ## install the packages of `make deb` into a clean root, and run the 
 check-reproducible: setup-packages ## build the Debian packages of the last commit in two folders, and compare them byte by byte
 	@Tests/Checks/Scripts/reproducible.sh
 
-tarball: build library ## the command, its pages and completions, and the library, for other systems: .build/packages
+tarball: build send library ## the command, its pages and completions, and the library, for other systems: .build/packages
 	@Sources/Packaging/package.sh tarball
 
 lint: setup-send ## check the format, the words, the order of the folders, and that shared sources run on iOS 15

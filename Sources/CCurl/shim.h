@@ -11,10 +11,9 @@ static inline CURLcode pushcrypt_curl_set_text(CURL *handle, CURLoption option, 
     return curl_easy_setopt(handle, option, value);
 }
 
-/// libcurl copies the bytes.
-static inline CURLcode pushcrypt_curl_set_bytes(CURL *handle, CURLoption option, void *bytes, size_t count) {
-    struct curl_blob blob = {bytes, count, CURL_BLOB_COPY};
-    return curl_easy_setopt(handle, option, &blob);
+/// Has `text`, of CURL_ERROR_SIZE bytes, say why the connection fails.
+static inline CURLcode pushcrypt_curl_hear(CURL *handle, char *text) {
+    return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, text);
 }
 
 /// Calls `function` with the `SSL_CTX` of the connection and `context` before the handshake.

@@ -23,6 +23,8 @@ struct SendOutput {
     private var start = 0
     /// Answers that wait for those before them.
     private var waiting: [Int: ContiguousArray<UInt8>] = [:]
+    /// Their bytes.
+    private(set) var waitingBytes = 0
     private var next = 1
 
     init(_ console: Console, isInOrder: Bool) {
@@ -42,7 +44,9 @@ struct SendOutput {
     mutating func append(_ line: ContiguousArray<UInt8>, as number: Int) {
         guard isInOrder else { return bytes.append(contentsOf: line) }
         waiting[number] = line
+        waitingBytes += line.count
         while let line = waiting.removeValue(forKey: next) {
+            waitingBytes -= line.count
             bytes.append(contentsOf: line)
             next += 1
         }

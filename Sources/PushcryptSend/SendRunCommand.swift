@@ -6,7 +6,8 @@ internal import PushcryptCommandKit
 public func runPushcryptSend() -> Never {
     prepareProcess()
     var arguments = SystemEnvironment.arguments
-    if arguments != [Option.version.name] { arguments.insert("send", at: 0) }
+    let isDoctor = arguments.first == "doctor" && arguments.contains(DoctorArguments.sendOption)
+    if arguments != [Option.version.name], !isDoctor { arguments.insert("send", at: 0) }
     endProcess(run(arguments: arguments, table: .send, console: .sending).rawValue)
 }
 
@@ -15,7 +16,7 @@ extension Console {
 }
 
 extension CommandTable {
-    /// The one command of this program, which calls itself as its users do.
+    /// The commands of this program, which calls itself as its users do.
     static var send: CommandTable {
         CommandTable(
             program: "pushcrypt", summary: "end-to-end encrypted push notifications",
@@ -24,7 +25,12 @@ extension CommandTable {
                     title: "notifications",
                     commands: [
                         Command("send", "send sealed payloads to APNs, and say what it answers", SendRunCommand.self)
-                    ])
+                    ]),
+                Section(
+                    title: "checks",
+                    commands: [
+                        Command("doctor", "find what is wrong, and say how to fix it", SendDoctorCommand.self)
+                    ]),
             ],
             version: { "pushcrypt \(CommandTable.programVersion) (\(Libraries.versions))" },
             page: { ProgramPage(date: "", examples: [], environment: [], files: [], exitCodes: []) },
@@ -45,12 +51,8 @@ struct SendRunCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let token = try providerToken(console)
-        guard token != nil || arguments.certificate != nil || arguments.isDryRun else {
-            throw .usage(
-                "APNs must know who sends: --key with --team, or --certificate",
-                hint: "the key is the file AuthKey_….p8 from the developer account")
-        }
+        let token = try arguments.login.providerToken(console)
+        guard token != nil || arguments.login.certificate != nil || arguments.isDryRun else { throw SendLogin.missing }
         // A key that cannot sign is noticed before anything is read.
         _ = try token?.token(issuedAt: console.now() / 1000)
         let settings = try settings(console)
@@ -100,7 +102,10 @@ struct SendRunCommand: CommandBody {
         case .refusals(let answer):
             throw .usage(
                 "APNs refuses every message with \(answer.text): \(answer.advice)",
-                hint: "stopped after \(Dispatcher.maximumRun) such answers; nothing was accepted")
+                hint:
+                    "stopped after \(SetupEvidence.enough) such answers in a row\(answer.concernsDevice ? ", for as many device tokens" : ""); nothing was accepted",
+                "nothing is lost: correct it, and send the lines that are 'not-sent' again, and those without an answer, which were not read",
+                "if only the first device tokens are wrong, remove their devices, and send the rest")
         case .noConnection(let text): throw .usage("APNs cannot be used: \(text)", hint: "nothing was sent")
         case .requested, nil: break
         }
@@ -117,66 +122,20 @@ extension SendRunCommand {
     private func settings(_ console: Console) throws(CommandFailure) -> Sender.Settings {
         var settings = Sender.Settings()
         settings.dispatch.connections = arguments.connections ?? settings.dispatch.connections
-        settings.dispatch.timeout = arguments.timeout.map { UInt64($0) } ?? settings.dispatch.timeout
+        settings.dispatch.timeout = arguments.login.timeout.map { UInt64($0) } ?? settings.dispatch.timeout
         settings.dispatch.rate = arguments.rate
         settings.dispatch.retriesUnknown = arguments.unknown != .giveUp
-        settings.dispatch.usesToken = arguments.key != nil
-        settings.standardEnvironment = arguments.environment ?? .production
+        settings.dispatch.usesToken = arguments.login.key != nil
+        settings.standardEnvironment = arguments.login.environment ?? .production
         settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
         settings.window = arguments.window ?? settings.window
         settings.log = arguments.log
         settings.isDry = arguments.isDryRun
-        let certificate = try certificate(console)
-        for environment in SendArguments.Environment.allCases {
-            var destination = Destination(host: environment.host)
-            if let host = arguments.host { try destination.take(host) }
-            destination.authorities = arguments.authorities
-            destination.proxy = arguments.proxy
-            destination.timeout = settings.dispatch.timeout
-            destination.certificate = certificate
-            settings.destinations[environment] = destination
+        let certificate = try arguments.login.certificate(console)
+        for environment in SendLogin.Environment.allCases {
+            settings.destinations[environment] = try arguments.login.destination(environment, certificate)
         }
         return settings
-    }
-
-    private func providerToken(_ console: Console) throws(CommandFailure) -> ProviderToken? {
-        guard let key = arguments.key, let team = arguments.team else { return nil }
-        guard isAppleID(team) else {
-            throw .usage("--team cannot be \(quoted(team))", hint: "it has ten letters and digits")
-        }
-        let id = arguments.keyID ?? Self.keyID(ofFile: key)
-        guard let id, isAppleID(id) else {
-            throw .usage("the key's id is not known", hint: "write it with --key-id, ten letters and digits")
-        }
-        return ProviderToken(try ProviderKey(key, console), keyID: id, team: team)
-    }
-
-    /// The id in the name that Apple gives the file: `AuthKey_ABC123DEFG.p8`.
-    static func keyID(ofFile path: String) -> String? {
-        let name = path.split(separator: "/").last ?? ""
-        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
-        return String(name.dropFirst(8).dropLast(3))
-    }
-
-    private func certificate(_ console: Console) throws(CommandFailure) -> ClientCertificate? {
-        guard let path = arguments.certificate else { return nil }
-        var passphrase: String?
-        if let source = arguments.passphraseFile {
-            var text = ContiguousArray<UInt8>(repeating: 0, count: Console.secretCapacity)
-            let count = try unsafe text.withUnsafeMutableBufferPointer { buffer throws(CommandFailure) in
-                var span = unsafe buffer.mutableSpan
-                return try console.readSecret(from: source, into: &span)
-            }
-            passphrase = String(decoding: text[..<count], as: UTF8.self)
-        }
-        var bytes = ContiguousArray<UInt8>(repeating: 0, count: 65_536)
-        let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(CommandFailure) in
-            var span = unsafe buffer.mutableSpan
-            return try console.readSecret(from: path, into: &span)
-        }
-        bytes.removeLast(bytes.count - count)
-        let isArchive = bytes.first == 0x30
-        return ClientCertificate(bytes, isArchive: isArchive, passphrase: passphrase)
     }
 
     /// The single message of the command line; nil if there are lines.
@@ -206,43 +165,9 @@ extension SendRunCommand {
                     .map { UInt64(clamping: $0) },
                 collapseID: arguments.single.collapseID ?? line?["collapse_id"]?.string,
                 payload: (line?["payload"] ?? root).minified())
-            return SendLine(request, arguments.environment)
+            return SendLine(request, arguments.login.environment)
         } catch {
             throw .usage(error.message)
         }
-    }
-}
-
-extension SendArguments.Environment {
-    /// Apple's server.
-    fileprivate var host: String {
-        switch self {
-        case .production: "api.push.apple.com"
-        case .sandbox: "api.sandbox.push.apple.com"
-        }
-    }
-}
-
-extension Destination {
-    /// Reads `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
-    mutating func take(_ text: String) throws(CommandFailure) {
-        let colon = text.lastIndex(of: ":")
-        let hasPort = colon.map { !text[$0...].contains("]") } ?? false
-        let end = hasPort ? colon ?? text.endIndex : text.endIndex
-        let port = hasPort ? parseInteger(text[text.index(after: end)...], in: 1...65_535) : 443
-        let host = text[..<end]
-        guard let port, !host.isEmpty,
-            host.utf8.allSatisfy({
-                $0.isLetterOrDigit || $0 == 0x2D || $0 == 0x2E || $0 == 0x3A || $0 == 0x5B || $0 == 0x5D
-            })
-        else { throw .usage("--host cannot be \(quoted(text))", hint: "write HOST or HOST:PORT") }
-        self.host = String(host)
-        self.port = port
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLetterOrDigit: Bool {
-        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20
     }
 }

@@ -26,11 +26,13 @@ private final class Route {
 final class Sender {
     struct Settings {
         var dispatch = Dispatcher.Settings()
-        var destinations: [SendArguments.Environment: Destination] = [:]
-        var standardEnvironment = SendArguments.Environment.production
+        var destinations: [SendLogin.Environment: Destination] = [:]
+        var standardEnvironment = SendLogin.Environment.production
         /// In milliseconds.
         var retryFor: UInt64 = 3_600_000
         var window = 2000
+        /// The bytes of these messages, of which one more may be added.
+        var windowBytes = 8 << 20
         var log: LogFormat?
         /// Nothing is sent.
         var isDry = false
@@ -40,17 +42,22 @@ final class Sender {
     private let console: Console
     private let token: ProviderToken?
     private let tokens = TokenSchedule()
+    private let evidence = SetupEvidence()
     private let dialer: Dialer
     private let stop: StopSignal
-    private var routes: [SendArguments.Environment: Route] = [:]
+    private var routes: [SendLogin.Environment: Route] = [:]
     private var input: InputLines
     private let inputDescriptor: Descriptor
     private var output: SendOutput
     private var lines: [Int: SendLine] = [:]
+    /// The bytes of these lines.
+    private var heldBytes = 0
     private var messages = 0
     private var isStopped = false
     /// Whether the only message was added.
     private var hasAllInput = false
+    /// What ends the run after the answers that are under way.
+    private var failure: CommandFailure?
     private(set) var counts = SendCounts()
 
     init(
@@ -88,7 +95,7 @@ extension Sender {
         defer { unsafe room.deallocate() }
         while true {
             try takeLines()
-            try act()
+            act()
             try output.write()
             counts.inFlight = routes.values.reduce(0) { $0 + $1.dispatcher.inFlight }
             counts.connections = routes.values.reduce(0) { $0 + $1.dispatcher.connectionsOpened }
@@ -103,10 +110,12 @@ extension Sender {
                 close(connection, of: route)
             }
         }
+        if let failure { throw failure }
     }
 
     private var takesInput: Bool {
-        !isStopped && !hasAllInput && lines.count + output.waitingCount < settings.window && !output.isFull
+        !isStopped && !hasAllInput && lines.count + output.waitingCount < settings.window
+            && heldBytes + output.waitingBytes < settings.windowBytes && !output.isFull
     }
 
     private func takeLines() throws(CommandFailure) {
@@ -142,27 +151,30 @@ extension Sender {
         case .message(let request, let environment):
             let delivery = Delivery(number: messages, request: request, end: now.uptime + settings.retryFor)
             lines[messages] = line
+            heldBytes += line.byteCount
             route(to: environment ?? settings.standardEnvironment).dispatcher.add(delivery, at: now)
         }
     }
 
-    private func route(to environment: SendArguments.Environment) -> Route {
+    private func route(to environment: SendLogin.Environment) -> Route {
         if let route = routes[environment] { return route }
         let destination = settings.destinations[environment] ?? Destination(host: "")
-        let route = Route(destination, Dispatcher(settings.dispatch, tokens: tokens))
+        let route = Route(
+            destination,
+            Dispatcher(settings.dispatch, tokens: tokens, evidence: evidence, environment: environment.rawValue))
         routes[environment] = route
         return route
     }
 
     /// Carries out what the dispatchers want, and writes to the connections, until nothing is left to do now.
-    private func act() throws(CommandFailure) {
+    private func act() {
         for route in routes.values {
             var isDone = false
             while !isDone {
                 isDone = true
                 while let action = route.dispatcher.nextAction(at: now) {
                     isDone = false
-                    try carryOut(action, route)
+                    carryOut(action, route)
                 }
                 for connection in route.connections {
                     if let text = connection.flush() {
@@ -176,12 +188,18 @@ extension Sender {
                 }
             }
             if let reason = route.dispatcher.stopReason, reason != .requested { halt(reason) }
+            for (topic, answer) in route.dispatcher.rested {
+                console.warning(
+                    "APNs refuses every message of \(topic) with \(answer.text): \(answer.advice); its messages are 'not-sent' for 15 minutes"
+                )
+            }
+            route.dispatcher.rested = []
             for (delivery, outcome) in route.dispatcher.answers { answer(delivery, outcome) }
             route.dispatcher.answers.removeAll(keepingCapacity: true)
         }
     }
 
-    private func carryOut(_ action: Dispatcher.Action, _ route: Route) throws(CommandFailure) {
+    private func carryOut(_ action: Dispatcher.Action, _ route: Route) {
         switch action {
         case .connect(let link):
             guard let handle = dialer.dial(route.destination, for: link, of: ObjectIdentifier(route)) else {
@@ -195,7 +213,13 @@ extension Sender {
             }
         case .send(let delivery, let link):
             guard let connection = route.connections.first(where: { $0.link == link }) else { return }
-            let authorization = try token?.authorization(delivery.tokenGeneration, at: now)
+            let authorization: String?
+            do throws(CommandFailure) {
+                authorization = try token?.authorization(delivery.tokenGeneration, at: now)
+            } catch {
+                fail(error)
+                return route.dispatcher.failed(delivery, wasRead: false, on: link, at: now)
+            }
             do throws(HTTP2Error) {
                 try connection.session.send(delivery, authorization: authorization)
                 counts.requests += 1
@@ -244,7 +268,7 @@ extension Sender {
                 report("going-away", [("connection", .number(link)), ("reason", .word(reason))])
                 dispatcher.goingAway(link)
             case .answered(let delivery, let answer):
-                if answer.verdict != .accepted { counts.answers[answer.text, default: 0] += 1 }
+                if answer.verdict != .accepted { counts.answers[answer.kind, default: 0] += 1 }
                 dispatcher.answered(delivery, answer, on: link, at: now)
             case .failed(let delivery, let wasRead):
                 counts.answers[wasRead ? "none" : "unread", default: 0] += 1
@@ -256,6 +280,7 @@ extension Sender {
 
     private func answer(_ delivery: Delivery, _ outcome: Outcome) {
         guard let line = lines.removeValue(forKey: delivery.number) else { return }
+        heldBytes -= line.byteCount
         output.append(line.answer(outcome), as: delivery.number)
         if let failure = SendFailure(outcome) {
             counts.fail(failure.code.rawValue)
@@ -268,15 +293,21 @@ extension Sender {
         }
     }
 
+    /// Ends the run with an error, after the answers that are under way.
+    private func fail(_ error: CommandFailure) {
+        failure = failure ?? error
+        halt(.requested)
+    }
+
     /// Reads and sends nothing new from now on.
     private func halt(_ reason: Dispatcher.StopReason) {
         isStopped = true
         for route in routes.values { route.dispatcher.stop(reason) }
     }
 
-    private func report(_ event: String, _ fields: [MessageFormat.Field]) {
+    private func report(_ event: String, _ fields: @autoclosure () -> [MessageFormat.Field]) {
         guard settings.log != nil else { return }
-        console.log(event, fields)
+        console.log(event, fields())
     }
 }
 
@@ -313,10 +344,16 @@ extension Sender {
             throw .failed("cannot wait: \(SystemError.last.text)")
         }
         var dialling: [(descriptor: Int32, reads: Bool, writes: Bool)] = []
-        for (source, result) in zip(sources, polls) where result.revents != 0 {
+        for (source, result) in zip(sources, polls) {
+            if case .connection(let connection, _) = source, connection.mayHaveMore {
+                // What TLS has decrypted is no longer in the socket.
+            } else if result.revents == 0 {
+                continue
+            }
             switch source {
             case .stop: halt(.requested)
-            case .input: try input.read()
+            case .input:
+                do throws(CommandFailure) { try input.read() } catch { failure = failure ?? error }
             // It is written at the beginning of the next round.
             case .output: break
             case .dialer:
@@ -361,6 +398,7 @@ extension Sender {
     /// The milliseconds until something is due.
     private func timeout() -> Int32 {
         let now = now
+        if routes.values.contains(where: { $0.connections.contains(where: \.mayHaveMore) }) { return 0 }
         var time = now.uptime + 1000
         if let wake = dialer.wakeTime { time = min(time, wake) }
         for route in routes.values {

@@ -266,6 +266,57 @@ import Testing
         #expect(world.outcomes.count == 60)
     }
 
+    @Test func onlyDifferentDeviceTokensAreEvidence() {
+        let world = World()
+        for index in 0..<60 { world.add(token: "\(index % 19)") }
+        world.settle()
+        while !world.sent.isEmpty { world.answer(badToken) }
+        #expect(world.dispatcher.stopReason == nil)
+    }
+
+    @Test func aDeviceThatHasUnregisteredShowsThatTheSetupIsRight() {
+        let world = World()
+        for index in 0..<60 { world.add(token: "\(index)") }
+        world.settle()
+        world.answer(APNsAnswer(status: 410, reason: "Unregistered"))
+        while !world.sent.isEmpty { world.answer(badToken) }
+        #expect(world.dispatcher.stopReason == nil)
+    }
+
+    @Test func aWrongKeyStopsWhateverTheDevice() {
+        let world = World()
+        let wrongKey = APNsAnswer(status: 403, reason: "InvalidProviderToken")
+        for index in 0..<60 { world.add(topic: "\(index)") }
+        world.settle()
+        for _ in 0..<20 { world.answer(wrongKey) }
+        #expect(world.dispatcher.stopReason == .refusals(wrongKey))
+    }
+
+    @Test func aTopicRestsWhileOthersAreAccepted() {
+        let world = World()
+        world.add()
+        world.settle()
+        world.answer(accepted)
+        for index in 0..<100 { world.add(token: "\(index)", topic: "new") }
+        world.settle()
+        for _ in 0..<20 { world.answer(badToken) }
+        #expect(world.dispatcher.stopReason == nil)
+        #expect(world.dispatcher.rested.map(\.topic) == ["new"])
+        while !world.sent.isEmpty { world.answer(badToken) }
+        #expect(world.dispatcher.rested.count == 1, "the others were under way")
+        world.add(topic: "new")
+        world.add()
+        world.settle()
+        #expect(world.outcomes.last == .held(badToken))
+        #expect(world.sent.map(\.delivery.request.topic) == ["app"])
+        world.answer(accepted)
+        world.pass(SetupEvidence.rest)
+        world.add(topic: "new")
+        world.settle()
+        world.answer(accepted)
+        #expect(world.outcomes.last == .accepted(accepted))
+    }
+
     @Test func nothingIsSentAfterItsExpiration() {
         let world = World()
         let end = world.now.wall / 1000 + 10

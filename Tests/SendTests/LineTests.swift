@@ -3,6 +3,12 @@ import PushcryptCommand
 import PushcryptCommandKit
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 @testable import PushcryptSend
 
 private func bytes(_ text: String) -> ContiguousArray<UInt8> { ContiguousArray(text.utf8) }
@@ -49,6 +55,28 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
             return
         }
         #expect(failure.code == "malformed-line")
+    }
+
+    @Test func anExpirationOfZeroIsSent() throws {
+        let message = try Self.message(#"{"token":"0a","topic":"a","expiration":0,"payload":{}}"#)
+        #expect(message.headers.contains { $0 == ("apns-expiration", "0") })
+    }
+
+    @Test(arguments: [("alert", 4096), ("voip", 5120)])
+    func whatAPNsWouldRefuseIsNotSent(_ type: String, _ longest: Int) throws {
+        func line(_ length: Int, _ more: String = "") -> String {
+            let payload = #"{"a":"\#(String(repeating: "x", count: length - 8))"}"#
+            return #"{"token":"0a","topic":"a","push_type":"\#(type)","payload":\#(payload)\#(more)}"#
+        }
+        #expect(try Self.message(line(longest)).payload.count == longest)
+        let id = String(repeating: "c", count: 65)
+        for line in [line(longest + 1), line(9, #","collapse_id":"\#(id)""#)] {
+            guard case .refused(let failure) = SendLine(bytes(line), number: 1).content else {
+                Issue.record("\(line) is sent")
+                continue
+            }
+            #expect(failure.code == "request-refused")
+        }
     }
 
     @Test func anAnswerKeepsTheOtherMembers() {
@@ -117,6 +145,43 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
     }
 }
 
+@Suite struct CountTests {
+    @Test func whateverAPNsSaysThereAreFewCounters() {
+        let answers = [
+            APNsAnswer(status: 429, reason: "TooManyRequests"), APNsAnswer(status: 429),
+            APNsAnswer(status: 429, reason: "a"),
+            APNsAnswer(status: 429, reason: "b"), APNsAnswer(status: 299, reason: "c"), APNsAnswer(status: 999),
+        ]
+        #expect(
+            Set(answers.map(\.kind)) == ["429 TooManyRequests", "429", "429 other", "other other", "other"])
+    }
+}
+
+@Suite struct InputLinesTests {
+    @Test func aLineWithoutItsEndIsNotTakenAfterAnError() throws {
+        var ends: [Int32] = [0, 0]
+        let isMade = unsafe pipe(&ends) == 0
+        try #require(isMade)
+        defer { close(ends[0]) }
+        let text = bytes("{}\n{\"a\":")
+        let count = unsafe text.withUnsafeBytes { unsafe write(ends[1], $0.baseAddress, $0.count) }
+        try #require(count == text.count)
+        close(ends[1])
+        var lines = InputLines(Descriptor(number: ends[0]), name: "a pipe")
+        try lines.read()
+        let folder = unsafe open("/", O_RDONLY)
+        try #require(folder >= 0 && dup2(folder, ends[0]) >= 0)
+        close(folder)
+        #expect(throws: CommandFailure.self) { try lines.read() }
+        guard case .text(let line)? = lines.next() else {
+            Issue.record("the line before is lost")
+            return
+        }
+        #expect(text.starts(with: line) && line.count == 2)
+        #expect(lines.next() == nil && lines.isAtEnd)
+    }
+}
+
 @Suite struct DestinationTests {
     @Test(arguments: [
         ("localhost", "localhost", 443), ("localhost:8443", "localhost", 8443), ("[::1]:5", "[::1]", 5),
@@ -136,7 +201,7 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
     }
 
     @Test func theKeysIDIsInItsName() {
-        #expect(SendRunCommand.keyID(ofFile: "keys/AuthKey_ABC123DEFG.p8") == "ABC123DEFG")
-        #expect(SendRunCommand.keyID(ofFile: "fd:3") == nil)
+        #expect(SendLogin.keyID(ofFile: "keys/AuthKey_ABC123DEFG.p8") == "ABC123DEFG")
+        #expect(SendLogin.keyID(ofFile: "fd:3") == nil)
     }
 }

@@ -26,10 +26,13 @@ final class World {
     }
 
     @discardableResult
-    func add(token: String = "aa", expiration: UInt64 = 0, retryFor: UInt64 = 3_600_000) -> Delivery {
+    func add(
+        token: String = "aa", topic: String = "app", expiration: UInt64 = 0, retryFor: UInt64 = 3_600_000
+    ) -> Delivery {
         count += 1
         let delivery = Delivery(
-            number: count, request: PushToSend(deviceToken: token, expiration: expiration), end: now.uptime + retryFor)
+            number: count, request: PushToSend(deviceToken: token, topic: topic, expiration: expiration),
+            end: now.uptime + retryFor)
         dispatcher.add(delivery, at: now)
         return delivery
     }

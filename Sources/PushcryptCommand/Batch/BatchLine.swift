@@ -110,6 +110,8 @@ package struct LineFailure: Error {
         }
     }
 
+    package init(_ code: SendCode, _ message: String) { self.init(code: code.rawValue, message: message) }
+
     package init(_ code: LineError.Code, _ message: String) {
         self.init(LineError(code, message))
     }

@@ -1,40 +1,32 @@
-internal import Pushcrypt
-internal import PushcryptCommandKit
+package import Pushcrypt
+package import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// `doctor`.
 struct DoctorCommand: CommandBody {
-    static var page: CommandPage {
-        CommandPage(
-            discussion: [
-                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row, every sealed secret, and whether rows are missing. Changes nothing without --accept-rows. Ends with 1 if something does not work or is not safe."
-            ],
-            examples: [Example("pushcrypt --store /var/lib/pushcrypt doctor --json")])
-    }
+    static var page: CommandPage { DoctorArguments.page }
 
-    private let acceptsRows: Bool
-    private let store: StoreArguments
-    private let isJSON: Bool
+    private let arguments: DoctorArguments
 
-    init(_ arguments: inout Arguments) {
-        acceptsRows = arguments.flag(
-            "--accept-rows", help: "first accept the present rows as complete, after a loss that no backup repairs")
-        store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-    }
+    init(_ arguments: inout Arguments) { self.arguments = DoctorArguments(&arguments) }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if arguments.isSend {
+            var words = SystemEnvironment.arguments
+            if let name = words.firstIndex(of: "doctor") { words.remove(at: name) }
+            let login = arguments.login
+            throw runSendProgram(
+                ["doctor"] + (try login.stored(arguments.store, topic: arguments.topic == nil, console)) + words)
+        }
         var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
-        var output = OutputBuffer(console)
         do throws(CommandFailure) {
-            let directory = try console.path(of: store)
-            let store = try console.open(store)
-            if acceptsRows {
+            let directory = try console.path(of: arguments.store)
+            let store = try console.open(arguments.store)
+            if arguments.acceptsRows {
                 // What is accepted is printed first, since afterwards nothing shows it.
-                for finding in store.check() where finding.severity == .error {
-                    try write(Finding(.warning, "before: \(finding.text)"), to: &output, console)
-                }
-                try output.flush()
+                let before = store.check().filter { $0.severity == .error }
+                _ = try console.report(
+                    before.map { Finding(.warning, "before: \($0.text)") }, isJSON: arguments.isJSON)
                 try withStoreErrors { () throws(KeyStoreError) in try store.acceptRows() }
             }
             let found = store.check()
@@ -49,15 +41,53 @@ struct DoctorCommand: CommandBody {
         } catch {
             findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))
         }
-        for finding in findings { try write(finding, to: &output, console) }
-        try output.flush()
-        return findings.contains { $0.severity == .error } ? .failed : .done
+        return try console.report(findings, isJSON: arguments.isJSON)
+    }
+}
+
+/// The arguments of `doctor`, which both programs read.
+package struct DoctorArguments: Sendable {
+    package static let sendOption = "--send"
+
+    let isSend: Bool
+    let acceptsRows: Bool
+    let store: StoreArguments
+    package let topic: String?
+    package let login: SendLogin
+    package let isJSON: Bool
+
+    package init(_ arguments: inout Arguments) {
+        isSend = arguments.flag(Self.sendOption, help: "check the way to APNs instead of the store")
+        acceptsRows = arguments.flag(
+            "--accept-rows", help: "first accept the present rows as complete, after a loss that no backup repairs")
+        store = StoreArguments(&arguments)
+        topic = arguments.value("--topic", "TOPIC", help: "the app that 'send' is to send for")
+        login = SendLogin(&arguments)
+        isJSON = arguments.json()
+        arguments.option("--accept-rows", excludes: [Self.sendOption], hint: "they are different checks")
+        for name in ["--topic"] + SendLogin.names { arguments.option(name, needs: Self.sendOption) }
     }
 
-    private func write(
-        _ finding: Finding, to output: inout OutputBuffer, _ console: Console
-    ) throws(CommandFailure) {
-        try output.append(isJSON ? finding.json : finding.line(console))
+    package static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row, every sealed secret, and whether rows are missing. Changes nothing without --accept-rows. Ends with 1 if something does not work or is not safe.",
+                "With --send, checks the way to APNs: key or certificate, name, proxy and TLS, the clock, and whether APNs accepts login and topic, with a device token that cannot exist.",
+            ],
+            examples: [
+                Example("pushcrypt --store /var/lib/pushcrypt doctor --json"),
+                Example("pushcrypt doctor --send --key AuthKey_ABC123DEFG.p8 --team TEAM123456"),
+            ])
+    }
+}
+
+extension Console {
+    /// Writes what was found; returns whether nothing is wrong.
+    package func report(_ findings: [Finding], isJSON: Bool) throws(CommandFailure) -> ExitCode {
+        var output = OutputBuffer(self)
+        for finding in findings { try output.append(isJSON ? finding.json : finding.line(self)) }
+        try output.flush()
+        return findings.contains { $0.severity == .error } ? .failed : .done
     }
 }
 

@@ -10,6 +10,10 @@ enum Setting: String, CaseIterable, Sendable {
     case topic
     case ttl
     case grace
+    case keyFile = "key-file"
+    case keyID = "key-id"
+    case team
+    case environment
 
     /// The meaning, and the value if the setting is not set; lower case, no full stop.
     var meaning: String {
@@ -21,9 +25,14 @@ enum Setting: String, CaseIterable, Sendable {
         case .topic: "the app, if no key is bound to one"
         case .ttl: "how long a message may be shown, such as 12h; default 30d"
         case .grace: "how long the old key opens after 'rotate device --confirm'; default 31d"
+        case .keyFile: "the APNs key of 'send', an absolute path; with team"
+        case .keyID: "its id; default the one in its name"
+        case .team: "the id of the team that it belongs to"
+        case .environment: "production or sandbox, for 'send'; default production"
         }
     }
 
+    private static let environments = SendLogin.Environment.allCases.map(\.rawValue)
     private static let clearFields = Placeholder.ClearField.allCases.map(\.rawValue)
 
     /// The kind of the value.
@@ -44,6 +53,13 @@ enum Setting: String, CaseIterable, Sendable {
             for field in Self.fields(value) { try ValueKind.choice(Self.clearFields).check(field, for: rawValue) }
         case .topic:
             _ = try Topic(value, in: "VALUE")
+        case .keyFile:
+            guard value.hasPrefix("/") else {
+                throw .usage("key-file must be an absolute path", hint: "later commands may run elsewhere")
+            }
+        case .keyID, .team:
+            guard isAppleID(value) else { throw .usage("\(self.rawValue) has ten capital letters and digits") }
+        case .environment: try ValueKind.choice(Self.environments).check(value, for: rawValue)
         case .ttl, .grace: try kind.check(value, for: rawValue)
         }
     }

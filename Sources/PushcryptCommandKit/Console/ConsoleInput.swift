@@ -70,26 +70,26 @@ extension Console {
     /// Reads a secret from a file, from an open descriptor (`fd:N`) or from standard input (`-`).
     ///
     /// The bytes are written only into `secret`, which the caller must wipe, also after a failure. One newline at the end is
-    /// not part of the secret. An empty or too long secret is refused, and so is a file that every user of the machine may
+    /// not part of the secret if `isText` is true. An empty or too long secret is refused, and so is a file that every user of the machine may
     /// read or change, unless `isShared` is true because the secret is not a key. Links are followed, and a group may read,
     /// because Kubernetes, Vault and systemd provide secrets in this way.
     ///
     /// - Returns: The length in bytes.
     package func readSecret(
-        from source: String, isShared: Bool = false, into secret: inout MutableSpan<UInt8>
+        from source: String, isShared: Bool = false, isText: Bool = true, into secret: inout MutableSpan<UInt8>
     ) throws(CommandFailure) -> Int {
         if source == "-" {
             if !isShared { try refuseFileOfEverybody(input, named: "standard input") }
-            return try fill(&secret, from: input, named: "standard input")
+            return try fill(&secret, from: input, named: "standard input", isText: isText)
         }
         if source.hasPrefix("fd:") {
             let descriptor = Descriptor(number: try descriptorNumber(source))
             if !isShared { try refuseFileOfEverybody(descriptor, named: quoted(source)) }
-            return try fill(&secret, from: descriptor, named: quoted(source))
+            return try fill(&secret, from: descriptor, named: quoted(source), isText: isText)
         }
         let file = try open(source)
         if !isShared { try refuseFileOfEverybody(file.descriptor, named: quoted(source), path: source) }
-        return try fill(&secret, from: file.descriptor, named: quoted(source))
+        return try fill(&secret, from: file.descriptor, named: quoted(source), isText: isText)
     }
 
     /// Asks the user for a secret on the terminal, without showing it; otherwise like `readSecret`.
@@ -126,7 +126,7 @@ extension Console {
     }
 
     private func fill(
-        _ secret: inout MutableSpan<UInt8>, from source: Descriptor, named name: String
+        _ secret: inout MutableSpan<UInt8>, from source: Descriptor, named name: String, isText: Bool
     ) throws(CommandFailure) -> Int {
         var filled = 0
         while true {
@@ -139,7 +139,7 @@ extension Console {
                 throw .failed("cannot read \(name): \(error.text)")
             }
         }
-        if filled > 0, secret[filled - 1] == UInt8(ascii: "\n") {
+        if isText, filled > 0, secret[filled - 1] == UInt8(ascii: "\n") {
             filled -= 1
             if filled > 0, secret[filled - 1] == UInt8(ascii: "\r") { filled -= 1 }
         }

@@ -11,6 +11,8 @@ struct APNsAnswer: Equatable, Sendable {
     var apnsID: String?
     /// The `retry-after` header, in milliseconds.
     var retryAfter: UInt64?
+    /// The `date` header, if it is wanted.
+    var date: String?
 
     init(status: Int, reason: String? = nil, timestamp: Int64? = nil, apnsID: String? = nil, retryAfter: UInt64? = nil)
     {
@@ -27,6 +29,17 @@ extension APNsAnswer {
     static let maximumBody = 4096
     /// The maximum length of words that are repeated in an answer.
     private static let maximumWord = 100
+    /// The statuses and reasons that Apple documents.
+    private static let statuses: Set = [200, 400, 403, 404, 405, 410, 413, 429, 500, 503]
+    private static let reasons: Set = [
+        "BadCertificate", "BadCertificateEnvironment", "BadCollapseId", "BadDeviceToken", "BadEnvironmentKeyIdInToken",
+        "BadExpirationDate", "BadMessageId", "BadPath", "BadPriority", "BadTopic", "DeviceTokenNotForTopic",
+        "DuplicateHeaders", "ExpiredProviderToken", "ExpiredToken", "Forbidden", "IdleTimeout", "InternalServerError",
+        "InvalidProviderToken", "InvalidPushType", "MethodNotAllowed", "MissingDeviceToken", "MissingProviderToken",
+        "MissingTopic", "PayloadEmpty", "PayloadTooLarge", "ServiceUnavailable", "Shutdown",
+        "TooManyProviderTokenUpdates", "TooManyRequests", "TopicDisallowed", "Unregistered",
+        "UnrelatedKeyIdInToken",
+    ]
 
     /// Reads the parts of a response. Whatever they are, only the status counts if the rest is not as Apple documents it.
     init(status: Int, apnsID: String?, retryAfter: String?, body: ContiguousArray<UInt8>) {
@@ -44,9 +57,14 @@ extension APNsAnswer {
     /// Whether a text is of letters, digits and hyphens, as reasons and message ids are.
     private static func isWord(_ text: String) -> Bool {
         (1...maximumWord).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                [0x2D...0x2D, 0x30...0x39, 0x41...0x5A, 0x61...0x7A].contains { $0 ~= byte }
-            }
+            && text.utf8.allSatisfy(isWordByte)
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x2D, 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
     }
 }
 
@@ -83,11 +101,20 @@ extension APNsAnswer {
     /// Whether the answer shows that APNs accepts the provider token.
     var provesToken: Bool { status != 403 && verdict != .connectionBusy && verdict != .tokenTooSoon }
 
+    /// Whether another device token may get another answer.
+    var concernsDevice: Bool { reason == "BadDeviceToken" || reason == "DeviceTokenNotForTopic" }
+
     /// Whether the same answer for every message means that the set-up is wrong, and not the messages.
     var concernsSetup: Bool {
         switch reason {
         case "BadDeviceToken", "DeviceTokenNotForTopic", "TopicDisallowed", "BadTopic", "MissingTopic": true
         default: status == 403
         }
+    }
+    /// One of few names: what Apple does not document is `other`.
+    var kind: String {
+        let status = Self.statuses.contains(status) ? "\(status)" : "other"
+        guard let reason else { return status }
+        return "\(status) \(Self.reasons.contains(reason) ? reason : "other")"
     }
 }

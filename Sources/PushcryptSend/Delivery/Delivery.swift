@@ -50,6 +50,8 @@ enum Outcome: Equatable, Sendable {
     case expired(Setback?)
     /// Its time for retries ended, or the run; APNs did not accept it.
     case gaveUp(APNsAnswer)
+    /// It was not sent, because APNs refuses every message of its topic.
+    case held(APNsAnswer)
     /// It is not known whether APNs has the message.
     case unknown
     /// APNs does not have it.
@@ -62,6 +64,7 @@ enum Outcome: Equatable, Sendable {
 struct PushToSend: Sendable {
     /// Hexadecimal.
     var deviceToken: String
+    var topic = ""
     /// The headers without the provider token, in the order in which they are sent; checked to be printable.
     var headers: [(name: String, value: String)] = []
     /// Seconds since 1970-01-01 UTC; 0 for none.

@@ -29,14 +29,12 @@ final class Dispatcher {
     /// Why nothing more is sent.
     enum StopReason: Equatable {
         case requested
-        /// APNs refuses every message alike.
+        /// APNs refuses every message alike, and has accepted none.
         case refusals(APNsAnswer)
         /// The first connection cannot succeed until something changes, as the text says.
         case noConnection(String)
     }
 
-    /// The number of equal refusals, before anything is accepted, that ends the run: APNs disconnects who sends many.
-    static let maximumRun = 20
     /// How often a request that was not read goes out again at once.
     private static let unreadAtOnce = 3
     /// The time between looks for messages and requests whose time has ended.
@@ -44,6 +42,8 @@ final class Dispatcher {
 
     let settings: Settings
     private let tokens: TokenSchedule
+    private let evidence: SetupEvidence
+    private let environment: String
     private var links: [Link] = []
     private var linkCount = 0
     private var ready = ReadyQueue()
@@ -57,19 +57,24 @@ final class Dispatcher {
     private var nextSweep: UInt64 = 0
     private var overdue: [(delivery: Delivery, link: Int)] = []
     private var rate: Rate
-    private var hasAccepted = false
-    private var run: (answer: APNsAnswer, count: Int)?
 
     /// The messages that have ended since the caller took them.
     var answers: [(delivery: Delivery, outcome: Outcome)] = []
+    /// The topics whose messages are held since the caller took them.
+    var rested: [(topic: String, answer: APNsAnswer)] = []
     private(set) var stopReason: StopReason?
     /// The messages that are not answered yet.
     private(set) var unanswered = 0
     private(set) var connectionsOpened = 0
 
-    init(_ settings: Settings, tokens: TokenSchedule = TokenSchedule()) {
+    init(
+        _ settings: Settings, tokens: TokenSchedule = TokenSchedule(), evidence: SetupEvidence = SetupEvidence(),
+        environment: String = ""
+    ) {
         self.settings = settings
         self.tokens = tokens
+        self.evidence = evidence
+        self.environment = environment
         rate = Rate(settings.rate)
     }
 
@@ -214,6 +219,11 @@ extension Dispatcher {
                 end(delivery, at: now)
                 continue
             }
+            if let refusal = evidence.refusal(of: delivery.request.topic, in: environment, at: now) {
+                _ = ready.popFirst()
+                answer(delivery, .held(refusal))
+                continue
+            }
             if !busyTokens.isEmpty, let due = busyTokens[delivery.request.deviceToken], due > now.uptime {
                 _ = ready.popFirst()
                 retry(delivery, after: due - now.uptime, at: now)
@@ -316,15 +326,15 @@ extension Dispatcher {
         }
         switch answer.verdict {
         case .accepted:
-            hasAccepted = true
+            _ = evidence.add(answer, to: delivery, in: environment, at: now)
             self.answer(delivery, .accepted(answer))
         case .expiredToken:
             guard !delivery.hadExpiredToken, tokens.hasExpired(delivery.tokenGeneration, at: now) else {
-                return refuse(delivery, answer)
+                return refuse(delivery, answer, at: now)
             }
             delivery.hadExpiredToken = true
             again(delivery, at: now)
-        case .refused: refuse(delivery, answer)
+        case .refused: refuse(delivery, answer, at: now)
         case .tryAgain:
             delivery.setback = .answer(answer)
             retry(delivery, after: pause(of: delivery, answer), at: now)
@@ -407,15 +417,9 @@ extension Dispatcher {
         nextConnection = now.uptime + settings.policy.pause(after: failedConnections)
     }
 
-    private func refuse(_ delivery: Delivery, _ answer: APNsAnswer) {
+    private func refuse(_ delivery: Delivery, _ answer: APNsAnswer, at now: Moment) {
         self.answer(delivery, .refused(answer))
-        guard !hasAccepted, answer.concernsSetup else {
-            run = nil
-            return
-        }
-        let isSame = run.map { $0.answer.status == answer.status && $0.answer.reason == answer.reason } ?? false
-        let count = isSame ? (run?.count ?? 0) + 1 : 1
-        run = (answer, count)
-        if count == Self.maximumRun { stop(.refusals(answer)) }
+        guard evidence.add(answer, to: delivery, in: environment, at: now) else { return }
+        if evidence.hasAccepted { rested.append((delivery.request.topic, answer)) } else { stop(.refusals(answer)) }
     }
 }

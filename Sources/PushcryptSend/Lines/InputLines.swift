@@ -49,6 +49,11 @@ struct InputLines {
             bytes.removeLast(Self.readLength - count)
             if count == 0 { hasEnded = true }
         } catch {
+            // A line without its end is not taken.
+            let end = bytes[..<old].lastIndex(of: newline).map { $0 + 1 } ?? 0
+            bytes.removeLast(bytes.count - end)
+            searched = min(searched, end)
+            hasEnded = true
             throw .failed("cannot read \(name): \(error.text)")
         }
     }

@@ -30,6 +30,8 @@ struct SendFailure {
                 mayRetry: false)
         case .gaveUp(let answer):
             self.init(.apnsBusy, "APNs said \(answer.text) until the time for retries ended", answer, mayRetry: true)
+        case .held(let answer):
+            self.init(.notSent, "APNs refuses every message of its topic: \(answer.advice)", mayRetry: true)
         case .unknown: self.init(.noAnswer, "it was sent, and the answer did not come", mayRetry: true)
         case .notSent: self.init(.notSent, "the run ended before it was sent", mayRetry: true)
         case .unreachable(let text): self.init(.unreachable, "no connection to APNs: \(text)", mayRetry: true)

@@ -10,11 +10,13 @@ struct SendLine {
     ]
     /// The members that an answer adds, beside `error` and `line`.
     private static let answerNames: Set = ["status", "reason", "timestamp", "retry", "apns_id", "dry_run"]
+    private static let reserved = answerNames.union(["error", "line"])
+    private static let ownNames = names.union(reserved)
     /// How every line begins that a seal refused, or that was not sent before.
     private static let errorStart = ContiguousArray("{\"error\":".utf8)
 
     enum Content {
-        case message(PushToSend, SendArguments.Environment?)
+        case message(PushToSend, SendLogin.Environment?)
         /// The line says why it was not sealed: it is its own answer.
         case passedOn
         case refused(LineFailure)
@@ -29,12 +31,18 @@ struct SendLine {
     /// What an error repeats besides, so that with its payload the line can be sent again.
     let headers: ContiguousArray<UInt8>
 
+    /// The bytes that are kept until the answer.
+    var byteCount: Int {
+        let parts = front.count + back.count + headers.count
+        guard case .message(let message, _) = content else { return parts }
+        return message.headers.reduce(parts + message.payload.count) { $0 + $1.value.utf8.count }
+    }
+
     init(_ text: ContiguousArray<UInt8>, number: Int) {
         self.number = number
         let isOwn = text.starts(with: Self.errorStart)
         do throws(LineFailure) {
-            let names = isOwn ? Self.names.union(Self.answerNames).union(["error", "line"]) : Self.names
-            let line = try BatchLine(text, names: names, reserved: Self.answerNames.union(["error", "line"]))
+            let line = try BatchLine(text, names: isOwn ? Self.ownNames : Self.names, reserved: Self.reserved)
             front = Self.members { line.write(["to", "id"], to: &$0) }
             headers = Self.members {
                 line.write(["topic", "push_type", "priority", "expiration", "collapse_id"], to: &$0)
@@ -60,7 +68,7 @@ struct SendLine {
     }
 
     /// A message from the command line, without a line.
-    init(_ request: PushToSend, _ environment: SendArguments.Environment?) {
+    init(_ request: PushToSend, _ environment: SendLogin.Environment?) {
         number = 1
         content = .message(request, environment)
         (front, back, headers) = ([], [], [])
@@ -110,9 +118,9 @@ extension SendLine {
         return UInt64(number)
     }
 
-    private static func environment(_ line: BatchLine) throws(LineFailure) -> SendArguments.Environment? {
+    private static func environment(_ line: BatchLine) throws(LineFailure) -> SendLogin.Environment? {
         guard let name = try line.text("environment") else { return nil }
-        guard let environment = SendArguments.Environment(rawValue: name) else {
+        guard let environment = SendLogin.Environment(rawValue: name) else {
             throw LineFailure(.malformedLine, "environment must be production or sandbox")
         }
         return environment
@@ -124,6 +132,10 @@ extension PushToSend {
     private static let longestToken = 400
     /// The longest value of another header; APNs takes less.
     private static let longestValue = 512
+    /// The limits of APNs, in bytes.
+    private static let longestCollapseID = 64
+    private static let longestPayload = 4096
+    private static let longestCallPayload = 5120
 
     /// Checks the parts of a request: no byte of a header may end it.
     init(
@@ -136,7 +148,15 @@ extension PushToSend {
         guard priority.map({ [10, 5, 1].contains($0) }) ?? true else {
             throw LineFailure(.malformedLine, "priority must be 10, 5 or 1")
         }
-        self.init(deviceToken: token, expiration: expiration ?? 0, payload: payload)
+        let longest = pushType == "voip" ? Self.longestCallPayload : Self.longestPayload
+        guard payload.count <= longest else {
+            throw LineFailure(
+                .requestRefused, "the payload has \(payload.count) bytes, and APNs takes \(longest): shorten it")
+        }
+        guard collapseID.map({ $0.utf8.count <= Self.longestCollapseID }) ?? true else {
+            throw LineFailure(.requestRefused, "collapse_id has more than \(Self.longestCollapseID) bytes")
+        }
+        self.init(deviceToken: token, topic: topic, expiration: expiration ?? 0, payload: payload)
         try add("apns-topic", topic)
         try add("apns-push-type", pushType ?? "alert")
         if let priority { try add("apns-priority", "\(priority)") }

@@ -4,8 +4,6 @@ internal import PushcryptCommandKit
 /// The private key that signs provider tokens, from the file that Apple creates.
 @safe
 final class ProviderKey {
-    /// The longest file that is read; Apple's have 257 bytes.
-    private static let maximumLength = 4096
     private static let header = "-----BEGIN PRIVATE KEY-----"
     private static let footer = "-----END PRIVATE KEY-----"
     /// The bytes of r and s each.
@@ -16,13 +14,8 @@ final class ProviderKey {
     /// Reads one unencrypted key on the curve P-256, and nothing beside it. Every source that `readSecret` reads is possible, and as
     /// strict.
     init(_ source: String, _ console: Console) throws(CommandFailure) {
-        var text = ContiguousArray<UInt8>(repeating: 0, count: Console.secretCapacity)
-        defer { unsafe text.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) } }
-        let count = try unsafe text.withUnsafeMutableBufferPointer { buffer throws(CommandFailure) in
-            var span = unsafe buffer.mutableSpan
-            return try console.readSecret(from: source, into: &span)
-        }
-        guard let key = unsafe Self.key(text, count) else {
+        let key = try unsafe withSecret(from: source, console) { (text) in unsafe Self.key(text) }
+        guard let key = unsafe key else {
             throw CommandFailure(
                 .usage, "\(quoted(source)) is not an APNs key",
                 hints: [
@@ -36,16 +29,14 @@ final class ProviderKey {
         unsafe EVP_PKEY_free(key)
     }
 
-    private static func key(_ text: ContiguousArray<UInt8>, _ count: Int) -> OpaquePointer? {
+    private static func key(_ text: UnsafeRawBufferPointer) -> OpaquePointer? {
         // Nothing but the key: OpenSSL would skip other text, and read the first of several.
-        guard text.starts(with: header.utf8),
-            text[..<count].lastIndex(of: newline).map({ $0 + 1 }) == count - footer.utf8.count,
-            text[(count - footer.utf8.count)..<count].elementsEqual(footer.utf8),
-            text[..<count].count(where: { $0 == UInt8(ascii: "-") }) == 20
+        guard unsafe text.starts(with: header.utf8),
+            unsafe text.lastIndex(of: newline).map({ $0 + 1 }) == text.count - footer.utf8.count,
+            unsafe text.suffix(footer.utf8.count).elementsEqual(footer.utf8),
+            unsafe text.count(where: { $0 == UInt8(ascii: "-") }) == 20,
+            let source = unsafe BIO_new_mem_buf(text.baseAddress, Int32(text.count))
         else { return nil }
-        guard let source = unsafe text.withUnsafeBytes({ unsafe BIO_new_mem_buf($0.baseAddress, Int32(count)) }) else {
-            return nil
-        }
         defer { unsafe BIO_free(source) }
         guard let info = unsafe PEM_read_bio_PKCS8_PRIV_KEY_INFO(source, nil, nil, nil) else {
             ERR_clear_error()

@@ -5,8 +5,8 @@ internal import PushcryptCommandKit
 /// The value of `authorization`: a token that is created when the schedule says so. No message or log contains it.
 final class ProviderToken {
     private let key: ProviderKey
-    private let keyID: String
-    private let team: String
+    let keyID: String
+    let team: String
     private var generation = 0
     private var value = ""
 
@@ -41,14 +41,6 @@ final class ProviderToken {
         let signature = try key.signature(of: ContiguousArray(text.utf8))
         return text + "." + base64URL(signature)
     }
-}
-
-/// Whether a text is a key id or a team id: ten letters and digits, of which Apple writes the letters in upper case.
-func isAppleID(_ text: String) -> Bool {
-    text.utf8.count == 10
-        && text.utf8.allSatisfy {
-            UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-        }
 }
 
 /// Base64url without padding (RFC 7515, section 2).

@@ -6,6 +6,8 @@ final class Connection {
     /// How long the peer may be silent before it gets a PING, and how long it may take to answer, in milliseconds.
     static let silence: UInt64 = 60_000
     static let patience: UInt64 = 20_000
+    /// How often it is read in one round: others have their turn although it never stops.
+    private static let readsInRound = 16
 
     let link: Int
     private let handle: Dialer.Handle
@@ -17,6 +19,8 @@ final class Connection {
     private var start = 0
     private var end = 0
     private(set) var isBlocked = false
+    /// Whether there may be more to read, of which the socket does not tell.
+    private(set) var mayHaveMore = false
     private var heardAt: UInt64 = 0
     private var pingedAt: UInt64?
 
@@ -65,9 +69,10 @@ final class Connection {
         }
     }
 
-    /// Reads what is there, into `room`; returns why the connection has ended, if it has.
+    /// Reads what is there, into `room`, up to a limit; returns why the connection has ended, if it has.
     func receive(into room: UnsafeMutableRawBufferPointer, at time: UInt64) -> String? {
-        while true {
+        mayHaveMore = false
+        for _ in 0..<Self.readsInRound {
             switch unsafe handle.read(into: room) {
             case .bytes(let count):
                 heardAt = time
@@ -80,6 +85,8 @@ final class Connection {
             case .ended(let text): return text
             }
         }
+        mayHaveMore = true
+        return nil
     }
 
     /// Sends a PING after a silence; returns why the connection has ended, if nothing came after the PING.

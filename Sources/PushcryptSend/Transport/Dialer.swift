@@ -3,7 +3,7 @@ internal import COpenSSL
 internal import PushcryptCommandKit
 
 /// Where APNs is, and how this program shows who it is.
-struct Destination: Sendable {
+struct Destination {
     var host: String
     var port = 443
     /// Certificates to trust instead of the system's.
@@ -18,20 +18,6 @@ struct Destination: Sendable {
     var authority: String { port == 443 ? host : "\(host):\(port)" }
 }
 
-/// A client's certificate and private key, in memory.
-final class ClientCertificate: Sendable {
-    let bytes: ContiguousArray<UInt8>
-    /// PKCS #12 instead of PEM.
-    let isArchive: Bool
-    let passphrase: String?
-
-    init(_ bytes: ContiguousArray<UInt8>, isArchive: Bool, passphrase: String?) {
-        self.bytes = bytes
-        self.isArchive = isArchive
-        self.passphrase = passphrase
-    }
-}
-
 /// Makes connections: libcurl resolves names, goes through proxies and verifies certificates. Nothing of HTTP is left to it.
 @safe
 final class Dialer {
@@ -41,8 +27,20 @@ final class Dialer {
         fileprivate let curl: UnsafeMutableRawPointer
         /// Whether the peer has chosen HTTP/2.
         fileprivate var speaksHTTP2 = false
+        fileprivate let certificate: ClientCertificate?
+        /// What libcurl says about a failure.
+        fileprivate let text: UnsafeMutableBufferPointer<CChar>
 
-        fileprivate init(_ curl: UnsafeMutableRawPointer) { unsafe self.curl = curl }
+        fileprivate init(_ curl: UnsafeMutableRawPointer, _ certificate: ClientCertificate?) {
+            unsafe self.curl = curl
+            self.certificate = certificate
+            unsafe text = .allocate(capacity: Int(CURL_ERROR_SIZE))
+            unsafe text.initialize(repeating: 0)
+        }
+
+        deinit {
+            unsafe text.deallocate()
+        }
 
         /// The socket to wait for.
         var descriptor: Descriptor { Descriptor(number: unsafe pushcrypt_curl_socket(curl)) }
@@ -103,7 +101,7 @@ extension Dialer {
     /// Starts a connection, whose result names `owner` and `link`; nil without memory or if an option is refused.
     func dial(_ destination: Destination, for link: Int, of owner: ObjectIdentifier) -> Handle? {
         guard let curl = unsafe curl_easy_init() else { return nil }
-        let handle = unsafe Handle(curl)
+        let handle = unsafe Handle(curl, destination.certificate)
         guard prepare(handle, destination), unsafe curl_multi_add_handle(multi, curl) == CURLM_OK else {
             unsafe curl_easy_cleanup(curl)
             return nil
@@ -120,13 +118,6 @@ extension Dialer {
         func set(_ option: CURLoption, _ value: String) -> Bool {
             unsafe pushcrypt_curl_set_text(curl, option, value) == CURLE_OK
         }
-        func set(_ option: CURLoption, _ bytes: ContiguousArray<UInt8>) -> Bool {
-            var bytes = bytes
-            let code = unsafe bytes.withUnsafeMutableBytes {
-                unsafe pushcrypt_curl_set_bytes(curl, option, $0.baseAddress, $0.count)
-            }
-            return code == CURLE_OK
-        }
         var isSet = set(CURLOPT_URL, "https://\(destination.host):\(destination.port)/")
         isSet = isSet && set(CURLOPT_CONNECT_ONLY, 1) && set(CURLOPT_NOSIGNAL, 1) && set(CURLOPT_TCP_KEEPALIVE, 1)
         // HTTP/2 is not libcurl's here: it would offer more than h2.
@@ -135,23 +126,20 @@ extension Dialer {
         isSet = isSet && set(CURLOPT_CONNECTTIMEOUT_MS, Int(destination.timeout))
         if let file = destination.authorities { isSet = isSet && set(CURLOPT_CAINFO, file) }
         if let proxy = destination.proxy { isSet = isSet && set(CURLOPT_PROXY, proxy) }
-        if let certificate = destination.certificate {
-            isSet = isSet && set(CURLOPT_SSLCERTTYPE, certificate.isArchive ? "P12" : "PEM")
-            isSet = isSet && set(CURLOPT_SSLCERT_BLOB, certificate.bytes)
-            if !certificate.isArchive { isSet = isSet && set(CURLOPT_SSLKEY_BLOB, certificate.bytes) }
-            // Without any, libcurl before 8.13 crashes on an encrypted key.
-            isSet = isSet && set(CURLOPT_KEYPASSWD, certificate.passphrase ?? "")
-        }
         let code = unsafe pushcrypt_curl_prepare_tls(
             curl, { _, tls, context in unsafe Dialer.prepareTLS(tls, context) },
             Unmanaged.passUnretained(handle).toOpaque())
-        return isSet && code == CURLE_OK
+        let isHeard = unsafe pushcrypt_curl_hear(curl, handle.text.baseAddress) == CURLE_OK
+        return isSet && isHeard && code == CURLE_OK
     }
 
-    /// Offers HTTP/2 only, and takes note of whether the peer chooses it.
+    /// Offers HTTP/2 only, takes note of whether the peer chooses it, and shows the certificate.
     private static func prepareTLS(_ tls: UnsafeMutableRawPointer?, _ handle: UnsafeMutableRawPointer?) -> CURLcode {
-        guard let tls = unsafe tls else { return CURLE_SSL_CONNECT_ERROR }
+        guard let tls = unsafe tls, let own = unsafe handle else { return CURLE_SSL_CONNECT_ERROR }
         let context = OpaquePointer(tls)
+        if let certificate = unsafe Unmanaged<Handle>.fromOpaque(own).takeUnretainedValue().certificate {
+            guard unsafe certificate.use(in: context) else { return CURLE_SSL_CERTPROBLEM }
+        }
         let protocols: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
         guard unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count)) == 0,
             unsafe pushcrypt_minimum_tls_1_2(context) == 1, unsafe SSL_CTX_set_ex_data(context, 0, handle) == 1
@@ -213,7 +201,9 @@ extension Dialer {
 
     private static func result(_ code: CURLcode, of handle: Handle) -> Result {
         guard code == CURLE_OK else {
-            let text = unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code.rawValue)"
+            var text = unsafe String(
+                decoding: handle.text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if text.isEmpty { text = unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "" }
             let isLasting = [
                 CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
                 CURLE_UNSUPPORTED_PROTOCOL,

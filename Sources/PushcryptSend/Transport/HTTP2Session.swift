@@ -22,6 +22,8 @@ final class HTTP2Session {
     /// The names and values of a request's headers, one after the other.
     private var fields: ContiguousArray<UInt8> = []
     private let authority: String
+    /// Whether answers have the server's time.
+    var keepsDate = false
 
     /// - Parameter authority: The host, and the port if it is not 443.
     init(authority: String) throws(HTTP2Error) {
@@ -106,6 +108,7 @@ private final class Stream {
     var status = 0
     var apnsID: String?
     var retryAfter: String?
+    var date: String?
     var answer: ContiguousArray<UInt8> = []
     /// Whether the whole answer has arrived.
     var isAnswered = false
@@ -216,8 +219,9 @@ extension HTTP2Session {
 
     private func end(_ stream: Stream, wasRead: Bool) {
         if stream.isDecided {
-            let answer = APNsAnswer(
+            var answer = APNsAnswer(
                 status: stream.status, apnsID: stream.apnsID, retryAfter: stream.retryAfter, body: stream.answer)
+            answer.date = stream.date
             events.append(.answered(stream.delivery, answer))
         } else {
             events.append(.failed(stream.delivery, wasRead: wasRead))
@@ -267,6 +271,7 @@ extension HTTP2Session {
         case ":status": stream.status = Int(unsafe String(decoding: value, as: UTF8.self)) ?? 0
         case "apns-id": stream.apnsID = unsafe String(decoding: value, as: UTF8.self)
         case "retry-after": stream.retryAfter = unsafe String(decoding: value, as: UTF8.self)
+        case "date" where keepsDate: stream.date = unsafe String(decoding: value, as: UTF8.self)
         default: break
         }
     }

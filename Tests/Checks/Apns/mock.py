@@ -2,7 +2,7 @@
 
 With Debian's python3-h2 and python3-jwt; the rules are those of Tests/Checks/Senders.
 """
-import asyncio, dataclasses, json, os, socket, ssl, sys, threading, time, uuid
+import asyncio, dataclasses, email.utils, json, os, socket, ssl, sys, threading, time, uuid
 
 import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
 from hyperframe.frame import GoAwayFrame
@@ -68,7 +68,8 @@ class Mock:
     """
 
     def __init__(self, rules, certificate, key, authority=None, fault=None, streams=MAXIMUM_STREAMS, protocols=("h2",),
-                 port=0):
+                 port=0, address="127.0.0.1", ahead=None):
+        self.ahead = ahead  # of the clock, in seconds; None for no `date`
         self.rules, self.fault, self.streams = rules, fault or (lambda number, request: None), streams
         self.taken, self.seen, self.connections, self.open, self.most_open = [], 0, 0, 0, 0
         self.faults = {}
@@ -77,7 +78,7 @@ class Mock:
         if authority:
             self.tls.verify_mode = ssl.CERT_OPTIONAL
         self.tls.set_alpn_protocols(list(protocols))
-        self.socket = socket.create_server(("127.0.0.1", port), backlog=100)
+        self.socket = socket.create_server((address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET, backlog=100)
         self.port = self.socket.getsockname()[1]
         self.loop = asyncio.new_event_loop()
         self.ready = threading.Event()
@@ -139,7 +140,7 @@ class Client:
                 for event in self.h2.receive_data(data):
                     await self.take(event)
                 self.flush()
-                while self.pauses:
+                while self.pauses and not self.writer.is_closing():
                     await asyncio.sleep(0.05)
         except (ConnectionError, h2.exceptions.ProtocolError, ssl.SSLError, asyncio.IncompleteReadError):
             pass
@@ -224,6 +225,8 @@ class Client:
 
     def answer(self, stream, status, reason=None, timestamp=None, headers=()):
         fields = [(":status", str(status)), ("apns-id", str(uuid.uuid4())), *headers]
+        if self.mock.ahead is not None:
+            fields.append(("date", email.utils.formatdate(time.time() + self.mock.ahead, usegmt=True)))
         try:
             if status == 200:
                 return self.h2.send_headers(stream, fields, end_stream=True)

@@ -4,7 +4,7 @@
 Usage: send_test.py PUSHCRYPT-SEND
 Prints `vectors: NAME: COUNT` for each part, and what differs.
 """
-import concurrent.futures, json, os, re, shutil, signal, subprocess, sys, tempfile, time
+import concurrent.futures, contextlib, json, os, pty, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time, tty
 
 from cryptography.hazmat.primitives import serialization
 
@@ -26,7 +26,7 @@ def expect(condition, *what):
 
 
 def token(number):
-    return f"{number:064x}"
+    return f"{number + 1:064x}"  # a token of zeros is no device
 
 
 def rules(folder, gone=(), kid=KEY):
@@ -55,6 +55,24 @@ def send(folder, mock, lines, *options, login=True, code=None, seconds=60):
     if code is not None:
         expect(done.returncode == code, "exit", done.returncode, "instead of", code, done.stderr.decode())
     return [json.loads(answer) for answer in done.stdout.splitlines()], done.stderr.decode()
+
+
+def measured(arguments, text):
+    """Runs a program; returns its answers, its CPU time in seconds, and the most memory that it had, in MB."""
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
+        source.write(text.encode())
+        source.seek(0)
+        program = subprocess.Popen(arguments, stdin=source, stdout=out)
+        most, pid = 0, 0
+        while not pid:
+            # Not from `wait4`, which counts the memory of this process before the program's start.
+            with open(f"/proc/{program.pid}/status") as file:
+                most = max([most, *(int(text.split()[1]) for text in file if text.startswith("VmHWM"))])
+            time.sleep(0.02)
+            pid, status, used = os.wait4(program.pid, os.WNOHANG)
+        program.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        return [json.loads(answer) for answer in out], used.ru_utime + used.ru_stime, most / 1024
 
 
 def identities(mock):
@@ -134,11 +152,47 @@ def part_window(folder):
     return 30
 
 
+def part_waiting(folder):
+    """Answers that wait for the first cost no time, and input waits outside for long lines."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda number, _: Fault("late", seconds=4) if number == 2 else None) as mock:
+        text = "".join(json.dumps(line(n)) + "\n" for n in range(50))
+        answers, seconds, _ = measured(command(folder, mock, "--in-order"), text)
+        expect(len(answers) == 50 and seconds < 1.5, seconds, "seconds of CPU time while it waits")
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda *_: Fault("late", seconds=2)) as mock:
+        text = "".join(json.dumps(line(n, user="x" * 500_000)) + "\n" for n in range(100))
+        answers, _, megabytes = measured(command(folder, mock), text)
+        expect(len(answers) == 100 and megabytes < 50, megabytes, "MB for", len(answers))
+    return 150
+
+
+def part_input(folder):
+    """An input that breaks: what was read is sent and answered, then the error is told."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", fault=lambda *_: Fault("late", seconds=1)) as mock:
+        ours, theirs = pty.openpty()
+        tty.setraw(theirs)
+        os.write(theirs, "".join(json.dumps(line(n, payload={"aps": {}})) + "\n" for n in range(5)).encode() + b'{"to":')
+        program = subprocess.Popen(command(folder, mock), stdin=ours, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.time() + 20
+        while mock.seen < 1 and time.time() < deadline:
+            time.sleep(0.05)
+        os.close(theirs)
+        out, said = program.communicate(timeout=30)
+        os.close(ours)
+        answers = [json.loads(answer) for answer in out.splitlines()]
+        expect(len(answers) == 5 and all(a.get("status") == 200 for a in answers), answers)
+        expect(program.returncode == 1 and b"cannot read" in said, program.returncode, said)
+    return 5
+
+
 def part_certificate(folder):
     """A certificate, as PEM and as PKCS #12, and one for another topic."""
     subprocess.run(
         ["openssl", "pkcs12", "-export", "-in", "com.example.app.pem", "-inkey", "com.example.app.key", "-out", "app.p12",
-         "-passout", "pass:secret words"], cwd=folder, check=True, capture_output=True)
+         "-passout", "pass:secret words", "-iter", "2058"], cwd=folder, check=True, capture_output=True)
+    with open(f"{folder}/app.p12", "rb") as file:
+        expect(file.read()[-1:] == b"\n", "the archive does not end with the byte of a newline")
     with open(f"{folder}/passphrase", "w") as file:
         file.write("secret words\n")
     for name in ("com.example.app.pem", "com.example.other.pem", "app.p12", "passphrase"):
@@ -148,17 +202,32 @@ def part_certificate(folder):
         answers, _ = send(folder, mock, lines, "--certificate", f"{folder}/com.example.app.pem", login=False, code=0)
         expect(len(mock.taken) == 5, answers)
         expect(all("authorization" not in dict(r.headers) for r in mock.taken), "a token beside the certificate")
-        send(folder, mock, lines, "--certificate", f"{folder}/app.p12", "--passphrase-file", f"{folder}/passphrase",
+        send(folder, mock, lines, "--certificate", f"{folder}/app.p12", "--certificate-passphrase-file", f"{folder}/passphrase",
              login=False, code=0)
         expect(len(mock.taken) == 10, "PKCS #12 is not used")
         answers, _ = send(folder, mock, lines[:1], "--certificate", f"{folder}/com.example.other.pem", login=False, code=1)
         expect(answers[0]["error"]["code"] == "wrong-address" and answers[0]["reason"] == "TopicDisallowed", answers)
-        # An encrypted key without a passphrase is an error, not a crash.
-        subprocess.run("(openssl x509 -in com.example.app.pem && openssl pkcs8 -topk8 -in com.example.app.key -passout pass:words) "
-                       "> locked.pem && chmod 600 locked.pem", cwd=folder, shell=True, check=True)
-        _, said = send(folder, mock, lines[:1], "--certificate", f"{folder}/locked.pem", "--retry-for", "2s", login=False)
-        expect("error" in said and "crashed" not in said and len(mock.taken) == 10, said)
-    return 12
+        # Files that are no certificate with its key are refused before anything is read.
+        scripts = {
+            "locked.pem": "(openssl x509 -in com.example.app.pem; openssl pkcs8 -topk8 -in com.example.app.key -passout pass:words)",
+            "keyless.pem": "openssl x509 -in com.example.app.pem",
+            "foreign.pem": "(openssl x509 -in com.example.app.pem; cat com.example.other.key)",
+            "bare.pem": "cat com.example.app.key",
+            "cut.p12": "head -c 500 app.p12",
+            "old.pem": "(openssl req -new -key com.example.app.key -subj /UID=com.example.app | openssl x509 -req -CA authority.pem "
+                       "-CAkey authority.key -CAcreateserial -days -1; cat com.example.app.key)",
+        }
+        words = ["no private key", "no private key", "no certificate for", "no certificate for", "no private key", "has expired"]
+        for (name, script), word in zip(scripts.items(), words):
+            subprocess.run(["bash", "-c", f"{script} > {name} && chmod 600 {name}"], cwd=folder, check=True, capture_output=True)
+            answers, said = send(folder, mock, lines[:1], "--certificate", f"{folder}/{name}", login=False, code=64)
+            expect(word in said and not answers and "crashed" not in said, name, said)
+        _, said = send(folder, mock, lines[:1], "--certificate", f"{folder}/app.p12", login=False, code=64)
+        expect("no private key" in said and len(mock.taken) == 10, said)
+        subprocess.run("printf words > words && chmod 600 words", cwd=folder, shell=True, check=True)
+        send(folder, mock, lines, "--certificate", f"{folder}/locked.pem", "--certificate-passphrase-file", f"{folder}/words", login=False, code=0)
+        expect(len(mock.taken) == 15, "an encrypted key is not used")
+    return 24
 
 
 def part_tls(folder):
@@ -182,6 +251,171 @@ def part_tls(folder):
     return len(cases)
 
 
+@contextlib.contextmanager
+def proxy(refusal=None):
+    """An HTTP proxy for CONNECT; yields its URL and the list of the hosts that it was asked for."""
+    asked = []
+
+    def pipe(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+    def serve(client):
+        with client, contextlib.suppress(OSError):
+            text = b""
+            while b"\r\n\r\n" not in text:
+                text += client.recv(4096)
+            host = text.split()[1].decode()
+            asked.append(host)
+            if refusal:
+                return client.sendall(f"HTTP/1.1 {refusal}\r\ncontent-length: 0\r\n\r\n".encode())
+            with socket.create_connection(("127.0.0.1", int(host.rsplit(":", 1)[1]))) as server:
+                client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                other = threading.Thread(target=pipe, args=(server, client), daemon=True)
+                other.start()
+                pipe(client, server)
+                other.join()
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", asked
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def part_network(folder):
+    """Proxies, IPv6 only, a name that does not exist."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        with proxy() as (url, asked):
+            answers, said = send(folder, mock, [line(1)], "--proxy", url, code=0)
+            expect(asked == [f"localhost:{mock.port}"] and len(mock.taken) == 1, asked, said)
+        for refusal in ("403 Forbidden", "407 Proxy Authentication Required"):
+            with proxy(refusal) as (url, asked):
+                answers, said = send(folder, mock, [line(2)], "--proxy", url, "--retry-for", "1s", code=1)
+                expect(answers[0]["error"]["code"] == "unreachable" and refusal[:3] in said and asked, refusal, answers, said)
+        answers, said = send(folder, mock, [line(2)], "--proxy", "http://127.0.0.1:1", "--retry-for", "1s", code=1)
+        expect(answers[0]["error"]["code"] == "unreachable" and len(mock.taken) == 1, answers, said)
+        elsewhere = [PROGRAM, "--key", f"{folder}/AuthKey_{KEY}.p8", "--team", TEAM, "--retry-for", "1s", "--host"]
+        done = subprocess.run([*elsewhere, "no-such-name.invalid"], input=json.dumps(line(3)).encode(), capture_output=True, timeout=60)
+        expect(done.returncode == 1 and b"resolve host" in done.stderr and b'"unreachable"' in done.stdout, done)
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", address="::1") as mock:
+        answers, said = send(folder, mock, [line(1)], code=0)
+        expect(len(mock.taken) == 1, "IPv6", said)
+    return 6
+
+
+def doctor(folder, mock, *options, host=None, login=True):
+    pushcrypt = os.path.join(os.path.dirname(PROGRAM), "pushcrypt")
+    key = ["--key", f"{folder}/AuthKey_{KEY}.p8", "--team", TEAM] if login else []
+    way = ["--host", host or f"localhost:{mock.port}"]
+    for name, value in (("--ca-file", f"{folder}/authority.pem"), ("--topic", TOPIC)):
+        way += [] if name in options else [name, value]
+    done = subprocess.run(
+        [pushcrypt, "doctor", "--send", *key, *way, "--timeout", "3s", "--json", *options], capture_output=True, timeout=60,
+        env=os.environ | {"HOME": folder})
+    return done.returncode, [json.loads(text) for text in done.stdout.splitlines()], done.stderr.decode()
+
+
+def part_doctor(folder):
+    """`doctor --send` names each thing that is wrong."""
+    service = f"{folder}/service.pem", f"{folder}/service.key"
+    count = 0
+
+    def wrong(words, outcome, level="problem"):
+        nonlocal count
+        count += 1
+        code, findings, said = outcome
+        named = [finding for finding in findings if finding["level"] == level and words in finding["text"]]
+        expect(named and code == (1 if level == "problem" else 0), words, code, findings, said)
+        expect(level != "problem" or sum(finding["level"] == "problem" for finding in findings) == 1, words, findings)
+
+    subprocess.run(["bash", "-c", f"mkdir doctor; cp AuthKey_{KEY}.p8 doctor/AuthKey_OPEN123456.p8; chmod 644 doctor/*;"
+                    "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out doctor/AuthKey_P384123456.p8;"
+                    "cp stranger.p8 doctor/AuthKey_STRANGER12.p8;"
+                    f"cp AuthKey_{KEY}.p8 doctor/notes.p8; chmod 600 doctor/AuthKey_[PS]* doctor/notes.p8;"
+                    "(openssl req -new -key com.example.app.key -subj /UID=com.example.app | openssl x509 -req -CA authority.pem "
+                    "-CAkey authority.key -CAcreateserial -days -1; cat com.example.app.key) > doctor/old.pem;"
+                    "cp com.example.app.pem doctor/app.pem; cp com.example.other.pem doctor/other.pem; chmod 600 doctor/*.pem"],
+                   cwd=folder, check=True, capture_output=True)
+
+    def key(name, team=TEAM, *more):
+        return ["--key", f"{folder}/doctor/{name}", "--team", team, *more]
+
+    with Mock(rules(folder), *service, f"{folder}/authority.pem", ahead=0) as mock:
+        code, findings, said = doctor(folder, mock)
+        expect(code == 0 and len(findings) == 5 and all(finding["level"] == "ok" for finding in findings), findings, said)
+        code, findings, said = doctor(folder, mock, "--certificate", f"{folder}/doctor/app.pem", login=False)
+        expect(code == 0 and findings[0]["level"] == "warning" and "ends in" in findings[0]["text"], findings, said)
+        wrong("must know who sends", doctor(folder, mock, login=False))
+        wrong("every user", doctor(folder, mock, *key("AuthKey_OPEN123456.p8"), login=False))
+        wrong("curve P-256", doctor(folder, mock, *key("AuthKey_P384123456.p8"), login=False))
+        wrong("id is not known", doctor(folder, mock, *key("notes.p8"), login=False))
+        wrong("cannot read", doctor(folder, mock, *key("AuthKey_MISSING123.p8"), login=False))
+        wrong("ten letters", doctor(folder, mock, *key("notes.p8", "team"), login=False))
+        wrong("do not belong together", doctor(folder, mock, *key("AuthKey_STRANGER12.p8"), login=False))
+        wrong("do not belong together", doctor(folder, mock, *key("notes.p8", "TEAM999999", "--key-id", KEY), login=False))
+        wrong("not for this topic", doctor(folder, mock, "--topic", "com.example.other"))
+        wrong("has expired", doctor(folder, mock, "--certificate", f"{folder}/doctor/old.pem", login=False))
+        wrong("not for this topic", doctor(folder, mock, "--certificate", f"{folder}/doctor/other.pem", login=False))
+        wrong("resolve host", doctor(folder, mock, host="no-such-name.invalid"))
+        wrong("connect", doctor(folder, mock, host="localhost:1"))
+        wrong("407", doctor_through_proxy(folder, mock))
+        # The system's authorities do not sign the local certificate.
+        wrong("certificate", doctor(folder, mock, "--ca-file", "/etc/ssl/certs/ca-certificates.crt"))
+        wrong("alternative certificate subject name", doctor(folder, mock, host=f"127.0.0.1:{mock.port}"))
+    for ahead, words, level in ((3600, "3600 s behind", "problem"), (-3600, "s ahead", "problem"), (60, "s behind", "warning")):
+        with Mock(rules(folder), *service, ahead=ahead) as mock:
+            wrong(words[-6:], doctor(folder, mock), level)
+    with Mock(rules(folder), *service, fault=lambda *_: Fault("refuse")) as mock:
+        wrong("refuses the stream", doctor(folder, mock))
+    with Mock(rules(folder), *service, protocols=("http/1.1",)) as mock:
+        wrong("HTTP/2", doctor(folder, mock))
+    with Mock(rules(folder), *service, fault=lambda *_: Fault("answer", 503, "ServiceUnavailable")) as mock:
+        wrong("503", doctor(folder, mock), "warning")
+    return count + 2
+
+
+def doctor_through_proxy(folder, mock):
+    with proxy("407 Proxy Authentication Required") as (url, _):
+        return doctor(folder, mock, "--proxy", url)
+
+
+def part_settings(folder):
+    """Without --key, the store's settings say who sends."""
+    pushcrypt = os.path.join(os.path.dirname(PROGRAM), "pushcrypt")
+
+    def run(*words, text=b""):
+        return subprocess.run([pushcrypt, "--store", f"{folder}/store", *words], input=text, capture_output=True, timeout=60,
+                              env=os.environ | {"HOME": folder})
+
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", ahead=0) as mock:
+        way = ["--host", f"localhost:{mock.port}", "--ca-file", f"{folder}/authority.pem"]
+        expect(run("init").returncode == 0, "no store")
+        expect(b"must know who sends" in run("send", *way, text=json.dumps(line(1)).encode()).stderr, "sent without a key")
+        for name, value in (("team", TEAM), ("key-file", f"{folder}/AuthKey_{KEY}.p8"), ("environment", "sandbox"), ("topic", TOPIC)):
+            done = run("config", "set", name, value)
+            expect(done.returncode == 0, name, done.stderr)
+        for name, value in (("team", "team"), ("key-file", "AuthKey.p8"), ("environment", "test"), ("key-id", "abc123defg")):
+            expect(run("config", "set", name, value).returncode == 64, name, "is set to", value)
+        done = run("send", *way, text=json.dumps(line(1)).encode())
+        expect(done.returncode == 0 and len(mock.taken) == 1, done)
+        done = run("doctor", "--send", *way)
+        expect(done.returncode == 0 and b"accepts the topic" in done.stdout, done)
+        expect(run("config", "set", "key-id", "OTHER12345").returncode == 0, "key-id")
+        expect(b"InvalidProviderToken" in run("doctor", "--send", *way).stdout, "the key id is not used")
+    # Without a store at the default place there is nothing to ask for.
+    done = subprocess.run([pushcrypt, "send"], input=b"", capture_output=True, env={"HOME": f"{folder}/nothing"})
+    expect(done.returncode == 64 and b"must know who sends" in done.stderr, done)
+    return 12
+
+
 def part_refusals(folder):
     """A wrong key stops the run; one wrong line does not."""
     with Mock(rules(folder, kid="OTHER12345"), f"{folder}/service.pem", f"{folder}/service.key") as mock:
@@ -189,6 +423,19 @@ def part_refusals(folder):
         codes = [a["error"]["code"] for a in answers]
         expect(codes.count("login-refused") == 20 and codes.count("not-sent") == 80, codes)
         expect("InvalidProviderToken" in said and mock.seen == 20, said, mock.seen)
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=1) as mock:
+        # False device tokens: many messages for few of them go on, twenty of them stop, unless another message was accepted.
+        false = [line(n, device=DEVICES + n % 19) for n in range(60)]
+        answers, said = send(folder, mock, [*false, line(1)], "--connections", "1", code=1)
+        expect([a.get("status") for a in answers] == [400] * 60 + [200], said)
+        false = [line(n, device=DEVICES + n) for n in range(60)]
+        answers, said = send(folder, mock, false, "--connections", "1", code=64)
+        codes = [a["error"]["code"] for a in answers]
+        expect(codes.count("wrong-address") == 20 and codes.count("not-sent") == 40 and "nothing is lost" in said, codes, said)
+        other = [one | {"topic": "com.example.other"} for one in false]
+        answers, said = send(folder, mock, [line(1), *other, line(2)], "--connections", "1", code=1)
+        statuses = [a.get("status") for a in answers]
+        expect(statuses == [200] + [400] * 20 + [None] * 40 + [200] and "com.example.other" in said, statuses, said)
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         seal_refused = '{"error":{"code":"no-key","message":"m"},"line":1,"to":null,"token":"0a"}\n'
         lines = [line(1), line(2, token="zz"), seal_refused, line(3, topic="a\r\nb: c"), line(4, payload=[]), "{\n", line(5)]

@@ -50,7 +50,7 @@ def make_credentials(folder, topics):
 
 
 class Devices(dict):
-    """Device tokens: those given, or any in hexadecimal."""
+    """Device tokens: those given, or any in hexadecimal but zeros, which `doctor --send` asks for."""
 
     def __init__(self, tokens, gone, topics):
         topics = {name for topic in topics for name in (topic, topic + ".voip")}
@@ -59,7 +59,7 @@ class Devices(dict):
         self.update({token: Device(topics, int(time.time() * 1000)) for token in gone})
 
     def get(self, token):
-        if token not in self and self.topics and re.fullmatch(r"([0-9a-f]{2}){1,100}", token):
+        if token not in self and self.topics and re.fullmatch(r"([0-9a-f]{2}){1,100}", token) and token.strip("0"):
             return Device(self.topics)
         return super().get(token)
 

@@ -1,0 +1,97 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+/// The options that say who sends, and to where: those of `send` and of `doctor --send`.
+package struct SendLogin: Sendable {
+    package enum Environment: String, CaseIterable, Sendable { case production, sandbox }
+
+    package let key: String?
+    package let keyID: String?
+    package let team: String?
+    package let certificate: String?
+    package let passphraseFile: String?
+    package let environment: Environment?
+    package let host: String?
+    package let authorities: String?
+    package let proxy: String?
+    /// In milliseconds.
+    package let timeout: Int?
+
+    /// The names of the options.
+    static let names = [
+        "--key", "--key-id", "--team", "--certificate", "--certificate-passphrase-file", "--environment", "--host",
+        "--ca-file", "--proxy", "--timeout",
+    ]
+
+    init(_ arguments: inout Arguments) {
+        key = arguments.value(
+            "--key", "FILE", .secret, help: "the APNs key: AuthKey_KEYID.p8 from the developer account")
+        keyID = arguments.value("--key-id", "ID", help: "its id; default the one in its file's name")
+        team = arguments.value("--team", "ID", help: "the id of the team that the key belongs to")
+        certificate = arguments.value(
+            "--certificate", "FILE", .secret,
+            help: "certificate and private key, PEM or PKCS #12, instead of a key")
+        passphraseFile = arguments.value(
+            "--certificate-passphrase-file", "FILE", .secret, help: "the passphrase of the certificate's file")
+        environment = arguments.choice(
+            "--environment", "WHICH", help: "the APNs for lines that do not say; default production")
+        host = arguments.value("--host", "HOST[:PORT]", help: "another host than Apple's, for tests, or its port 2197")
+        authorities = arguments.value(
+            "--ca-file", "FILE", .file, help: "certificates that sign the host's, instead of the system's")
+        proxy = arguments.value("--proxy", "URL", help: "an HTTP proxy; default as the variable https_proxy says")
+        timeout = arguments.milliseconds(
+            "--timeout", "TIME", 100...600_000, help: "how long a connection or an answer may take; default 30s")
+        arguments.atMostOne(of: "--key", "--certificate")
+        arguments.option("--key-id", needs: "--key")
+        arguments.option("--team", needs: "--key")
+        arguments.option("--key", needs: "--team", hint: "the developer account shows it, ten characters")
+        arguments.option("--certificate-passphrase-file", needs: "--certificate")
+    }
+
+    /// The store's settings as options, for a command line without a login.
+    ///
+    /// - Parameter topic: Whether `--topic` is one of them.
+    func stored(_ store: StoreArguments, topic: Bool, _ console: Console) throws(CommandFailure) -> [String] {
+        guard key == nil, certificate == nil, console.storePath(given: store.path) != nil else { return [] }
+        let settings: SQLiteKeyStore
+        do throws(CommandFailure) {
+            settings = try console.open(store, isBrief: true)
+        } catch {
+            guard !store.isGiven, (error.cause as? KeyStoreError)?.code == .storeMissing else { throw error }
+            return []
+        }
+        return try withStoreErrors { () throws(KeyStoreError) in
+            var words: [String] = []
+            func add(_ setting: Setting, as option: String) throws(KeyStoreError) {
+                if let value = try settings.setting(setting) { words += [option, value] }
+            }
+            if try settings.setting(.keyFile) != nil, try settings.setting(.team) != nil {
+                try add(.keyFile, as: "--key")
+                try add(.keyID, as: "--key-id")
+                try add(.team, as: "--team")
+            }
+            if environment == nil { try add(.environment, as: "--environment") }
+            if topic { try add(.topic, as: "--topic") }
+            return words
+        }
+    }
+}
+
+/// Whether a text is a key id or a team id: ten letters and digits, of which Apple writes the letters in upper case.
+package func isAppleID(_ text: String) -> Bool {
+    text.utf8.count == 10
+        && text.utf8.allSatisfy {
+            UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+        }
+}
+
+/// Runs `pushcrypt-send`, the program that is linked with HTTP, instead of this one; returns why it cannot.
+func runSendProgram(_ words: [String]) -> CommandFailure {
+    let program = "pushcrypt-send"
+    return ReplacedProcess.run(program, words) == .notFound
+        ? .usage(
+            "\(program), which talks to APNs, is not installed",
+            hint: "in a copy of the source, run make send install-send; it is found beside pushcrypt and in the PATH")
+        : .failed("cannot run \(program)")
+}

@@ -1,0 +1,81 @@
+/// Whether refusals show that the set-up is wrong, and not the messages: what APNs said for each topic of an environment, until
+/// it has taken a message there. The dispatchers of all environments share one.
+final class SetupEvidence {
+    /// The equal refusals in a row that are enough: APNs disconnects who sends many.
+    static let enough = 20
+    /// How long a topic rests if other messages are accepted, in milliseconds.
+    static let rest: UInt64 = 15 * 60 * 1000
+    /// No evidence is kept for more topics.
+    private static let maximumTopics = 1000
+
+    /// An environment and a topic; without a topic, what concerns the login.
+    private struct Place: Hashable {
+        let environment: String
+        let topic: String?
+    }
+
+    private struct Run {
+        /// Whether APNs has shown that environment, topic and key go together.
+        var isRight = false
+        var answer: APNsAnswer?
+        /// The device tokens of the run, or, where APNs does not look at them, the messages.
+        var subjects: Set<String> = []
+        /// Why nothing is sent, and until when.
+        var rest: (answer: APNsAnswer, until: UInt64)?
+    }
+
+    private var runs: [Place: Run] = [:]
+    /// The place of the last message that was accepted.
+    private var lastRight: Place?
+    /// Whether any message was accepted.
+    private(set) var hasAccepted = false
+    private var hasRests = false
+
+    /// Takes note of an answer that ends a message; returns whether it is enough to stop its topic, or the login.
+    func add(_ answer: APNsAnswer, to delivery: Delivery, in environment: String, at now: Moment) -> Bool {
+        let place = Place(environment: environment, topic: answer.status == 403 ? nil : delivery.request.topic)
+        // A device that has unregistered was registered here.
+        if answer.verdict == .accepted || answer.status == 410 {
+            if answer.verdict == .accepted { hasAccepted = true }
+            guard place != lastRight else { return false }
+            lastRight = place
+            update(place) { $0 = Run(isRight: true) }
+            update(Place(environment: environment, topic: nil)) { $0 = Run(isRight: true) }
+            return false
+        }
+        if place.topic != nil { update(Place(environment: environment, topic: nil)) { $0 = Run(isRight: true) } }
+        var isEnough = false
+        update(place) { run in
+            guard !run.isRight, answer.concernsSetup else {
+                run.answer = nil
+                return
+            }
+            if run.answer?.status != answer.status || run.answer?.reason != answer.reason { run.subjects = [] }
+            run.answer = answer
+            run.subjects.insert(answer.concernsDevice ? delivery.request.deviceToken : "\(delivery.number)")
+            guard run.subjects.count >= Self.enough else { return }
+            run.subjects = []
+            // Requests that were under way are answered during the rest.
+            if let rest = run.rest, rest.until > now.uptime { return }
+            isEnough = true
+            run.rest = (answer, now.uptime + Self.rest)
+        }
+        hasRests = hasRests || isEnough
+        return isEnough
+    }
+
+    private func update(_ place: Place, _ change: (inout Run) -> Void) {
+        guard var run = runs[place] ?? (runs.count < Self.maximumTopics ? Run() : nil) else { return }
+        change(&run)
+        runs[place] = run
+    }
+
+    /// The refusal because of which nothing is sent for a topic now; nil if it is not at rest.
+    func refusal(of topic: String, in environment: String, at now: Moment) -> APNsAnswer? {
+        guard hasRests else { return nil }
+        for place in [Place(environment: environment, topic: nil), Place(environment: environment, topic: topic)] {
+            if let rest = runs[place]?.rest, rest.until > now.uptime { return rest.answer }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,99 @@
+internal import CCurl
+internal import PushcryptCommandKit
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// One request on a separate connection, of which nothing is tried again.
+struct Probe {
+    enum Result {
+        case noConnection(String)
+        /// There is a connection, and no answer.
+        case noAnswer(String)
+        /// With the server's time, in seconds since 1970-01-01 UTC, if it says it.
+        case answer(APNsAnswer, time: Int?)
+    }
+
+    let destination: Destination
+
+    /// Sends a request and waits for its answer.
+    func send(_ request: PushToSend, authorization: String?) throws(CommandFailure) -> Result {
+        let dialer = try Dialer()
+        guard let handle = dialer.dial(destination, for: 1, of: ObjectIdentifier(dialer)) else {
+            return .noConnection("libcurl refuses an option")
+        }
+        do throws(HTTP2Error) {
+            let connection = try Connection(handle, 1, authority: destination.authority)
+            connection.session.keepsDate = true
+            return try converse(dialer, connection, request, authorization)
+        } catch {
+            return .noConnection(error.text)
+        }
+    }
+
+    private func converse(
+        _ dialer: Dialer, _ connection: Connection, _ request: PushToSend, _ authorization: String?
+    ) throws(HTTP2Error) -> Result {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        defer { unsafe room.deallocate() }
+        let delivery = Delivery(number: 1, request: request, end: .max)
+        let end = SystemEnvironment.uptime() + destination.timeout
+        var reason: String?
+        var isSent = false
+        while true {
+            let now = SystemEnvironment.uptime()
+            guard now < end else {
+                return connection.isConnected ? .noAnswer("it does not answer") : .noConnection("it takes too long")
+            }
+            if let text = connection.flush() { return .noAnswer(reason ?? text) }
+            for (_, _, result) in dialer.proceed(ready: wait(dialer, connection, until: end), at: now) {
+                switch result {
+                case .connected: connection.connected(at: now)
+                case .failed(let text, _): return .noConnection(text)
+                }
+            }
+            let loss = connection.isConnected ? unsafe connection.receive(into: room, at: now) : nil
+            if loss != nil { connection.session.failAll() }
+            for event in connection.session.takeEvents() {
+                switch event {
+                case .streams where !isSent:
+                    isSent = true
+                    try connection.session.send(delivery, authorization: authorization)
+                case .streams: break
+                case .goingAway(let text): reason = text
+                case .answered(_, let answer):
+                    let time = answer.date.map { unsafe curl_getdate($0, nil) }
+                    return .answer(answer, time: time.flatMap { $0 > 0 ? $0 : nil })
+                case .failed: return .noAnswer(reason ?? loss ?? "it refuses the stream")
+                }
+            }
+            if let loss { return .noAnswer(reason ?? loss) }
+        }
+    }
+
+    /// Waits for the connection; returns what libcurl can go on with.
+    private func wait(
+        _ dialer: Dialer, _ connection: Connection, until end: UInt64
+    ) -> [(descriptor: Int32, reads: Bool, writes: Bool)] {
+        var polls = dialer.waits.map { wait in
+            pollfd(
+                fd: wait.descriptor, events: Int16((wait.reads ? POLLIN : 0) | (wait.writes ? POLLOUT : 0)), revents: 0)
+        }
+        if connection.isConnected {
+            let events = POLLIN | (connection.isBlocked ? POLLOUT : 0)
+            polls.append(pollfd(fd: connection.descriptor.number, events: Int16(events), revents: 0))
+        }
+        let now = SystemEnvironment.uptime()
+        let time = min(dialer.wakeTime ?? end, end)
+        _ = unsafe poll(
+            &polls, nfds_t(polls.count), connection.mayHaveMore ? 0 : Int32(clamping: time - min(time, now)))
+        return polls.filter { $0.revents != 0 }.map { poll in
+            (poll.fd, Int32(poll.revents) & ~Int32(POLLOUT) != 0, Int32(poll.revents) & Int32(POLLOUT) != 0)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import PushcryptCommand
+internal import PushcryptCommandKit
+
+// What the options say about login and destination.
+
+extension SendLogin {
+    /// Without key and certificate.
+    static let missing = CommandFailure.usage(
+        "APNs must know who sends: --key with --team, or --certificate",
+        hint: "the key is the file AuthKey_….p8 from the developer account; 'config set key-file' and 'team' keep it")
+
+    /// The key's provider tokens; nil without a key.
+    func providerToken(_ console: Console) throws(CommandFailure) -> ProviderToken? {
+        guard let key, let team else { return nil }
+        guard isAppleID(team) else {
+            throw .usage("--team cannot be \(quoted(team))", hint: "it has ten letters and digits")
+        }
+        guard let id = keyID ?? Self.keyID(ofFile: key), isAppleID(id) else {
+            throw .usage("the key's id is not known", hint: "write it with --key-id, ten letters and digits")
+        }
+        return ProviderToken(try ProviderKey(key, console), keyID: id, team: team)
+    }
+
+    /// The id in the name that Apple gives the file: `AuthKey_ABC123DEFG.p8`.
+    static func keyID(ofFile path: String) -> String? {
+        let name = path.split(separator: "/").last ?? ""
+        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
+        return String(name.dropFirst(8).dropLast(3))
+    }
+
+    func certificate(_ console: Console) throws(CommandFailure) -> ClientCertificate? {
+        guard let certificate else { return nil }
+        return try ClientCertificate(certificate, passphrase: passphraseFile, console)
+    }
+
+    func destination(
+        _ environment: Environment, _ certificate: ClientCertificate?
+    ) throws(CommandFailure) -> Destination {
+        var destination = Destination(host: environment.host)
+        if let host { try destination.take(host) }
+        destination.authorities = authorities
+        destination.proxy = proxy
+        destination.timeout = timeout.map { UInt64($0) } ?? destination.timeout
+        destination.certificate = certificate
+        return destination
+    }
+}
+
+extension SendLogin.Environment {
+    /// Apple's server.
+    fileprivate var host: String {
+        switch self {
+        case .production: "api.push.apple.com"
+        case .sandbox: "api.sandbox.push.apple.com"
+        }
+    }
+}
+
+extension Destination {
+    /// Reads `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`.
+    mutating func take(_ text: String) throws(CommandFailure) {
+        let colon = text.lastIndex(of: ":")
+        let hasPort = colon.map { !text[$0...].contains("]") } ?? false
+        let end = hasPort ? colon ?? text.endIndex : text.endIndex
+        let port = hasPort ? parseInteger(text[text.index(after: end)...], in: 1...65_535) : 443
+        let host = text[..<end]
+        guard let port, !host.isEmpty,
+            host.utf8.allSatisfy({
+                $0.isLetterOrDigit || $0 == 0x2D || $0 == 0x2E || $0 == 0x3A || $0 == 0x5B || $0 == 0x5D
+            })
+        else { throw .usage("--host cannot be \(quoted(text))", hint: "write HOST or HOST:PORT") }
+        self.host = String(host)
+        self.port = port
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetterOrDigit: Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20
+    }
+}
