@@ -23,7 +23,7 @@ type Sealer struct {
 
 // NewSealer creates a sealer for an app's bundle id, without a suffix such as .voip.
 //
-// The signer is a *SenderKey, or an Ed25519 key elsewhere, such as in a key service, which is asked for one signature here. Each of its
+// The signer is a *SenderKey, or an Ed25519 key elsewhere, such as in a key service, which gives one signature here. Each of its
 // signatures is checked.
 func NewSealer(signer crypto.Signer, topic string, placeholder Placeholder) (*Sealer, error) {
 	if err := checkTopic(topic); err != nil {

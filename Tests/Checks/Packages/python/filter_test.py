@@ -16,9 +16,9 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from pushcrypt import DeviceKey, PushcryptError, SenderKey, Trust, open_push
+from pushcrypt import DeviceKey, Person, PushcryptError, SenderKey, Trust, open_push
 from pushcrypt import Sender as TrustedSender
-from pushcrypt.filter import AsyncFilter, Filter, FilterError
+from pushcrypt.filter import Answer, AsyncFilter, Filter, FilterError, Message
 
 PROGRAM = sys.argv[1]
 COUNT = 3000
@@ -36,19 +36,19 @@ def expect(name: str, found: object, expected: object) -> None:
         sys.exit(f"packages: python: filter: {name}: {str(found)[:500]}, and not {str(expected)[:500]}")
 
 
-def messages(count: int) -> Iterator[dict[str, Any]]:
+def messages(count: int) -> Iterator[Message]:
     for number in range(count):
         payload: Any = {"aps": {"alert": f"Hello {number}"}, "number": number, "fill": "é" * (number % 300)}
         if number % 3 == 0:
             payload = json.dumps(payload, indent=1).encode()
-        yield {"to": str(PHONE.public_key), "payload": payload, "id": f"n-{number}", "token": number}
+        yield Message(to=PHONE.public_key, payload=payload, id=f"n-{number}", passed={"token": number})
 
 
-def check(message: dict[str, Any], answer: dict[str, Any]) -> None:
+def check(message: Message, answer: Answer) -> None:
     """The answer is that of the message: the phone opens its payload."""
-    number = message["token"]
-    expect("what is passed through", (answer["token"], answer["id"], answer["to"]), (number, f"n-{number}", message["to"]))
-    opened = open_push(json.dumps(answer["payload"]), topic="com.example.app", devices=[PHONE], trust=TRUST)
+    number = message.passed["token"]
+    expect("what is passed through", answer.members, {"token": number, "id": f"n-{number}", "to": str(message.to)})
+    opened = open_push(json.dumps(answer.payload), topic="com.example.app", devices=[PHONE], trust=TRUST)
     expect("the payload", json.loads(opened.payload)["number"], number)
 
 
@@ -58,7 +58,7 @@ async def killed() -> int:
     async with AsyncFilter(COMMAND, window=200) as sealing:
         async for message, answer in sealing.seal_all(messages(COUNT)):
             check(message, answer)
-            seen.append(message["token"])
+            seen.append(message.passed["token"])
             if len(seen) % 250 == 0 and sealing.pid is not None:
                 os.kill(sealing.pid, (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV)[kills % 3])
                 kills += 1
@@ -70,7 +70,7 @@ async def held_back() -> None:
     """A child that stops stops the reading of messages."""
     taken = 0
 
-    async def counted() -> AsyncIterator[dict[str, Any]]:
+    async def counted() -> AsyncIterator[Message]:
         nonlocal taken
         for message in messages(500):
             taken += 1
@@ -95,19 +95,33 @@ async def held_back() -> None:
 async def refusals() -> None:
     """A refused message is an answer; what could break the line is refused before."""
     async with AsyncFilter(COMMAND) as sealing:
-        answer = await sealing.seal({"to": str(PHONE.public_key), "payload": {"aps": {}}, "token": 1})
-        expect("the code of a refusal", (answer["error"]["code"], answer["token"]), ("nothing-to-show", 1))
+        to = PHONE.public_key
+        answer = await sealing.seal(Message(to=to, payload={"aps": {}}, passed={"token": 1}))
+        expect("the code of a refusal", (answer.error and answer.error.code, answer.members["token"]), ("nothing-to-show", 1))
         for wrong, kind in (
-            ({"to-user": "alice", "payload": {}}, ValueError), ({}, ValueError), ({"payload": b'{}},"to":"x"'}, PushcryptError),
-            ({"payload": {"a": b""}}, PushcryptError), ({"payload": {1: 2}}, PushcryptError), ([], TypeError),
+            (Message(to=to, payload={}, passed={"to-user": "alice"}), ValueError), (Message(to=to, payload=b'{}},"to":"x"'), PushcryptError),
+            (Message(to=to, payload={}, passed={"collapse-id": "a"}), ValueError), (Message(to=to, payload={"a": b""}), PushcryptError),
+            (Message(to=to, payload="[]"), PushcryptError), (Message(to="\ud800", payload="{}"), PushcryptError),
         ):
             try:
-                await sealing.seal(wrong)  # type: ignore[arg-type]
+                await sealing.seal(wrong)
             except kind:
                 continue
             expect("what breaks the line", wrong, "refused")
+        try:
+            Message(to=to, payload={}, tll=60)  # type: ignore[call-arg]
+            expect("a misspelt option", "a message", "an error")
+        except TypeError:
+            pass
+        options: dict[str, Any] = {
+            "topic": "a", "ttl": "2h", "placeholder": {"title": "b"}, "push_type": "alert", "withdraw": ["c"], "drop": True,
+            "person": Person(name="Anna"), "collapse_id": "d", "priority": 5}
+        answer = await sealing.seal(Message(to=to, payload={"aps": {"alert": "a"}}, **options))
+        opened = open_push(json.dumps(answer.payload), topic="a", devices=[PHONE], trust=TRUST)
+        expect("all options", (opened.person and opened.person.name, opened.is_dropped, len(opened.withdraws)), ("Anna", True, 1))
         deep = b'{"aps":{"alert":"a"},"own":' + b"[" * 31 + b"]" * 31 + b"}"
-        expect("the deepest payload", "error" in await sealing.seal({"to": str(PHONE.public_key), "payload": deep}), False)
+        for payload in (deep, deep.decode(), json.loads(deep)):
+            expect("the deepest payload", (await sealing.seal(Message(to=to, payload=payload))).error, None)
         cancelled = asyncio.create_task(sealing.seal(next(messages(1))))
         await asyncio.sleep(0)
         cancelled.cancel()
@@ -140,10 +154,10 @@ def threads() -> None:
     with Filter(COMMAND, window=100) as sealing:
 
         def work(part: int) -> None:
-            own = [message for message in messages(400) if message["token"] % 4 == part]
+            own = [message for message in messages(400) if message.passed["token"] % 4 == part]
             for message, answer in sealing.seal_all(own):
                 check(message, answer)
-                answered[message["token"]] = True
+                answered[message.passed["token"]] = True
                 if len(answered) % 100 == 50 and sealing.pid is not None:
                     os.kill(sealing.pid, signal.SIGKILL)
 

@@ -1,10 +1,7 @@
 """A client of the long-lived filter `pushcrypt seal --batch`, as a child process: `Docs/ProviderPipelines.md`.
 
     async with AsyncFilter(["pushcrypt", "--store", "P", "seal", "--batch"]) as sealing:
-        answer = await sealing.seal({"to": "phone1", "payload": {"aps": {"alert": "Hello"}}, "id": "table-17"})
-
-An answer is the command's: with `payload`, or with `error`, whose `code` says why this message is refused, and then
-without the payload. All other members of a message come back with it.
+        answer = await sealing.seal(Message(to="phone1", payload={"aps": {"alert": "Hello"}}, id="table-17"))
 
 Nothing is lost: a message is answered, or its caller gets an exception. If the child dies, another gets what was not
 answered; give each message an `id`, so that a phone shows it once whatever happens.
@@ -20,23 +17,93 @@ import itertools
 import json
 import logging
 import threading
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ._errors import Code
 from ._json import minify, parse_object, write_object
+from .keys import DevicePublicKey
+from .messages import Person
+from .sealing import PushType
 
-__all__ = ["AsyncFilter", "Filter", "FilterError"]
+__all__ = ["Answer", "AsyncFilter", "Filter", "FilterError", "Message", "Refusal"]
 
-Message = dict[str, Any]
 #: The member by which answers are matched.
 NUMBER = "pushcrypt-number"
+#: Members of a line, by the names that Python allows.
+NAMES = {"push_type": "push-type", "collapse_id": "collapse-id", "person": "from"}
+OPTIONS = ("id", "topic", "ttl", "placeholder", "push_type", "withdraw", "drop", "person", "collapse_id", "priority")
+OWN = {"to", "to-user", "payload", NUMBER, *(NAMES.get(name, name) for name in OPTIONS)}
 LONGEST_ANSWER = 1 << 22
 WRITTEN_AT_ONCE = 64
 FAILURES = 5
 MISUSE = 64
 
 log = logging.getLogger("pushcrypt.filter")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """A line of `seal --batch`. What is `None` is as the command's options say.
+
+    `to` is a device's id in the store, its public key, or `None` for a device without a key. A payload given as bytes or
+    text is kept but for white space. All of `passed` comes back with the answer: tokens, receipts.
+    """
+
+    to: DevicePublicKey | str | None
+    payload: bytes | str | dict[str, Any]
+    #: The message's name, the same in every retry.
+    id: str | None = None
+    topic: str | None = None
+    #: Seconds, or text such as "2h".
+    ttl: int | str | None = None
+    #: A title, or an object with title, sound and clear.
+    placeholder: str | dict[str, Any] | None = None
+    push_type: PushType | None = None
+    #: Names of earlier messages.
+    withdraw: Sequence[str] | None = None
+    drop: bool | None = None
+    #: Whom the notification is from: the member `from`.
+    person: str | Person | None = None
+    collapse_id: str | None = None
+    priority: int | None = None
+    passed: Mapping[str, Any] = field(default_factory=dict)
+
+    def _line(self) -> bytes:
+        """The line without its last brace, so that the number can follow."""
+        if taken := OWN & self.passed.keys():
+            raise ValueError(f"these cannot be passed through: {', '.join(sorted(taken))}")
+        to = str(self.to) if isinstance(self.to, DevicePublicKey) else self.to
+        line: dict[str, Any] = {**self.passed, "to": to}
+        for name in OPTIONS:
+            value = getattr(self, name)
+            if value is not None:
+                line[NAMES.get(name, name)] = value.members() if isinstance(value, Person) else value
+        if isinstance(self.payload, dict):
+            return write_object({**line, "payload": self.payload}, 0)[:-1]
+        payload = self.payload.encode("utf-8", "surrogatepass") if isinstance(self.payload, str) else bytes(self.payload)
+        # Checked, so that nothing in it can end the member.
+        parse_object(payload, Code.MALFORMED_PAYLOAD)
+        return write_object(line, 0)[:-1] + b',"payload":' + minify(payload)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a message is refused. `pushcrypt explain CODE` has the cause and the fix."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The command's answer: either `payload`, what to send, or `error`."""
+
+    payload: dict[str, Any] | None
+    error: Refusal | None
+    #: All other members: those of the message, and with --emit request the headers.
+    members: dict[str, Any]
 
 
 class FilterError(Exception):
@@ -59,7 +126,7 @@ class AsyncFilter:
         self._slots = asyncio.Semaphore(window)
         self._numbers = itertools.count()
         # What waits for its answer, in order, and which of that is not yet written to the present child.
-        self._waiting: dict[int, tuple[bytes, asyncio.Future[Message]]] = {}
+        self._waiting: dict[int, tuple[bytes, asyncio.Future[Answer]]] = {}
         self._unwritten: collections.deque[int] = collections.deque()
         self._more = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -79,17 +146,13 @@ class AsyncFilter:
         """The child's process id; `None` while there is no child."""
         return None if self._process is None else self._process.pid
 
-    async def seal(self, message: Message) -> Message:
-        """Seals one message, a line of `seal --batch`; returns its answer.
-
-        `payload` may be JSON as bytes, which is kept as it is but for white space. `to-user`, whose number of answers
-        is not known, is refused.
-        """
+    async def seal(self, message: Message) -> Answer:
+        """Seals one message; returns its answer."""
         return await (await self.submit(message))
 
-    async def submit(self, message: Message) -> asyncio.Future[Message]:
+    async def submit(self, message: Message) -> asyncio.Future[Answer]:
         """Waits for room, and returns the future of the answer, so that many messages can be under way."""
-        line = line_of(message)
+        line = message._line()
         await self._slots.acquire()
         if self._closing or self._error is not None:
             self._slots.release()
@@ -103,9 +166,9 @@ class AsyncFilter:
 
     async def seal_all(
         self, messages: Iterable[Message] | AsyncIterable[Message]
-    ) -> AsyncIterator[tuple[Message, Message]]:
+    ) -> AsyncIterator[tuple[Message, Answer]]:
         """Seals many messages; yields each with its answer, in order, and reads no more than the window ahead."""
-        under_way: collections.deque[tuple[Message, asyncio.Future[Message]]] = collections.deque()
+        under_way: collections.deque[tuple[Message, asyncio.Future[Answer]]] = collections.deque()
         try:
             async for message in each(messages):
                 while under_way and (len(under_way) >= self.window or under_way[0][1].done()):
@@ -214,9 +277,11 @@ class AsyncFilter:
             except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
                 return answered
             try:
-                answer = json.loads(line)
-                waiting = self._waiting.pop(answer.pop(NUMBER), None)
-            except (ValueError, AttributeError, KeyError):
+                members = json.loads(line)
+                number, error, payload = members.pop(NUMBER), members.pop("error", None), members.pop("payload", None)
+                answer = Answer(payload, None if error is None else Refusal(error["code"], error["message"]), members)
+                waiting = self._waiting.pop(number, None)
+            except (ValueError, AttributeError, KeyError, TypeError):
                 waiting = None
             if waiting is None:
                 raise FilterError("an answer belongs to no message; the command has to be pushcrypt seal --batch")
@@ -255,20 +320,20 @@ class Filter:
         """The child's process id; `None` while there is no child."""
         return self._filter.pid
 
-    def submit(self, message: Message) -> concurrent.futures.Future[Message]:
+    def submit(self, message: Message) -> concurrent.futures.Future[Answer]:
         """Waits for room, and returns the future of the answer, so that many messages can be under way."""
         self._slots.acquire()
         answer = asyncio.run_coroutine_threadsafe(self._filter.seal(message), self._loop)
         answer.add_done_callback(lambda _: self._slots.release())
         return answer
 
-    def seal(self, message: Message) -> Message:
+    def seal(self, message: Message) -> Answer:
         """Seals one message, and waits for the answer."""
         return self.submit(message).result()
 
-    def seal_all(self, messages: Iterable[Message]) -> Iterator[tuple[Message, Message]]:
+    def seal_all(self, messages: Iterable[Message]) -> Iterator[tuple[Message, Answer]]:
         """Seals many messages; yields each with its answer, in order, and reads no more than the window ahead."""
-        under_way: collections.deque[tuple[Message, concurrent.futures.Future[Message]]] = collections.deque()
+        under_way: collections.deque[tuple[Message, concurrent.futures.Future[Answer]]] = collections.deque()
         for message in messages:
             if len(under_way) >= self.window:
                 before, answer = under_way.popleft()
@@ -285,24 +350,6 @@ class Filter:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
-
-
-def line_of(message: Message) -> bytes:
-    """The line of a message without its last brace, so that the number can follow."""
-    if not isinstance(message, dict):
-        raise TypeError(f"a message is a dict, not {type(message).__name__}")
-    if "to-user" in message or NUMBER in message:
-        raise ValueError(f"a message has to, not to-user, and no {NUMBER}")
-    payload = message.get("payload")
-    if isinstance(payload, (bytes, bytearray, memoryview)):
-        # Checked, so that nothing in it can end the member.
-        parse_object(bytes(payload), Code.MALFORMED_PAYLOAD)
-        rest = {name: value for name, value in message.items() if name != "payload"}
-        line = write_object(rest, 0)[:-1]
-        return line + (b"," if rest else b"") + b'"payload":' + minify(bytes(payload))
-    if not message:
-        raise ValueError("a message has to and payload")
-    return write_object(message, 0)[:-1]
 
 
 async def each(messages: Iterable[Message] | AsyncIterable[Message]) -> AsyncIterator[Message]:
