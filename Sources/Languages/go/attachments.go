@@ -41,6 +41,20 @@ func (reference Reference) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "Reference(%s, %d bytes)", reference.URL, reference.Size)
 }
 
+// MarshalJSON returns what ParseReference reads, with the key: store it as you store keys.
+func (reference Reference) MarshalJSON() ([]byte, error) {
+	if err := reference.check(); err != nil {
+		return nil, err
+	}
+	return reference.append(nil), nil
+}
+
+// UnmarshalJSON is ParseReference.
+func (reference *Reference) UnmarshalJSON(data []byte) (err error) {
+	*reference, err = ParseReference(data)
+	return err
+}
+
 func malformedReference(text string) error { return refuse(MalformedReference, text) }
 
 // check refuses what to refuse.

@@ -1,6 +1,7 @@
 package pushcrypt
 
 import (
+	"bytes"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -25,6 +26,14 @@ type Person struct {
 	// Recipients are the others in the conversation, at most 8.
 	Recipients []string
 	Avatar     *Reference
+}
+
+// MarshalJSON returns the member sender of a sealed payload, which has the key of the avatar.
+func (person Person) MarshalJSON() ([]byte, error) {
+	if err := person.check(); err != nil {
+		return nil, err
+	}
+	return bytes.TrimPrefix(person.append(nil), []byte(`"sender":`)), nil
 }
 
 func (person *Person) check() error {

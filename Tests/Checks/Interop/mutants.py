@@ -27,7 +27,7 @@ PYTHON = {
     "secret key that is not printed": ("keys.py", 'return f"<{type(self).__name__}>"', "return self.secret_text()"),
     "duplicate names": ("_json.py", "if len(object) == len(pairs) else refuse(\"an object has two members of one name\")", ""),
     "depth": ("_json.py", "if depth(text) > DEPTH:", "if False:"),
-    "lone surrogates": ("_json.py", "        check_surrogates(value)\n    except", "    except"),
+    "lone surrogates": ("_json.py", "            check_surrogates(value)\n    except", "            pass\n    except"),
     "a string that does not end": ("_json.py", """.)*"?'""", """.)*"'"""),
     "names of an object": ("_json.py", "if not isinstance(name, str):", "if False:"),
     "text of a parser's error": ("_json.py", 'f"it is not JSON, at character {error.pos}"', 'f"it is not JSON: {error.doc}"'),

@@ -1,7 +1,7 @@
 // Package filter keeps "pushcrypt seal --batch" as a child process, which seals 10,000 messages a second on a core.
 //
 //	sealing, err := filter.Start(filter.Config{Command: []string{"pushcrypt", "--store", "P", "seal", "--batch"}})
-//	answer, err := sealing.Seal(ctx, filter.Message{"to": "phone1", "payload": payload, "id": "table-17"})
+//	answer, err := sealing.Seal(ctx, filter.Message{To: "phone1", Payload: payload, ID: "table-17"})
 //
 // Nothing is lost: a message is answered, or its caller gets an error. If the child dies, another gets what was not answered; give each
 // message an id, so that a phone shows it once whatever happens.
@@ -102,7 +102,7 @@ func (filter *Filter) Seal(ctx context.Context, message Message) (*Answer, error
 
 // Submit waits for room, and returns a function that waits for the answer, so that one goroutine can have many messages under way.
 func (filter *Filter) Submit(ctx context.Context, message Message) (func(context.Context) (*Answer, error), error) {
-	line, err := encode(message)
+	line, err := message.encode()
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"example.com/pushcrypt"
 	"example.com/pushcrypt/internal/jsontext"
 )
 
@@ -18,11 +21,67 @@ const (
 	longestAnswer = 1 << 22
 )
 
-// A Message is a line of "pushcrypt seal --batch": to, payload, id and others; what the command does not know comes back in the answer. It
-// may not have to-user, whose number of answers is not known.
-//
-// A payload that is []byte or json.RawMessage is JSON, which is kept but for white space; any other value is written by encoding/json.
-type Message map[string]any
+// A Message is a line of "pushcrypt seal --batch". A zero value is as the command's options say.
+type Message struct {
+	// To is a device's id in the store, or the text of its public key.
+	To string
+	// HasNoKey says, instead of To, that the device has no key.
+	HasNoKey bool
+	// Payload is JSON as []byte or json.RawMessage, which is kept but for white space, or a value, written by encoding/json.
+	Payload any
+	// ID names the message, the same in every retry.
+	ID    string
+	Topic string
+	// TimeToLive is whole seconds.
+	TimeToLive time.Duration
+	// Placeholder is a title, or a value with title, sound and clear.
+	Placeholder any
+	PushType    pushcrypt.PushType
+	// Withdraw names earlier messages.
+	Withdraw []string
+	Drop     bool
+	// From is whom the notification is from.
+	From       *pushcrypt.Person
+	CollapseID string
+	Priority   int
+	// Passed comes back with the answer: tokens, receipts.
+	Passed map[string]any
+}
+
+// members returns everything but the payload.
+func (message *Message) members() (map[string]any, error) {
+	if message.TimeToLive < 0 || message.TimeToLive%time.Second != 0 {
+		return nil, errors.New("pushcrypt: invalid-time: the time to live is whole seconds")
+	}
+	members := map[string]any{"to": message.To, "to-user": nil, "payload": nil, numberMember: nil}
+	if message.HasNoKey {
+		members["to"] = nil
+	}
+	own := map[string]any{
+		"id": message.ID, "topic": message.Topic, "ttl": int64(message.TimeToLive / time.Second), "placeholder": message.Placeholder,
+		"push-type": string(message.PushType), "withdraw": message.Withdraw, "drop": message.Drop, "from": message.From,
+		"collapse-id": message.CollapseID, "priority": message.Priority,
+	}
+	for name := range message.Passed {
+		_, isOwn := own[name]
+		_, isTaken := members[name]
+		if isOwn || isTaken {
+			return nil, fmt.Errorf("pushcrypt: %s cannot be passed through", name)
+		}
+	}
+	for _, name := range []string{"to-user", "payload", numberMember} {
+		delete(members, name)
+	}
+	for name, value := range own {
+		if value != nil && !reflect.ValueOf(value).IsZero() {
+			members[name] = value
+		}
+	}
+	for name, value := range message.Passed {
+		members[name] = value
+	}
+	return members, nil
+}
 
 // An Answer is the command's: it has either Payload or Error.
 type Answer struct {
@@ -43,43 +102,33 @@ type Refusal struct {
 // Error returns the code and the text.
 func (refusal *Refusal) Error() string { return refusal.Code + ": " + refusal.Message }
 
-// encode returns the line of a message without its last brace, so that the number can follow.
-func encode(message Message) ([]byte, error) {
-	if len(message) == 0 {
-		return nil, errors.New("pushcrypt: a message has to and payload")
+// encode returns the line without its last brace, so that the number can follow.
+func (message *Message) encode() ([]byte, error) {
+	members, err := message.members()
+	if err != nil {
+		return nil, err
 	}
 	var payload []byte
-	rest := Message{}
-	for name, value := range message {
-		if name == "to-user" || name == numberMember {
-			return nil, fmt.Errorf("pushcrypt: a message has to, not to-user, and no %s", numberMember)
-		}
-		raw, isRaw := value.(json.RawMessage)
-		if data, ok := value.([]byte); ok {
-			raw, isRaw = data, true
-		}
-		if name == "payload" && isRaw {
-			payload = raw
-		} else {
-			rest[name] = value
-		}
+	switch value := message.Payload.(type) {
+	case []byte:
+		payload = value
+	case json.RawMessage:
+		payload = value
+	default:
+		payload, err = jsontext.Encode(value, 0)
 	}
-	line, err := jsontext.Encode(rest, 1)
-	if err == nil && payload != nil {
+	if err == nil {
 		// Checked, so that nothing in it can end the member.
 		_, err = jsontext.ParseObject(payload)
+	}
+	line := []byte(nil)
+	if err == nil {
+		line, err = jsontext.Encode(members, 1)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("pushcrypt: malformed-payload: %w", err)
 	}
-	line = line[:len(line)-1]
-	if payload == nil {
-		return line, nil
-	}
-	if len(rest) > 0 {
-		line = append(line, ',')
-	}
-	return append(append(line, `"payload":`...), jsontext.Minify(payload)...), nil
+	return append(append(line[:len(line)-1], `,"payload":`...), jsontext.Minify(payload)...), nil
 }
 
 func numbered(line []byte, number uint64) []byte {

@@ -22,6 +22,7 @@ STRING = r'"(?:[^"\\]|\\.)*"?'
 OUTSIDE_STRINGS = re.compile(STRING, re.DOTALL)
 BRACKETS = re.compile(r"[\[\]{}]")
 SPACES = re.compile(rb"(%b)|[ \t\n\r]+" % STRING.encode(), re.DOTALL)
+MINIMAL = re.compile(rb'(?:[^" \t\n\r]+|"(?:[^"\\]+|\\.)*")*', re.DOTALL)
 
 
 class Number(str):
@@ -60,7 +61,9 @@ def parse_object(data: bytes, code: Code) -> dict[str, Any]:
         )
         if not isinstance(value, dict):
             refuse("it is not a JSON object")
-        check_surrogates(value)
+        # UTF-8 has no surrogates, so only an escape can be one.
+        if "\\u" in text:
+            check_surrogates(value)
     except UnicodeError:
         raise PushcryptError(code, "a text is not valid UTF-8, or has half a surrogate pair") from None
     except json.JSONDecodeError as error:
@@ -70,7 +73,10 @@ def parse_object(data: bytes, code: Code) -> dict[str, Any]:
 
 
 def depth(text: str) -> int:
-    """The nesting depth of objects and arrays. Checked before the text is parsed, to limit the stack."""
+    """The nesting depth of objects and arrays, or less than their number. Checked before the text is parsed, to limit
+    the stack."""
+    if text.count("{") + text.count("[") <= DEPTH:
+        return 0
     deepest = level = 0
     for bracket in BRACKETS.findall(OUTSIDE_STRINGS.sub("", text)):
         level += 1 if bracket in "[{" else -1
@@ -93,7 +99,7 @@ def check_surrogates(value: object) -> None:
 
 def minify(data: bytes) -> bytes:
     """Removes the white space between the tokens of a JSON text; strings and numbers keep their bytes [S-7]."""
-    return SPACES.sub(lambda match: match[1] or b"", data)
+    return data if MINIMAL.fullmatch(data) else SPACES.sub(rb"\1", data)
 
 
 def write(value: object) -> str:

@@ -57,7 +57,7 @@ func message(number int) filter.Message {
 	if number%3 == 0 {
 		payload = must(json.MarshalIndent(value, "", " "))
 	}
-	return filter.Message{"to": phone.PublicKey(), "payload": payload, "id": fmt.Sprint("n-", number), "token": number}
+	return filter.Message{To: phone.PublicKey().String(), Payload: payload, ID: fmt.Sprint("n-", number), Passed: map[string]any{"token": number}}
 }
 
 // check says whether the answer is that of the message: the phone opens its payload.
@@ -136,20 +136,33 @@ func heldBack() {
 }
 
 func refusals() {
-	sealing := start(0)
-	answer := must(sealing.Seal(ctx, filter.Message{"to": phone.PublicKey(), "payload": map[string]any{"aps": map[string]any{}}, "token": 1}))
+	sealing, to := start(0), phone.PublicKey().String()
+	passed := map[string]any{"token": 1}
+	answer := must(sealing.Seal(ctx, filter.Message{To: to, Payload: map[string]any{"aps": map[string]any{}}, Passed: passed}))
 	expect("the code of a refusal", answer.Error.Code+string(answer.Members["token"]), "nothing-to-show1")
+	answer = must(sealing.Seal(ctx, filter.Message{HasNoKey: true, Payload: []byte(`{"aps":{"alert":"a"}}`)}))
+	expect("the code of a device without a key", answer.Error.Code, "no-key")
+	good := []byte(`{"aps":{"alert":"a"}}`)
 	for _, wrong := range []filter.Message{
-		nil, {"to-user": "alice", "payload": map[string]any{}}, {"payload": []byte(`{}},"to":"x"`)}, {"payload": map[string]any{"a": "\xff"}},
-		{"payload": json.RawMessage("[]")}, {"payload": map[string]any{"a": func() {}}}, {"payload": []byte(nil), "to": "\xff"},
+		{}, {To: to}, {To: to, Payload: good, Passed: map[string]any{"to-user": "alice"}}, {To: to, Payload: []byte(`{}},"to":"x"`)},
+		{To: to, Payload: map[string]any{"a": "\xff"}}, {To: to, Payload: json.RawMessage("[]")}, {To: to, Payload: map[string]any{"a": func() {}}},
+		{To: "\xff", Payload: good}, {To: to, Payload: good, Passed: map[string]any{"ttl": 1}}, {To: to, Payload: good, TimeToLive: 1},
+		{To: to, Payload: good, From: &pushcrypt.Person{Name: "a\nb"}},
 	} {
 		if _, err := sealing.Seal(ctx, wrong); err == nil {
 			fail(fmt.Sprint("not refused: ", wrong))
 		}
 	}
+	answer = must(sealing.Seal(ctx, filter.Message{
+		To: to, Payload: good, Topic: "com.example.app", TimeToLive: time.Hour, Placeholder: "b", PushType: pushcrypt.VoIP, Withdraw: []string{"c"},
+		Drop: true, From: &pushcrypt.Person{Name: "Anna"}, CollapseID: "d", Priority: 5,
+	}))
+	opened := must(receiver.Open(answer.Payload, time.Time{}))
+	person, _ := opened.Person()
+	expect("all options", fmt.Sprintln(person.Name, opened.IsDropped(), len(opened.Withdraws()), opened.TimeToLive), "Anna true 1 1h0m0s\n")
 	deep := []byte(`{"aps":{"alert":"a"},"own":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + "}")
 	for _, payload := range []any{deep, map[string]json.RawMessage{"aps": json.RawMessage(`{"alert":"a"}`), "own": deep[27 : len(deep)-1]}} {
-		expect("the deepest payload", must(sealing.Seal(ctx, filter.Message{"to": phone.PublicKey(), "payload": payload})).Error == nil, true)
+		expect("the deepest payload", must(sealing.Seal(ctx, filter.Message{To: to, Payload: payload})).Error == nil, true)
 	}
 	must(0, sealing.Close())
 	_, err := sealing.Seal(ctx, message(0))
