@@ -54,11 +54,13 @@ check() {
     [ "$version" = "$expected" ] || fail "its version is $version, and the command's $expected"
     grep -qx "pushcrypt@$version .*" <(cd "$root" && jar --describe-module --file "$jar") || fail 'the jar has no module of this version'
     Tests/Checks/Packages/codes.sh "$source/src/pushcrypt/PushcryptException.java"
-    javadoc -quiet -Xdoclint:all -Werror --release 17 -d "$root/javadoc" --module-source-path "pushcrypt=$source/src" --module pushcrypt >"$root/javadoc.log" 2>&1 ||
+    javadoc -quiet -notimestamp -Xdoclint:all -Werror --release 17 -d "$root/javadoc" --module-source-path "pushcrypt=$source/src" --module pushcrypt >"$root/javadoc.log" 2>&1 ||
         { cat "$root/javadoc.log" >&2; fail 'its documentation'; }
+    (cd "$root" && jar --create --file "pushcrypt-$version-javadoc.jar" --no-manifest --date 2025-01-01T00:00:00Z -C javadoc .)
     Tests/Checks/Packages/readme.sh "$source/README.md" "$root/readme" PATH="$(dirname "$pushcrypt"):$PATH" JAR="$PWD/$root/$jar"
     run_readme
     javac -Xlint:all -Werror -cp "$root/$jar" -d "$root/tests" "$tests"/*.java
+    rm -rf "$root"/deaf*
     timeout 300 java -cp "$root/$jar:$root/tests" FilterTest "$pushcrypt" "$root" "${FILTER_COUNT:-3000}"
 }
 

@@ -55,6 +55,7 @@ check() {
     (cd "$root" && tsc --noEmit --strict --target es2022 --lib es2022 --module node16 --moduleResolution node16 types.mts types.cts)
     Tests/Checks/Packages/codes.sh "$root/node_modules/pushcrypt/lib/errors.js"
     run_readme
+    rm -rf "$root"/deaf*
     timeout 300 node "$root/filter.mjs" "$pushcrypt" "$root" "${FILTER_COUNT:-3000}"
 }
 

@@ -9,7 +9,7 @@ const {
 } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { setupBaseS } = require("./hpke.js");
-const { ED25519, X25519, keyID, sha256 } = require("./keys.js");
+const { X25519, keyID, sha256 } = require("./keys.js");
 const { checkPayload, minify, writtenMembers } = require("./payload.js");
 const { STATEMENT } = require("./trust.js");
 
@@ -44,7 +44,7 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
 /**
  * Seals a payload for one device. `message` has the checked options:
  *
- * `payload` (bytes), `topic`, `device` (a checked key), `sender` ({ publicKey, privateKey, hedge }), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
+ * `payload` (bytes), `topic`, `device` (a checked key), `sender` ({ publicKey, id, privateKey, hedge }), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
  * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `widths` (a map for lengths of clear parts), `statements`, `reserved` (the text of the member `pushcrypt`, or ""), `sentExactly`,
  * `messageName`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and `sealedLife`.
  */
@@ -73,8 +73,8 @@ function seal(message) {
     }
 
     const timeToLive = message.sealedLife ?? sealedTimeToLive(message.timeToLive, sentAt, pushType);
-    const inner = Buffer.alloc(bucket), senderID = keyID(ED25519, sender.publicKey);
-    senderID.copy(inner, 0);
+    const inner = Buffer.alloc(bucket);
+    sender.id.copy(inner, 0);
     inner[CONTENT] = statements.length > 0 ? STATEMENTS : PAYLOAD;
     inner.writeBigUInt64BE(sentAt, 85);
     inner.writeUInt32BE(timeToLive, 93);
@@ -86,15 +86,15 @@ function seal(message) {
         : namedMessageID(message.messageName);
     messageID.copy(inner, 69);
 
-    const header = Buffer.concat([Buffer.of(SUITE), keyID(X25519, device)]), contentHash = sha256(inner.subarray(CONTENT));
+    const deviceID = keyID(X25519, device), header = Buffer.concat([Buffer.of(SUITE), deviceID]), contentHash = sha256(inner.subarray(CONTENT));
     const ikmE = hedged(
-        sender, "pushcrypt/1 ephemeral\0", message.rEphemeral ?? random.subarray(32), header, device, senderID, lp16(topic), contentHash,
+        sender, "pushcrypt/1 ephemeral\0", message.rEphemeral ?? random.subarray(32), header, device, sender.id, lp16(topic), contentHash,
     );
     const [enc, encryption] = setupBaseS(device, envelopeInfo(header, topic), ikmE);
     sign(null, signed(header, enc, device, sender.publicKey, topic, contentHash), sender.privateKey).copy(inner, 4);
     const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
     return {
-        push: clear.slice(0, -2) + envelope.toString("base64url") + '"}', messageID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength,
+        push: clear.slice(0, -2) + envelope.toString("base64url") + '"}', messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength,
     };
 }
 

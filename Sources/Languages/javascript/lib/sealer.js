@@ -51,7 +51,7 @@ class Sealer {
             statements: array(announcing, "announcing").map((statement) => bytes(statement, "a statement")), sentExactly: boolean(sentExactly, "sentExactly"),
             reserved: writeReserved({ attachments, fullBody, sender: from, withdrawing, drop }, messageName), ...fixed,
         });
-        return new SealedPush(sealed, to, device, pushType);
+        return new SealedPush(sealed, to.trimEnd(), pushType);
     }
 
     request(push, given = {}) {
@@ -109,10 +109,10 @@ class Sealer {
 
 /** What `Sealer.seal` returns: send `json` instead of the payload. */
 class SealedPush {
-    constructor({ push, messageID, timeToLive, expiresAt, widestLength }, recipient, device, pushType) {
+    constructor({ push, messageID, deviceID, timeToLive, expiresAt, widestLength }, recipient, pushType) {
         Object.assign(this, {
             json: push, messageID: messageID.toString("hex"), timeToLive, expiresAt: Number(expiresAt), widestLength, recipient,
-            keyID: keys.keyID(keys.X25519, device).toString("hex"), pushType,
+            keyID: deviceID.toString("hex"), pushType,
         });
         Object.freeze(this);
     }

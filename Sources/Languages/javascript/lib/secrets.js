@@ -21,7 +21,8 @@ function make(key, type, kind, seed) {
     if (seed.length !== 32) throw new RangeError("a key has 32 bytes");
     const privateKey = keys.secretKey(type, seed);
     const publicKey = keys.rawPublic(privateKey);
-    parts.set(key, { privateKey, publicKey, kind });
+    const id = keys.keyID(kind === keys.RECOVERY_SECRET ? keys.RECOVERY : type, publicKey);
+    parts.set(key, { privateKey, publicKey, id, kind });
     return parts.get(key);
 }
 
@@ -48,7 +49,7 @@ class SenderKey {
     }
 
     get keyID() {
-        return keys.keyID(keys.ED25519, parts.get(this).publicKey).toString("hex");
+        return parts.get(this).id.toString("hex");
     }
 
     secretText() {
@@ -74,7 +75,7 @@ class RecoveryKey {
     }
 
     get keyID() {
-        return keys.keyID(keys.RECOVERY, parts.get(this).publicKey).toString("hex");
+        return parts.get(this).id.toString("hex");
     }
 
     secretText() {
@@ -87,7 +88,6 @@ class DeviceKey {
         const { retiresAt } = options(given, ["retiresAt"], "DeviceKey");
         const own = make(this, keys.X25519, keys.DEVICE_SECRET, scalar);
         own.end = retiresAt === undefined ? NEVER : time(retiresAt, "retiresAt");
-        own.id = keys.keyID(keys.X25519, own.publicKey);
     }
 
     static parse(text, given = {}) {

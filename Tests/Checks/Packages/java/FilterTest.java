@@ -143,6 +143,7 @@ final class FilterTest {
                 }
             }
         }
+        deaf(arguments[1], members(device, 0));
         try (SealFilter misused = new SealFilter(List.of(command), options, WINDOW)) {
             for (String payload : List.of("{\"aps\":{}},\"to\":{\"a\":1}", "[]", "{\"a\":\"\ud800\"}")) {
                 require(isRefused("malformed-payload", misused, payload), payload);
@@ -150,6 +151,26 @@ final class FilterTest {
             require(isRefused("line-too-long", misused, "{\"a\":\"" + "a".repeat(1 << 20) + "\"}"), "a long line");
         }
         System.out.println("figure: filter-java messages=" + total + " kills=" + kills + " lost=0 most-under-way=" + most);
+    }
+
+    /** A command that reads, ends and never answers: it is started five times, one after another, and gets no more than a window. */
+    private static void deaf(String folder, Map<String, String> members) throws Exception {
+        Path deaf = Path.of(folder, "deaf");
+        Files.writeString(deaf, "#!/bin/sh\nmkdir \"$0 runs\" || touch \"$0.two\"\ntimeout 0.5 cat > \"$0.$$\"\nrmdir \"$0 runs\"\nexit 3\n");
+        require(deaf.toFile().setExecutable(true), "a program");
+        List<CompletableFuture<SealFilter.Answer>> calls = new ArrayList<>();
+        try (SealFilter unheard = new SealFilter(List.of(deaf.toString()), List.of(), 30)) {
+            for (int call = 0; call < 40; call++) {
+                calls.add(unheard.seal(payload(1), members));
+                Thread.sleep(25);
+            }
+            for (CompletableFuture<SealFilter.Answer> call : calls) require(code(call).equals("filter-ended"), "a message that nobody hears");
+        }
+        List<Integer> runs = new ArrayList<>();
+        try (var files = Files.newDirectoryStream(Path.of(folder), "deaf.*")) {
+            for (Path file : files) runs.add(Files.readAllLines(file).size());
+        }
+        require(runs.size() == 5 && runs.stream().max(Integer::compare).get() == 30, "the runs got " + runs);
     }
 
     private static boolean isRefused(String code, SealFilter filter, String payload) throws InterruptedException {

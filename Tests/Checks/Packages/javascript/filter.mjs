@@ -2,7 +2,7 @@
 // Usage: node filter.mjs PUSHCRYPT FOLDER COUNT
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { DeviceKey, PushcryptError, SealFilter, SenderKey, Trust, open } from "pushcrypt";
 
@@ -64,6 +64,18 @@ for (const [given, code] of [[{ command: `${folder}/none` }, "filter-ended"], [{
     for (const each of asked) await assert.rejects(each, { name: "PushcryptError", code });
     await broken.close();
 }
+// One that reads, ends and never answers: it is started five times, one after another, and gets no more than a window.
+const deaf = `${folder}/deaf`;
+writeFileSync(deaf, '#!/bin/sh\nmkdir "$0 runs" || touch "$0.two"\ntimeout 0.5 cat > "$0.$$"\nrmdir "$0 runs"\nexit 3\n', { mode: 0o755 });
+const unheard = new SealFilter({ command: deaf, window: 30 }), calls = [];
+for (let call = 0; call < 60; call++) {
+    calls.push(assert.rejects(unheard.seal({ to: device.publicKey, payload: { aps: { alert: "a" } } }), { code: "filter-ended" }));
+    await new Promise((resolve) => setTimeout(resolve, 25));
+}
+await Promise.all(calls);
+const runs = readdirSync(folder).filter((name) => name.startsWith("deaf.")).map((name) => readFileSync(`${folder}/${name}`, "utf8").split("\n").length - 1);
+assert.ok(runs.length === 5 && Math.max(...runs) === 30, `${runs.length} runs got ${runs} lines`);
+
 const misused = new SealFilter({ command, args });
 await assert.rejects(misused.seal({ "to-user": "alice", payload: {} }), TypeError);
 await assert.rejects(misused.seal({ to: "x", payload: '{"aps":{}},"to":{"a":1}' }), { code: "malformed-payload" });
