@@ -452,7 +452,6 @@ GO = {
     "control characters in a string": ("internal/jsontext/jsontext.go", "		case c < 0x20:\n			p.fail()\n			return \"\"\n		}\n		p.at++", "		case c < 0x20 && p.at >= len(p.data):\n			p.fail()\n			return \"\"\n		}\n		p.at++"),
     "what follows the object": ("internal/jsontext/jsontext.go", "if p.failed || p.at != len(data) ||", "if p.failed ||"),
     "strings that encoding/json replaces": ("internal/jsontext/encode.go", "if bytes.HasPrefix(rest[at:], []byte(`\\ufffd`)) {", "if false {"),
-    "names of a value": ("internal/jsontext/encode.go", "if _, err := parse(data, -more); err != nil {", "if _, err := parse(data, -more); err == nil && len(data) == 0 {"),
     "aps": ("opening.go", "aps == nil || aps.Kind != jsontext.Object", "aps == nil"),
     "overlap of messages": ("trust.go", "if old.verifies(now) {\n				add(", "if !old.isRevoked() {\n				add("),
     "the same statement again": ("trust.go", "if !old.isRevoked() && bytes.Equal(old.Statement[:claimLength], claim) {", "if len(old.Statement) > 1<<30 {"),

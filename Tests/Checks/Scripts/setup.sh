@@ -211,25 +211,28 @@ command_elsewhere() {
         names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
         names=${names/ default-jre-headless / openjdk } names=${names/ openjdk-17-jdk-headless / openjdk }
         names=${names/ nodejs / node } names=${names/ zbar-tools / zbar }
+        names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / }
         echo "brew install${names% }"
     elif command -v dnf >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }
         names=${names/ pkg-config / pkgconf-pkg-config } names=${names/ python3-venv / } names=${names/ zbar-tools / zbar }
         names=${names/ redis-server / redis } names=${names/ default-jre-headless / java-17-openjdk-headless }
-        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel }
+        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel } names=${names/ golang-go / golang }
+        names=${names/ golang-golang-x-crypto-dev / golang-x-crypto-devel }
         echo "sudo dnf install${names% }"
     elif command -v pacman >/dev/null; then
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
         names=${names/ pkg-config / pkgconf } names=${names/ python3-venv / } names=${names/ zbar-tools / zbar }
         names=${names/ redis-server / redis } names=${names/ default-jre-headless / jre-openjdk-headless }
-        names=${names/ openjdk-17-jdk-headless / jdk-openjdk }
+        names=${names/ openjdk-17-jdk-headless / jdk-openjdk } names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / }
         echo "sudo pacman -S${names% }"
     elif command -v zypper >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite3-devel }
         names=${names/ zbar-tools / zbar }
         names=${names/ python3-venv / } names=${names/ redis-server / redis }
         names=${names/ default-jre-headless / java-17-openjdk-headless }
-        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel }
+        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel } names=${names/ golang-go / go }
+        names=${names/ golang-golang-x-crypto-dev / }
         echo "sudo zypper install${names% }"
     else
         echo "install what Debian calls${names% }"

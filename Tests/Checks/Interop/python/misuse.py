@@ -176,5 +176,5 @@ def answers(device, sender):
     yield "a secret key that is printed", secret.secret_text() not in shown and key.hex() not in shown and repr(key) not in shown
     yield "the fingerprint of half of a pair", len(fingerprint(HALF)) == 8
     start = time.process_time()
-    hard = refused("malformed-payload", _json.parse_object, b'{"' + b'\\"' * 8_000, Code.MALFORMED_PAYLOAD)
+    hard = refused("malformed-payload", _json.parse_object, b"[" * 33 + b'"' + b'\\"' * 8_000, Code.MALFORMED_PAYLOAD)
     yield "an unterminated string", hard and time.process_time() - start < 0.1
