@@ -486,7 +486,7 @@ GO = {
     "parts of a trust": ("trust.go", "if len(sender.Recovery) > mostRecoveryKeys || len(sender.LastRecovery) != 0 && len(sender.LastRecovery) != claimLength {", "if false {"),
     "statement of a trust": ("trust.go", "if old.Key.isZero() || !old.isRevoked() && len(old.Statement) != statementLength {", "if len(old.Statement) > 1<<30 {"),
     "sum that wraps around": ("envelope.go", "sum >= time {", "sum >= 0 {"),
-    "tag": ("opening.go", "	if err != nil {\n		return nil, errNotAuthentic()\n	}\n\n	// Step 5.", "	if err != nil {\n		inner, _ = context.aead.Open(nil, context.nonce, context.aead.Seal(nil, context.nonce, make([]byte, len(sealed)-16), nil), nil)\n	}\n\n	// Step 5."),
+    "tag": ("opening.go", "	if err != nil {\n		return nil, errNotAuthentic()\n	}\n\n	// Step 5.", "	if err != nil {\n		inner = context.aead.Seal(nil, context.nonce, sealed[:len(sealed)-16], nil)[:len(sealed)-16]\n	}\n\n	// Step 5."),
     "context": ("envelope.go", "return 1 <= len(topic) && len(topic) <= 255", "return true"),
     "canonical base64url": ("envelope.go", "base64.RawURLEncoding.Strict()", "base64.RawURLEncoding"),
     "line ends in base64url": ("envelope.go", ' || strings.ContainsAny(text, "\\r\\n")', ' || strings.Contains(text, "=")'),

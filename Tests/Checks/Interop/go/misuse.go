@@ -12,7 +12,9 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"reflect"
 	"strings"
+	"testing/iotest"
 	"time"
 
 	"example.com/pushcrypt"
@@ -127,6 +129,7 @@ func misuse(device pushcrypt.DevicePublicKey, sender *pushcrypt.SenderKey) (wron
 	expect("a key of another algorithm", refused(pushcrypt.WrongSignature, err))
 	values(expect, sender, device)
 	trusts_(expect, refused, sender)
+	uses(expect, refused, sender)
 
 	opener := pushcrypt.NewFileOpener(fileReference(strings.Repeat("00", 32), "46", strings.Repeat("00", 32)))
 	_, err = opener.Update(make([]byte, 46))
@@ -212,4 +215,70 @@ func trusts_(expect func(string, bool), refused func(pushcrypt.Code, error) bool
 	same := must(pushcrypt.NewTrust(pushcrypt.Sender{Superseded: []pushcrypt.Superseded{{Key: public, Statement: statement}}}))
 	after, conflict, err := same.Evaluate(statement, "a", time.UnixMilli(0))
 	expect("the same statement of a sender without a pin", after == same && conflict == "" && err == nil)
+}
+
+// changing is a file that is another one when it is read again.
+type changing struct{ *bytes.Reader }
+
+func (own *changing) Seek(offset int64, whence int) (int64, error) {
+	if whence == io.SeekStart {
+		own.Reader = bytes.NewReader([]byte("abd"))
+	}
+	return own.Reader.Seek(offset, whence)
+}
+
+// uses are what no vector has: a message with everything, files, and keys after a rotation.
+func uses(expect func(string, bool), refused func(pushcrypt.Code, error) bool, sender *pushcrypt.SenderKey) {
+	phone, next := must(pushcrypt.GenerateDeviceKey()), must(pushcrypt.GenerateSenderKey())
+	plain, now := bytes.Repeat([]byte("0123456789"), 20_000), time.UnixMilli(1_767_225_600_000)
+	var sealed, opened bytes.Buffer
+	file := must(pushcrypt.SealFile(&sealed, bytes.NewReader(plain), sender))
+	reference := must(file.Reference("https://a", "public.jpeg", "a"))
+	expect("a file", pushcrypt.OpenFile(&opened, iotest.OneByteReader(&sealed), reference) == nil && bytes.Equal(opened.Bytes(), plain))
+	_, err := pushcrypt.SealFile(io.Discard, &changing{bytes.NewReader([]byte("abc"))}, sender)
+	expect("a file that changes", refused(pushcrypt.ChangedFile, err))
+	_, err = file.Reference("http://a", "public.jpeg", "a")
+	expect("a reference without encryption", refused(pushcrypt.MalformedReference, err))
+	var again pushcrypt.Reference
+	expect("a reference as JSON", json.Unmarshal(must(json.Marshal(reference)), &again) == nil && again == reference)
+	data, long, err := pushcrypt.SealFullBody("Long…", sender)
+	body := must(long.Reference("https://b", "public.plain-text", "body"))
+	var text bytes.Buffer
+	expect("a full body", err == nil && pushcrypt.OpenFile(&text, bytes.NewReader(data), body) == nil && text.String() == "Long…")
+	for text, code := range map[string]pushcrypt.Code{strings.Repeat("a", 65_537): pushcrypt.BodyTooLong, "": pushcrypt.MalformedFile, half: pushcrypt.MalformedFile} {
+		_, _, err := pushcrypt.SealFullBody(text, sender)
+		expect(fmt.Sprint("a full body of ", len(text), " bytes"), refused(code, err))
+	}
+
+	statement := must(pushcrypt.RotationStatement(sender, next, pushcrypt.Rotation{At: now, Overlap: time.Minute}))
+	trust := must(pushcrypt.NewTrust(pushcrypt.Sender{Name: "a", Pinned: sender.PublicKey()}))
+	receiver := pushcrypt.Receiver{Topic: "a", Keys: []pushcrypt.HeldKey{{Key: phone}}, Trust: trust}
+	person := pushcrypt.Person{Name: "Anna", Handle: "u17", Conversation: "c", Recipients: []string{"Ben"}, Avatar: &reference}
+	push := must(must(pushcrypt.NewSealer(next, "a", pushcrypt.Placeholder{})).Seal(
+		[]byte(`{"aps":{"alert":"a"}}`), phone.PublicKey(), pushcrypt.WithTime(now), pushcrypt.WithAttachments(reference, reference),
+		pushcrypt.WithFullBody(body), pushcrypt.WithPerson(person), pushcrypt.Withdrawing("x", "y"), pushcrypt.Dropped(), pushcrypt.Announcing(statement)))
+	message := must(receiver.Open(push.Payload, now))
+	references, dropped := message.Attachments()
+	expect("attachments", reflect.DeepEqual(references, []pushcrypt.Reference{reference, reference}) && dropped == nil && *must(message.FullBody()) == body)
+	found, _ := message.Person()
+	expect("a person", reflect.DeepEqual(*found, person))
+	ids := []pushcrypt.MessageID{pushcrypt.NamedMessageID("x"), pushcrypt.NamedMessageID("y")}
+	expect("withdrawals", reflect.DeepEqual(message.Withdraws(), ids) && message.IsDropped())
+	expect("times", message.SentAt.Equal(now) && message.ExpiresAt().Equal(push.ExpiresAt))
+	after, accepted, told := trust.Follow(message.Statements, "a", now)
+	expect("a rotation", len(accepted) == 1 && told == nil && after.Senders()[0].Pinned == next.PublicKey())
+	both := []pushcrypt.SenderPublicKey{next.PublicKey(), sender.PublicKey()}
+	expect("keys that a sender had", reflect.DeepEqual(after.HadBefore(next.PublicKey(), now.Add(time.Minute)), both))
+	expect("keys after their overlap", reflect.DeepEqual(after.HadBefore(next.PublicKey(), now.Add(time.Minute+time.Millisecond)), both[:1]))
+	expect("keys before a rotation", reflect.DeepEqual(after.HadBefore(sender.PublicKey(), now), both[1:]))
+	_, err = pushcrypt.RotationStatement(next, next, pushcrypt.Rotation{})
+	expect("a rotation to itself", refused(pushcrypt.SupersededNewKey, err))
+	_, err = pushcrypt.RotationStatement(sender, next, pushcrypt.Rotation{Overlap: 61 * 24 * time.Hour})
+	expect("an overlap of 61 days", refused(pushcrypt.OverlapTooLong, err))
+	recovery := must(pushcrypt.GenerateRecoveryKey())
+	_, err = pushcrypt.RecoveryStatement(recovery, next, "a", 0, now)
+	expect("a recovery without a serial", refused(pushcrypt.MalformedStatement, err))
+	recoverable := must(pushcrypt.NewTrust(pushcrypt.Sender{Pinned: sender.PublicKey(), Recovery: []pushcrypt.RecoveryPublicKey{recovery.PublicKey()}}))
+	recovered, accepted, _ := recoverable.Follow([][]byte{must(pushcrypt.RecoveryStatement(recovery, next, "a", 1, now))}, "a", now)
+	expect("a recovery", len(accepted) == 1 && reflect.DeepEqual(recovered.HadBefore(next.PublicKey(), now), both[:1]))
 }

@@ -1,5 +1,6 @@
 """Misuse by a caller that no file of the kit can express: each call must be refused, or do no harm."""
 import enum
+import io
 import json
 import math
 import os
@@ -8,8 +9,9 @@ import time
 from decimal import Decimal
 
 from pushcrypt import (
-    Code, DeviceKey, DevicePublicKey, FileOpener, Person, Placeholder, PushcryptError, RecoveryPublicKey, Reference, SealedFile,
-    Sealer, Sender, SenderKey, SenderPublicKey, Superseded, Trust, _json, check_registration, fingerprint, open_push,
+    Code, DeviceKey, DevicePublicKey, FileOpener, Person, Placeholder, PushcryptError, RecoveryKey, RecoveryPublicKey, Reference, SealedFile,
+    Sealer, Sender, SenderKey, SenderPublicKey, Superseded, Trust, _json, check_full_body, fingerprint, open_push, recovery_statement,
+    rotation_statement, seal_file, seal_full_body,
 )
 
 HALF = "\ud800"
@@ -149,11 +151,61 @@ def objects(device, sender):
     yield "a retry", again[0].message_id == again[1].message_id and again[0].envelope != again[1].envelope
 
 
+class Changing(io.BytesIO):
+    """A file that is another one when it is read again."""
+
+    def seek(self, *place):
+        self.getbuffer()[-1] ^= 1
+        return super().seek(*place)
+
+
+def uses(sender):
+    """What no vector has: a message with everything, files, and keys after a rotation."""
+    phone, new, now = DeviceKey.generate(), SenderKey.generate(), 1_767_225_600_000
+    plain, sealed = os.urandom(200_000), io.BytesIO()
+    reference = seal_file(io.BytesIO(plain), sealed, sender).reference(url="https://a", type="public.jpeg", name="a")
+    pieces = [sealed.getvalue()[start : start + 1000] for start in range(0, len(sealed.getvalue()), 1000)]
+    yield "a file", FileOpener(reference).open(pieces) == plain
+    yield "a file that changes", refused("changed-file", seal_file, Changing(b"abc"), io.BytesIO(), sender)
+    body = seal_full_body("Long…", url="https://b", sender=sender)
+    yield "a full body", check_full_body(FileOpener(body.reference).open([body.sealed])) == "Long…"
+    yield "a full body that is too long", refused("body-too-long", seal_full_body, "a" * 65_537, url="https://b", sender=sender)
+    yield "an empty full body", refused("malformed-file", seal_full_body, "", url="https://b", sender=sender)
+    yield "a full body with half of a pair", refused("malformed-file", seal_full_body, HALF, url="https://b", sender=sender)
+
+    statement = rotation_statement(sender, new, at=now, overlap=60)
+    trust = Trust([Sender("a", sender.public_key)])
+    person = Person(name="Anna", handle="u17", conversation="c", recipients=("Ben",), avatar=reference)
+    push = Sealer(new, topic="a").seal(
+        {"aps": {"alert": "a"}}, phone.public_key, at=now, attachments=[reference] * 2, full_body=body, person=person,
+        withdrawing=["x", "y"], dropped=True, announcing=[statement])
+    opened = open_push(push.payload.decode(), topic="a", devices=[phone], trust=trust, at=now)
+    yield "attachments", opened.attachments == ([reference] * 2, []) and opened.full_body() == body.reference
+    yield "a person", opened.person == person
+    names = [Sealer(sender, topic="a").seal(b'{"aps":{"alert":"a"}}', phone.public_key, message_name=name) for name in "xy"]
+    yield "withdrawals", opened.withdraws == [earlier.message_id for earlier in names] and opened.is_dropped
+    yield "times", (opened.sent_at, opened.expires_at) == (now, push.expires_at)
+    accepted, told = trust.follow(opened.statements, "a", now)
+    yield "a rotation", (accepted, told, trust.senders[0].pinned) == ([statement], [], new.public_key)
+    both = [new.public_key, sender.public_key]
+    yield "keys that a sender had", trust.had_before(new.public_key, now + 60_000) == both
+    yield "keys after their overlap", trust.had_before(new.public_key, now + 60_001) == both[:1]
+    yield "keys before a rotation", trust.had_before(sender.public_key, now) == both[1:]
+    yield "a rotation to itself", refused("superseded-new-key", rotation_statement, new, new)
+    yield "an overlap of 61 days", refused("overlap-too-long", rotation_statement, sender, new, overlap=61 * 86_400)
+    recovery = RecoveryKey.generate()
+    yield "a recovery without a serial", refused("malformed-statement", recovery_statement, recovery, new, topic="a", serial=0)
+    replaced = Trust([Sender("a", sender.public_key, recovery=(recovery.public_key,))])
+    after = replaced.follow([recovery_statement(recovery, new, topic="a", serial=1)], "a")
+    yield "a recovery", len(after[0]) == 1 and replaced.revoked() == {sender.public_key} and replaced.had_before(new.public_key, now) == both[:1]
+
+
 def answers(device, sender):
     """A name for each, and whether it passed. The keys are valid."""
     public, key = sender.public_key, os.urandom(32)
     yield from sealing(device, sender)
     yield from objects(device, sender)
+    yield from uses(sender)
     old = Superseded(public)
     yield "a pin of zeros", refused("weak-key", SenderPublicKey, bytes(32))
     yield "a recovery key of zeros", refused("weak-key", RecoveryPublicKey, bytes(32))
