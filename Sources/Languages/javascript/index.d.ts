@@ -149,6 +149,27 @@ export class Sealer {
     sealFullBody(text: string, options: { url: string }): SealedFile;
 }
 
+/** A signing key that is not in this process: in a key service or a hardware module. It signs the bytes themselves, with pure Ed25519. */
+export interface Signer {
+    /** The public half, `pcs1…`, which must not change. */
+    readonly publicKey: string;
+    /** A signature of 64 bytes, over at most 512 bytes, which reveal nothing of the notification but the device's key and the app. */
+    sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
+/** Seals with a key in a service. Each signature is checked before a push is returned. */
+export class RemoteSealer {
+    private constructor();
+    /** Asks the signer once. @throws {PushcryptError} as `Sealer`, the code of the key, or `wrong-signature` */
+    static create(options: { signer: Signer; topic: string; placeholder?: Placeholder }): Promise<RemoteSealer>;
+    readonly topic: string;
+    /** @throws {PushcryptError} as `Sealer.seal`, or `wrong-signature`; what the signer throws passes through */
+    seal(payload: JSONInput, options: SealOptions): Promise<SealedPush>;
+    request(push: SealedPush, options?: RequestOptions): PushRequest;
+    sealFile(plain: Uint8Array, options: { url: string; type: string; name: string }): SealedFile;
+    sealFullBody(text: string, options: { url: string }): SealedFile;
+}
+
 export interface RequestOptions {
     /** The provider's name for the device, 1 to 255 bytes, so that the collapse id stays when the device's key changes. */
     device?: string;

@@ -6,11 +6,11 @@ const { PushcryptError } = require("./lib/errors.js");
 const { SealFilter } = require("./lib/filter.js");
 const { OpenedPush, Trust, open, openEnvelope } = require("./lib/opener.js");
 const records = require("./lib/records.js");
-const { SealedPush, Sealer, limits, messageID } = require("./lib/sealer.js");
+const { RemoteSealer, SealedPush, Sealer, limits, messageID } = require("./lib/sealer.js");
 const { DeviceKey, RecoveryKey, SenderKey } = require("./lib/secrets.js");
 const { recoveryStatement, rotationStatement } = require("./lib/statements.js");
 
 module.exports = {
-    ...records, AttachmentReference, DeviceKey, FileOpener, OpenedPush, PushcryptError, RecoveryKey, SealFilter, SealedPush, Sealer, SenderKey, Trust,
+    ...records, AttachmentReference, DeviceKey, FileOpener, OpenedPush, PushcryptError, RecoveryKey, RemoteSealer, SealFilter, SealedPush, Sealer, SenderKey, Trust,
     limits, messageID, open, openEnvelope, readFullBody: checkFullBody, recoveryStatement, rotationStatement,
 };

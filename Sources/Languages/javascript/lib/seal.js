@@ -1,7 +1,7 @@
 // Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing"; Docs/FormatNotes.md, "Randomness".
 "use strict";
 
-const { createHmac, randomBytes, sign } = require("node:crypto");
+const { createHmac, randomBytes } = require("node:crypto");
 const { checkApple } = require("./apple.js");
 const {
     BODY, BUCKETS, CONTENT, LARGEST_TIME, LONGEST_TIME_TO_LIVE, MOST_STATEMENTS, OUTSIDE, PAYLOAD, STATEMENTS, SUITE, checkContext,
@@ -42,13 +42,14 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
 }
 
 /**
- * Seals a payload for one device. `message` has the checked options:
+ * Prepares a message for one device, up to its signature: `toSign`, and `finish`, which takes it. `message` has the checked options:
  *
- * `payload` (bytes), `topic`, `device` (a checked key), `sender` ({ publicKey, id, privateKey, hedge }), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
- * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `widths` (a map for lengths of clear parts), `statements`, `reserved` (the text of the member `pushcrypt`, or ""), `sentExactly`,
- * `messageName`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and `sealedLife`.
+ * `payload` (bytes), `topic`, `device` (a checked key), `sender` ({ publicKey, id, hedge }), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
+ * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `widths` (a map for lengths of clear parts), `statements`, `reserved` (the text
+ * of the member `pushcrypt`, or ""), `sentExactly`, `messageName`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and
+ * `sealedLife`.
  */
-function seal(message) {
+function prepare(message) {
     const { topic, device, sender, sentAt, pushType, statements } = message;
     checkContext(topic);
     if (!Object.hasOwn(LIMITS, pushType)) {
@@ -91,10 +92,14 @@ function seal(message) {
         sender, "pushcrypt/1 ephemeral\0", message.rEphemeral ?? random.subarray(32), header, device, sender.id, lp16(topic), contentHash,
     );
     const [enc, encryption] = setupBaseS(device, envelopeInfo(header, topic), ikmE);
-    sign(null, signed(header, enc, device, sender.publicKey, topic, contentHash), sender.privateKey).copy(inner, 4);
-    const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
     return {
-        push: clear.slice(0, -2) + envelope.toString("base64url") + '"}', messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength,
+        toSign: signed(header, enc, device, sender.publicKey, topic, contentHash),
+        finish(signature) {
+            signature.copy(inner, 4);
+            const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
+            const push = clear.slice(0, -2) + envelope.toString("base64url") + '"}';
+            return { push, messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength };
+        },
     };
 }
 
@@ -182,4 +187,4 @@ function collapseID(sender, topic, device, pushes) {
     return hedged(sender, "pushcrypt/1 collapse\0", lp16(topic), device, pushes).toString("base64url", 0, 24);
 }
 
-module.exports = { CLEAR_FIELDS, LIMITS, collapseID, hedgeKey, hedged, namedMessageID, seal };
+module.exports = { CLEAR_FIELDS, LIMITS, collapseID, hedgeKey, hedged, namedMessageID, prepare };

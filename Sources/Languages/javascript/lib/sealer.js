@@ -7,8 +7,9 @@ const { checkContext } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const keys = require("./keys.js");
 const { writeReserved } = require("./reserved.js");
-const { CLEAR_FIELDS, LIMITS, collapseID, hedged, namedMessageID, seal } = require("./seal.js");
-const { SenderKey, partsOf } = require("./secrets.js");
+const { CLEAR_FIELDS, LIMITS, collapseID, hedgeKey, hedged, namedMessageID, prepare } = require("./seal.js");
+const { SenderKey, partsOf, signature } = require("./secrets.js");
+const { verifies } = require("./trust.js");
 const { array, boolean, bytes, json, options, seconds, string, time } = require("./values.js");
 
 const LONGEST_TIME_TO_LIVE = 2_592_000;
@@ -21,15 +22,16 @@ const OPTIONS = ["to", "at", "pushType", "messageName", "timeToLive", "announcin
 /** Names the vectors' random bytes among the options; only tests of this package know it. */
 const FIXED = Symbol("fixed");
 
-class Sealer {
+/** What both sealers have. */
+class Sealing {
     #sender;
     #topic;
     #placeholder;
 
-    constructor(given) {
-        const { sender, topic, placeholder = {} } = options(given, ["sender", "topic", "placeholder"], "Sealer");
-        this.#sender = partsOf(sender, SenderKey, "sender");
+    constructor(sender, topic, placeholder) {
         checkContext(topic);
+        if (topic.endsWith(".voip")) process.emitWarning("the topic is the app's bundle id, without .voip; phones would not open this", { code: "PUSHCRYPT_VOIP" });
+        this.#sender = sender;
         this.#topic = topic;
         this.#placeholder = readPlaceholder(placeholder);
     }
@@ -38,20 +40,21 @@ class Sealer {
         return this.#topic;
     }
 
-    seal(payload, given) {
+    /** A message up to its signature, and a function that makes the push of it. */
+    prepare(payload, given) {
         const {
             to, at = Date.now(), pushType = "alert", messageName, timeToLive = LONGEST_TIME_TO_LIVE, announcing = [], sentExactly = false, attachments, fullBody,
             from, withdrawing, drop, [FIXED]: fixed = {},
         } = options(given, OPTIONS, "seal");
         checkName(messageName, "the message's name");
         const device = keys.parseKey(string(to, "to"), keys.DEVICE_PUBLIC), sentAt = time(at, "at");
-        const sealed = seal({
+        const { toSign, finish } = prepare({
             payload: json(payload, "malformed-payload"), topic: this.#topic, device, sender: this.#sender, sentAt,
             timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageName, ...this.#placeholder,
             statements: array(announcing, "announcing").map((statement) => bytes(statement, "a statement")), sentExactly: boolean(sentExactly, "sentExactly"),
             reserved: writeReserved({ attachments, fullBody, sender: from, withdrawing, drop }, messageName), ...fixed,
         });
-        return new SealedPush(sealed, to.trimEnd(), pushType);
+        return { toSign, finish: (signature) => new SealedPush(finish(signature), to.trimEnd(), pushType) };
     }
 
     request(push, given = {}) {
@@ -107,6 +110,83 @@ class Sealer {
     }
 }
 
+class Sealer {
+    #key;
+    #sealing;
+
+    constructor(given) {
+        const { sender, topic, placeholder = {} } = options(given, ["sender", "topic", "placeholder"], "Sealer");
+        this.#sealing = new Sealing(partsOf(sender, SenderKey, "sender"), topic, placeholder);
+        this.#key = sender;
+    }
+
+    get topic() {
+        return this.#sealing.topic;
+    }
+
+    seal(payload, given) {
+        const { toSign, finish } = this.#sealing.prepare(payload, given);
+        return finish(signature(this.#key, toSign));
+    }
+
+    request(push, given) {
+        return this.#sealing.request(push, given);
+    }
+
+    sealFile(plain, given) {
+        return this.#sealing.sealFile(plain, given);
+    }
+
+    sealFullBody(text, given) {
+        return this.#sealing.sealFullBody(text, given);
+    }
+}
+
+/** A sealer whose key is in a key service. Its hedge key comes from one signature, over a label, which is never published. */
+class RemoteSealer {
+    #sign;
+    #sealing;
+
+    static async create(given) {
+        const { signer, topic, placeholder = {} } = options(given, ["signer", "topic", "placeholder"], "RemoteSealer");
+        const publicKey = keys.parseKey(string(signer?.publicKey, "signer.publicKey"), keys.SENDER_PUBLIC);
+        if (typeof signer.sign !== "function") throw new TypeError("signer.sign must be a function");
+        const made = new RemoteSealer();
+        made.#sign = async (message) => {
+            const signature = bytes(await signer.sign(message), "a signature");
+            if (signature.length !== 64 || !verifies(publicKey, signature, message)) {
+                throw new PushcryptError("wrong-signature", "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519");
+            }
+            return signature;
+        };
+        const sender = { publicKey, id: keys.keyID(keys.ED25519, publicKey) };
+        made.#sealing = new Sealing(sender, topic, placeholder);
+        sender.hedge = hedgeKey(await made.#sign(Buffer.from("pushcrypt/1 hedge seed\0")));
+        return made;
+    }
+
+    get topic() {
+        return this.#sealing.topic;
+    }
+
+    async seal(payload, given) {
+        const { toSign, finish } = this.#sealing.prepare(payload, given);
+        return finish(await this.#sign(toSign));
+    }
+
+    request(push, given) {
+        return this.#sealing.request(push, given);
+    }
+
+    sealFile(plain, given) {
+        return this.#sealing.sealFile(plain, given);
+    }
+
+    sealFullBody(text, given) {
+        return this.#sealing.sealFullBody(text, given);
+    }
+}
+
 /** What `Sealer.seal` returns: send `json` instead of the payload. */
 class SealedPush {
     constructor({ push, messageID, deviceID, timeToLive, expiresAt, widestLength }, recipient, pushType) {
@@ -149,4 +229,4 @@ const limits = Object.freeze(Object.fromEntries(
     Object.entries(LIMITS).map(([type, [push, bucket]]) => [type, Object.freeze({ push, payload: bucket - 99 })]),
 ));
 
-module.exports = { FIXED, SealedPush, Sealer, limits, messageID: (name) => namedMessageID(string(name, "the name")).toString("hex") };
+module.exports = { FIXED, RemoteSealer, SealedPush, Sealer, limits, messageID: (name) => namedMessageID(string(name, "the name")).toString("hex") };

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import {
-    AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, Sealer, SenderKey, Trust, applyReply, checkRegistration, open, openEnvelope,
+    AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, applyReply, checkRegistration, open, openEnvelope,
     parseDeviceRecord, parseReply, parseSenderRecord, readFullBody, recoveryStatement, rotationStatement,
 } from "pushcrypt";
 import * as misuse from "./misuse.mjs";
@@ -16,9 +16,8 @@ const { checkContext, decode, fingerprint, OUTSIDE } = internal("envelope");
 const keys = internal("keys");
 const { checkPayload } = internal("payload");
 const { readReserved } = internal("reserved");
-const { hedgeKey } = internal("seal");
 const { FIXED } = internal("sealer");
-const { partsOf } = internal("secrets");
+const { signature: sign } = internal("secrets");
 
 const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
 const word = (data) => (data.length > 0 ? Buffer.from(data).toString("hex") : "-");
@@ -89,21 +88,15 @@ function written(values) {
         (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]).map((one) => ` ${name}=${Buffer.from(String(one)).toString("hex")}`)).join("");
 }
 
-function answerMessage(topic, device, secret, sentAt, text, ...words) {
+async function answerMessage(topic, device, secret, sentAt, text, ...words) {
     const given = optionsOf(words), one = (name) => given[name]?.[0]?.toString(), maybe = (name, value) => (value === undefined ? {} : { [name]: value });
     const sound = one("sound"), signature = given["hedge-signature"]?.[0];
-    let sender = secret;
     const placeholder = { ...maybe("title", one("title")), ...(sound === undefined ? {} : { sound: sound || null }), clearFields: (given.kept ?? []).map(String) };
-    let own;
-    if (signature === undefined) {
-        own = sealer(JSON.stringify({ topic, sender, ...placeholder }));
-    } else {
-        const key = SenderKey.parse(secret);
-        partsOf(key, SenderKey).hedge = hedgeKey(signature);
-        own = new Sealer({ topic, sender: key, placeholder });
-    }
+    // A key in a service: it signs the same, but its seed is not known.
+    const key = senderKey(secret), signer = { publicKey: key.publicKey, sign: async (message) => sign(key, message) };
+    const own = signature === undefined ? sealer(JSON.stringify({ topic, sender: secret, ...placeholder })) : await RemoteSealer.create({ signer, topic, placeholder });
     const fixed = { ...maybe("rMessageID", given["r-message-id"]?.[0]), ...maybe("rEphemeral", given["r-ephemeral"]?.[0]), ...maybe("sealedLife", one("sealed-life") && Number(one("sealed-life"))) };
-    const push = own.seal(data(text), {
+    const push = await own.seal(data(text), {
         to: device, at: BigInt(sentAt), ...maybe("pushType", one("push-type")), ...maybe("messageName", one("id")),
         ...maybe("timeToLive", one("time-to-live") && Number(one("time-to-live"))), announcing: given.statement ?? [],
         sentExactly: one("sent-exactly") === "yes", attachments: (given.attachment ?? []).map((json) => AttachmentReference.parse(json)), [FIXED]: fixed,
@@ -221,8 +214,8 @@ const ANSWERS = {
         const all = Buffer.concat([...plain, opener.finish()]);
         return `opened ${all.length} ${createHash("sha256").update(all).digest("hex")}`;
     },
-    misuse(device, secret) {
-        const wrong = [...misuse.answers(device, senderKey(secret), internal)].filter(([, good]) => !good);
+    async misuse(device, secret) {
+        const wrong = [...misuse.answers(device, senderKey(secret), internal), ...await misuse.signers(device, senderKey(secret))].filter(([, good]) => !good);
         return wrong.length > 0 ? `broken ${wrong.map(([name]) => name).join(", ")}` : "ok";
     },
     sealfile: (fileKey, plain) => `sealed ${word(sealFile(data(plain), data(fileKey)))}`,
@@ -232,7 +225,7 @@ for await (const line of createInterface({ input: process.stdin, crlfDelay: Infi
     const [question, ...words] = line.split(" ");
     let answer;
     try {
-        answer = ANSWERS[question](...words);
+        answer = await ANSWERS[question](...words);
     } catch (error) {
         answer = error instanceof PushcryptError ? `refused ${error.code}` : `broken ${String(error.stack).replaceAll("\n", " ")}`;
     }

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";
 import {
-    AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, Sealer, SenderKey, Trust, checkRegistration, formatDeviceRecord, formatReply,
+    AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, checkRegistration, formatDeviceRecord, formatReply,
     formatSenderRecord, open, parseDeviceRecord, parseReply, parseSenderRecord, recoveryStatement, rotationStatement,
 } from "pushcrypt";
 
@@ -30,6 +30,24 @@ export function* answers(to, sender, internal) {
     const zeros = Buffer.alloc(32), opener = new FileOpener({ key: zeros, size: 46, sha256: zeros });
     const first = refused("not-a-sealed-file", () => opener.update(Buffer.alloc(46)));
     yield ["a file after it was refused", first && refused("malformed-file", () => opener.update(zeros)) && refused("malformed-file", () => opener.finish())];
+}
+
+/** Signers that do not sign: nothing is sealed. */
+export async function signers(to, { publicKey }) {
+    const payload = { aps: { alert: "a" } }, failure = new Error("the service is gone");
+    const other = SenderKey.generate(), found = [];
+    for (const [name, what, signer] of [
+        ["a signature by another key", "wrong-signature", { publicKey, sign: () => Buffer.alloc(64, 1) }],
+        ["a signature of 63 bytes", "wrong-signature", { publicKey, sign: () => Buffer.alloc(63) }],
+        ["a signature as text", TypeError, { publicKey, sign: async () => "signed" }],
+        ["a signer that fails", failure, { publicKey, sign: async () => Promise.reject(failure) }],
+        ["a signer without a key", TypeError, { sign: () => Buffer.alloc(64) }],
+        ["a signer that is a key", TypeError, other],
+    ]) {
+        const error = await RemoteSealer.create({ signer, topic: "a" }).then((sealer) => sealer.seal(payload, { to }), (error) => error);
+        found.push([name, typeof what === "string" ? error.code === what : error === what || (typeof what === "function" && error instanceof what)]);
+    }
+    return found;
 }
 
 function* misusedSeals(to, sender) {
