@@ -111,7 +111,7 @@ func (receiver Receiver) open(envelope *Envelope, now uint64) (*Opened, error) {
 	if end > len(inner) {
 		return nil, errNotAuthentic()
 	}
-	statements, payload, readable := split(inner[contentOffset], inner[bodyOffset:end])
+	statements, payload := split(inner[contentOffset], inner[bodyOffset:end])
 	after, accepted, told := receiver.Trust.follow(statements, receiver.Topic, now)
 	candidates, recovered := after.candidates(inner[:4], now), false
 	for _, statement := range accepted {
@@ -156,9 +156,6 @@ func (receiver Receiver) open(envelope *Envelope, now uint64) (*Opened, error) {
 	}
 
 	// Step 7.
-	if !readable {
-		return nil, refuse(MalformedPayload, "authentic, but its statements cannot be read")
-	}
 	if _, err := checkedPayload(payload); err != nil {
 		return nil, err
 	}
@@ -167,20 +164,20 @@ func (receiver Receiver) open(envelope *Envelope, now uint64) (*Opened, error) {
 	}, nil
 }
 
-// split returns the statements and the payload of a body, and whether the statements are readable [O-7.1]; the trust ignores those of
-// an unknown version.
-func split(contentType byte, body []byte) (statements [][]byte, payload []byte, readable bool) {
+// split returns the statements and the payload of a body. If the statements cannot be read, there is no payload either [O-7.1]; the trust
+// ignores those of an unknown version.
+func split(contentType byte, body []byte) (statements [][]byte, payload []byte) {
 	if contentType != contentStatements {
-		return nil, body, true
+		return nil, body
 	}
 	if len(body) == 0 || body[0] < 1 || body[0] > mostStatements || len(body) < 1+statementLength*int(body[0]) {
-		return nil, nil, false
+		return nil, nil
 	}
 	count := int(body[0])
 	for body = body[1:]; count > 0; count-- {
 		statements, body = append(statements, body[:statementLength]), body[statementLength:]
 	}
-	return statements, body, true
+	return statements, body
 }
 
 // checkedPayload parses a payload by [J-1] to [J-7].

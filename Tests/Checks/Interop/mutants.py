@@ -503,7 +503,7 @@ GO = {
     "expired": ("opening.go", "if now > later(sentAt, timeToLive) {", "if false {"),
     "from the future": ("opening.go", "if sentAt > later(now, clockTolerance) {", "if false {"),
     "strict payload": ("opening.go", "if _, err := checkedPayload(payload); err != nil {", "if _, err := checkedPayload(payload); err == nil && now == 0 {"),
-    "statements that cannot be read": ("opening.go", "	if !readable {", "	if !readable && now == 0 {"),
+    "statements that cannot be read": ("opening.go", "body[0] < 1 || body[0] > mostStatements || len(body)", "body[0] < 1 || len(body)"),
     "keys before a recovery": ("opening.go", "if !recovered {", "if true {"),
     "keys before a rotation": ("opening.go", "if !recovered {", "if false {"),
     "keys after the statements": ("opening.go", "candidates, recovered := after.candidates(inner[:4], now), false", "candidates, recovered := receiver.Trust.candidates(inner[:4], now), false\n	_ = after"),

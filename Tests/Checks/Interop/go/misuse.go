@@ -241,6 +241,9 @@ func uses(expect func(string, bool), refused func(pushcrypt.Code, error) bool, s
 	expect("a reference without encryption", refused(pushcrypt.MalformedReference, err))
 	var again pushcrypt.Reference
 	expect("a reference as JSON", json.Unmarshal(must(json.Marshal(reference)), &again) == nil && again == reference)
+	broken := strings.Replace(string(must(json.Marshal(reference))), `"key":"`, `"key":"\n`, 1)
+	_, err = pushcrypt.ParseReference([]byte(broken))
+	expect("a key with a line end", refused(pushcrypt.MalformedReference, err))
 	data, long, err := pushcrypt.SealFullBody("Long…", sender)
 	body := must(long.Reference("https://b", "public.plain-text", "body"))
 	var text bytes.Buffer

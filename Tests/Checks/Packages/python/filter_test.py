@@ -22,6 +22,7 @@ from pushcrypt.filter import Answer, AsyncFilter, Filter, FilterError, Message
 
 PROGRAM = sys.argv[1]
 COUNT = 3000
+PATIENCE = 300
 FOLDER = tempfile.TemporaryDirectory()
 SENDER, PHONE = SenderKey.generate(), DeviceKey.generate()
 TRUST = Trust([TrustedSender("a", SENDER.public_key)])
@@ -80,6 +81,13 @@ async def held_back() -> None:
         first = await sealing.seal(next(messages(1)))
         check(next(messages(1)), first)
         assert sealing.pid is not None
+        os.kill(sealing.pid, signal.SIGSTOP)
+        submitting = [asyncio.create_task(sealing.submit(message)) for message in messages(100)]
+        await asyncio.sleep(0.3)
+        expect("messages submitted while the child stands", sum(task.done() for task in submitting), 50)
+        os.kill(sealing.pid, signal.SIGCONT)
+        for message, task in zip(messages(100), submitting):
+            check(message, await (await task))
         os.kill(sealing.pid, signal.SIGSTOP)
         results = sealing.seal_all(counted())
         reading = asyncio.ensure_future(anext(results))
@@ -183,4 +191,7 @@ async def main() -> None:
 
 logging.getLogger("pushcrypt.filter").setLevel(logging.CRITICAL)
 with FOLDER:
-    asyncio.run(main())
+    try:
+        asyncio.run(asyncio.wait_for(main(), PATIENCE))
+    except asyncio.TimeoutError:
+        sys.exit(f"packages: python: filter: no end after {PATIENCE} seconds: a message is lost")

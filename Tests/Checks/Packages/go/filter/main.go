@@ -20,7 +20,10 @@ import (
 	"example.com/pushcrypt/filter"
 )
 
-const count = 3000
+const (
+	count    = 3000
+	patience = 5 * time.Minute
+)
 
 var (
 	phone    = must(pushcrypt.GenerateDeviceKey())
@@ -190,6 +193,7 @@ func neverStarts() {
 }
 
 func main() {
+	time.AfterFunc(patience, func() { fail("no end: a message is lost") })
 	folder := must(os.MkdirTemp("", "filter"))
 	defer os.RemoveAll(folder)
 	key := filepath.Join(folder, "sender.key")
