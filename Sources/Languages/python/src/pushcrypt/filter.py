@@ -247,11 +247,15 @@ class AsyncFilter:
             self._process = None
             writing.cancel()
             listening.cancel()
+            process.stdin.close()
             if process.returncode is None:
                 process.kill()
                 await process.wait()
             with contextlib.suppress(asyncio.CancelledError, OSError):
                 await writing
+            # A broken pipe is the reader's matter.
+            with contextlib.suppress(OSError):
+                await process.stdin.wait_closed()
         return answered, code, " ".join(said)
 
     async def _write(self, stdin: asyncio.StreamWriter) -> None:
