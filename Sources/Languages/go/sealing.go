@@ -151,9 +151,6 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	if err != nil {
 		return nil, err
 	}
-	if device.isZero() {
-		return nil, refuse(UnusableKey, "there is no device key; parse the registered one")
-	}
 	sentAt, ok := milliseconds(message.at)
 	seconds := message.timeToLive / time.Second
 	if !ok || sentAt > largestTime || seconds*time.Second != message.timeToLive || seconds < 1 || seconds > longestTimeToLive {
@@ -330,7 +327,7 @@ func (sealer *Sealer) encrypt(content []byte, device DevicePublicKey) (string, e
 	ikmE := own.sum("ephemeral", r, header, device.bytes[:], own.public.id[:], appendLP16(nil, sealer.topic), hash[:])
 	enc, context, err := setupBaseS(device.bytes[:], envelopeInfo(header, sealer.topic), ikmE)
 	if err != nil {
-		return "", refuse(UnusableKey, "the device's key gives no secret; have the device register again")
+		return "", refuse(UnusableKey, "the device's key is missing or gives no secret; parse the registered one")
 	}
 	signature, err := own.sign(signedMessage(header, enc, device.publicKey, own.public.publicKey, sealer.topic, hash))
 	if err != nil {

@@ -531,7 +531,6 @@ GO = {
     "title without half of a pair": ("placeholder.go", "len(text) > longestClearText || !utf8.ValidString(text)", "len(text) > longestClearText || utf8.RuneError == 0"),
     "length of a statement to seal": ("sealing.go", "if len(statement) != statementLength {", "if false {"),
     "statements of a message": ("sealing.go", "if len(m.announcing) > mostStatements {", "if false {"),
-    "no device key": ("sealing.go", "if device.isZero() {", "if false {"),
     "widest form": ("sealing.go", "	length := widest\n", "	length := len(clear) + len(clearEnd) + textLength\n"),
     "nine attachments": ("sealing.go", "if len(m.attachments) > mostAttachments {", "if false {"),
     "time to live to seal": ("sealing.go", "|| seconds < 1 || seconds > longestTimeToLive {", "{"),

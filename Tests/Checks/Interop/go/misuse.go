@@ -77,7 +77,7 @@ func misuse(device pushcrypt.DevicePublicKey, sender *pushcrypt.SenderKey) (wron
 	expect("a title of 4,097 bytes", placeholder(pushcrypt.Placeholder{Title: strings.Repeat("a", 4097)}))
 	expect("a field that stays sealed", placeholder(pushcrypt.Placeholder{Clear: []pushcrypt.ClearField{"alert"}}))
 	expect("a statement of 180 bytes", seals(pushcrypt.InvalidRequest, good, pushcrypt.Announcing(make([]byte, 180))))
-	expect("five statements", seals(pushcrypt.InvalidRequest, good, pushcrypt.Announcing(make([][]byte, 5)...)))
+	expect("five statements", seals(pushcrypt.InvalidRequest, good, pushcrypt.Announcing(bytes.SplitAfter(bytes.Repeat(append(make([]byte, 180), ','), 5), []byte(","))[:5]...)))
 	expect("a time to live with a fraction", seals(pushcrypt.InvalidTime, good, pushcrypt.WithTimeToLive(1500*time.Millisecond)))
 	expect("a time before 1970", seals(pushcrypt.InvalidTime, good, pushcrypt.WithTime(time.UnixMilli(-1))))
 	expect("an empty name", seals(pushcrypt.InvalidRequest, good, pushcrypt.WithName("")))
