@@ -154,7 +154,8 @@ let fuzzTargets: [Target] =
             ],
             path: "Tests/Checks/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
         .executableTarget(
-            name: "FuzzSend", dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptSend"],
+            name: "FuzzSend",
+            dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend"],
             path: "Tests/Checks/Fuzz/Send", swiftSettings: strict, linkerSettings: fuzzLinker),
     ]
 

@@ -2,6 +2,7 @@ import FuzzHarness
 
 @testable import Pushcrypt
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 @testable import PushcryptSend
 
 /// What APNs answers: parts of a response, or the bytes of a connection with three requests.
