@@ -17,6 +17,7 @@ from scene import APP, Failure, Phones, Provider, expect, main, phone_of, token 
 PROGRAM, COUNT = os.path.abspath(sys.argv[1]), int(sys.argv[2])
 TEAM = "TEAM123456"
 SENDERS, CONNECTIONS = 3, 32
+STREAMS = 10  # of a connection, so that there are many: each lives for some dozens of requests only
 KEYS = [f"SENDER{number:04}" for number in range(SENDERS)]
 PART = 20_000  # lines of one run of a sender
 SHARE = 0.02  # of the requests have each of the faults
@@ -153,7 +154,7 @@ def test():
             place += len(text)
         expect("lines", sum(map(len, queues)), COUNT)
         start = time.monotonic()
-        with Mock(rules, f"{folder}/service.pem", f"{folder}/service.key", fault=fault, streams=100) as mock:
+        with Mock(rules, f"{folder}/service.pem", f"{folder}/service.key", fault=fault, streams=STREAMS) as mock:
             mock.taken = Arrivals(phones)
             command = [f"{PROGRAM}-send", "--team", TEAM, "--host", f"localhost:{mock.port}",
                        "--ca-file", f"{folder}/authority.pem", "--timeout", "2s", "--connections", str(CONNECTIONS), "--key"]
