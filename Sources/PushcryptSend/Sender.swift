@@ -330,7 +330,9 @@ extension Sender {
             polls.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
         }
         if !isStopped { add(.stop, stop.descriptor.number, reads: true, writes: false) }
-        if takesInput, !input.hasEnded { add(.input, inputDescriptor.number, reads: true, writes: false) }
+        // A regular file can always be read: without this, all of it would soon be in memory.
+        let takesMore = takesInput && input.mayHaveLine
+        if takesInput, !takesMore, !input.hasEnded { add(.input, inputDescriptor.number, reads: true, writes: false) }
         if output.hasBytes { add(.output, console.output.number, reads: false, writes: true) }
         for wait in dialer.waits { add(.dialer, wait.descriptor, reads: wait.reads, writes: wait.writes) }
         for route in routes.values {
@@ -340,7 +342,7 @@ extension Sender {
                     writes: connection.isBlocked)
             }
         }
-        guard unsafe poll(&polls, nfds_t(polls.count), timeout()) >= 0 || errno == EINTR else {
+        guard unsafe poll(&polls, nfds_t(polls.count), takesMore ? 0 : timeout()) >= 0 || errno == EINTR else {
             throw .failed("cannot wait: \(SystemError.last.text)")
         }
         var dialling: [(descriptor: Int32, reads: Bool, writes: Bool)] = []

@@ -29,6 +29,8 @@ struct InputLines {
 
     /// Whether the last line of the input has no newline, and was not taken.
     private var hasRest: Bool { start < bytes.count }
+    /// Whether there may be a line to take before more is read.
+    var mayHaveLine: Bool { searched < bytes.count }
     /// Whether every line was taken.
     var isAtEnd: Bool { hasEnded && !hasRest }
 

@@ -116,16 +116,23 @@ extension SendLine {
     private func object(_ first: ContiguousArray<UInt8>, _ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8>
     {
         var json = JSONWriter()
+        json.bytes.reserveCapacity(first.count + back.count + 100)
         json.object(write)
         guard !first.isEmpty else { return closed(json.bytes, back) }
         json.bytes[0] = UInt8(ascii: ",")
-        return closed([UInt8(ascii: "{")] + first.dropFirst() + json.bytes, back)
+        json.bytes.insert(contentsOf: first, at: 0)
+        json.bytes[0] = UInt8(ascii: "{")
+        return closed(json.bytes, back)
     }
 
     /// Adds members before the bracket at the end, and a newline.
     private func closed(
-        _ object: ContiguousArray<UInt8>, _ members: ContiguousArray<UInt8>
+        _ object: consuming ContiguousArray<UInt8>, _ members: ContiguousArray<UInt8>
     ) -> ContiguousArray<UInt8> {
-        object.dropLast() + members + [UInt8(ascii: "}"), newline]
+        object.removeLast()
+        object.append(contentsOf: members)
+        object.append(UInt8(ascii: "}"))
+        object.append(newline)
+        return object
     }
 }

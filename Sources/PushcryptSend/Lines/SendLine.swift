@@ -12,6 +12,9 @@ struct SendLine {
     private static let answerNames: Set = ["status", "reason", "timestamp", "retry", "apns_id", "dry_run"]
     private static let reserved = answerNames.union(["error", "line"])
     private static let ownNames = names.union(reserved)
+    private static let frontNames = ["to", "id"]
+    private static let headerNames = ["topic", "push_type", "priority", "expiration", "collapse_id"]
+    private static let backNames = ["token", "environment"]
     /// How every line begins that a seal refused, or that was not sent before.
     private static let errorStart = ContiguousArray("{\"error\":".utf8)
 
@@ -31,11 +34,11 @@ struct SendLine {
     /// What an error repeats besides, so that with its payload the line can be sent again.
     let headers: ContiguousArray<UInt8>
 
-    /// The bytes that are kept until the answer.
+    /// About the bytes that are kept until the answer.
     var byteCount: Int {
         let parts = front.count + back.count + headers.count
         guard case .message(let message, _) = content else { return parts }
-        return message.headers.reduce(parts + message.payload.count) { $0 + $1.value.utf8.count }
+        return parts + message.payload.count
     }
 
     init(_ text: ContiguousArray<UInt8>, number: Int) {
@@ -43,12 +46,10 @@ struct SendLine {
         let isOwn = text.starts(with: Self.errorStart)
         do throws(LineFailure) {
             let line = try BatchLine(text, names: isOwn ? Self.ownNames : Self.names, reserved: Self.reserved)
-            front = Self.members { line.write(["to", "id"], to: &$0) }
-            headers = Self.members {
-                line.write(["topic", "push_type", "priority", "expiration", "collapse_id"], to: &$0)
-            }
+            front = Self.members { line.write(Self.frontNames, to: &$0) }
+            headers = Self.members { line.write(Self.headerNames, to: &$0) }
             back = Self.members {
-                line.write(["token", "environment"], to: &$0)
+                line.write(Self.backNames, to: &$0)
                 line.writePassed(to: &$0)
             }
             if isOwn, line["payload"] == nil {
@@ -83,6 +84,7 @@ struct SendLine {
 
     private static func members(_ write: (inout JSONWriter) -> Void) -> ContiguousArray<UInt8> {
         var json = JSONWriter()
+        json.bytes.reserveCapacity(200)
         json.object(write)
         var bytes = json.bytes
         bytes.removeLast()

@@ -267,11 +267,13 @@ extension HTTP2Session {
 extension HTTP2Session {
     private func header(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, of number: Int32) {
         guard let stream = streams[number] else { return }
-        switch unsafe String(decoding: name, as: UTF8.self) {
-        case ":status": stream.status = Int(unsafe String(decoding: value, as: UTF8.self)) ?? 0
-        case "apns-id": stream.apnsID = unsafe String(decoding: value, as: UTF8.self)
-        case "retry-after": stream.retryAfter = unsafe String(decoding: value, as: UTF8.self)
-        case "date" where keepsDate: stream.date = unsafe String(decoding: value, as: UTF8.self)
+        func text() -> String { unsafe String(decoding: value, as: UTF8.self) }
+        // Names this short are compared without memory for them.
+        switch unsafe String(decoding: name.prefix(15), as: UTF8.self) {
+        case ":status": stream.status = Int(text()) ?? 0
+        case "apns-id": stream.apnsID = text()
+        case "retry-after": stream.retryAfter = text()
+        case "date" where keepsDate: stream.date = text()
         default: break
         }
     }

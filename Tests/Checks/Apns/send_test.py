@@ -63,8 +63,10 @@ def measured(arguments, text):
         source.write(text.encode())
         source.seek(0)
         program = subprocess.Popen(arguments, stdin=source, stdout=out)
-        most, pid = 0, 0
+        most, pid, deadline = 0, 0, time.time() + 60
         while not pid:
+            if time.time() > deadline:
+                program.kill()
             # Not from `wait4`, which counts the memory of this process before the program's start.
             with open(f"/proc/{program.pid}/status") as file:
                 most = max([most, *(int(text.split()[1]) for text in file if text.startswith("VmHWM"))])
@@ -164,7 +166,12 @@ def part_waiting(folder):
         text = "".join(json.dumps(line(n, user="x" * 500_000)) + "\n" for n in range(100))
         answers, _, megabytes = measured(command(folder, mock), text)
         expect(len(answers) == 100 and megabytes < 50, megabytes, "MB for", len(answers))
-    return 150
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        # Nor is more read than the window takes, or waited for although lines are there.
+        text = "".join(json.dumps(line(n, user="x" * 30_000)) + "\n" for n in range(1000))
+        answers, _, megabytes = measured(command(folder, mock, "--window", "1"), text)
+        expect(len(answers) == 1000 and megabytes < 40, megabytes, "MB for", len(answers))
+    return 1150
 
 
 def part_input(folder):
