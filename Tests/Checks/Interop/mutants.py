@@ -401,7 +401,6 @@ JAVA = {
     "a name that is not a text": ("Json.java", "instanceof String name) || !isUnicode(name))", "instanceof String name))"),
     "reserved member": ("Sealing.java", 'if (members.containsKey("pushcrypt"))', "if (false)"),
     "Apple's fields": ("Apple.java", "if (rule != null && !rule.test.test(value))", "if (false)"),
-    "an infinite number": ("Apple.java", "Double.isInfinite(number) ? Double.NaN : number", "number"),
     "an alert that shows nothing": ("Apple.java", 'if (pushType == PushType.ALERT && !shows(aps.get("alert")))', "if (false)"),
     "hedged randomness": ("Sealing.java", "return hmac(sender.hedge, concat(", "return hmac(new byte[32], concat("),
     "rounded end": ("Sealing.java", "if (pushType == PushType.VOIP) return timeToLive;", "if (pushType != null) return timeToLive;"),
@@ -431,7 +430,8 @@ JAVA = {
     "another key acknowledged": ("Reply.java", "boolean confirms = phone.publicKey().equals(acknowledged);", "boolean confirms = true;"),
     "length of a type": ("Attachments.java", "type.length() <= 255 && ", ""),
     "file after a refusal": ("FileStream.java", "if (ended)", "if (false)"),
-    "key that is not printed": ("Attachments.java", 'return "Reference";', "return java.util.Arrays.toString(key);"),
+    "key that is not printed": ("AttachmentReference.java", 'return "AttachmentReference(" + type() + ", " + size() + " bytes)";', "return json();"),
+    "signature of a signer": ("Sealer.java", "if (signature.length != 64 || !TrustRules.verifies(publicKey.key, signature, message))", "if (false)"),
 }
 GO = {
     "checksum": ("bech32.go", "if polymod(kind, values) != 1 {", "if false {"),
@@ -574,7 +574,7 @@ GO = {
 MUTANTS = {"python": PYTHON, "go": GO, "javascript": JAVASCRIPT, "c": C, "java": JAVA}
 # Checks that the platform also makes, so that removing them goes unnoticed. A libsodium without the fix of
 # CVE-2025-69277 needs the second one.
-TWICE = {("python", "all-zero result"), ("c", "order of a sender key")}
+TWICE = {("java", "a number that JSON lacks"), ("python", "all-zero result"), ("c", "order of a sender key")}
 
 
 GO_ROOT = os.path.join(ROOT, ".build/languages/go")

@@ -29,12 +29,11 @@ run_readme() {
     (
         cd "$folder"
         PATH=$(dirname "$pushcrypt"):$PATH
-        exec 2>errors
-        pushcrypt --store P init >/dev/null
+        pushcrypt --store P init >/dev/null 2>hint
         pushcrypt --store P keygen sender --topic com.example.app >/dev/null
         pushcrypt --store P device add phone1 - <phone.pub >/dev/null
-        [[ $(node many.mjs) =~ ^0a1b\ [A-Za-z0-9_-]{32}$ ]] || { echo 'packages: error: the filter of the README'; exit 1; }
-        pushcrypt --store phone init >/dev/null
+        [[ $(node many.mjs) =~ ^0a1b\ [A-Za-z0-9_-]{32}$ ]] || { echo 'packages: error: the filter of the README' >&2 && exit 1; }
+        pushcrypt --store phone init >/dev/null 2>hint
         pushcrypt --store phone keygen device --topic com.example.app >/dev/null
         pushcrypt --store phone export device --json >record.json
         node --input-type=module -e '

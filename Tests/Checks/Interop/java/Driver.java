@@ -235,8 +235,8 @@ public final class Driver {
     private static String answerMessage(String[] words) throws PushcryptException {
         Map<String, List<byte[]>> given = options(words, 6);
         SenderKey key = sender(words[3]);
-        if (given.containsKey("hedge-signature")) key = Inside.hedged(key, given.get("hedge-signature").get(0));
-        Sealer sealer = new Sealer(key, words[1], placeholder(given));
+        Placeholder placeholder = placeholder(given);
+        Sealer sealer = given.containsKey("hedge-signature") ? new Sealer(Inside.signer(key), words[1], placeholder) : new Sealer(key, words[1], placeholder);
         List<byte[]> drawn = Arrays.asList(
             given.getOrDefault("r-message-id", Arrays.asList((byte[]) null)).get(0), given.getOrDefault("r-ephemeral", Arrays.asList((byte[]) null)).get(0));
         long life = given.containsKey("sealed-life") ? Long.parseLong(one(given, "sealed-life")) : 0;

@@ -31,6 +31,7 @@ import pushcrypt.Sealer;
 import pushcrypt.SenderKey;
 import pushcrypt.SenderPublicKey;
 import pushcrypt.SenderRecord;
+import pushcrypt.Signer;
 import pushcrypt.Statement;
 import pushcrypt.Trust;
 import pushcrypt.TrustedSender;
@@ -128,6 +129,9 @@ final class Misuse {
         refused("a topic with a space", "malformed-context", () -> new Sealer(sender, "a b"));
         fault("a topic that is null", () -> new Sealer(sender, null));
         fault("a sender that is null", () -> new Sealer(null, "a"));
+        refused("a signature by another key", "wrong-signature", () -> new Sealer(signer(new byte[64]), "a", Placeholder.STANDARD));
+        refused("a signature of 63 bytes", "wrong-signature", () -> new Sealer(signer(new byte[63]), "a", Placeholder.STANDARD));
+        fault("a signature that is null", () -> new Sealer(signer(null), "a", Placeholder.STANDARD));
         fault("a device that is null", () -> sealer.seal(PAYLOAD, null, STANDARD));
         fault("31 bytes as a key", () -> SenderKey.of(new byte[31]));
         refused("an overlap of 61 days", "overlap-too-long",
@@ -142,6 +146,20 @@ final class Misuse {
         refused("a background push at once", "invalid-request", () -> sealer.request(background, null, null, 10));
         fault("a priority of 7", () -> sealer.request(push, null, null, 7));
         good.put("a background push by itself", sealer.request(background).headers().get("apns-priority").equals("5"));
+    }
+
+    private Signer signer(byte[] signature) {
+        return new Signer() {
+            @Override
+            public SenderPublicKey publicKey() {
+                return sender.publicKey();
+            }
+
+            @Override
+            public byte[] sign(byte[] message) {
+                return signature;
+            }
+        };
     }
 
     private void payload(String name, String code, String json) {

@@ -60,10 +60,9 @@ final class Apple {
         return value instanceof Number number && number.text().equals(digits);
     }
 
-    /** A number that a double holds; NaN for anything else. */
+    /** A number, infinite if a double cannot hold it; NaN for anything else. */
     private static double number(Object value) {
-        double number = value instanceof Number written ? Double.parseDouble(written.text()) : Double.NaN;
-        return Double.isInfinite(number) ? Double.NaN : number;
+        return value instanceof Number written ? Double.parseDouble(written.text()) : Double.NaN;
     }
 
     /** Refuses a field that is not as Apple documents it, and an alert that shows nothing. */

@@ -36,12 +36,7 @@ final class Attachments {
      * <p>The name is a label to show, never a path: [A-7] allows names that some systems treat as paths, such as `C:x`,
      * `CON` or a backslash.
      */
-    record Reference(String url, byte[] key, long size, byte[] sha256, String type, String name) {
-        @Override
-        public String toString() {
-            return "Reference";
-        }
-    }
+    record Reference(String url, byte[] key, long size, byte[] sha256, String type, String name) {}
 
     /** What a payload brings, and a code for each reason to have dropped some of it. */
     record Found(List<Reference> references, List<String> dropped) {}

@@ -29,12 +29,7 @@ final class Envelope {
 
     /** An authentic, fresh message, of which the app has to store and follow what {@link Receiver} says. */
     record Opened(byte[] payload, byte[] messageID, long sentAt, long timeToLive, byte[] sender, DeviceKey device,
-        List<byte[]> statements, List<String> told) {
-        @Override
-        public String toString() {
-            return "Opened";
-        }
-    }
+        List<byte[]> statements, List<String> told) {}
 
     private Envelope() {}
 

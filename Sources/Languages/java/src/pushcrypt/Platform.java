@@ -15,6 +15,11 @@ final class Platform {
         T run() throws GeneralSecurityException, PushcryptException;
     }
 
+    /** Signs a message. */
+    interface Sign {
+        byte[] sign(byte[] message) throws GeneralSecurityException, PushcryptException;
+    }
+
     /** Runs work. An algorithm that is missing is a fault of the platform, and not of the input. */
     static <T> T run(Work<T> work) throws PushcryptException {
         try {

@@ -46,7 +46,7 @@ public final class SealFilter implements AutoCloseable {
     private Process child;
     private BlockingQueue<byte[]> lines;
     private long next;
-    private int ends, queued;
+    private int ends, queued, completing;
     private boolean isClosing, isPausing;
     private PushcryptException failure;
 
@@ -130,7 +130,7 @@ public final class SealFilter implements AutoCloseable {
         try {
             synchronized (this) {
                 isClosing = true;
-                while (pending.size() + queued > 0 && failure == null) wait();
+                while (pending.size() + queued > 0 && failure == null || completing > 0) wait();
                 ending = child;
                 if (ending != null) lines.add(END);
             }
@@ -234,9 +234,21 @@ public final class SealFilter implements AutoCloseable {
         synchronized (this) {
             entry = pending.remove(Long.valueOf(number.text()));
             ends = 0;
+            completing += 1;
             notifyAll();
         }
-        if (entry == null) return;
+        try {
+            if (entry != null) complete(entry, members);
+        } finally {
+            synchronized (this) {
+                completing -= 1;
+                notifyAll();
+            }
+        }
+    }
+
+    /** Completes an answer, without the lock: it may run the caller's code, for which `close` waits. */
+    private static void complete(Entry entry, Members members) {
         if (members.get("error") instanceof Map<?, ?> error && !members.containsKey("payload")) {
             entry.answer.completeExceptionally(new PushcryptException(String.valueOf(error.get("code")), String.valueOf(error.get("message"))));
             return;
@@ -275,6 +287,7 @@ public final class SealFilter implements AutoCloseable {
         List<Entry> all = List.copyOf(pending.values());
         pending.clear();
         notifyAll();
-        all.forEach(entry -> entry.answer.completeExceptionally(failure));
+        PushcryptException reported = failure;
+        daemon("pushcrypt-failure", () -> all.forEach(entry -> entry.answer.completeExceptionally(reported)));
     }
 }

@@ -11,7 +11,9 @@ import java.util.Objects;
 public final class Sealer {
     private static final int LONGEST_FULL_BODY = 65536;
 
-    private final SenderKey sender;
+    private static final System.Logger LOGGER = System.getLogger("pushcrypt");
+
+    private final Sealing.Sender sender;
     private final String topic;
     private final Placeholder placeholder;
 
@@ -35,10 +37,40 @@ public final class Sealer {
      * @throws PushcryptException {@code malformed-context}
      */
     public Sealer(SenderKey sender, String topic, Placeholder placeholder) throws PushcryptException {
+        this(new Sealing.Sender(sender.publicKey, sender.id, Sealing.hedgeKey(sender.secret), message -> Sealing.sign(sender.signing, message)), topic, placeholder);
+    }
+
+    /**
+     * Creates a sealer with a key in a service, which is asked once: its hedge key comes from a signature over a label.
+     *
+     * @param signer the key that signs
+     * @param topic the app's bundle id, without {@code .voip}
+     * @param placeholder what a phone shows if it cannot open a message
+     * @throws PushcryptException {@code malformed-context} or {@code wrong-signature}
+     */
+    public Sealer(Signer signer, String topic, Placeholder placeholder) throws PushcryptException {
+        this(sender(signer), topic, placeholder);
+    }
+
+    private Sealer(Sealing.Sender sender, String topic, Placeholder placeholder) throws PushcryptException {
         Envelope.checkContext(topic);
-        this.sender = Objects.requireNonNull(sender, "sender");
+        if (topic.endsWith(".voip")) LOGGER.log(System.Logger.Level.WARNING, "the topic is the app's bundle id, without .voip; phones would not open this");
+        this.sender = sender;
         this.topic = topic;
         this.placeholder = Objects.requireNonNull(placeholder, "placeholder");
+    }
+
+    private static Sealing.Sender sender(Signer signer) throws PushcryptException {
+        SenderPublicKey publicKey = signer.publicKey();
+        Platform.Sign sign = message -> {
+            byte[] signature = signer.sign(message.clone());
+            if (signature.length != 64 || !TrustRules.verifies(publicKey.key, signature, message)) {
+                throw new PushcryptException("wrong-signature", "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519");
+            }
+            return signature;
+        };
+        byte[] seed = Platform.run(() -> sign.sign(Bytes.ascii("pushcrypt/1 hedge seed\0")));
+        return new Sealing.Sender(publicKey.key, publicKey.id, Sealing.hedgeKey(seed), sign);
     }
 
     /**
@@ -51,7 +83,7 @@ public final class Sealer {
      * @return what to send instead of the payload
      * @throws PushcryptException {@code malformed-payload}, {@code missing-aps}, {@code invalid-field}, {@code nothing-to-show}, {@code reserved-key},
      *     {@code too-many-attachments}, {@code payload-too-large}, {@code push-too-large}, {@code invalid-time}, {@code invalid-request} or
-     *     {@code malformed-reference}
+     *     {@code malformed-reference}, or {@code wrong-signature} of a signer
      */
     public SealedPush seal(byte[] payload, DevicePublicKey to, Instant at, SealOptions options) throws PushcryptException {
         return seal(payload, to, Platform.milliseconds(at), options, Sealing.Fixed.random());

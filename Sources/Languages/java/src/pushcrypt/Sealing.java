@@ -31,6 +31,9 @@ final class Sealing {
         }
     }
 
+    /** The key that signs, its id, the hedge key, and how it signs. */
+    record Sender(byte[] publicKey, byte[] id, byte[] hedge, Platform.Sign sign) {}
+
     /** What was sealed. */
     record Sealed(String push, byte[] messageID, long timeToLive, int widestLength) {}
 
@@ -52,7 +55,7 @@ final class Sealing {
     }
 
     /** An HMAC under the sender's hedge key, so that a cloned machine or a dead random source repeats nothing. */
-    static byte[] hedged(SenderKey sender, String label, byte[]... parts) {
+    static byte[] hedged(Sender sender, String label, byte[]... parts) {
         return hmac(sender.hedge, concat(ascii(label), concat(parts)));
     }
 
@@ -74,7 +77,7 @@ final class Sealing {
         return until.subtract(BigInteger.valueOf(sentAt)).add(BigInteger.valueOf(999)).divide(SECOND).longValueExact();
     }
 
-    static Sealed seal(byte[] payload, SenderKey sender, String topic, Placeholder placeholder, DevicePublicKey device, long sentAt, SealOptions options, Fixed fixed)
+    static Sealed seal(byte[] payload, Sender sender, String topic, Placeholder placeholder, DevicePublicKey device, long sentAt, SealOptions options, Fixed fixed)
         throws GeneralSecurityException, PushcryptException {
         PushType pushType = options.pushType;
         List<Statement> statements = options.announcing;
@@ -111,7 +114,7 @@ final class Sealing {
         byte[] contentHash = Bytes.sha256(Bytes.part(inner, Envelope.CONTENT, inner.length));
         byte[] ikmE = hedged(sender, "pushcrypt/1 ephemeral\0", fixed.ephemeral, header, device.key, sender.id, Envelope.lp16(topic), contentHash);
         Hpke.Setup setup = Hpke.setupBaseS(device.key, Envelope.envelopeInfo(header, topic), ikmE);
-        byte[] signature = sign(sender.signing, Envelope.signed(header, setup.enc(), device.key, sender.publicKey, topic, contentHash));
+        byte[] signature = sender.sign.sign(Envelope.signed(header, setup.enc(), device.key, sender.publicKey, topic, contentHash));
         System.arraycopy(signature, 0, inner, 4, signature.length);
         byte[] envelope = concat(header, setup.enc(), setup.context().seal(new byte[0], inner));
         return new Sealed(clear + Envelope.encode(envelope) + "\"}", messageID, timeToLive, widestLength);

@@ -5,12 +5,10 @@ import java.security.PrivateKey;
 /** A provider's secret key, Ed25519, with which it signs. */
 public final class SenderKey extends AbstractSecretKey {
     final PrivateKey signing;
-    final byte[] hedge;
 
     private SenderKey(byte[] secret) throws PushcryptException {
         super(secret, Platform.run(() -> Keys.ed25519Public(secret)), Keys.ED25519, Keys.Kind.SENDER_SECRET);
         signing = Platform.run(() -> Keys.privateKey("Ed25519", 0x70, secret));
-        hedge = Sealing.hedgeKey(secret);
     }
 
     /**
@@ -58,12 +56,5 @@ public final class SenderKey extends AbstractSecretKey {
      */
     public SenderPublicKey publicKey() {
         return SenderPublicKey.checked(publicKey);
-    }
-
-    /** The same key with the hedge key that a key service's signature gives; for vectors. */
-    SenderKey(SenderKey key, byte[] hedgeSeed) {
-        super(key.secret, key.publicKey, Keys.ED25519, Keys.Kind.SENDER_SECRET);
-        signing = key.signing;
-        hedge = Sealing.hedgeKey(hedgeSeed);
     }
 }

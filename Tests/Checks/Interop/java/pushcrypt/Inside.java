@@ -55,8 +55,23 @@ public final class Inside {
         return Reserved.read(Payload.checkPayload(payload), "");
     }
 
-    public static SenderKey hedged(SenderKey key, byte[] signature) {
-        return new SenderKey(key, signature);
+    /** A key in a service: it signs the same, but its seed is not known. */
+    public static Signer signer(SenderKey key) {
+        return new Signer() {
+            @Override
+            public SenderPublicKey publicKey() {
+                return key.publicKey();
+            }
+
+            @Override
+            public byte[] sign(byte[] message) {
+                try {
+                    return Sealing.sign(key.signing, message);
+                } catch (GeneralSecurityException missing) {
+                    throw new IllegalStateException(missing);
+                }
+            }
+        };
     }
 
     /** Seals with the random bytes of a vector; those that it lacks are drawn. */
