@@ -165,7 +165,7 @@ import Testing
         #expect(try outcome(arguments) == Outcome(exit: .done, output: "", messages: ""))
         #expect(try directory.read("out.txt") == "to a; file -\n")
         let again = try outcome(arguments)
-        #expect(again.exit == .failed)
+        #expect(again.exit == .usage)
         #expect(again.messages.hasSuffix("out.txt' exists already\npushcrypt: hint: --force replaces it\n"))
         #expect(try outcome(arguments + ["--force", "-q"]).exit == .done)
         #expect(try directory.read("out.txt") == "to a; quiet; file -\n")

@@ -197,7 +197,7 @@ private final class Asking: Sendable {
     func noTerminal() {
         let asking = Asking(at: "/nonexistent/tty")
         let failure = #expect(throws: CommandFailure.self) { try asking.wait() }
-        #expect(failure?.exit == .failed)
+        #expect(failure?.exit == .usage)
         #expect(failure?.message == "there is no terminal to ask at: no such file or directory")
         #expect(failure?.hints == ["use a file"])
     }

@@ -2,8 +2,8 @@ import Pushcrypt
 import PushcryptDeveloperTools
 
 extension PayloadLint {
-    init(_ push: String, _ headers: Headers = Headers(), isSentExactly: Bool = false) {
-        self.init(Bytes(push.utf8), headers: headers, isSentExactly: isSentExactly)
+    init(_ push: String, _ headers: Headers = Headers(), isSentExactly: Bool = false, isToBeSealed: Bool = false) {
+        self.init(Bytes(push.utf8), headers: headers, isSentExactly: isSentExactly, isToBeSealed: isToBeSealed)
     }
 
     /// `severity code place`, as tests write a finding.

@@ -169,4 +169,25 @@ import Testing
             PayloadLint("{\"aps\":{\"alert\":\"x\",\(keys)}}").findings.count { $0.has(.unknownField) } == 80_000)
         #expect(processorSeconds() - start < 60)
     }
+
+    @Test(arguments: [
+        ("1e400", true), ("-1E999", true), ("[{\"a\":1e400}]", true), ("1e300", false), ("\"1e400\"", false),
+    ])
+    func aNumberThatPhonesCannotReadIsAWarning(_ value: String, _ isReported: Bool) {
+        let lint = PayloadLint(#"{"aps":{"alert":"a"},"x":\#(value)}"#)
+        #expect(lint.lines.contains("warning invalid-field x") == isReported)
+    }
+
+    @Test func beforeSealingOnlyWhatSealingKeepsIsReported() {
+        let clean = #"{"aps":{"alert":{"title":"a","body":"b"},"sound":"bell.caf","badge":1},"chat":"c41"}"#
+        #expect(PayloadLint(clean, isToBeSealed: true).findings.isEmpty && !PayloadLint(clean).findings.isEmpty)
+        let misspelt = #"{"aps":{"alert":"a","sonud":"x"},"pushcrypt":1}"#
+        #expect(
+            PayloadLint(misspelt, isToBeSealed: true).lines == [
+                "error reserved-key pushcrypt", "error unknown-field aps.sonud",
+            ])
+        // A sealed push is checked as it is.
+        let sealed = #"{"aps":{"alert":"secret","mutable-content":1},"ENCRYPTED_DATA":"A"}"#
+        #expect(PayloadLint(sealed, isToBeSealed: true).lines == PayloadLint(sealed).lines)
+    }
 }

@@ -33,6 +33,14 @@ import Testing
         #expect(Self.lines(.init(topic: "com.apple.mgmt.External.x y", pushType: "mdm")).isEmpty)
     }
 
+    @Test func aTopicWithTwoSuffixesIsAWarning() {
+        #expect(
+            Self.lines(.init(topic: "com.example.app.voip.voip", pushType: "voip")) == [
+                "warning wrong-topic apns-topic"
+            ])
+        #expect(Self.lines(.init(topic: "com.example.app.voip", pushType: "voip")).isEmpty)
+    }
+
     @Test(arguments: ["alerts", "", "Alert", "silent"]) func anUnknownPushTypeIsAnError(_ type: String) {
         #expect(Self.lines(.init(pushType: type)) == ["error unknown-push-type apns-push-type"])
     }

@@ -45,6 +45,12 @@ struct OpenedTests {
         #expect(content.userInfo.count == 2, "the app's, and the receiver's mark")
     }
 
+    @Test func aNumberBeyondADoubleCostsItsMemberOnly() async throws {
+        let content = try await show(#"{"aps":{"alert":"B"},"chat":"c41","x":1e400,"y":{"z":[1,-1E999]},"n":1.5}"#)
+        #expect(content.userInfo["chat"] as? String == "c41" && content.userInfo["n"] as? Double == 1.5)
+        #expect(content.userInfo["x"] == nil && content.userInfo["y"] == nil)
+    }
+
     @Test(
         arguments: [
             (#""default""#, UNNotificationSound.default),

@@ -62,6 +62,9 @@ extension CommunicationSender {
         return read(member: value)
     }
 
+    /// The names in the member of a payload.
+    package static let memberNames: Set = ["name", "handle", "conversation", "recipients", "avatar"]
+
     /// Reads the member itself, an object.
     package static func read(member value: JSONValue) -> (sender: CommunicationSender?, dropped: [AttachmentError]) {
         func isAbsent(_ name: String) -> Bool { value[name].map { $0.kind == .null } ?? true }

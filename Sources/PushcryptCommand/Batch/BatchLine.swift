@@ -16,6 +16,8 @@ package struct BatchLine {
     private(set) var passed: [JSONMember] = []
     /// The first member that cannot be passed through, because the answer may have one of this name.
     private var reservedName: String?
+    /// The first member that is nearly one for this program, and that one: it is not repeated, it may be a payload.
+    private var misspelt: (name: String, meant: String)?
 
     /// Parses a line.
     ///
@@ -38,6 +40,8 @@ package struct BatchLine {
                 members.append(member)
             } else if reserved.contains(member.name) {
                 reservedName = reservedName ?? member.name
+            } else if let meant = names.first(where: { Self.isNearly($0, member.name) }) {
+                misspelt = misspelt ?? (member.name, meant)
             } else {
                 passed.append(member)
             }
@@ -46,17 +50,44 @@ package struct BatchLine {
         if LineFailure.hasWritten(passed) { passed.removeAll { LineFailure.members.contains($0.name) } }
     }
 
+    /// Whether a name is another in other letter case, or one of at least three letters with one letter wrong, missing, too many
+    /// or exchanged with its neighbour.
+    private static func isNearly(_ name: String, _ other: String) -> Bool {
+        let (a, b) = (Array(name.utf8.map(folded)), Array(other.utf8.map(folded)))
+        guard abs(a.count - b.count) <= 1 else { return false }
+        if a == b { return true }
+        let start = zip(a, b).prefix { $0 == $1 }.count
+        let end = zip(a[start...].reversed(), b[start...].reversed()).prefix { $0 == $1 }.count
+        let (left, right) = (a[start..<a.count - end], b[start..<b.count - end])
+        guard min(a.count, b.count) >= 3 else { return false }
+        return left.count <= 1 && right.count <= 1 || left.count == 2 && left.elementsEqual(right.reversed())
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+        case UInt8(ascii: "_"): UInt8(ascii: "-")
+        default: byte
+        }
+    }
+
     package subscript(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
 
-    /// Returns the text of a member, or nil if the line does not have it.
+    /// The value of a member; nil if the line does not have it, or has null.
+    func value(_ name: String) -> JSONValue? { self[name].flatMap { $0.kind == .null ? nil : $0 } }
+
+    /// Returns the text of a member; nil if the line does not have it, or has null.
     package func text(_ name: String) throws(LineFailure) -> String? {
-        guard let value = self[name] else { return nil }
+        guard let value = value(name) else { return nil }
         guard let text = value.string else { throw LineFailure(.malformedLine, "\(name) must be a string") }
         return text
     }
 
-    /// Refuses a line that brings a reserved member.
+    /// Refuses a line that brings a reserved member, or nearly one for this program.
     package func refuseReserved() throws(LineFailure) {
+        if let (name, meant) = misspelt {
+            throw LineFailure(.reservedKey, "the key \(quoted(name)) is nearly '\(meant)': write that, or rename yours")
+        }
         guard let reservedName else { return }
         let hyphenated = String(reservedName.map { $0 == "_" ? "-" : $0 })
         throw LineFailure(

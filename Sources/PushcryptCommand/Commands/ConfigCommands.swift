@@ -60,6 +60,11 @@ struct ConfigSetCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
         if let value { try setting.check(value) }
+        if setting == .topic,
+            let topic = try value.map({ (value) throws(CommandFailure) in try Topic(value, in: "VALUE") })
+        {
+            console.warnOfSuffix(topic)
+        }
         try withStoreErrors { () throws(KeyStoreError) in try store.setSetting(value, named: setting.rawValue) }
         return .done
     }

@@ -67,7 +67,7 @@ struct DeviceAddCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
         var registration = try DeviceInput.registration(bytes)
-        if let topic = try topic.topic() {
+        if let topic = try topic.topic(console) {
             guard registration.topic == nil || registration.topic == topic else {
                 throw .usage("the record is for another topic than --topic", hint: "leave --topic out")
             }

@@ -58,7 +58,7 @@ struct DeviceRemoveCommand: CommandBody {
             try console.report(
                 [("removed", removals.count - unknown.count), ("unknown", unknown.count)], asJSON: true)
         }
-        return unknown.isEmpty ? .done : .usage
+        return unknown.isEmpty ? .done : .refused
     }
 
     private func removeUnregistered(file: String, _ console: Console) throws(CommandFailure) -> ExitCode {

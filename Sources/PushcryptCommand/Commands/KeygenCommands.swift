@@ -122,7 +122,7 @@ extension Console {
     /// Stores a device's key, a new one without `imported`, and prints what the provider needs.
     func keep(_ imported: DeviceKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
         let store = try open(arguments.store)
-        let topic = try arguments.topic.topic()
+        let topic = try arguments.topic.topic(self)
         let (name, now, clock) = (arguments.name, timestamp, arguments.clock.assurance(self))
         // Before the first key that is made here, because nothing sent earlier can be for it, and so that a failure leaves no
         // key that nobody was told of.
@@ -144,7 +144,7 @@ extension Console {
     /// Stores a sender's key, a new one without `imported`, and prints what the phones need.
     func keep(_ imported: SenderKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
         let store = try open(arguments.store)
-        let topic = try arguments.topic.topic()
+        let topic = try arguments.topic.topic(self)
         let (name, now, clock) = (arguments.name, timestamp, arguments.clock.assurance(self))
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record =

@@ -14,6 +14,7 @@ struct LintCommand: CommandBody {
             examples: [
                 Example("pushcrypt lint payload.json"),
                 Example("pushcrypt seal --to phone1 payload.json | pushcrypt lint --strict", "before it is sent"),
+                Example("pushcrypt lint --before-seal --strict payload.json", "in tests of what you seal"),
                 Example("pushcrypt lint --ios App --json", "one object per line"),
             ])
     }
@@ -21,6 +22,7 @@ struct LintCommand: CommandBody {
     private let file: String?
     private let headers: PayloadLint.Headers
     private let isSentExactly: Bool
+    private let isToBeSealed: Bool
     private let isStrict: Bool
     private let project: String?
     private let isJSON: Bool
@@ -37,12 +39,15 @@ struct LintCommand: CommandBody {
             id: arguments.value("--apns-id", "UUID", help: "the apns-id"))
         isSentExactly = arguments.flag(
             "--exact", help: "the sender sends these exact bytes: measure no other form")
+        isToBeSealed = arguments.flag(
+            "--before-seal", help: "what you are going to seal: nothing about what the relay reads")
         isStrict = arguments.flag("--strict", help: "end with 65 for warnings too")
         project = arguments.value(
             "--ios", "DIR", .folder, help: "check the folder of an Xcode project or an extension")
         isJSON = arguments.json()
         for name in [
             "--topic", "--push-type", "--priority", "--expiration", "--collapse-id", "--apns-id", "--exact",
+            "--before-seal",
         ] {
             arguments.option(
                 "--ios", excludes: [name], hint: "\(name) is about a push, --ios about a project")
@@ -58,7 +63,7 @@ struct LintCommand: CommandBody {
     private func lintPush(_ console: Console) throws(CommandFailure) -> [Finding] {
         let lint = PayloadLint(
             try console.read(file ?? "-", limit: JSONDocument.defaultMaximumBytes), headers: headers,
-            isSentExactly: isSentExactly)
+            isSentExactly: isSentExactly, isToBeSealed: isToBeSealed)
         let report = PayloadReport(lint)
         var output = OutputBuffer(console)
         try output.append(isJSON ? report.json(console) : report.text(console))

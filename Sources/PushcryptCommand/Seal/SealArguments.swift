@@ -199,7 +199,7 @@ extension SealSettings {
     }
 
     init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
-        topic = try arguments.topic.topic()
+        topic = try arguments.topic.topic(console)
         placeholder = arguments.placeholder.choice
         options = try Sealer.Options(arguments)
         needsTimeToLive = arguments.message.timeToLive == nil

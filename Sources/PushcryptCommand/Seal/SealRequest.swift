@@ -54,12 +54,12 @@ extension SealRequest {
         self.init(to: try Self.recipient(line), settings)
         payload = try Self.payload(line, isExpected: hasPayload)
         topic = try Self.topic(line)
-        placeholder = try line["placeholder"].map { (value) throws(LineFailure) in try PlaceholderChoice(value) }
+        placeholder = try line.value("placeholder").map { (value) throws(LineFailure) in try PlaceholderChoice(value) }
         if let name = try line.text("id") { options.messageName = name }
-        if let time = line["ttl"] { options.timeToLive = try Self.interval(time) }
-        if let names = line["withdraw"] { options.withdrawing = try Self.names(names) }
-        if let value = line["from"] { from = try Self.sender(value) }
-        if let drop = line["drop"] {
+        if let time = line.value("ttl") { options.timeToLive = try Self.interval(time) }
+        if let names = line.value("withdraw") { options.withdrawing = try Self.names(names) }
+        if let value = line.value("from") { from = try Self.sender(value) }
+        if let drop = line.value("drop") {
             guard let isDropped = drop.bool else { throw LineFailure(.malformedLine, "drop must be true or false") }
             options.isDropped = isDropped
         }
@@ -67,7 +67,7 @@ extension SealRequest {
             do throws(SealError) { options.pushType = try PushType(name) } catch { throw LineFailure(error) }
         }
         if let name = try line.text("collapse-id") { headers.collapseName = name }
-        if let number = line["priority"] { headers.priority = try Self.priority(number) }
+        if let number = line.value("priority") { headers.priority = try Self.priority(number) }
     }
 
     private static func recipient(_ line: BatchLine) throws(LineFailure) -> Recipient {
@@ -128,7 +128,8 @@ extension SealRequest {
             guard let sender = CommunicationSender(name: name) else { throw malformed }
             return sender
         }
-        guard value.kind == .object else { throw malformed }
+        guard value.kind == .object, value.members.allSatisfy({ CommunicationSender.memberNames.contains($0.name) })
+        else { throw malformed }
         let (sender, dropped) = CommunicationSender.read(member: value)
         if let error = dropped.first { throw LineFailure(.malformedLine, "from: \(error)") }
         guard let sender else { throw malformed }

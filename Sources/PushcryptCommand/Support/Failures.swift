@@ -60,7 +60,7 @@ extension CommandFailure {
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
             case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .futureTime,
-                .rotationRefused, .keyIDTaken:
+                .rotationRefused, .keyIDTaken, .unknownDevice, .removedDevice:
                 .refused
             default: .usage
             }

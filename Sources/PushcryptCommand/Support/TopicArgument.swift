@@ -1,5 +1,6 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptDeveloperTools
 
 /// `--topic`: an app.
 struct TopicArgument: Sendable {
@@ -12,6 +13,13 @@ struct TopicArgument: Sendable {
         help: String = "the app, such as com.example.app; required if no key is bound to one"
     ) {
         text = arguments.value("--topic", "BUNDLE-ID", help: help)
+    }
+
+    /// The topic, if one was given, with a warning if it looks like one of APNs.
+    func topic(_ console: Console) throws(CommandFailure) -> Topic? {
+        let topic = try topic()
+        if let topic { console.warnOfSuffix(topic) }
+        return topic
     }
 
     /// The topic, if one was given.
@@ -34,5 +42,15 @@ extension Topic {
     static var example: Topic {
         guard let topic = try? Topic("com.example.app") else { preconditionFailure("the example is a topic") }
         return topic
+    }
+}
+
+extension Console {
+    /// Warns of a topic that ends like APNs topics of one push type: phones would look for another app.
+    func warnOfSuffix(_ topic: Topic) {
+        guard let suffix = topic.typeSuffix else { return }
+        warning(
+            "\(topic) ends with \(suffix), as topics of APNs do: give the app's bundle id, usually \(topic.bundleID.dropLast(suffix.count)); requests get the suffix"
+        )
     }
 }

@@ -102,7 +102,7 @@ extension Console {
         do throws(SystemError) {
             answer = try Terminal.ask(question, at: terminal, into: &secret)
         } catch {
-            throw .failed("there is no terminal to ask at: \(error.text)", hint: hint)
+            throw .usage("there is no terminal to ask at: \(error.text)", hint: hint)
         }
         switch answer {
         case .line(0), .ended: throw .failed("nothing was entered")

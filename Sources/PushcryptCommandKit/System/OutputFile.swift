@@ -114,7 +114,7 @@ package struct OutputFile: ~Copyable {
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG where force: return
-        case S_IFREG: throw .failed("\(quoted(path)) exists already", hint: "--force replaces it")
+        case S_IFREG: throw .usage("\(quoted(path)) exists already", hint: "--force replaces it")
         case S_IFDIR: throw .failed("\(quoted(path)) is a directory")
         case S_IFLNK: throw .failed("\(quoted(path)) is a symbolic link", hint: "name the file that it points to")
         default: throw .failed("\(quoted(path)) is not a regular file", hint: "-o - writes to standard output")

@@ -13,6 +13,12 @@ extension LintFindings {
                     : "the key is reserved: inside an envelope it holds the keys of attachments and of a full body, and it must not appear beside one",
                 fix: push.envelope == nil ? "rename it" : "remove it")
         }
+        for (name, value) in push.root.members where name != PayloadKeys.aps && !value.hasDoublesOnly {
+            add(
+                .warning, .invalidField, at: place("", name),
+                "has a number beyond what phones read, and the app gets the push without this key",
+                fix: "write the number as a string")
+        }
         guard let fields = push.fields else {
             if push.type?.needsAPS ?? true, !(push.envelope != nil && push.type == .voip) {
                 add(

@@ -32,6 +32,11 @@ extension LintFindings {
                     : "use for example com.example.app\(suffix)")
             return
         }
+        if let twice = (try? Topic(String(bundleID)))?.typeSuffix {
+            add(
+                .warning, .wrongTopic, at: "apns-topic", "has two suffixes, \(twice)\(suffix)",
+                fix: "give the app's bundle id alone as the topic: requests get the suffix")
+        }
     }
 
     private mutating func check(priority: String, for type: APNsPushType?) {

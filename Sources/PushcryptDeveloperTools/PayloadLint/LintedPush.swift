@@ -43,6 +43,11 @@ enum APNsPushType: String, CaseIterable {
     }
 }
 
+extension Topic {
+    /// The end that makes this look like an APNs topic of one push type, such as `.voip`; nil for most bundle ids.
+    package var typeSuffix: String? { APNsPushType(topic: bundleID)?.topicSuffix }
+}
+
 /// A parsed push, before any rule is applied.
 struct LintedPush {
     /// The key that names the app in an `.apns` file; `simctl push` reads it, and nobody sends it.

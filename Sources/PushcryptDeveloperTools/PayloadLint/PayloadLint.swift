@@ -86,10 +86,17 @@ public struct PayloadLint: Sendable {
     ///   - headers: The headers that are sent with it.
     ///   - isSentExactly: Whether the JSON reaches Apple byte for byte, so that its own length is checked and not the
     ///     longest form that a client may re-encode it to.
-    public init(_ push: some Sequence<UInt8>, headers: Headers = Headers(), isSentExactly: Bool = false) {
+    ///   - isToBeSealed: Whether the push is what a provider is going to seal: there are then no findings about what the relay
+    ///     can read or about what sealing adds, and a field of `aps` that the system does not know is an error. Ignored for a
+    ///     sealed push.
+    public init(
+        _ push: some Sequence<UInt8>, headers: Headers = Headers(), isSentExactly: Bool = false,
+        isToBeSealed: Bool = false
+    ) {
         var findings = LintFindings()
         if let push = LintedPush(ContiguousArray(push), headers, &findings) {
             findings.check(push)
+            if isToBeSealed, push.envelope == nil { findings.keepThoseOfSealing() }
             sizes = findings.measure(push, isSentExactly: isSentExactly)
             isSealed = push.envelope != nil
             pushType = push.typeName
@@ -118,6 +125,17 @@ struct LintFindings {
         _ severity: Finding.Severity, _ code: PayloadLint.Code, at place: String, _ message: String, fix: String
     ) {
         findings.append(Finding(severity, code: code.description, at: place, message, fix: fix))
+    }
+
+    /// Leaves out what sealing changes; a misspelt field is worse than a warning, because nobody sees it later.
+    mutating func keepThoseOfSealing() {
+        let changed: [PayloadLint.Code] = [.notSealed, .clearText, .clearField, .clearKey, .extensionNotStarted]
+        findings = findings.compactMap { finding in
+            if changed.contains(where: { $0.description == finding.code }) { return nil }
+            guard finding.code == PayloadLint.Code.unknownField.description else { return finding }
+            return Finding(
+                .error, code: finding.code, at: finding.place, finding.message, fix: finding.fix)
+        }
     }
 
     mutating func check(_ push: LintedPush) {

@@ -44,7 +44,8 @@ extension PayloadLint {
         public static let malformedPayload = Code(known: .malformedPayload)
         /// There is no `aps` object.
         public static let missingAPS = Code(known: .missingAPS)
-        /// A field of `aps` has a type or a value that Apple's documentation does not allow.
+        /// A field of `aps` has a type or a value that Apple's documentation does not allow, or a key of the app has a number
+        /// that phones cannot read.
         public static let invalidField = Code(known: .invalidField)
         /// A field that a Live Activity push needs is missing.
         public static let missingField = Code(known: .missingField)

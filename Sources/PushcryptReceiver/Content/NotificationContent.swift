@@ -114,9 +114,8 @@ extension NotificationContent {
             targetContentIdentifier = aps["target-content-id"]?.string
             filterCriteria = aps["filter-criteria"]?.string
         }
-        let members = root.members.filter { !PayloadKeys.all.contains($0.name) }
-        // The system's reader takes all of the members or none. (N-2)
-        guard members.allSatisfy(\.value.hasDoublesOnly) else { return }
+        // With a number beyond a double, the system's reader would take none of the members. (N-2)
+        let members = root.members.filter { !PayloadKeys.all.contains($0.name) && $0.value.hasDoublesOnly }
         var json = JSONWriter()
         json.object { json in
             for member in members {

@@ -92,6 +92,29 @@ import Testing
         #expect(refusal { () throws(LineFailure) in try other.refuseReserved() } == nil)
     }
 
+    @Test(
+        "A name that is nearly one for this program is refused, and its value not repeated",
+        arguments: [
+            ("tll", "ttl"), ("TTL", "ttl"), ("Payload", "payload"), ("payloads", "payload"), ("paylod", "payload"),
+            ("apyload", "payload"), ("push_type", "push-type"), ("To", "to"), ("too", nil), ("t", nil), ("tt", nil),
+            ("lt", nil), ("loadpay", nil), ("payloader", nil), ("", nil),
+        ])
+    func misspelt(name: String, meant: String?) throws {
+        let text = #"{"to":"phone1","\#(name)":"SECRET"}"#
+        let line = try BatchLine(
+            ContiguousArray(text.utf8), names: ["to", "payload", "ttl", "push-type"], reserved: [])
+        var message: String?
+        do throws(LineFailure) { try line.refuseReserved() } catch { message = error.message }
+        #expect(message?.contains("'\(meant ?? "")'") == (meant == nil ? nil : true), "\(message ?? "")")
+        #expect(line.passed.isEmpty == (meant != nil))
+    }
+
+    @Test("A member with null counts as missing")
+    func null() throws {
+        let line = try BatchLine(ContiguousArray(#"{"ttl":null,"to":null}"#.utf8), names: ["to", "ttl"], reserved: [])
+        #expect(try line.text("ttl") == nil && line.value("ttl") == nil && line["to"]?.kind == .null)
+    }
+
     private func refusal(_ body: () throws(LineFailure) -> Void) -> String? {
         do throws(LineFailure) {
             try body()

@@ -90,13 +90,12 @@ def opened(payload: bytes) -> Content:
     score = fraction(aps.get("relevance-score"))
     content.put("relevance-score", repr(score) if score else "")
     others = {name: value for name, value in members.items() if name not in ("aps", "pushcrypt", "ENCRYPTED_DATA")}
-    if fits_doubles(others):
-        content.put("user-info", *others)
+    content.put("user-info", *(name for name, value in others.items() if fits_doubles(value)))
     return content
 
 
 def fits_doubles(value: object) -> bool:
-    """The system's reader of JSON takes all or nothing."""
+    """The system's reader of JSON would take nothing with a number beyond a double."""
     if isinstance(value, Number):
         return math.isfinite(float(value))
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
