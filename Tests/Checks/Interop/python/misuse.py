@@ -229,4 +229,8 @@ def answers(device, sender):
     yield "the fingerprint of half of a pair", len(fingerprint(HALF)) == 8
     start = time.process_time()
     hard = refused("malformed-payload", _json.parse_object, b"[" * 33 + b'"' + b'\\"' * 8_000, Code.MALFORMED_PAYLOAD)
-    yield "an unterminated string", hard and time.process_time() - start < 0.1
+    hard = hard and time.process_time() - start < 0.1
+    wide = b'{"aps":{"alert":"' + b'a\\"' * 15_000 + b'" }, "own":"' + b"b" * 15_000 + b'" }'
+    refused_wide = refused("payload-too-large", Sealer(sender, topic="a").seal, wide, device)
+    yield "white space behind long texts", refused_wide and time.process_time() - start < 0.3
+    yield "an unterminated string", hard

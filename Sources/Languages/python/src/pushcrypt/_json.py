@@ -22,7 +22,8 @@ STRING = r'"(?:[^"\\]|\\.)*"?'
 OUTSIDE_STRINGS = re.compile(STRING, re.DOTALL)
 BRACKETS = re.compile(r"[\[\]{}]")
 SPACES = re.compile(rb"(%b)|[ \t\n\r]+" % STRING.encode(), re.DOTALL)
-MINIMAL = re.compile(rb'(?:[^" \t\n\r]+|"(?:[^"\\]+|\\.)*")*', re.DOTALL)
+# Each repetition begins with another character than the one before it ends with, or what does not match would take exponential time.
+MINIMAL = re.compile(rb'[^" \t\n\r]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^" \t\n\r]*)*', re.DOTALL)
 
 
 class Number(str):
