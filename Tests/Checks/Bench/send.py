@@ -113,7 +113,7 @@ def main():
         server, port = serve(1000)
         try:
             _, way = clients(port)
-            most = memory([f"{PROGRAM}-send", *way, "--window", "4000", "lines"])
+            most = memory([f"{PROGRAM}-send", *way, "lines"])
         finally:
             server.kill()
             server.wait()
