@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests too long for `make test`: each part is a script beside this one, runs alone, and prints one line
 #     figure: NAME key=value key=value …
-# which Docs/Assurance.md quotes. A part with a figure for the same sources is not run again, so that an interrupted run
+# the last of which are in figures.txt. A part with a figure for the same sources is not run again, so that an interrupted run
 # resumes; FRESH=1 runs all parts. Arguments name the parts to run.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
