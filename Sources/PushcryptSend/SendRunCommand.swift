@@ -132,7 +132,7 @@ extension SendRunCommand {
         settings.log = arguments.log
         settings.isDry = arguments.isDryRun
         let certificate = try arguments.login.certificate(console)
-        for environment in SendLogin.Environment.allCases {
+        for environment in SendEnvironment.allCases {
             settings.destinations[environment] = try arguments.login.destination(environment, certificate)
         }
         return settings

@@ -46,7 +46,7 @@ extension SendLogin {
     }
 }
 
-extension SendLogin.Environment {
+extension SendEnvironment {
     /// Apple's server.
     fileprivate var host: String {
         switch self {

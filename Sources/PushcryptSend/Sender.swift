@@ -26,8 +26,8 @@ private final class Route {
 final class Sender {
     struct Settings {
         var dispatch = Dispatcher.Settings()
-        var destinations: [SendLogin.Environment: Destination] = [:]
-        var standardEnvironment = SendLogin.Environment.production
+        var destinations: [SendEnvironment: Destination] = [:]
+        var standardEnvironment = SendEnvironment.production
         /// In milliseconds.
         var retryFor: UInt64 = 3_600_000
         var window = 2000
@@ -45,7 +45,7 @@ final class Sender {
     private let evidence = SetupEvidence()
     private let dialer: Dialer
     private let stop: StopSignal
-    private var routes: [SendLogin.Environment: Route] = [:]
+    private var routes: [SendEnvironment: Route] = [:]
     private var input: InputLines
     private let inputDescriptor: Descriptor
     private var output: SendOutput
@@ -156,7 +156,7 @@ extension Sender {
         }
     }
 
-    private func route(to environment: SendLogin.Environment) -> Route {
+    private func route(to environment: SendEnvironment) -> Route {
         if let route = routes[environment] { return route }
         let destination = settings.destinations[environment] ?? Destination(host: "")
         let route = Route(

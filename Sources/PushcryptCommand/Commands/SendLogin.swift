@@ -4,14 +4,12 @@ internal import PushcryptKeyStore
 
 /// The options that say who sends, and to where: those of `send` and of `doctor --send`.
 package struct SendLogin: Sendable {
-    package enum Environment: String, CaseIterable, Sendable { case production, sandbox }
-
     package let key: String?
     package let keyID: String?
     package let team: String?
     package let certificate: String?
     package let passphraseFile: String?
-    package let environment: Environment?
+    package let environment: SendEnvironment?
     package let host: String?
     package let authorities: String?
     package let proxy: String?
@@ -76,14 +74,6 @@ package struct SendLogin: Sendable {
             return words
         }
     }
-}
-
-/// Whether a text is a key id or a team id: ten letters and digits, of which Apple writes the letters in upper case.
-package func isAppleID(_ text: String) -> Bool {
-    text.utf8.count == 10
-        && text.utf8.allSatisfy {
-            UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-        }
 }
 
 /// Runs `pushcrypt-send`, the program that is linked with HTTP, instead of this one; returns why it cannot.

@@ -32,7 +32,7 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    private static let environments = SendLogin.Environment.allCases.map(\.rawValue)
+    private static let environments = SendEnvironment.allCases.map(\.rawValue)
     private static let clearFields = Placeholder.ClearField.allCases.map(\.rawValue)
 
     /// The kind of the value.
@@ -102,4 +102,15 @@ extension SQLiteKeyStore {
     func seconds(_ setting: Setting) throws(KeyStoreError) -> Int? {
         try self.setting(setting).flatMap(setting.seconds)
     }
+}
+
+/// The two hosts of APNs: for apps from the App Store and TestFlight, and for those that Xcode installed.
+package enum SendEnvironment: String, CaseIterable, Sendable { case production, sandbox }
+
+/// Whether a text is a key id or a team id: ten letters and digits, of which Apple writes the letters in upper case.
+package func isAppleID(_ text: String) -> Bool {
+    text.utf8.count == 10
+        && text.utf8.allSatisfy {
+            UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+        }
 }

@@ -19,7 +19,7 @@ struct SendLine {
     private static let errorStart = ContiguousArray("{\"error\":".utf8)
 
     enum Content {
-        case message(PushToSend, SendLogin.Environment?)
+        case message(PushToSend, SendEnvironment?)
         /// The line says why it was not sealed: it is its own answer.
         case passedOn
         case refused(LineFailure)
@@ -69,7 +69,7 @@ struct SendLine {
     }
 
     /// A message from the command line, without a line.
-    init(_ request: PushToSend, _ environment: SendLogin.Environment?) {
+    init(_ request: PushToSend, _ environment: SendEnvironment?) {
         number = 1
         content = .message(request, environment)
         (front, back, headers) = ([], [], [])
@@ -120,9 +120,9 @@ extension SendLine {
         return UInt64(number)
     }
 
-    private static func environment(_ line: BatchLine) throws(LineFailure) -> SendLogin.Environment? {
+    private static func environment(_ line: BatchLine) throws(LineFailure) -> SendEnvironment? {
         guard let name = try line.text("environment") else { return nil }
-        guard let environment = SendLogin.Environment(rawValue: name) else {
+        guard let environment = SendEnvironment(rawValue: name) else {
             throw LineFailure(.malformedLine, "environment must be production or sandbox")
         }
         return environment
