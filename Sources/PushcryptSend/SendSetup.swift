@@ -34,7 +34,7 @@ extension SendLogin {
     }
 
     func destination(
-        _ environment: Environment, _ certificate: ClientCertificate?
+        _ environment: SendEnvironment, _ certificate: ClientCertificate?
     ) throws(CommandFailure) -> Destination {
         var destination = Destination(host: environment.host)
         if let host { try destination.take(host) }

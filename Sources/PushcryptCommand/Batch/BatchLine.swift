@@ -53,14 +53,17 @@ package struct BatchLine {
     /// Whether a name is another in other letter case, or one of at least three letters with one letter wrong, missing, too many
     /// or exchanged with its neighbour.
     private static func isNearly(_ name: String, _ other: String) -> Bool {
-        let (a, b) = (Array(name.utf8.map(folded)), Array(other.utf8.map(folded)))
-        guard abs(a.count - b.count) <= 1 else { return false }
-        if a == b { return true }
-        let start = zip(a, b).prefix { $0 == $1 }.count
-        let end = zip(a[start...].reversed(), b[start...].reversed()).prefix { $0 == $1 }.count
-        let (left, right) = (a[start..<a.count - end], b[start..<b.count - end])
-        guard min(a.count, b.count) >= 3 else { return false }
-        return left.count <= 1 && right.count <= 1 || left.count == 2 && left.elementsEqual(right.reversed())
+        let (a, b) = (name.utf8.lazy.map(folded), other.utf8.lazy.map(folded))
+        let (count, otherCount) = (name.utf8.count, other.utf8.count)
+        guard abs(count - otherCount) <= 1 else { return false }
+        let start = zip(a, b).lazy.prefix { $0 == $1 }.count
+        if count == otherCount, start == count { return true }
+        guard min(count, otherCount) >= 3 else { return false }
+        let end = min(
+            zip(a.reversed(), b.reversed()).lazy.prefix { $0 == $1 }.count, min(count, otherCount) - start)
+        let (left, right) = (a.dropFirst(start).dropLast(end), b.dropFirst(start).dropLast(end))
+        let wrong = count - start - end
+        return max(wrong, otherCount - start - end) <= 1 || wrong == 2 && left.elementsEqual(right.reversed())
     }
 
     private static func folded(_ byte: UInt8) -> UInt8 {
