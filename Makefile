@@ -19,6 +19,13 @@ LINKER := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic $(PACKED) $(ORDER)
 # Debian's valgrind ends at version 5 of the debug information, which clang writes for C.
 STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xswiftc -static-stdlib -Xlinker "-L$(CURDIR)/$(CXX_ARCHIVE)" \
     -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -z -Xlinker now -Xcc -gdwarf-4 $(LINKER)) --disable-local-rpath
+# `make build SODIUM=PREFIX` takes the libsodium below PREFIX instead of the system's. SwiftPM notices that only if it plans again.
+SODIUM ?=
+ifneq ($(SODIUM),)
+export PKG_CONFIG_PATH := $(CURDIR)/.build/sodium-link/pkgconfig
+RPATH := $(if $(wildcard $(SODIUM)/lib/libsodium.a),,-Xlinker -rpath -Xlinker $(abspath $(SODIUM))/lib)
+endif
+REPLAN = $(shell test "$$(cat .build/sodium-prefix 2>/dev/null)" = '$(SODIUM)' || echo --disable-build-manifest-caching)
 # The options of the shared library: its name, its exported symbols, and that it stays loaded when a program closes it,
 # because Swift's library cannot be unloaded.
 SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=Sources/PushcryptC/pushcrypt.map \
@@ -26,7 +33,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages build library send archives man demo demo-send test test-readme test-clean test-long test-scale test-senders test-send test-send-long test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install install-send uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages build library send archives man demo demo-send test test-readme test-clean test-long test-scale test-senders test-send test-send-long test-pq test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install install-send uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -34,8 +41,9 @@ help: ## list the targets (the default)
 setup: ## install what is missing (apt) and check the Swift version
 	@Tests/Checks/Scripts/setup.sh
 
-build: setup archives ## build the command, optimised: .build/release/pushcrypt
-	swift build -c release $(STATIC) --product pushcrypt $(QUIET)
+build: setup archives ## build the command, optimised: .build/release/pushcrypt; SODIUM=PREFIX with another libsodium
+	swift build -c release $(STATIC) $(RPATH) $(REPLAN) --product pushcrypt $(QUIET)
+	@echo '$(SODIUM)' >.build/sodium-prefix
 
 library: setup-library archives ## build libpushcrypt.so for other languages, optimised: .build/release
 	swift build -c release $(STATIC) $(SHARED) --product PushcryptC $(QUIET)
@@ -47,6 +55,7 @@ send: setup-send archives ## build the program behind `pushcrypt send`, optimise
 
 archives:
 	@mkdir -p $(CXX_ARCHIVE)
+	@test -z '$(SODIUM)' || Sources/Packaging/libsodium.sh '$(SODIUM)'
 	@archive=$$(clang -print-file-name=libstdc++.a 2>/dev/null); test ! -f "$$archive" || ln -sf "$$archive" $(CXX_ARCHIVE)
 
 man: build ## write the manual, pushcrypt.1 and a page a command, to .build/man/man1
@@ -86,6 +95,9 @@ test-send: setup-send ## send 10,000 messages to a local APNs that misbehaves in
 
 test-send-long: build send ## 1,000,000 messages (or COUNT) to a local APNs that misbehaves, with senders that are killed
 	@Tests/Checks/Apns/send_long.py $(PROGRAM) $(or $(COUNT),1000000)
+
+test-pq: setup ## fetch libsodium 1.0.22 into .build, and run the tests against it, suite 2 included
+	@Tests/Checks/Scripts/post-quantum.sh
 
 test-interop: build setup-interop ## test receivers in Python, JavaScript, Go, C and Java with the test kit, and 100,000 random messages both ways
 	@Tests/Checks/Interop/run.sh

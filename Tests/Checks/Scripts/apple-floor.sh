@@ -95,7 +95,7 @@ make_library_module() {
 
 # Changes with the toolchain and with this script.
 key_of_tools() {
-    pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/* Sources/CSQLite/shim.h Sources/CStore/include/store.h "${interfaces[@]}"
+    pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/* Sources/CSQLite/shim.h Sources/C{Store,XWing}/include/*.h "${interfaces[@]}"
 }
 
 # Changes with the sources that the modules are made of.
@@ -127,6 +127,7 @@ END
 module Clibsodium [system] { header "sodium.h" export * }
 module CSQLite [system] { header "$PWD/Sources/CSQLite/shim.h" export * }
 module CStore { header "$PWD/Sources/CStore/include/store.h" export * }
+module CXWing { header "$PWD/Sources/CXWing/include/xwing.h" export * }
 module DarwinDeclarations [system] { header "$PWD/$parts/DarwinDeclarations.h" export * }
 END
     for module in Darwin CoreFoundation Dispatch Security Foundation; do

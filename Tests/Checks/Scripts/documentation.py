@@ -29,7 +29,8 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WORK = ROOT / ".build" / "documentation"
 # With the C libraries' module maps, without which the modules cannot be loaded.
-C_MODULES = [ROOT / "Sources" / "CSodium", ROOT / "Sources" / "CSQLite", ROOT / "Sources" / "CStore" / "include"]
+C_MODULES = [ROOT / "Sources" / "CSodium", ROOT / "Sources" / "CSQLite", ROOT / "Sources" / "CStore" / "include",
+             ROOT / "Sources" / "CXWing" / "include"]
 LIBRARIES = ["libsodium", "sqlite3"]
 
 PRODUCT = re.compile(r'\.library\(name: "(\w+)", targets: \["\1"\]\)')

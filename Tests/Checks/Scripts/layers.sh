@@ -174,9 +174,11 @@ frontend=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)
 read -ra includes <<<"$(pkg-config --cflags-only-I libsodium sqlite3 libcurl libnghttp2 openssl)"
 for map in Sources/*/module.modulemap; do includes+=(-I "$(dirname "$map")"); done
 # SwiftPM makes the map of a C target itself.
-mkdir -p "$work/CStore"
-echo "module CStore { header \"$PWD/Sources/CStore/include/store.h\" export * }" >"$work/CStore/module.modulemap"
-includes+=(-I "$work/CStore")
+for map in CStore/include/store.h CXWing/include/xwing.h; do
+    mkdir -p "$work/${map%%/*}"
+    echo "module ${map%%/*} { header \"$PWD/Sources/$map\" export * }" >"$work/${map%%/*}/module.modulemap"
+    includes+=(-I "$work/${map%%/*}")
+done
 
 build_imports "$(sed -n 's/:.*//p' <<<"$layers" | cut -d ' ' -f 3- | tr '\n' ' ')"
 status=0 count=0

@@ -1,0 +1,53 @@
+#include "xwing.h"
+
+#include <sodium.h>
+
+#if __has_include(<sodium/crypto_kem_xwing.h>)
+#include <sodium/crypto_kem_xwing.h>
+
+_Static_assert(crypto_kem_xwing_PUBLICKEYBYTES == 1216, "X-Wing's public key");
+_Static_assert(crypto_kem_xwing_CIPHERTEXTBYTES == 1120, "X-Wing's ciphertext");
+_Static_assert(crypto_kem_xwing_SECRETKEYBYTES == 32 && crypto_kem_xwing_SEEDBYTES == 32, "X-Wing's seed is its secret key");
+
+int pushcrypt_xwing_is_available(void) {
+    int major = sodium_library_version_major();
+    return major > 26 || (major == 26 && sodium_library_version_minor() >= 4);
+}
+
+int pushcrypt_xwing_public_key(unsigned char *public_key, const unsigned char *seed) {
+    unsigned char copy[crypto_kem_xwing_SECRETKEYBYTES];
+    int code = crypto_kem_xwing_seed_keypair(public_key, copy, seed);
+    sodium_memzero(copy, sizeof copy);
+    return code;
+}
+
+int pushcrypt_xwing_encapsulate(
+    unsigned char *enc, unsigned char *shared_secret, const unsigned char *public_key, const unsigned char *randomness) {
+    return crypto_kem_xwing_enc_deterministic(enc, shared_secret, public_key, randomness);
+}
+
+int pushcrypt_xwing_decapsulate(unsigned char *shared_secret, const unsigned char *enc, const unsigned char *seed) {
+    return crypto_kem_xwing_dec(shared_secret, enc, seed);
+}
+
+#else
+
+int pushcrypt_xwing_is_available(void) { return 0; }
+
+int pushcrypt_xwing_public_key(unsigned char *public_key, const unsigned char *seed) {
+    (void)public_key, (void)seed;
+    return -1;
+}
+
+int pushcrypt_xwing_encapsulate(
+    unsigned char *enc, unsigned char *shared_secret, const unsigned char *public_key, const unsigned char *randomness) {
+    (void)enc, (void)shared_secret, (void)public_key, (void)randomness;
+    return -1;
+}
+
+int pushcrypt_xwing_decapsulate(unsigned char *shared_secret, const unsigned char *enc, const unsigned char *seed) {
+    (void)shared_secret, (void)enc, (void)seed;
+    return -1;
+}
+
+#endif
