@@ -194,7 +194,12 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(
             name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-        .target(name: "Pushcrypt", dependencies: sodium, exclude: privacyManifest, swiftSettings: strict),
+        // What Swift cannot ask: whether libsodium's headers have X-Wing.
+        .target(
+            name: "CXWing", dependencies: sodium,
+            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+        .target(
+            name: "Pushcrypt", dependencies: sodium + ["CXWing"], exclude: privacyManifest, swiftSettings: strict),
         // Apart, because the command would otherwise carry Swift's concurrency library.
         .target(
             name: "PushcryptBatch", dependencies: ["Pushcrypt"], exclude: privacyManifest, swiftSettings: strict),
@@ -251,10 +256,14 @@ let package = Package(
             swiftSettings: strict),
         // What tests wait with.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),
+        // Tests that need X-Wing.
+        .target(
+            name: "PostQuantum", dependencies: ["Pushcrypt"], path: "Tests/Support/PostQuantum", swiftSettings: strict),
         // The reader of the test kit.
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
-        .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt", "VectorKit"], swiftSettings: strict),
+        .testTarget(
+            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "VectorKit"], swiftSettings: strict),
         .testTarget(
             name: "BatchTests", dependencies: ["Pushcrypt", "PushcryptBatch", "PushcryptTests", "Waiting"],
             swiftSettings: strict),
@@ -266,11 +275,15 @@ let package = Package(
             path: "Tests/Support/ModelKeychain", swiftSettings: strict),
         .testTarget(
             name: "KeyStoreTests",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "VectorKit", "Waiting"],
+            dependencies: [
+                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "VectorKit", "Waiting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain", "VectorKit"],
+            dependencies: [
+                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain", "VectorKit",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",

@@ -58,9 +58,9 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
 
     /// Generates the first key of a name: generation 1, active at once.
     ///
-    /// - Throws: `nameTaken`, `invalidName`.
+    /// - Throws: `nameTaken`, `invalidName`, `unsupportedSuite`.
     func generateDeviceKey(
-        named name: String, topic: Topic?, at now: Timestamp
+        named name: String, topic: Topic?, suite: CipherSuite, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord
 
     /// Imports a key generated elsewhere as the first of a name.
@@ -87,8 +87,22 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     ///
     /// If the name has a pending key, returns that one, so a lost reply is handled by calling again.
     ///
-    /// - Throws: `unknownName`, `ambiguousName`; `rotationRefused` after the last possible generation.
-    func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord
+    /// - Parameters:
+    ///   - name: The name; nil for the default.
+    ///   - suite: The suite of the key; nil for that of the name's keys. Keys never go back to suite 1.
+    ///   - now: The present time.
+    /// - Throws: `unknownName`, `ambiguousName`; `suiteDowngrade` for suite 1 after suite 2; `unsupportedSuite`;
+    ///   `rotationRefused` after the last possible generation, or if the pending key is of an earlier suite.
+    func rotateDeviceKey(
+        named name: String?, suite: CipherSuite?, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord
+
+    /// Deletes a pending key that its provider has refused; the active one stays.
+    ///
+    /// - Returns: Whether it was there: pending, and not the only key of its name.
+    /// - Throws: `ambiguousName`.
+    @discardableResult
+    func discardPendingDeviceKey(_ key: DevicePublicKey, named name: String?) throws(KeyStoreError) -> Bool
 
     /// Activates the pending key of a name, because the provider has acknowledged it. The active key retires.
     ///
@@ -207,6 +221,15 @@ extension DeviceKeyStore {
         try generateDeviceKey(named: Self.defaultName, topic: topic, at: now)
     }
 
+    /// Generates the first key of a name, of suite 1.
+    ///
+    /// - Throws: `nameTaken`, `invalidName`.
+    public func generateDeviceKey(
+        named name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try generateDeviceKey(named: name, topic: topic, suite: .x25519, at: now)
+    }
+
     /// Generates the first key of a name, for any app.
     ///
     /// - Throws: `nameTaken`, `invalidName`.
@@ -228,6 +251,13 @@ extension DeviceKeyStore {
     /// - Throws: `nameTaken`, `keyIDTaken`.
     public func importDeviceKey(_ key: DeviceKey, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try importDeviceKey(key, named: Self.defaultName, topic: nil, at: now)
+    }
+
+    /// Generates the next key of a name, of the same suite.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`, `rotationRefused`, `unsupportedSuite`.
+    public func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+        try rotateDeviceKey(named: name, suite: nil, at: now)
     }
 
     /// Generates the next key of the default name.

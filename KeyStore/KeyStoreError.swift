@@ -33,6 +33,8 @@ public struct KeyStoreError: CodedError {
             case topicMismatch = "topic-mismatch"
             case userMismatch = "user-mismatch"
             case keyTaken = "key-taken"
+            case suiteDowngrade = "suite-downgrade"
+            case unsupportedSuite = "unsupported-suite"
             case futureTime = "future-time"
             case implausibleClock = "implausible-clock"
             case unknownDevice = "unknown-device"
@@ -100,6 +102,10 @@ public struct KeyStoreError: CodedError {
         public static let userMismatch = Code(known: .userMismatch)
         /// Another device holds this public key, and is not known to be the same user's.
         public static let keyTaken = Code(known: .keyTaken)
+        /// The device has a post-quantum key, and the new one is of suite 1.
+        public static let suiteDowngrade = Code(known: .suiteDowngrade)
+        /// This build cannot compute with a key of this suite.
+        public static let unsupportedSuite = Code(known: .unsupportedSuite)
         /// A change to a device has a time more than a day in the future.
         public static let futureTime = Code(known: .futureTime)
         /// The clock shows a time long before or after the store's last change; nothing was changed.
@@ -125,7 +131,7 @@ public struct KeyStoreError: CodedError {
 
         fileprivate static let ofOneRow: Set<Code> = [
             .invalidName, .generationRollback, .generationTooHigh, .topicMismatch, .userMismatch, .keyTaken,
-            .futureTime, .unknownDevice, .removedDevice,
+            .suiteDowngrade, .unsupportedSuite, .futureTime, .unknownDevice, .removedDevice,
         ]
 
         /// Every code.
@@ -155,6 +161,8 @@ public struct KeyStoreError: CodedError {
 }
 
 extension KeyStoreError {
+    static var unsupportedSuite: KeyStoreError { KeyStoreError(.unsupportedSuite, CipherSuite.requirement) }
+
     /// The refusal that tells a phone why its registration is not stored; nil if the record is not the reason, but the
     /// store or the server.
     public var refusal: RegistrationReply.Refusal? {
@@ -164,6 +172,8 @@ extension KeyStoreError {
         case .topicMismatch: .topicMismatch
         case .userMismatch: .userMismatch
         case .keyTaken: .keyTaken
+        case .suiteDowngrade: .suiteDowngrade
+        case .unsupportedSuite: .unsupportedSuite
         default: nil
         }
     }

@@ -339,7 +339,7 @@ package struct StoreOptions: Sendable {
     package var isBrief = false
     /// The number of pages at which the database counts as a full disk.
     package var maximumPages: Int?
-    package var makeDeviceKey: @Sendable () -> DeviceKey = { DeviceKey() }
+    package var makeDeviceKey: KeyMaker = { (suite) throws(KeyError) in try DeviceKey(suite) }
 
     package init() {}
 }

@@ -55,6 +55,9 @@ public struct StoredDeviceKey: Sendable {
     }
 }
 
+/// Generates a key of a suite.
+package typealias KeyMaker = @Sendable (CipherSuite) throws(KeyError) -> DeviceKey
+
 /// A device key as stored.
 struct DeviceKeyRow: StoredRow, DeviceKeyEntry {
     static let table = StoreTable(
@@ -119,9 +122,11 @@ struct DeviceKeyRow: StoredRow, DeviceKeyEntry {
     }
 
     func key(_ keys: StoreKeys) throws(KeyStoreError) -> DeviceKey {
+        let suite = publicKey.suite
+        guard suite.isSupported else { throw .unsupportedSuite }
         guard
             let key = try? keys.open(sealed, at: place).withSpan({ (scalar) throws(KeyError) in
-                try DeviceKey(scalar: scalar)
+                try DeviceKey(scalar: scalar, suite)
             }), key.publicKey == publicKey
         else { throw .damagedRow(.integer(id), in: Self.table.name) }
         return key

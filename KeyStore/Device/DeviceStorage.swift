@@ -73,9 +73,9 @@ extension DeviceStorage {
     // MARK: Generating
 
     func generateDeviceKey(
-        named name: String, topic: Topic?, making make: () -> DeviceKey, at now: Timestamp
+        named name: String, topic: Topic?, _ suite: CipherSuite, making make: KeyMaker, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try importDeviceKey(try newDeviceKey(make), named: name, topic: topic, at: now)
+        try importDeviceKey(try newDeviceKey(suite, make), named: name, topic: topic, at: now)
     }
 
     func importDeviceKey(
@@ -89,9 +89,9 @@ extension DeviceStorage {
     }
 
     /// Generates a key whose id no key of this store has: each id has one candidate, so nothing is decrypted on trial.
-    private func newDeviceKey(_ make: () -> DeviceKey) throws(KeyStoreError) -> DeviceKey {
+    private func newDeviceKey(_ suite: CipherSuite, _ make: KeyMaker) throws(KeyStoreError) -> DeviceKey {
         while true {
-            let key = make()
+            guard let key = try? make(suite) else { throw .unsupportedSuite }
             if try !deviceNames.hasKeyID(key.publicKey.id) { return key }
         }
     }
@@ -125,17 +125,28 @@ extension DeviceStorage {
     // MARK: Rotation
 
     func rotateDeviceKey(
-        named name: String?, making make: () -> DeviceKey, at now: Timestamp
+        named name: String?, _ suite: CipherSuite?, making make: KeyMaker, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         let name = try deviceNames.resolve(name)
-        guard let newest = try deviceKeyRows(name).last else {
+        let rows = try deviceKeyRows(name)
+        guard let newest = rows.last, let strongest = rows.map(\.publicKey.suite).max() else {
             // A default name outlives its keys if someone else has deleted their rows.
             throw KeyStoreError(.unknownName, "no device key is named '\(name)'")
         }
-        if newest.state == .pending { return try record(newest) }
+        guard suite ?? strongest >= strongest else {
+            throw KeyStoreError(.suiteDowngrade, "'\(name)' has a post-quantum key, and never goes back")
+        }
+        if newest.state == .pending {
+            guard suite ?? .x25519 <= newest.publicKey.suite else {
+                throw KeyStoreError(
+                    .rotationRefused, "'\(name)' has a pending key of the earlier suite: have it confirmed first")
+            }
+            return try record(newest)
+        }
         let generation = try deviceNames.generation(after: newest.generation)
         let row = try addDeviceKey(
-            try newDeviceKey(make), name: newest.name, topic: newest.topic, generation: generation, state: .pending,
+            try newDeviceKey(suite ?? strongest, make), name: newest.name, topic: newest.topic, generation: generation,
+            state: .pending,
             at: now)
         return try record(row)
     }
@@ -148,6 +159,15 @@ extension DeviceStorage {
         // Ids are unique within a store, so the id identifies the key.
         guard acknowledged == nil || acknowledged == pending.publicKey.id else { return nil }
         return try record(try activate(pending, grace: grace, at: now))
+    }
+
+    /// Deletes a pending key of a name, which its provider has refused.
+    func discardPendingDeviceKey(_ key: DevicePublicKey, named name: String?) throws(KeyStoreError) -> Bool {
+        guard let name = try deviceNames.resolveIfPresent(name) else { return false }
+        let rows = try deviceKeyRows(name)
+        guard rows.count > 1, let row = rows.last, row.state == .pending, row.publicKey == key else { return false }
+        try delete(row)
+        return true
     }
 
     /// Deletes the keys of a name that no longer open; without a time, all of them.

@@ -6,10 +6,10 @@ extension SQLiteKeyStore {
 
     /// Generates the first key of a name.
     public func generateDeviceKey(
-        named name: String, topic: Topic?, at now: Timestamp
+        named name: String, topic: Topic?, suite: CipherSuite, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.generateDeviceKey(named: name, topic: topic, making: options.makeDeviceKey, at: now)
+            try store.generateDeviceKey(named: name, topic: topic, suite, making: options.makeDeviceKey, at: now)
         }
     }
 
@@ -58,10 +58,24 @@ extension SQLiteKeyStore {
     }
 
     /// Generates the next key of a name, or returns the pending one.
-    public func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+    public func rotateDeviceKey(
+        named name: String?, suite: CipherSuite?, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: now)
+            try store.rotateDeviceKey(named: name, suite, making: options.makeDeviceKey, at: now)
         }
+    }
+
+    /// Deletes a pending key that its provider has refused.
+    @discardableResult
+    public func discardPendingDeviceKey(
+        _ key: DevicePublicKey, named name: String?
+    ) throws(KeyStoreError) -> Bool {
+        let isFound = try write { (store) throws(KeyStoreError) in
+            try store.discardPendingDeviceKey(key, named: name)
+        }
+        try eraseDeleted()
+        return isFound
     }
 
     /// Activates the pending key of a name.
@@ -208,10 +222,10 @@ extension SQLiteKeyStore {
     ///
     /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`.
     package func generateDeviceKey(
-        named name: String, topic: Topic?, clock: ClockAssurance, at now: Timestamp
+        named name: String, topic: Topic?, suite: CipherSuite = .x25519, clock: ClockAssurance, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try write(at: now, clock) { (store, _) throws(KeyStoreError) in
-            try store.generateDeviceKey(named: name, topic: topic, making: options.makeDeviceKey, at: now)
+            try store.generateDeviceKey(named: name, topic: topic, suite, making: options.makeDeviceKey, at: now)
         }
     }
 
@@ -231,14 +245,16 @@ extension SQLiteKeyStore {
     /// - Parameter age: Do nothing if the newest key of the name is younger; checked in the same transaction, so that
     ///   only one of two processes generates a key.
     /// - Returns: nil if the newest key is younger.
-    /// - Throws: `unknownName`, `ambiguousName`, `rotationRefused`, `implausibleClock`.
+    /// - Throws: `unknownName`, `ambiguousName`, `rotationRefused`, `suiteDowngrade`, `unsupportedSuite`,
+    ///   `implausibleClock`.
     package func rotateDeviceKey(
-        named name: String?, ifOlderThan age: Interval?, clock: ClockAssurance, at now: Timestamp
+        named name: String?, suite: CipherSuite? = nil, ifOlderThan age: Interval?, clock: ClockAssurance,
+        at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
             let newest = try store.deviceKeyRecords(named: name).map(\.createdAt).max()
             if let age, let newest, !clock.hasReached(age, since: newest) { return nil }
-            return try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: now)
+            return try store.rotateDeviceKey(named: name, suite, making: options.makeDeviceKey, at: now)
         }
     }
 

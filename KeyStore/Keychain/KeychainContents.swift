@@ -28,21 +28,21 @@ struct KeychainContents {
 
 /// The data of the item. Equal contents have equal bytes, so that copies can be compared; big-endian.
 ///
-///     1    version, 0x02
+///     1    version, 0x03
 ///     16   revision: random, new for each change
 ///     4    length of the table
 ///     n    table
-///     32k  the scalars of its k keys, in the order of the table
+///     32k  the scalars or seeds of its k keys, in the order of the table
 ///     32   SHA-256 of all the preceding bytes: distinguishes damage from a newer form
 ///
 ///     table   text default name, or empty; u32 k, k keys; u32 m, m senders; u32 r, r recoveries
-///     key     text name; text topic, or empty; u64 generation; u8 state; u64 created; u64 retires, in state 3 only
+///     key     text name; text topic, or empty; u8 suite; u64 generation; u8 state; u64 created; u64 retires, in state 3 only
 ///     sender  u64 number; text name; text topic, or empty; 32 bytes key; u8 state; u64 created;
 ///             u8 1 and u64 verifies until, or u8 0; u8 1 and 181 bytes statement, or u8 0
 ///     recovery  text name of the sender; u8 n, n times 32 bytes recovery key; u32 serial; unless it is 0, 53 bytes
 ///     text    u8 length, UTF-8
 extension KeychainContents {
-    static let version: UInt8 = 2
+    static let version: UInt8 = 3
     static let revisionLength = 16
     private static let tableLength = 1 + revisionLength..<1 + revisionLength + 4
     private static let scalarLength = 32
@@ -54,7 +54,7 @@ extension KeychainContents {
             throw KeyStoreError(
                 .newerVersion, "the keys in the Keychain were written by a newer version of the app: update the app")
         }
-        guard data[0] != 1 else {
+        guard data[0] == version || data[0] == 0 else {
             throw KeyStoreError(
                 .olderVersion,
                 "the keys in the Keychain have an earlier version's layout, which is no longer read: the app must delete them with purgeEverything, generate a new key and register again"
@@ -115,6 +115,7 @@ extension KeychainContents {
         for row in keys {
             table.append(text: row.name)
             table.append(text: row.topic?.bundleID)
+            table.append(row.publicKey.suite.rawValue)
             table.append(bigEndian: row.generation)
             table.append(row.state.rawValue)
             table.append(bigEndian: row.createdAt.milliseconds)
@@ -218,8 +219,12 @@ private struct ByteReader {
     }
 
     mutating func key(_ scalar: Span<UInt8>) throws(KeyStoreError) -> KeychainContents.KeyRow {
-        let (name, topic, generation) = (try name(), try topic(), try integer(UInt64.self))
-        guard let state = DeviceKeyRecord.State(rawValue: try integer()), let key = try? DeviceKey(scalar: scalar)
+        let (name, topic) = (try name(), try topic())
+        guard let suite = CipherSuite(rawValue: try integer()) else { throw KeychainContents.damaged }
+        guard suite.isSupported else { throw .unsupportedSuite }
+        let generation = try integer(UInt64.self)
+        guard let state = DeviceKeyRecord.State(rawValue: try integer()),
+            let key = try? DeviceKey(scalar: scalar, suite)
         else { throw KeychainContents.damaged }
         let createdAt = try time()
         let retiresAt = state == .retiring ? try time() : nil

@@ -19,11 +19,11 @@ public final class KeychainKeyStore: DeviceKeyStore {
     private static let attempts = 100
 
     private let item: KeychainItem
-    private let makeDeviceKey: @Sendable () -> DeviceKey
+    private let makeDeviceKey: KeyMaker
 
     package init(
         items: any SecItems, accessGroup: String, service: String = standardService,
-        makeDeviceKey: @escaping @Sendable () -> DeviceKey = { DeviceKey() }
+        makeDeviceKey: @escaping KeyMaker = { (suite) throws(KeyError) in try DeviceKey(suite) }
     ) {
         item = KeychainItem(items: items, service: service, accessGroup: accessGroup)
         self.makeDeviceKey = makeDeviceKey
@@ -59,10 +59,10 @@ public final class KeychainKeyStore: DeviceKeyStore {
 
     /// Generates the first key of a name.
     public func generateDeviceKey(
-        named name: String, topic: Topic?, at now: Timestamp
+        named name: String, topic: Topic?, suite: CipherSuite, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try change { (store) throws(KeyStoreError) in
-            try store.generateDeviceKey(named: name, topic: topic, making: makeDeviceKey, at: now)
+            try store.generateDeviceKey(named: name, topic: topic, suite, making: makeDeviceKey, at: now)
         }
     }
 
@@ -89,10 +89,20 @@ public final class KeychainKeyStore: DeviceKeyStore {
     }
 
     /// Generates the next key of a name, or returns the pending one.
-    public func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+    public func rotateDeviceKey(
+        named name: String?, suite: CipherSuite?, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
         try change { (store) throws(KeyStoreError) in
-            try store.rotateDeviceKey(named: name, making: makeDeviceKey, at: now)
+            try store.rotateDeviceKey(named: name, suite, making: makeDeviceKey, at: now)
         }
+    }
+
+    /// Deletes a pending key that its provider has refused.
+    @discardableResult
+    public func discardPendingDeviceKey(
+        _ key: DevicePublicKey, named name: String?
+    ) throws(KeyStoreError) -> Bool {
+        try change { (store) throws(KeyStoreError) in try store.discardPendingDeviceKey(key, named: name) }
     }
 
     /// Activates the pending key of a name.

@@ -64,7 +64,7 @@ extension SQLiteKeyStore {
     /// no harm.
     ///
     /// - Returns: Counts, and the changes that were refused: `invalidName`, `futureTime`, `generationRollback`,
-    ///   `generationTooHigh`, `topicMismatch`, `userMismatch`, `keyTaken`, and `corruptStore` if the stored row is damaged.
+    ///   `generationTooHigh`, `suiteDowngrade`, `unsupportedSuite`, `topicMismatch`, `userMismatch`, `keyTaken`, and `corruptStore` if the stored row is damaged.
     /// - Throws: Errors that concern the whole store: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
     public func importDevices(
         _ batch: [DeviceChange], replace: Bool = false, at now: Timestamp

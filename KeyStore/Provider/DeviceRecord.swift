@@ -72,7 +72,7 @@ struct DeviceRow: StoredRow {
     static let insert = table.insert
     static let counted: CountedTable? = .devices
     /// The value stored as NULL: nearly every device reports it.
-    private static let usualSuites = [Envelope.suite]
+    private static let usualSuites = RegistrationReply.standardSuites
 
     let record: DeviceRecord
 

@@ -21,7 +21,8 @@ extension SQLiteKeyStore {
     /// device: if another device of the same user holds it, that one is removed. `replace` accepts the registration
     /// whatever is stored for this device, which was set up again; the device itself must never decide this.
     ///
-    /// - Throws: `invalidName`; `userMismatch` for a device of another user, or another key without a user; `generationRollback` for a lower
+    /// - Throws: `invalidName`; `suiteDowngrade` for a key of suite 1 after one of suite 2; `unsupportedSuite` for a key
+    ///   that this build cannot seal to; `userMismatch` for a device of another user, or another key without a user; `generationRollback` for a lower
     ///   generation than the stored one, or the same with another key; `generationTooHigh`; `topicMismatch` for a device
     ///   stored for another app; `keyTaken` for a key that another device holds, unless both are known to be the
     ///   same user's.
@@ -87,7 +88,10 @@ extension StoreTransaction {
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try StoreName.checkDeviceID(id)
         try owner.check()
-        if replace { return try take(registration, id: id, owner: owner, updatedAt: now) }
+        if replace {
+            guard registration.publicKey.suite.isSupported else { throw .unsupportedSuite }
+            return try take(registration, id: id, owner: owner, updatedAt: now)
+        }
         let old = try device(id: id)?.record
         let user = owner.user(after: old?.user)
         if let old, let oldUser = old.user {
@@ -101,6 +105,7 @@ extension StoreTransaction {
             }
         }
         try checkGeneration(of: registration, id: id, after: old)
+        try checkSuite(of: registration, id: id, after: old)
         if let topic = registration.topic, let oldTopic = old?.topic, topic != oldTopic {
             throw KeyStoreError(
                 .topicMismatch, "device '\(id)' is stored for \(oldTopic), not for \(topic)")
@@ -152,6 +157,20 @@ extension StoreTransaction {
                 "device '\(id)' registered generation \(generation); after \(old?.generation ?? 0) at most \(highest) is accepted"
             )
         }
+    }
+
+    /// A device that has changed over to suite 2 never goes back, and a key that cannot be sealed to is not stored. [D-23, D-24]
+    private func checkSuite(
+        of registration: DeviceRegistration, id: String, after old: DeviceRecord?
+    ) throws(KeyStoreError) {
+        let suite = registration.publicKey.suite
+        if let old, suite < old.publicKey.suite {
+            throw KeyStoreError(
+                .suiteDowngrade,
+                "device '\(id)' has a post-quantum key, and this one is not: somebody may want to read what is sent to it"
+            )
+        }
+        guard suite.isSupported else { throw .unsupportedSuite }
     }
 
     /// A phone that makes a key a day for three years stays below it; someone who could register the largest

@@ -18,7 +18,7 @@ package enum StoreName {
         guard !DeviceID.isKeyLike(id) else {
             throw KeyStoreError(
                 .invalidName,
-                "a device id must not begin with \(DevicePublicKey.textPrefix), as public keys do: choose another id"
+                "a device id must not begin with \(DevicePublicKey.textPrefixes.joined(separator: " or ")), as public keys do: choose another id"
             )
         }
         guard !DeviceID.isBlank(id) else {

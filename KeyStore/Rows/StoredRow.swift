@@ -145,7 +145,7 @@ struct ColumnReader {
     /// Skips the import check: the tag proves that the key passed it before.
     mutating func devicePublicKey() throws(KeyStoreError) -> DevicePublicKey {
         let bytes = try blob()
-        guard bytes.count == DevicePublicKey.length else { throw damaged }
+        guard CipherSuite.allCases.contains(where: { $0.publicKeyLength == bytes.count }) else { throw damaged }
         return DevicePublicKey(checked: bytes)
     }
 

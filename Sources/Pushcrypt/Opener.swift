@@ -33,7 +33,7 @@ public struct Opener: Sendable {
 
     /// Opens an envelope without its push; otherwise the same as opening the whole push.
     public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedNotification {
-        guard let deviceKey = deviceKeys[envelope.recipientKeyID] else {
+        guard let deviceKey = deviceKeys[envelope.recipientKeyID], deviceKey.publicKey.suite == envelope.suite else {
             throw .unknownRecipientKey(envelope.recipientKeyID)
         }
         let message = try EnvelopeOpener(deviceKey: deviceKey, trust: trust, topic: topic, now: now).open(envelope)

@@ -23,7 +23,7 @@ public struct SealedPayload: Hashable, Sendable {
     ) {
         var json = clear.prefix
         // One more for the terminating zero of the base64url text, which is removed again.
-        json.reserveCapacity(clear.length(bucket: envelope.innerLength, isSentExactly: true) + 1)
+        json.reserveCapacity(clear.length(bucket: envelope.innerLength, envelope.suite, isSentExactly: true) + 1)
         Base64URL.append(envelope.bytes.span, to: &json)
         json.append(ClearPart.suffix)
         self.json = json
@@ -33,7 +33,7 @@ public struct SealedPayload: Hashable, Sendable {
         self.pushType = pushType
         self.expiresAt = expiresAt
         self.removed = removed
-        maximumReencodedLength = clear.length(bucket: envelope.innerLength, isSentExactly: false)
+        maximumReencodedLength = clear.length(bucket: envelope.innerLength, envelope.suite, isSentExactly: false)
     }
 
     /// The number of characters that `Sealer.Options.fitting` has removed from each text.

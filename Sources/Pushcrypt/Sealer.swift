@@ -135,6 +135,7 @@ public struct Sealer: Sendable {
                 "a notification has at most \(AttachmentReference.maximumCount) attachments, and \(attachments.count) were given"
             )
         }
+        guard recipient.suite.isSupported else { throw SealError(.unsupportedSuite, CipherSuite.requirement) }
         let id = try options.messageID()
         if !options.withdrawing.isEmpty { try Withdrawal.check(options.withdrawing, of: options.messageName) }
         let payload = try CheckedPayload(bytes, for: options.pushType)
@@ -145,7 +146,7 @@ public struct Sealer: Sendable {
                 attachments: attachments, fullBody: fullBody, from: from, withdrawing: options.withdrawing,
                 isDropped: options.isDropped),
             announcing: options.announcing, fitting: options.fitting, beside: clear,
-            PushLimit(pushType: options.pushType, isSentExactly: options.isSentExactly))
+            PushLimit(pushType: options.pushType, isSentExactly: options.isSentExactly, suite: recipient.suite))
 
         let timeToLive = options.sealedTimeToLive(at: now)
         let message = EnvelopeSealer.Message(

@@ -50,7 +50,10 @@ extension CommandTable {
                 ]),
         ],
         hidden: [Command("complete", "list the completions at the cursor of a command line", CompleteCommand.self)],
-        version: { "pushcrypt \(programVersion) (libsodium \(Sodium.version))" },
+        version: {
+            let suite = CipherSuite.xwing.isSupported ? ", post-quantum" : ""
+            return "pushcrypt \(programVersion) (libsodium \(Sodium.version)\(suite))"
+        },
         page: programPage,
         sharedOptions: { arguments in
             _ = arguments.storePath()

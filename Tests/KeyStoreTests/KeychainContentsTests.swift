@@ -18,9 +18,11 @@ struct KeychainContentsTests {
 
     /// A key as the table has it: active, or retiring at a moment.
     private static func key(
-        _ name: String = "default", topic: String = "", generation: UInt64 = 1, state: UInt8 = 2, retires: UInt64? = nil
+        _ name: String = "default", topic: String = "", suite: UInt8 = 1, generation: UInt64 = 1, state: UInt8 = 2,
+        retires: UInt64? = nil
     ) -> Bytes {
-        text(name) + text(topic) + number(generation) + [state] + number(5) + (retires.map(number) ?? [])
+        let head = text(name) + text(topic) + [suite] + number(generation)
+        return head + [state] + number(5) + (retires.map(number) ?? [])
     }
 
     private static func sender(
@@ -39,7 +41,7 @@ struct KeychainContentsTests {
 
     /// An item, put together by hand.
     private static func item(
-        version: UInt8 = 2, default name: String = "default", keys: [Bytes] = [key()], senders: [Bytes] = [],
+        version: UInt8 = 3, default name: String = "default", keys: [Bytes] = [key()], senders: [Bytes] = [],
         recoveries: [Bytes] = [], scalars: [Bytes] = [scalar], extra: Bytes = []
     ) -> Bytes {
         let table =
@@ -94,8 +96,8 @@ struct KeychainContentsTests {
             try parse(bytes).data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
     }
 
-    @Test func anItemOfTheFirstLayoutIsRefused() {
-        let refused = error { try parse(Self.item(version: 1)) }
+    @Test(arguments: [1, 2] as [UInt8]) func anItemOfAnEarlierLayoutIsRefused(_ version: UInt8) {
+        let refused = error { try parse(Self.item(version: version)) }
         #expect(refused?.code == .olderVersion)
         #expect(refused?.description.contains("purgeEverything, generate a new key and register again") == true)
     }
@@ -109,7 +111,8 @@ struct KeychainContentsTests {
                 var changed = item
                 changed[index] ^= 1 << UInt8(bit)
                 let code = code { try parse(changed) }
-                #expect(code == .corruptStore || index == 0 && code == .newerVersion, "bit \(bit) of byte \(index)")
+                let isVersion = index == 0 && (code == .newerVersion || code == .olderVersion)
+                #expect(code == .corruptStore || isVersion, "bit \(bit) of byte \(index)")
             }
         }
     }
@@ -126,6 +129,8 @@ struct KeychainContentsTests {
         ("a name with a control character", item(default: "a\n", keys: [key("a\n")])),
         ("a name that is not UTF-8", item(default: "", keys: [[1, 0xff] + key("").dropFirst()])),
         ("a topic that is no bundle id", item(keys: [key(topic: "a b")])),
+        ("suite 0", item(keys: [key(suite: 0)])),
+        ("suite 3", item(keys: [key(suite: 3)])),
         ("state 0", item(keys: [key(state: 0)])),
         ("state 4", item(keys: [key(state: 4)])),
         ("an active key with an end date", item(keys: [key(retires: 7)])),
@@ -164,7 +169,7 @@ struct KeychainContentsTests {
 
     @Test func aCountThatThereAreNoRowsForTakesNoTime() {
         let table: Bytes = [0, 0xff, 0xff, 0xff, 0xff]
-        let item = Self.sealed([2] + Bytes(repeating: 0, count: 16) + [0, 0, 0, 5] + table)
+        let item = Self.sealed([3] + Bytes(repeating: 0, count: 16) + [0, 0, 0, 5] + table)
         #expect(code { try parse(item) } == .corruptStore)
     }
 }

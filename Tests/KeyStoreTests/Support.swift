@@ -184,13 +184,13 @@ enum DeviceStoreKind: CaseIterable, Sendable {
     func store(making makeDeviceKey: @escaping @Sendable () -> DeviceKey = { DeviceKey() }) throws -> any DeviceKeyStore
     {
         var options = StoreOptions.quick
-        options.makeDeviceKey = makeDeviceKey
+        options.makeDeviceKey = { _ in makeDeviceKey() }
         switch self {
         case .disk: return try Home(.disk, options: options).store
         case .memory: return try Home(.memory, options: options).store
         case .keychain:
             return KeychainKeyStore(
-                items: ModelKeychain().process("group"), accessGroup: "group", makeDeviceKey: makeDeviceKey)
+                items: ModelKeychain().process("group"), accessGroup: "group", makeDeviceKey: { _ in makeDeviceKey() })
         }
     }
 }

@@ -83,7 +83,7 @@ import Testing
         #expect(info == vector.info.bytes)
         let secret = try DHKEM.decapsulate(
             vector.enc.bytes.span, secret: vector.deviceSecret.bytes.span, publicKey: vector.devicePublic.bytes.span)
-        let context = try HPKEContext(sharedSecret: secret, info: info.span)
+        let context = try HPKEContext(.x25519, sharedSecret: secret, info: info.span)
         let inner = try envelope.withCiphertext { (ciphertext) throws(SodiumRefusal) in
             try context.open(ciphertext, authenticating: Bytes().span).bytes
         }
@@ -92,8 +92,8 @@ import Testing
         #expect(content == vector.contentHash.bytes)
         let message = envelope.withHeader { header in
             signedMessage(
-                header: header, enc: vector.enc.bytes.span, recipient: device.publicKey, sender: sender.publicKey,
-                topic: topic, contentHash: content)
+                header: header, enc: vector.enc.bytes.span, .x25519, recipient: device.publicKey.transcript,
+                sender: sender.publicKey, topic: topic, contentHash: content)
         }
         #expect(message == vector.signed.bytes)
         #expect(Bytes(inner[0..<4]) == vector.senderKeyID.bytes)

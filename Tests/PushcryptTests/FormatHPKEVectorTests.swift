@@ -42,7 +42,7 @@ import Testing
         #expect(throws: SodiumRefusal.self) {
             let secret = try DHKEM.decapsulate(
                 vector.enc.bytes.span, secret: vector.skRm.bytes.span, publicKey: vector.pkRm.bytes.span)
-            let context = try HPKEContext(sharedSecret: secret, info: vector.info.bytes.span)
+            let context = try HPKEContext(.x25519, sharedSecret: secret, info: vector.info.bytes.span)
             return try context.open(vector.ct.bytes.span, authenticating: vector.aad.bytes.span).bytes
         }
     }

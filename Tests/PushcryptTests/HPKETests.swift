@@ -28,8 +28,8 @@ import Testing
         mode: HPKEContext.Mode = .base, sharedSecret: UInt8 = 1, info: Bytes = info, psk: Bytes = [], pskID: Bytes = []
     ) throws -> HPKEContext {
         try HPKEContext(
-            mode: mode, sharedSecret: Ephemeral(copying: Bytes(repeating: sharedSecret, count: 32).span),
-            info: info.span, psk: psk.span, pskIDHash: HPKEContext.pskIDHash(pskID.span))
+            .x25519, mode: mode, sharedSecret: Ephemeral(copying: Bytes(repeating: sharedSecret, count: 32).span),
+            info: info.span, psk: psk.span, pskIDHash: HPKESuite.x25519.pskIDHash(pskID.span))
     }
 
     @Test(arguments: smallOrderX25519Points)

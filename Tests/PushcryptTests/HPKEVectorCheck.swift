@@ -43,7 +43,7 @@ struct HPKEVectorCheck {
         try compareMessages(sender: sender, recipient: context(sharedSecret: received))
         if vector.mode == HPKEContext.Mode.base.rawValue {
             // The envelope's own way into the key schedule.
-            try compare(HPKEContext(sharedSecret: received, info: vector.info.bytes.span))
+            try compare(HPKEContext(.x25519, sharedSecret: received, info: vector.info.bytes.span))
         }
     }
 
@@ -51,8 +51,8 @@ struct HPKEVectorCheck {
         let pskID = vector.pskID?.bytes ?? []
         let psk = vector.psk?.bytes ?? []
         return try HPKEContext(
-            mode: try #require(HPKEContext.Mode(rawValue: vector.mode)), sharedSecret: sharedSecret,
-            info: vector.info.bytes.span, psk: psk.span, pskIDHash: HPKEContext.pskIDHash(pskID.span))
+            .x25519, mode: try #require(HPKEContext.Mode(rawValue: vector.mode)), sharedSecret: sharedSecret,
+            info: vector.info.bytes.span, psk: psk.span, pskIDHash: HPKESuite.x25519.pskIDHash(pskID.span))
     }
 
     private mutating func compare(_ context: borrowing HPKEContext) throws {

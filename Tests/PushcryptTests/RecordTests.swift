@@ -51,7 +51,9 @@ import Testing
     func onlyTheKeyMustBeThere(_ more: String) throws {
         let registration = try Self.registration(#"{"public_key":"\#(Self.device)""# + more + "}")
         #expect(
-            registration == DeviceRegistration(publicKey: try DevicePublicKey(text: Self.device), createdAt: nil))
+            registration
+                == DeviceRegistration(
+                    publicKey: try DevicePublicKey(text: Self.device), suites: [1], createdAt: nil))
         #expect(registration.generation == 1)
         #expect(registration.suites == [1])
         #expect(registration.appVersion == nil)
@@ -77,12 +79,13 @@ import Testing
 
     @Test func whatIsNotSaidIsNotWritten() throws {
         let registration = DeviceRegistration(
-            publicKey: try DevicePublicKey(text: Self.device), createdAt: Timestamp(milliseconds: 5))
+            publicKey: try DevicePublicKey(text: Self.device), suites: [1], createdAt: Timestamp(milliseconds: 5))
         #expect(
             jsonText(registration.json)
                 == #"{"public_key":"\#(Self.device)","key_id":"654db668","suite":1,"suites":[1],"generation":1,"created":5}"#
         )
-        let undated = DeviceRegistration(publicKey: try DevicePublicKey(text: Self.device), createdAt: nil)
+        let undated = DeviceRegistration(
+            publicKey: try DevicePublicKey(text: Self.device), suites: [1], createdAt: nil)
         #expect(
             jsonText(undated.json)
                 == #"{"public_key":"\#(Self.device)","key_id":"654db668","suite":1,"suites":[1],"generation":1}"#)
@@ -124,7 +127,7 @@ import Testing
         Fault(#""sender":"\#(sender.dropLast())q""#, .wrongChecksum, says: "checksum"),
         Fault(#""sender":"""#, .malformedKey, says: "a sender's public key"),
         Fault(#""suites":1"#, says: "suites are not"), Fault(#""suites":[]"#, says: "suites"),
-        Fault(#""suites":["1"]"#, says: "suites"), Fault(#""suites":[2]"#, says: "including that of the key"),
+        Fault(#""suites":["1"]"#, says: "suites"), Fault(#""suites":[2]"#, says: "not those of its public_key"),
         Fault(#""suites":[2,1]"#, says: "ascending"), Fault(#""suites":[1,1]"#, says: "ascending"),
         Fault(#""suites":[0,1]"#, says: "from 1 to 255"), Fault(#""suites":[1,256]"#, says: "from 1 to 255"),
         Fault(#""suites":[1,null]"#, says: "suites"), Fault(#""suites":[1,2.0]"#, says: "suites"),

@@ -15,7 +15,7 @@ private func isCopyable<T>(_: T.Type) -> Bool { true }
         #expect(!isCopyable(HMACSHA256.self))
         #expect(!isCopyable(SHA256.self))
         #expect(!isCopyable(DHKEM.KeyPair.self))
-        #expect(!isCopyable(DHKEM.Encapsulation.self))
+        #expect(!isCopyable(Encapsulation.self))
         #expect(!isCopyable(HPKEContext.self))
         #expect(isCopyable(Bytes.self))
         #expect(isCopyable(DevicePublicKey.self))

@@ -20,6 +20,15 @@ enum SharedVectors {
         return ContiguousArray(try Data(contentsOf: root.appendingPathComponent(name)))
     }
 
+    /// The bytes of one file that the folder need not have, or `nil` after saying that it was skipped.
+    static func fileIfPresent(_ name: String) throws -> ContiguousArray<UInt8>? {
+        guard FileManager.default.fileExists(atPath: root.appendingPathComponent(name).path) else {
+            print("SKIPPED: \(name): not in \(root.path)")
+            return nil
+        }
+        return try file(name)
+    }
+
     /// The files of one folder by name, in order, or `nil` after saying that they were skipped.
     static func folder(_ name: String) throws -> [(name: String, bytes: ContiguousArray<UInt8>)]? {
         guard isPresent(for: name) else { return nil }

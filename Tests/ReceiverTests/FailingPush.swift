@@ -101,7 +101,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
                 var bytes = try scene.envelope(to: scene.activeKey).bytes
                 let id = scene.pendingKey.id.value
                 for index in 0..<4 { bytes[1 + index] = UInt8(truncatingIfNeeded: id >> UInt32(24 - 8 * index)) }
-                return Scene.push(Envelope(sealed: bytes))
+                return Scene.push(Envelope(sealed: bytes, .x25519))
             },
             FailingPush(.rotationConflict, "a thief's second rotation") { scene in
                 _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
@@ -162,6 +162,6 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
     private static func changed(_ scene: Scene, _ change: (inout Bytes) -> Void) throws -> Bytes {
         var bytes = try scene.envelope().bytes
         change(&bytes)
-        return Scene.push(Envelope(sealed: bytes))
+        return Scene.push(Envelope(sealed: bytes, .x25519))
     }
 }

@@ -30,6 +30,8 @@ struct Provider {
     let store: SQLiteKeyStore
     /// The user who is logged in where the phone registers.
     var user: String?
+    /// The suites that the operator permits.
+    var suites = RegistrationReply.standardSuites
 
     init(now: Timestamp = .start) throws {
         store = try SQLiteKeyStore.inMemory()

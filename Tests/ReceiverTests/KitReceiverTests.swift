@@ -57,7 +57,7 @@ extension Phone {
     ) throws {
         let next = Locked(NextKey())
         var options = StoreOptions()
-        options.makeDeviceKey = { next.withLock { $0.key } ?? DeviceKey() }
+        options.makeDeviceKey = { _ in next.withLock { $0.key } ?? DeviceKey() }
         try self.init(floor: floor, options: options, hasKey: false)
         // A key that retires does so before the active one of its account is there.
         let devices = accounts == nil ? receiver.devices : receiver.devices.filter { $0.end != nil }

@@ -124,7 +124,7 @@ import VectorKit
 
         let key = try KitReceiver.deviceKey(vector.one("device"))
         var options = StoreOptions()
-        options.makeDeviceKey = { key }
+        options.makeDeviceKey = { _ in key }
         let store = try SQLiteKeyStore.inMemory(options: options)
         if let pinned = vector.optional("pinned") {
             try store.trustSender(SenderPublicKey(text: pinned), named: "provider", at: .start)

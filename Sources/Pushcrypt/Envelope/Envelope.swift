@@ -3,41 +3,50 @@
 /// An ``Opener`` opens it. (`Docs/Format.md`, Envelope)
 ///
 ///     off   len  field
-///     0     1    suite = 0x01
+///     0     1    suite: 0x01, 0x02
 ///     1     4    recipient key id
-///     5     32   enc (KEM share)
-///     37    N    ciphertext
-///     37+N  16   Poly1305 tag
+///     5     e    enc (KEM share): 32 bytes, 1120
+///     5+e   N    ciphertext
+///     …     16   Poly1305 tag
 public struct Envelope: Hashable, Sendable {
-    /// The suite that this version writes and reads: HPKE base mode with X25519, HKDF-SHA256 and ChaCha20-Poly1305, and
-    /// Ed25519 inside.
-    public static let suite = Suite.current
-
     /// The number of bytes added to the inner plaintext: suite, key id, KEM share and tag.
-    static let overhead = headerLength + DHKEM.encLength + ChaCha20Poly1305.tagLength
+    package static func overhead(_ suite: CipherSuite) -> Int {
+        headerLength + suite.encLength + ChaCha20Poly1305.tagLength
+    }
 
-    /// The maximum length of the text of an envelope in characters.
-    static let maximumTextLength = Base64URL.encodedLength(overhead + Bucket.largest)
+    /// The maximum length of the text of an envelope in characters, the same for both suites.
+    static let maximumTextLength = Base64URL.encodedLength(overhead(.x25519) + Bucket.largest(.x25519))
 
     static let headerLength = 1 + KeyID.length
-    private static let encRange = headerLength..<headerLength + DHKEM.encLength
+    private var encRange: Range<Int> { Self.headerLength..<Self.headerLength + suite.encLength }
 
     /// The envelope as bytes.
     public let bytes: ContiguousArray<UInt8>
+    /// The suite, which that of the recipient's key must be.
+    public let suite: CipherSuite
 
     /// The id of the key that the envelope was sealed to; a hint.
     public var recipientKeyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
 
-    /// The KEM share: an X25519 public key for this envelope only.
-    public var enc: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.encRange]) }
+    /// The KEM share, for this envelope only: an X25519 public key, or X-Wing's ciphertext.
+    public var enc: ContiguousArray<UInt8> { ContiguousArray(bytes[encRange]) }
 
     /// The length of the inner plaintext: one of the buckets.
-    public var innerLength: Int { bytes.count - Self.overhead }
+    public var innerLength: Int { bytes.count - Self.overhead(suite) }
 
     /// Parses the text of an envelope, without any cryptography.
     ///
-    /// - Throws: `malformedEnvelope` or `unsupportedSuite`.
+    /// - Throws: `malformedEnvelope`, or `unsupportedSuite` for a suite that this build cannot open.
     public init(text: Span<UInt8>) throws(OpenError) {
+        try self.init(text: text) { $0.isSupported }
+    }
+
+    /// Parses the text of an envelope that is only shown, of any suite of the format.
+    package init(inspecting text: Span<UInt8>) throws(OpenError) {
+        try self.init(text: text) { _ in true }
+    }
+
+    private init(text: Span<UInt8>, _ isKnown: (CipherSuite) -> Bool) throws(OpenError) {
         guard (1...Self.maximumTextLength).contains(text.count), let bytes = Base64URL.decode(text), !bytes.isEmpty
         else {
             throw OpenError(
@@ -45,30 +54,34 @@ public struct Envelope: Hashable, Sendable {
                 "ENCRYPTED_DATA is not 1 to \(Self.maximumTextLength) characters of base64url without padding; pass it on unchanged"
             )
         }
-        guard bytes[0] == Self.suite else {
+        guard let suite = CipherSuite(rawValue: bytes[0]) else {
             throw OpenError(
                 .unsupportedSuite,
-                "ENCRYPTED_DATA has suite \(bytes[0]), this version supports suite \(Self.suite); update the receiver"
-            )
+                "ENCRYPTED_DATA has suite \(bytes[0]), this version supports suites 1 and 2; update the receiver")
         }
-        guard Bucket.all.contains(bytes.count - Self.overhead) else {
+        guard isKnown(suite) else {
+            throw OpenError(.unsupportedSuite, "ENCRYPTED_DATA has suite 2; \(CipherSuite.requirement)")
+        }
+        guard Bucket.all(suite).contains(bytes.count - Self.overhead(suite)) else {
             throw OpenError(
                 .malformedEnvelope,
                 "ENCRYPTED_DATA has \(bytes.count) bytes, which is not a length of an envelope: it was cut or extended")
         }
         self.bytes = bytes
+        self.suite = suite
     }
 
     /// Parses the text of an envelope, without any cryptography.
     ///
-    /// - Throws: `malformedEnvelope` or `unsupportedSuite`.
+    /// - Throws: `malformedEnvelope`, or `unsupportedSuite` for a suite that this build cannot open.
     public init(text: String) throws(OpenError) {
         try self.init(text: ContiguousArray(text.utf8).span)
     }
 
     /// Creates an envelope from a sealer's output.
-    init(sealed bytes: ContiguousArray<UInt8>) {
+    init(sealed bytes: ContiguousArray<UInt8>, _ suite: CipherSuite) {
         self.bytes = bytes
+        self.suite = suite
     }
 
     /// The envelope as base64url without padding, the value of `ENCRYPTED_DATA`.
@@ -82,12 +95,12 @@ public struct Envelope: Hashable, Sendable {
 
     func withEnc<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         let bytes = bytes
-        return try body(bytes.span.extracting(Self.encRange))
+        return try body(bytes.span.extracting(encRange))
     }
 
     func withCiphertext<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         let bytes = bytes
-        return try body(bytes.span.extracting(Self.encRange.upperBound..<bytes.count))
+        return try body(bytes.span.extracting(encRange.upperBound..<bytes.count))
     }
 }
 
@@ -95,17 +108,20 @@ public struct Envelope: Hashable, Sendable {
 ///
 /// A sealer uses the smallest that fits; a receiver accepts any. (`Docs/Format.md`, Buckets)
 package enum Bucket {
+    private static let x25519 = [256, 512, 1024, 1536, 2048, 2560, 2816, 3584]
+    private static let xwing = [256, 512, 1024, 1536, 1728, 2048, 2496]
+
     /// All lengths in bytes, in ascending order.
-    static let all = [256, 512, 1024, 1536, 2048, 2560, largestForAlert, largest]
+    package static func all(_ suite: CipherSuite) -> [Int] { suite == .x25519 ? x25519 : xwing }
 
     /// The largest length whose envelope fits into a push of 4096 bytes.
-    static let largestForAlert = 2816
+    static func largestForAlert(_ suite: CipherSuite) -> Int { suite == .x25519 ? 2816 : 1728 }
     /// The largest length whose envelope fits into a push of 5120 bytes.
-    static let largest = 3584
+    static func largest(_ suite: CipherSuite) -> Int { suite == .x25519 ? 3584 : 2496 }
 
     /// Returns the smallest bucket for `innerLength` bytes that is at most `limit`, or nil.
-    package static func smallest(holding innerLength: Int, limit: Int) -> Int? {
-        all.first { $0 >= innerLength && $0 <= limit }
+    package static func smallest(holding innerLength: Int, limit: Int, _ suite: CipherSuite) -> Int? {
+        all(suite).first { $0 >= innerLength && $0 <= limit }
     }
 }
 

@@ -38,13 +38,10 @@ struct EnvelopeOpener {
         defer { Sodium.wipeStack() }
         do throws(SodiumRefusal) {
             let info = envelope.withHeader { envelopeInfo(header: $0, topic: topic) }
-            let publicKey = deviceKey.publicKey.bytes
             let sharedSecret = try envelope.withEnc { (enc) throws(SodiumRefusal) in
-                try deviceKey.withScalar { (scalar) throws(SodiumRefusal) in
-                    try DHKEM.decapsulate(enc, secret: scalar, publicKey: publicKey.span)
-                }
+                try KEM.decapsulate(enc, with: deviceKey)
             }
-            let context = try HPKEContext(sharedSecret: sharedSecret, info: info.span)
+            let context = try HPKEContext(.of(envelope.suite), sharedSecret: sharedSecret, info: info.span)
             return try envelope.withCiphertext { (ciphertext) throws(SodiumRefusal) in
                 let empty = ContiguousArray<UInt8>()
                 return try context.open(ciphertext, authenticating: empty.span)
@@ -110,7 +107,10 @@ struct EnvelopeOpener {
             candidates = evaluation.hasRecovery ? after : candidates + after.filter { !candidates.contains($0) }
         }
         let hash = contentHash(of: inner)
-        for candidate in candidates where isSigned(inner, hash, by: candidate, envelope) { return candidate }
+        let recipient = deviceKey.publicKey.transcript
+        for candidate in candidates where isSigned(inner, hash, to: recipient, by: candidate, envelope) {
+            return candidate
+        }
         if candidates.isEmpty, evaluation?.conflicts.contains(.recoveryConflict) == true {
             throw OpenError(
                 .recoveryConflict,
@@ -127,12 +127,13 @@ struct EnvelopeOpener {
     }
 
     private func isSigned(
-        _ inner: Span<UInt8>, _ contentHash: ContiguousArray<UInt8>, by sender: SenderPublicKey, _ envelope: Envelope
+        _ inner: Span<UInt8>, _ contentHash: ContiguousArray<UInt8>, to recipient: ContiguousArray<UInt8>,
+        by sender: SenderPublicKey, _ envelope: Envelope
     ) -> Bool {
         let message = envelope.withHeader { header in
             envelope.withEnc { enc in
                 signedMessage(
-                    header: header, enc: enc, recipient: deviceKey.publicKey, sender: sender, topic: topic,
+                    header: header, enc: enc, envelope.suite, recipient: recipient, sender: sender, topic: topic,
                     contentHash: contentHash)
             }
         }

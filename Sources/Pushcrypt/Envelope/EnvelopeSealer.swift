@@ -39,25 +39,28 @@ struct EnvelopeSealer: Sendable {
         randomness: consuming Randomness
     ) throws(SodiumRefusal) -> PreparedEnvelope {
         defer { Sodium.wipeStack() }
+        let suite = recipient.suite
         var envelope = ContiguousArray<UInt8>()
-        envelope.reserveCapacity(Envelope.headerLength + DHKEM.encLength)
-        envelope.append(Envelope.suite)
+        envelope.reserveCapacity(Envelope.headerLength + suite.encLength)
+        envelope.append(suite.rawValue)
         envelope.append(bigEndian: recipient.id.value)
 
         let id = message.id ?? hedgedMessageID(body: body, sentAt: message.sentAt, randomness.messageID)
         let inner = plaintext(body, message, id: id, bucket: bucket)
         let content = inner.withSpan { contentHash(of: $0) }
-        let ephemeral = try hedgedKeyPair(
-            header: envelope.span, recipient: recipient, contentHash: content, randomness.ephemeral)
-        let encapsulation = try DHKEM.encapsulate(to: recipient.bytes.span, ephemeral: ephemeral)
+        let transcript = recipient.transcript
+        let encapsulation = try hedged(
+            header: envelope.span, recipient: transcript, contentHash: content, randomness.ephemeral
+        ) { (ikm) throws(SodiumRefusal) in try KEM.encapsulate(to: recipient, ikm: ikm) }
         let toSign = signedMessage(
-            header: envelope.span, enc: encapsulation.enc.span, recipient: recipient, sender: signer.publicKey,
-            topic: topic, contentHash: content)
+            header: envelope.span, enc: encapsulation.enc.span, suite, recipient: transcript,
+            sender: signer.publicKey, topic: topic, contentHash: content)
 
         let info = envelopeInfo(header: envelope.span, topic: topic)
-        let context = try HPKEContext(sharedSecret: encapsulation.sharedSecret, info: info.span)
+        let context = try HPKEContext(.of(suite), sharedSecret: encapsulation.sharedSecret, info: info.span)
         envelope.append(contentsOf: encapsulation.enc)
-        return PreparedEnvelope(id: id, toSign: toSign, headerAndEnc: envelope, inner: inner, context: context)
+        return PreparedEnvelope(
+            id: id, toSign: toSign, suite, headerAndEnc: envelope, inner: inner, context: context)
     }
 
     /// Writes the inner plaintext without the signature.
@@ -91,20 +94,21 @@ struct EnvelopeSealer: Sendable {
         return hmac.withTag { MessageID(prefixOf: $0) }
     }
 
-    private func hedgedKeyPair(
-        header: Span<UInt8>, recipient: DevicePublicKey, contentHash: ContiguousArray<UInt8>,
-        _ random: borrowing Ephemeral
-    ) throws(SodiumRefusal) -> DHKEM.KeyPair {
+    /// Calls `encapsulate` with ikmE.
+    private func hedged(
+        header: Span<UInt8>, recipient: ContiguousArray<UInt8>, contentHash: ContiguousArray<UInt8>,
+        _ random: borrowing Ephemeral, _ encapsulate: (Span<UInt8>) throws(SodiumRefusal) -> Encapsulation
+    ) throws(SodiumRefusal) -> Encapsulation {
         let hmac = signer.hedged()
         hmac.update("pushcrypt/1 ephemeral\0")
         random.withSpan { hmac.update($0) }
         hmac.update(header)
-        hmac.update(recipient.bytes.span)
+        hmac.update(recipient.span)
         hmac.update(bigEndian: signer.publicKey.id.value)
         hmac.update(topic.lengthPrefixed.span)
         // Never the signature: it covers enc, which depends on this value.
         hmac.update(contentHash.span)
-        return try hmac.withTag { (ikm) throws(SodiumRefusal) in try DHKEM.deriveKeyPair(ikm: ikm) }
+        return try hmac.withTag(encapsulate)
     }
 }
 
@@ -115,14 +119,16 @@ struct PreparedEnvelope: ~Copyable {
     /// The message to sign, which does not contain the content.
     let toSign: ContiguousArray<UInt8>
 
+    private let suite: CipherSuite
     private let headerAndEnc: ContiguousArray<UInt8>
     private var inner: Ephemeral
     private let context: HPKEContext
 
     init(
-        id: MessageID, toSign: ContiguousArray<UInt8>, headerAndEnc: ContiguousArray<UInt8>, inner: consuming Ephemeral,
-        context: consuming HPKEContext
+        id: MessageID, toSign: ContiguousArray<UInt8>, _ suite: CipherSuite, headerAndEnc: ContiguousArray<UInt8>,
+        inner: consuming Ephemeral, context: consuming HPKEContext
     ) {
+        self.suite = suite
         self.id = id
         self.toSign = toSign
         self.headerAndEnc = headerAndEnc
@@ -134,12 +140,12 @@ struct PreparedEnvelope: ~Copyable {
     consuming func finish(signature: ContiguousArray<UInt8>) throws(SodiumRefusal) -> Envelope {
         inner.withMutableBytes { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
         var envelope = headerAndEnc
-        envelope.reserveCapacity(Envelope.overhead + inner.count)
+        envelope.reserveCapacity(Envelope.overhead(suite) + inner.count)
         defer { Sodium.wipeStack() }
         let empty = ContiguousArray<UInt8>()
         try inner.withSpan { (inner) throws(SodiumRefusal) in
             try context.seal(inner, authenticating: empty.span, appendingTo: &envelope)
         }
-        return Envelope(sealed: envelope)
+        return Envelope(sealed: envelope, suite)
     }
 }

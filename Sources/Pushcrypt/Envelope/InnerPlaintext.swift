@@ -42,16 +42,21 @@ func contentHash(of inner: Span<UInt8>) -> ContiguousArray<UInt8> {
 ///
 ///     "pushcrypt/1 signature" || 0x00 || envelope[0..<5] || enc || recipient public key || sender public key
 ///         || lp16(context) || content hash
+///
+/// In suite 2, enc and the recipient's key are their SHA-256. `recipient` is the key's transcript.
 func signedMessage(
-    header: Span<UInt8>, enc: Span<UInt8>, recipient: DevicePublicKey, sender: SenderPublicKey, topic: Topic,
-    contentHash: ContiguousArray<UInt8>
+    header: Span<UInt8>, enc: Span<UInt8>, _ suite: CipherSuite, recipient: ContiguousArray<UInt8>,
+    sender: SenderPublicKey, topic: Topic, contentHash: ContiguousArray<UInt8>
 ) -> ContiguousArray<UInt8> {
     var message = ContiguousArray<UInt8>()
     message.reserveCapacity(192 + topic.lengthPrefixed.count)
     message.append("pushcrypt/1 signature\0")
     message.append(copying: header)
-    message.append(copying: enc)
-    message.append(contentsOf: recipient.bytes)
+    switch suite {
+    case .x25519: message.append(copying: enc)
+    case .xwing: message.append(contentsOf: SHA256.digest(enc))
+    }
+    message.append(contentsOf: recipient)
     message.append(contentsOf: sender.bytes)
     message.append(contentsOf: topic.lengthPrefixed)
     message.append(contentsOf: contentHash)

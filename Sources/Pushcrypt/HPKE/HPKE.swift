@@ -11,18 +11,7 @@ struct HPKEContext: ~Copyable {
         case authPSK = 0x03
     }
 
-    /// "HPKE" || KEM 0x0020 || KDF 0x0001 || AEAD 0x0003
-    private static let suite: ContiguousArray<UInt8> = [0x48, 0x50, 0x4b, 0x45, 0x00, 0x20, 0x00, 0x01, 0x00, 0x03]
-
-    private static let infoHash = HKDF.labeledExtractStart(suite: suite.span, label: "info_hash")
-    private static let key = HKDF.LabeledExpand(suite: suite, label: "key", length: ChaCha20Poly1305.keyLength)
-    private static let baseNonce = HKDF.LabeledExpand(
-        suite: suite, label: "base_nonce", length: ChaCha20Poly1305.nonceLength)
-    private static let exporterSecret = HKDF.LabeledExpand(suite: suite, label: "exp", length: HKDF.hashLength)
-
-    /// LabeledExtract("", "psk_id_hash", ""), the same for every message in base mode.
-    private static let emptyPSKIDHash = pskIDHash(ContiguousArray<UInt8>().span)
-
+    private let suite: HPKESuite
     let secret: Ephemeral
     let key: Ephemeral
     let baseNonce: Ephemeral
@@ -30,45 +19,42 @@ struct HPKEContext: ~Copyable {
     let keyScheduleContext: ContiguousArray<UInt8>
 
     /// KeySchedule for base mode.
-    init(sharedSecret: borrowing Ephemeral, info: Span<UInt8>) throws(SodiumRefusal) {
+    init(_ suite: HPKESuite, sharedSecret: borrowing Ephemeral, info: Span<UInt8>) throws(SodiumRefusal) {
         let empty = ContiguousArray<UInt8>()
         try self.init(
-            mode: .base, sharedSecret: sharedSecret, info: info, psk: empty.span, pskIDHash: Self.emptyPSKIDHash)
+            suite, mode: .base, sharedSecret: sharedSecret, info: info, psk: empty.span,
+            pskIDHash: suite.emptyPSKIDHash)
     }
 
     /// KeySchedule for any mode.
     init(
-        mode: Mode, sharedSecret: borrowing Ephemeral, info: Span<UInt8>, psk: Span<UInt8>,
+        _ suite: HPKESuite, mode: Mode, sharedSecret: borrowing Ephemeral, info: Span<UInt8>, psk: Span<UInt8>,
         pskIDHash: ContiguousArray<UInt8>
     ) throws(SodiumRefusal) {
         var context = ContiguousArray<UInt8>()
         context.reserveCapacity(1 + 2 * HKDF.hashLength)
         context.append(mode.rawValue)
         context.append(contentsOf: pskIDHash)
-        HKDF.labeledExtract(Self.infoHash, ikm: info).withTag { context.append(copying: $0) }
+        HKDF.labeledExtract(suite.infoHash, ikm: info).withTag { context.append(copying: $0) }
+        let id = suite.id
         let secret = sharedSecret.withSpan { sharedSecret in
-            HKDF.labeledExtract(salt: sharedSecret, suite: Self.suite.span, label: "secret", ikm: psk)
+            HKDF.labeledExtract(salt: sharedSecret, suite: id.span, label: "secret", ikm: psk)
         }
         let keyed = secret.withSpan { HMACSHA256(key: $0) }
-        let key = try Self.key(HMACSHA256(copying: keyed), info: context.span)
-        let baseNonce = try Self.baseNonce(keyed, info: context.span)
+        let key = try suite.key(HMACSHA256(copying: keyed), info: context.span)
+        let baseNonce = try suite.baseNonce(keyed, info: context.span)
+        self.suite = suite
         self.secret = secret
         self.key = key
         self.baseNonce = baseNonce
         keyScheduleContext = context
     }
 
-    /// LabeledExtract("", "psk_id_hash", psk_id)
-    static func pskIDHash(_ pskID: Span<UInt8>) -> ContiguousArray<UInt8> {
-        let empty = ContiguousArray<UInt8>()
-        return HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "psk_id_hash", ikm: pskID)
-            .withSpan { ContiguousArray(copying: $0) }
-    }
-
     /// The exporter secret, for tests; the envelope exports nothing.
     func exporterSecret() throws(SodiumRefusal) -> Ephemeral {
         try secret.withSpan { (secret) throws(SodiumRefusal) in
-            try Self.exporterSecret(prk: secret, info: keyScheduleContext.span)
+            try HKDF.LabeledExpand(suite: suite.id, label: "exp", length: HKDF.hashLength)(
+                prk: secret, info: keyScheduleContext.span)
         }
     }
 
@@ -76,7 +62,7 @@ struct HPKEContext: ~Copyable {
     func export(_ context: Span<UInt8>, length: Int) throws(SodiumRefusal) -> Ephemeral {
         let exporter = try exporterSecret()
         return try exporter.withSpan { (exporter) throws(SodiumRefusal) in
-            try HKDF.LabeledExpand(suite: Self.suite, label: "sec", length: length)(prk: exporter, info: context)
+            try HKDF.LabeledExpand(suite: suite.id, label: "sec", length: length)(prk: exporter, info: context)
         }
     }
 
@@ -115,6 +101,47 @@ struct HPKEContext: ~Copyable {
     }
 }
 
+/// One KEM with HKDF-SHA256 and ChaCha20-Poly1305: the suite's id, and what each message would otherwise compute from it
+/// again.
+final class HPKESuite: Sendable {
+    /// DHKEM(X25519, HKDF-SHA256) (RFC 9180, section 7.1).
+    static let x25519 = HPKESuite(kem: 0x0020)
+    /// X-Wing (draft-ietf-hpke-pq, MLKEM768-X25519).
+    static let xwing = HPKESuite(kem: 0x647a)
+
+    /// "HPKE" || KEM || KDF 0x0001 || AEAD 0x0003
+    let id: ContiguousArray<UInt8>
+    let infoHash: HMACSHA256.Start
+    let key: HKDF.LabeledExpand
+    let baseNonce: HKDF.LabeledExpand
+    /// LabeledExtract("", "psk_id_hash", ""), the same for every message in base mode.
+    let emptyPSKIDHash: ContiguousArray<UInt8>
+
+    private init(kem: UInt16) {
+        var id = ContiguousArray<UInt8>()
+        id.append("HPKE")
+        for number in [kem, 0x0001, 0x0003] { id.append(bigEndian: number) }
+        self.id = id
+        infoHash = HKDF.labeledExtractStart(suite: id.span, label: "info_hash")
+        key = HKDF.LabeledExpand(suite: id, label: "key", length: ChaCha20Poly1305.keyLength)
+        baseNonce = HKDF.LabeledExpand(suite: id, label: "base_nonce", length: ChaCha20Poly1305.nonceLength)
+        let empty = ContiguousArray<UInt8>()
+        emptyPSKIDHash = Self.pskIDHash(empty.span, id)
+    }
+
+    /// The suite of a device's key.
+    static func of(_ suite: CipherSuite) -> HPKESuite { suite == .x25519 ? .x25519 : .xwing }
+
+    /// LabeledExtract("", "psk_id_hash", psk_id)
+    func pskIDHash(_ pskID: Span<UInt8>) -> ContiguousArray<UInt8> { Self.pskIDHash(pskID, id) }
+
+    private static func pskIDHash(_ pskID: Span<UInt8>, _ id: ContiguousArray<UInt8>) -> ContiguousArray<UInt8> {
+        let empty = ContiguousArray<UInt8>()
+        return HKDF.labeledExtract(salt: empty.span, suite: id.span, label: "psk_id_hash", ikm: pskID)
+            .withSpan { ContiguousArray(copying: $0) }
+    }
+}
+
 /// DHKEM(X25519, HKDF-SHA256), KEM 0x0020 (RFC 9180, section 4.1).
 enum DHKEM {
     static let encLength = 32
@@ -132,12 +159,6 @@ enum DHKEM {
     struct KeyPair: ~Copyable {
         let secret: Ephemeral
         let publicKey: ContiguousArray<UInt8>
-    }
-
-    /// A shared secret and its encapsulation.
-    struct Encapsulation: ~Copyable {
-        let sharedSecret: Ephemeral
-        let enc: ContiguousArray<UInt8>
     }
 
     /// DeriveKeyPair (RFC 9180, section 7.1.3).

@@ -4,20 +4,19 @@
 /// never sent and are not part of the format.
 package enum SealedNote {
     /// The number of bytes added to the plaintext: KEM share and tag.
-    package static let overhead = DHKEM.encLength + ChaCha20Poly1305.tagLength
+    package static func overhead(_ suite: CipherSuite) -> Int { suite.encLength + ChaCha20Poly1305.tagLength }
 
     /// Seals to a device's key, under a label for this use of the key.
     package static func seal(
         _ plaintext: Span<UInt8>, to key: DevicePublicKey, label: StaticString, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> ContiguousArray<UInt8> {
-        let ephemeral = try Ephemeral(randomCount: DHKEM.secretLength).withSpan { (ikm) throws(SodiumRefusal) in
-            try DHKEM.deriveKeyPair(ikm: ikm)
+        let encapsulation = try Ephemeral(randomCount: 32).withSpan { (ikm) throws(SodiumRefusal) in
+            try KEM.encapsulate(to: key, ikm: ikm)
         }
-        let encapsulation = try DHKEM.encapsulate(to: key.bytes.span, ephemeral: ephemeral)
         let info = info(label)
-        let context = try HPKEContext(sharedSecret: encapsulation.sharedSecret, info: info.span)
+        let context = try HPKEContext(.of(key.suite), sharedSecret: encapsulation.sharedSecret, info: info.span)
         var note = encapsulation.enc
-        note.reserveCapacity(overhead + plaintext.count)
+        note.reserveCapacity(overhead(key.suite) + plaintext.count)
         try context.seal(plaintext, authenticating: data, appendingTo: &note)
         return note
     }
@@ -26,15 +25,12 @@ package enum SealedNote {
     package static func open(
         _ note: Span<UInt8>, with key: DeviceKey, label: StaticString, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> ContiguousArray<UInt8> {
-        guard note.count >= overhead else { throw SodiumRefusal() }
-        let publicKey = key.publicKey.bytes
-        let sharedSecret = try key.withScalar { (scalar) throws(SodiumRefusal) in
-            try DHKEM.decapsulate(
-                note.extracting(0..<DHKEM.encLength), secret: scalar, publicKey: publicKey.span)
-        }
+        let suite = key.publicKey.suite
+        guard note.count >= overhead(suite) else { throw SodiumRefusal() }
+        let sharedSecret = try KEM.decapsulate(note.extracting(0..<suite.encLength), with: key)
         let info = info(label)
-        let context = try HPKEContext(sharedSecret: sharedSecret, info: info.span)
-        let plaintext = try context.open(note.extracting(DHKEM.encLength..<note.count), authenticating: data)
+        let context = try HPKEContext(.of(suite), sharedSecret: sharedSecret, info: info.span)
+        let plaintext = try context.open(note.extracting(suite.encLength..<note.count), authenticating: data)
         return plaintext.withSpan { ContiguousArray(copying: $0) }
     }
 

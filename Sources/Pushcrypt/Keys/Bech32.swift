@@ -1,14 +1,19 @@
 /// The text form of keys: Bech32 with the checksum of BIP-173, but without its limit of 90 characters.
 ///
+/// The checksum's guarantee ends at 1,023 characters. A public key of suite 2 has more, and the key id in its record
+/// checks it again.
+///
 /// Public keys are in lower case and secret keys in upper case, so that people, log filters and secret scanners can
 /// distinguish them. (`Docs/Format.md`, Keys as text)
 enum Bech32 {
-    /// The six kinds of key text.
+    /// The eight kinds of key text.
     enum Kind: CaseIterable {
         case devicePublic
+        case postQuantumPublic
         case senderPublic
         case recoveryPublic
         case deviceSecret
+        case postQuantumSecret
         case senderSecret
         case recoverySecret
 
@@ -16,32 +21,43 @@ enum Bech32 {
         var prefix: StaticString {
             switch self {
             case .devicePublic: "pcr"
+            case .postQuantumPublic: "pcrx"
             case .senderPublic: "pcs"
             case .recoveryPublic: "pcv"
             case .deviceSecret: "PCR-SECRET-"
+            case .postQuantumSecret: "PCRX-SECRET-"
             case .senderSecret: "PCS-SECRET-"
             case .recoverySecret: "PCV-SECRET-"
             }
         }
 
-        var isUpperCase: Bool { self == .deviceSecret || self == .senderSecret || self == .recoverySecret }
+        var isUpperCase: Bool {
+            switch self {
+            case .devicePublic, .postQuantumPublic, .senderPublic, .recoveryPublic: false
+            case .deviceSecret, .postQuantumSecret, .senderSecret, .recoverySecret: true
+            }
+        }
 
         var name: String {
             switch self {
             case .devicePublic: "a device's public key (pcr1…)"
+            case .postQuantumPublic: "a device's post-quantum public key (pcrx1…)"
             case .senderPublic: "a sender's public key (pcs1…)"
             case .recoveryPublic: "a recovery public key (pcv1…)"
             case .deviceSecret: "a device's secret key (PCR-SECRET-1…)"
+            case .postQuantumSecret: "a device's post-quantum secret key (PCRX-SECRET-1…)"
             case .senderSecret: "a sender's secret key (PCS-SECRET-1…)"
             case .recoverySecret: "a recovery secret key (PCV-SECRET-1…)"
             }
         }
 
-        /// The length of the text for a 32-byte key.
+        /// The length of the key in bytes.
+        var keyLength: Int { self == .postQuantumPublic ? CipherSuite.xwing.publicKeyLength : 32 }
+
+        /// The length of the text.
         var textLength: Int { prefix.utf8CodeUnitCount + 1 + Bech32.symbols(for: keyLength) + checksumLength }
     }
 
-    static let keyLength = 32
     private static let checksumLength = 6
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
@@ -51,7 +67,7 @@ enum Bech32 {
 
     /// Returns the text of `key`, which is as secret as the key.
     static func encode(_ key: Span<UInt8>, as kind: Kind) -> Ephemeral {
-        precondition(key.count == keyLength)
+        precondition(key.count == kind.keyLength)
         var text = Ephemeral(count: kind.textLength)
         text.withMutableBytes { output in
             var position = 0
@@ -100,7 +116,7 @@ enum Bech32 {
 
     // MARK: Reading
 
-    /// Parses the 32 bytes of a key. A trailing newline is allowed; any other extra byte is an error.
+    /// Parses the bytes of a key. A trailing newline is allowed; any other extra byte is an error.
     static func decode(_ text: Span<UInt8>, as kind: Kind) throws(KeyError) -> Ephemeral {
         var text = text
         if !text.isEmpty, text[text.count - 1] == UInt8(ascii: "\n") { text = text.extracting(0..<text.count - 1) }
@@ -118,7 +134,7 @@ enum Bech32 {
         }
         let start = kind.prefix.utf8CodeUnitCount + 1
         var checksum = Checksum(kind)
-        var key = Ephemeral(count: keyLength)
+        var key = Ephemeral(count: kind.keyLength)
         try key.withMutableBytes { (output) throws(KeyError) in
             var buffer: UInt32 = 0
             var bits = 0
@@ -148,6 +164,11 @@ enum Bech32 {
             }
         }
         return key
+    }
+
+    /// Returns the kind of the post-quantum key if a text begins like it, otherwise the other.
+    static func kind(of text: Span<UInt8>, _ kind: Kind, or postQuantum: Kind) -> Kind {
+        hasPrefix(of: postQuantum, text) ? postQuantum : kind
     }
 
     /// Returns the kind of key that a text begins like.

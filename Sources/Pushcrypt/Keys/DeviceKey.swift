@@ -1,23 +1,41 @@
-/// A device's public key, which a provider seals to: X25519, 32 bytes; as text `pcr1…`, 62 characters.
+/// A device's public key, which a provider seals to: X25519, 32 bytes, as text `pcr1…`, 62 characters; or X-Wing, 1,216
+/// bytes, as text `pcrx1…`, 1,957 characters.
 ///
-/// Every value has passed the import check: it is canonical and not of small order. (`Docs/Format.md`, Keys as text)
+/// Every value has passed the import check: it is canonical and not of small order. A key of either suite can be read and
+/// stored even if ``CipherSuite/isSupported`` is false for it. (`Docs/Format.md`, Keys as text)
 public struct DevicePublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
-    /// The length in bytes.
-    public static let length = 32
-    /// The prefix of the text of every device's public key.
-    package static let textPrefix = "\(Bech32.Kind.devicePublic.prefix)1"
+    /// The prefixes of the texts of devices' public keys.
+    package static let textPrefixes = [Bech32.Kind.devicePublic, .postQuantumPublic].map { "\($0.prefix)1" }
 
-    /// The 32 bytes of the u-coordinate, little-endian (RFC 7748).
+    /// Returns the suite that the beginning of a key's text names.
+    static func suite(ofText text: String) -> CipherSuite {
+        text.utf8.starts(with: textPrefixes[1].utf8) ? .xwing : .x25519
+    }
+
+    /// Whether a text begins like a device's public key.
+    package static func isBeginning(of text: String) -> Bool {
+        textPrefixes.contains { text.utf8.starts(with: $0.utf8) }
+    }
+
+    /// The 32 bytes of the u-coordinate, little-endian (RFC 7748), in suite 2 after 1,184 bytes of ML-KEM-768's key
+    /// (FIPS 203).
     public let bytes: ContiguousArray<UInt8>
 
-    /// Creates a key from 32 bytes.
+    /// The suite that the key belongs to.
+    public var suite: CipherSuite { bytes.count == X25519.keyLength ? .x25519 : .xwing }
+
+    /// Creates a key from 32 or 1,216 bytes.
     ///
-    /// - Throws: `malformedKey` for another length; `weakKey` for a value ≥ p, with bit 255 set, or of small order.
+    /// - Throws: `malformedKey` for another length; `weakKey` for a u-coordinate ≥ p, with bit 255 set, or of small order,
+    ///   and for a coefficient of ML-KEM's above 3328.
     public init(bytes: Span<UInt8>) throws(KeyError) {
-        guard bytes.count == Self.length else {
-            throw KeyError(.malformedKey, "a device's public key has \(Self.length) bytes, this has \(bytes.count)")
+        guard let suite = CipherSuite.allCases.first(where: { $0.publicKeyLength == bytes.count }) else {
+            throw KeyError(
+                .malformedKey,
+                "a device's public key has \(CipherSuite.x25519.publicKeyLength) or \(CipherSuite.xwing.publicKeyLength) bytes, this has \(bytes.count)"
+            )
         }
-        guard X25519PublicKeyRules.areMet(by: bytes) else {
+        guard suite == .x25519 ? X25519PublicKeyRules.areMet(by: bytes) : XWingPublicKeyRules.areMet(by: bytes) else {
             throw KeyError(
                 .weakKey, "no device generates this public key: everyone could compute the secrets shared with it")
         }
@@ -30,26 +48,32 @@ public struct DevicePublicKey: Hashable, Sendable, CustomStringConvertible, Loss
         self.bytes = bytes
     }
 
-    /// Parses `pcr1…`; a trailing newline is allowed.
+    /// Parses `pcr1…` or `pcrx1…`; a trailing newline is allowed.
     ///
     /// - Throws: `malformedKey`, `wrongChecksum`, `wrongKind` or `weakKey`.
     public init(text: String) throws(KeyError) {
         let characters = ContiguousArray(text.utf8)
-        let key = try Bech32.decode(characters.span, as: .devicePublic)
+        let kind = Bech32.kind(of: characters.span, .devicePublic, or: .postQuantumPublic)
+        let key = try Bech32.decode(characters.span, as: kind)
         self = try key.withSpan { (bytes) throws(KeyError) in try DevicePublicKey(bytes: bytes) }
     }
 
-    /// Parses `pcr1…`; returns nil if it is not valid.
+    /// Parses `pcr1…` or `pcrx1…`; returns nil if it is not valid.
     public init?(_ description: String) {
         guard let key = try? DevicePublicKey(text: description) else { return nil }
         self = key
     }
 
     /// The first 4 bytes of a hash of the key: a hint, not an identity.
-    public var id: KeyID { KeyID(of: bytes.span, type: .x25519) }
+    public var id: KeyID { KeyID(of: bytes.span, type: suite == .x25519 ? .x25519 : .xwing) }
 
-    /// The key as `pcr1…`.
-    public var description: String { Bech32.string(bytes.span, as: .devicePublic) }
+    /// The key as `pcr1…` or `pcrx1…`.
+    public var description: String {
+        Bech32.string(bytes.span, as: suite == .x25519 ? .devicePublic : .postQuantumPublic)
+    }
+
+    /// The 32 bytes that signatures and hedged values cover: the key, or its hash in suite 2.
+    var transcript: ContiguousArray<UInt8> { suite == .x25519 ? bytes : SHA256.digest(bytes.span) }
 }
 
 /// The import check for X25519 public keys (RFC 7748, section 6.1; `Docs/Format.md`, Keys as text).
@@ -88,37 +112,80 @@ enum X25519PublicKeyRules {
     }
 }
 
-/// A device's secret key, which opens messages: an X25519 scalar, 32 bytes; as text `PCR-SECRET-1…`, 70 characters.
+/// The import check for X-Wing public keys: ML-KEM's of FIPS 203, section 7.2, which libsodium does not make, and that for
+/// X25519.
+enum XWingPublicKeyRules {
+    /// ML-KEM's q.
+    private static let modulus: UInt16 = 3329
+
+    static func areMet(by key: Span<UInt8>) -> Bool {
+        for index in stride(from: 0, to: XWing.coefficientsLength, by: 3) {
+            // Two coefficients of 12 bits, the lower bits first.
+            let middle = UInt16(key[index + 1])
+            let first = UInt16(key[index]) | (middle & 0x0f) << 8
+            let second = middle >> 4 | UInt16(key[index + 2]) << 4
+            guard first < modulus, second < modulus else { return false }
+        }
+        return X25519PublicKeyRules.areMet(by: key.extracting(XWing.mlkemPublicKeyLength..<key.count))
+    }
+}
+
+/// A device's secret key, which opens messages: an X25519 scalar, 32 bytes, as text `PCR-SECRET-1…`, 70 characters; or an
+/// X-Wing seed, 32 bytes, as text `PCRX-SECRET-1…`, 71 characters.
 ///
-/// The scalar is in guarded memory, which all references share. It is wiped with the last reference and never printed.
+/// The secret is in guarded memory, which all references share. It is wiped with the last reference and never printed.
 /// A key belongs to one device and never leaves it. (`Docs/Format.md`, Keys as text)
 public final class DeviceKey: Sendable {
     /// The public half.
     public let publicKey: DevicePublicKey
 
-    private let scalar: SecretBytes
+    /// The scalar or the seed.
+    private let secret: SecretBytes
 
-    /// Generates a key from the system's random source.
+    /// The length of the secret of either suite.
+    static let secretLength = 32
+
+    /// Generates a key of suite 1 from the system's random source.
     public convenience init() {
-        self.init(SecretBytes(randomCount: X25519.keyLength))
+        self.init(SecretBytes(randomCount: Self.secretLength))
     }
 
-    /// Parses the ASCII of `PCR-SECRET-1…`; a trailing newline is allowed.
+    /// Generates a key of a suite from the system's random source.
+    ///
+    /// - Throws: `unsupportedSuite` if this build cannot compute with it.
+    public convenience init(_ suite: CipherSuite) throws(KeyError) {
+        try self.init(SecretBytes(randomCount: Self.secretLength), suite)
+    }
+
+    /// Parses the ASCII of `PCR-SECRET-1…` or `PCRX-SECRET-1…`; a trailing newline is allowed.
     ///
     /// The caller wipes the text. It is a span and not a `String`, because a string cannot be wiped.
     ///
-    /// - Throws: `malformedKey`, `wrongChecksum` or `wrongKind`.
+    /// - Throws: `malformedKey`, `wrongChecksum`, `wrongKind` or `unsupportedSuite`.
     public convenience init(text: Span<UInt8>) throws(KeyError) {
-        let scalar = try Bech32.decode(text, as: .deviceSecret)
-        self.init(scalar.withSpan { SecretBytes(copying: $0) })
+        let kind = Bech32.kind(of: text, .deviceSecret, or: .postQuantumSecret)
+        let secret = try Bech32.decode(text, as: kind)
+        try self.init(
+            secret.withSpan { SecretBytes(copying: $0) }, kind == .deviceSecret ? .x25519 : .xwing)
     }
 
-    /// Copies the 32 bytes of a scalar, which the caller wipes.
-    package convenience init(scalar: Span<UInt8>) throws(KeyError) {
-        guard scalar.count == X25519.keyLength else {
-            throw KeyError(.malformedKey, "a device's secret key has \(X25519.keyLength) bytes")
+    /// Copies the 32 bytes of a scalar or seed, which the caller wipes.
+    package convenience init(scalar: Span<UInt8>, _ suite: CipherSuite = .x25519) throws(KeyError) {
+        guard scalar.count == Self.secretLength else {
+            throw KeyError(.malformedKey, "a device's secret key has \(Self.secretLength) bytes")
         }
-        self.init(SecretBytes(copying: scalar))
+        try self.init(SecretBytes(copying: scalar), suite)
+    }
+
+    init(_ secret: consuming SecretBytes, _ suite: CipherSuite) throws(KeyError) {
+        guard suite.isSupported else { throw KeyError(.unsupportedSuite, CipherSuite.requirement) }
+        let point = try? secret.withSpan { (bytes) throws(SodiumRefusal) in
+            try suite == .x25519 ? X25519.publicKey(of: bytes) : XWing.publicKey(of: bytes)
+        }
+        guard let point else { preconditionFailure("libsodium refused a secret of 32 bytes") }
+        publicKey = DevicePublicKey(checked: point)
+        self.secret = secret
+        Sodium.wipeStack()
     }
 
     init(_ scalar: consuming SecretBytes) {
@@ -128,20 +195,21 @@ public final class DeviceKey: Sendable {
             preconditionFailure("libsodium refused a scalar of 32 bytes")
         }
         publicKey = DevicePublicKey(checked: point)
-        self.scalar = scalar
+        secret = scalar
         Sodium.wipeStack()
     }
 
     /// Calls `body` with the text of the key, and wipes the text afterwards. The caller protects any copy that `body`
     /// makes.
     public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-        let text = withScalar { Bech32.encode($0, as: .deviceSecret) }
+        let kind: Bech32.Kind = publicKey.suite == .x25519 ? .deviceSecret : .postQuantumSecret
+        let text = withScalar { Bech32.encode($0, as: kind) }
         return try text.withSpan(body)
     }
 
-    /// Calls `body` with the scalar; its result must not contain a copy.
+    /// Calls `body` with the scalar or seed; its result must not contain a copy.
     package func withScalar<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-        try scalar.withSpan(body)
+        try secret.withSpan(body)
     }
 }
 

@@ -3,11 +3,11 @@
 /// (`Docs/FormatRecords.md`, Registration record)
 public struct DeviceRegistration: Hashable, Sendable {
     /// The suites that a device with this version of the library opens.
-    public static let supportedSuites = [Suite.current]
+    public static let supportedSuites = CipherSuite.supported.map(\.rawValue)
 
     /// The provider's name for the device; nil if the provider chooses it.
     ///
-    /// 1 to 255 bytes without control characters, not only spaces, and not beginning with `pcr1`. Reading a record with
+    /// 1 to 255 bytes without control characters, not only spaces, and not beginning with `pcr1` or `pcrx1`. Reading a record with
     /// any other name fails.
     public var deviceID: String?
     /// The key to seal to.
@@ -27,15 +27,15 @@ public struct DeviceRegistration: Hashable, Sendable {
     /// The version of the app on the device.
     public var appVersion: AppVersion?
 
-    /// Creates a registration.
+    /// Creates a registration; without `suites`, with those that this build opens, and the key's.
     public init(
-        deviceID: String? = nil, publicKey: DevicePublicKey, suites: [UInt8] = supportedSuites, topic: Topic? = nil,
+        deviceID: String? = nil, publicKey: DevicePublicKey, suites: [UInt8]? = nil, topic: Topic? = nil,
         generation: UInt64 = 1, createdAt: Timestamp?, pinnedSender: SenderPublicKey? = nil,
         recoveryKeys: [RecoveryPublicKey] = [], appVersion: AppVersion? = nil
     ) {
         self.deviceID = deviceID
         self.publicKey = publicKey
-        self.suites = suites
+        self.suites = suites ?? Set(Self.supportedSuites + [publicKey.suite.rawValue]).sorted()
         self.topic = topic
         self.generation = generation
         self.createdAt = createdAt
@@ -58,16 +58,21 @@ extension DeviceRegistration {
         // First what is no text of a key, then those, last what follows from the keys.
         let (keyText, senderText, id) = (try record.publicKey(), try record.text("sender"), try record.deviceID())
         let (suites, topic, appVersion) = (try record.suites(), try record.topic(), try record.appVersion())
+        let suite = try record.suite()
         let recoveryTexts = try record.recovery()
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created"))
         let keyID = try record.text("key_id")
+        let keySuite = DevicePublicKey.suite(ofText: keyText).rawValue
+        guard suite ?? keySuite == keySuite, suites?.contains(keySuite) ?? true else {
+            throw KeyError(.malformedRecord, "the record's suite or suites are not those of its public_key")
+        }
         let publicKey = try DevicePublicKey(text: keyText)
         let sender = try senderText.map(SenderPublicKey.init(text:))
         let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
         try KeyRecord.check(keyID, isOf: publicKey.id)
         try KeyRecord.check(recoveryKeys, against: sender)
         self.init(
-            deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
+            deviceID: id, publicKey: publicKey, suites: suites ?? [keySuite], topic: topic, generation: generation,
             createdAt: createdAt, pinnedSender: sender, recoveryKeys: recoveryKeys, appVersion: appVersion)
     }
 
@@ -83,7 +88,7 @@ extension DeviceRegistration {
         if let deviceID { json.string(deviceID, for: "device") }
         json.string(publicKey.description, for: "public_key")
         json.string(publicKey.id.description, for: "key_id")
-        json.integer(Suite.current, for: "suite")
+        json.integer(publicKey.suite.rawValue, for: "suite")
         json.array(for: "suites") { json in for suite in suites { json.integer(suite) } }
         if let topic { json.string(topic.bundleID, for: "topic") }
         json.integer(generation, for: "generation")
@@ -114,7 +119,7 @@ package enum DeviceID {
     }
 
     /// Whether `id` could be mistaken for a public key.
-    package static func isKeyLike(_ id: String) -> Bool { id.utf8.starts(with: DevicePublicKey.textPrefix.utf8) }
+    package static func isKeyLike(_ id: String) -> Bool { DevicePublicKey.isBeginning(of: id) }
 
     /// Whether `id` could be mistaken for an empty line.
     package static func isBlank(_ id: String) -> Bool { id.utf8.allSatisfy { $0 == UInt8(ascii: " ") } }

@@ -9,6 +9,7 @@ public struct KeyError: CodedError {
             case weakKey = "weak-key"
             case unsupportedKey = "unsupported-key"
             case unequalHalves = "unequal-halves"
+            case unsupportedSuite = "unsupported-suite"
             case malformedRecord = "malformed-record"
         }
 
@@ -27,6 +28,8 @@ public struct KeyError: CodedError {
         public static let unsupportedKey = Code(known: .unsupportedKey)
         /// The public key beside a secret key belongs to another key.
         public static let unequalHalves = Code(known: .unequalHalves)
+        /// This build cannot compute with a key of this suite.
+        public static let unsupportedSuite = Code(known: .unsupportedSuite)
         /// The record around a key is not a valid JSON object of its kind.
         public static let malformedRecord = Code(known: .malformedRecord)
 

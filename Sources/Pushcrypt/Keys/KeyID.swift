@@ -11,6 +11,8 @@ public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
         case x25519 = 0x01
         /// A sender's Ed25519 key.
         case ed25519 = 0x02
+        /// A device's X-Wing key.
+        case xwing = 0x03
         /// A recovery key, Ed25519.
         case recovery = 0x04
     }
@@ -45,11 +47,4 @@ public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
-}
-
-/// The cipher suites of the format. (`Docs/Format.md`, Suites)
-package enum Suite {
-    /// The suite that this version writes and reads: HPKE base mode with X25519, HKDF-SHA256 and ChaCha20-Poly1305, and
-    /// Ed25519 inside.
-    package static let current: UInt8 = 0x01
 }

@@ -4,7 +4,7 @@
 ///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","recovery",
 ///               "app_version"}
 ///     sender   {"public_key","key_id","topic","generation","created","recovery"}
-///     reply    {"version","acknowledged" or "refused","sender","recovery","foreign"}
+///     reply    {"version","acknowledged" or "refused","sender","recovery","foreign","suites"}
 ///
 /// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some.
 package struct KeyRecord {
@@ -30,12 +30,17 @@ package struct KeyRecord {
         root = value
     }
 
-    /// Returns the text of `public_key`; throws if it is for an unknown suite.
-    func publicKey() throws(KeyError) -> String {
-        if let suite = root["suite"], suite.kind != .null, suite.integer != Int64(Suite.current) {
-            throw KeyError(
-                .malformedRecord, "the record's suite is not \(Suite.current), the only one that this version supports")
+    /// Returns the suite; throws if it is unknown.
+    func suite() throws(KeyError) -> UInt8? {
+        guard let value = root["suite"], value.kind != .null else { return nil }
+        guard let suite = value.integer.flatMap(UInt8.init(exactly:)).flatMap(CipherSuite.init(rawValue:)) else {
+            throw KeyError(.malformedRecord, "the record's suite is neither 1 nor 2, those that this version knows")
         }
+        return suite.rawValue
+    }
+
+    /// Returns the text of `public_key`.
+    func publicKey() throws(KeyError) -> String {
         guard let text = try text("public_key") else {
             throw KeyError(.malformedRecord, "the record has no public_key")
         }
@@ -77,17 +82,17 @@ package struct KeyRecord {
         throw KeyError(.malformedRecord, "the record's key_id does not belong to its public_key")
     }
 
-    /// Returns the suites that the device opens, in ascending order, including that of the key.
-    func suites() throws(KeyError) -> [UInt8] {
-        guard let value = root["suites"], value.kind != .null else { return [Suite.current] }
+    /// Returns the suites in a record or reply, in ascending order; nil if it does not say.
+    func suites() throws(KeyError) -> [UInt8]? {
+        guard let value = root["suites"], value.kind != .null else { return nil }
         let suites = value.elements.compactMap { $0.integer.flatMap(UInt8.init(exactly:)) }
         let isAscending = zip(suites, suites.dropFirst()).allSatisfy { $0 < $1 }
         guard (1...Self.maximumSuites).contains(suites.count), suites.count == value.elements.count, isAscending,
-            !suites.contains(0), suites.contains(Suite.current)
+            !suites.contains(0)
         else {
             throw KeyError(
                 .malformedRecord,
-                "the record's suites are not 1 to \(Self.maximumSuites) ascending numbers from 1 to 255, including that of the key"
+                "the record's suites are not 1 to \(Self.maximumSuites) ascending numbers from 1 to 255"
             )
         }
         return suites

@@ -28,6 +28,11 @@ public struct RegistrationReply: Hashable, Sendable {
         public static let userMismatch = Refusal(unchecked: "user-mismatch")
         /// The provider has this public key for another device: the device has to enrol again.
         public static let keyTaken = Refusal(unchecked: "key-taken")
+        /// The provider has a post-quantum key for this device id, and this one is of suite 1: the device has to enrol
+        /// again, with a new id and key.
+        public static let suiteDowngrade = Refusal(unchecked: "suite-downgrade")
+        /// The provider cannot seal to a key of this suite: the device keeps the key before it.
+        public static let unsupportedSuite = Refusal(unchecked: "unsupported-suite")
         /// The provider has this device id for another app.
         public static let topicMismatch = Refusal(unchecked: "topic-mismatch")
 
@@ -68,16 +73,25 @@ public struct RegistrationReply: Hashable, Sendable {
     /// The members of the record that name a key the provider never had: somebody else enrolled the device, or has
     /// replaced the provider's key. No trust changes because of it.
     public let foreign: [ForeignMember]
+    /// The suites of which the device may make a key, in ascending order.
+    ///
+    /// It only permits: a device with a key of suite 2 never goes back. Suite 2 is the operator's decision, because the
+    /// largest payload falls from 2,717 to 1,629 bytes.
+    public let suites: [UInt8]
+
+    /// The suites of a provider that does not say.
+    public static let standardSuites = [CipherSuite.x25519.rawValue]
 
     /// Creates a reply.
     public init(
         _ verdict: Verdict, sender: SenderPublicKey? = nil, recoveryKeys: [RecoveryPublicKey] = [],
-        foreign: [ForeignMember] = []
+        foreign: [ForeignMember] = [], suites: [UInt8] = standardSuites
     ) {
         self.verdict = verdict
         self.sender = sender
         self.recoveryKeys = recoveryKeys
         self.foreign = foreign
+        self.suites = suites
     }
 
     /// Parses a reply. Unknown members are ignored.
@@ -93,6 +107,7 @@ public struct RegistrationReply: Hashable, Sendable {
         // First what is no text of a key.
         let (foreign, senderText, recoveryTexts) =
             (try record.foreign(), try record.text("sender"), try record.recovery())
+        let suites = try record.suites() ?? Self.standardSuites
         let verdict: Verdict
         switch (try record.text("acknowledged"), try record.text("refused")) {
         case (let key?, nil): verdict = .acknowledged(try DevicePublicKey(text: key))
@@ -107,7 +122,7 @@ public struct RegistrationReply: Hashable, Sendable {
         let sender = try senderText.map(SenderPublicKey.init(text:))
         let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
         try KeyRecord.check(recoveryKeys, against: sender)
-        self.init(verdict, sender: sender, recoveryKeys: recoveryKeys, foreign: foreign)
+        self.init(verdict, sender: sender, recoveryKeys: recoveryKeys, foreign: foreign, suites: suites)
     }
 
     /// The reply as minified JSON.
@@ -123,6 +138,9 @@ public struct RegistrationReply: Hashable, Sendable {
             json.write(recoveryKeys)
             if !foreign.isEmpty {
                 json.array(for: "foreign") { json in for member in foreign { json.string(member.description) } }
+            }
+            if suites != Self.standardSuites {
+                json.array(for: "suites") { json in for suite in suites { json.integer(suite) } }
             }
         }
         return json.bytes
@@ -162,6 +180,9 @@ public struct SenderAnnouncement: Hashable, Sendable {
         let (keyText, keyID, topic) = (try record.publicKey(), try record.text("key_id"), try record.topic())
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created") ?? now)
         let recoveryTexts = try record.recovery()
+        guard try record.suite() ?? 1 == 1 else {
+            throw KeyError(.malformedRecord, "the record's suite is not 1, as for a sender's key")
+        }
         let publicKey = try SenderPublicKey(text: keyText)
         let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
         try KeyRecord.check(keyID, isOf: publicKey.id)

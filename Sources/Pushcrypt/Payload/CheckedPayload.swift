@@ -66,7 +66,7 @@ package enum PayloadCheck {
         _ payload: ContiguousArray<UInt8>, for pushType: PushType, isSentExactly: Bool
     ) throws(SealError) -> ContiguousArray<UInt8> {
         let json = try CheckedPayload(payload, for: pushType).document.root.minified()
-        let limit = PushLimit(pushType: pushType, isSentExactly: isSentExactly)
+        let limit = PushLimit(pushType: pushType, isSentExactly: isSentExactly, suite: .x25519)
         try limit.check(
             isSentExactly ? json.count : JSONText.maximumReencodedLength(of: json.span), fix: "shorten it by that much")
         return json

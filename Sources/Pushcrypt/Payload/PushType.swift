@@ -43,10 +43,15 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
     package var topicSuffix: String { self == .voip ? ".voip" : "" }
 
     /// The longest inner plaintext.
-    package var largestBucket: Int { self == .voip ? Bucket.largest : Bucket.largestForAlert }
+    package func largestBucket(_ suite: CipherSuite) -> Int {
+        self == .voip ? Bucket.largest(suite) : Bucket.largestForAlert(suite)
+    }
 
-    /// The longest minified payload, in bytes.
-    public var maximumPayloadLength: Int { largestBucket - InnerPlaintext.body }
+    /// The longest minified payload for a device whose key is of suite 1, in bytes.
+    public var maximumPayloadLength: Int { maximumPayloadLength(.x25519) }
+
+    /// The longest minified payload for a device whose key is of this suite, in bytes.
+    public func maximumPayloadLength(_ suite: CipherSuite) -> Int { largestBucket(suite) - InnerPlaintext.body }
 
     /// Apple's name.
     public var description: String { known.rawValue }
@@ -58,6 +63,8 @@ struct PushLimit {
     /// Whether the push reaches Apple byte for byte, so that its own length counts and not that of the longest
     /// re-encoding.
     let isSentExactly: Bool
+    /// The suite of the recipient's key.
+    let suite: CipherSuite
 
     /// Throws `pushTooLarge` for a length above the limit; `fix` says how to shorten the push.
     func check(_ length: Int, fix: String) throws(SealError) {

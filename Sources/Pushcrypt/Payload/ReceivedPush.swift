@@ -35,6 +35,14 @@ public struct ReceivedPush: Sendable {
         return try Envelope(text: text.span)
     }
 
+    /// Returns the envelope in `ENCRYPTED_DATA`, of any suite of the format, to be shown and not opened.
+    package func inspectedEnvelope() throws(OpenError) -> Envelope {
+        guard let text = document.root[PayloadKeys.encryptedData]?.characters else {
+            throw .notEncrypted
+        }
+        return try Envelope(inspecting: text.span)
+    }
+
     /// The fingerprint of the value of `ENCRYPTED_DATA`, whether it is an envelope or not; nil if it is not a string.
     public var fingerprint: EnvelopeFingerprint? { encryptedText.map(EnvelopeFingerprint.init(of:)) }
 

@@ -16,6 +16,7 @@ public struct SealError: CodedError {
             case invalidTime = "invalid-time"
             case invalidRequest = "invalid-request"
             case unusableKey = "unusable-key"
+            case unsupportedSuite = "unsupported-suite"
             case signingFailed = "signing-failed"
         }
 
@@ -49,6 +50,8 @@ public struct SealError: CodedError {
         public static let invalidRequest = Code(known: .invalidRequest)
         /// libsodium refused the recipient's key.
         public static let unusableKey = Code(known: .unusableKey)
+        /// This build cannot seal to a key of the recipient's suite.
+        public static let unsupportedSuite = Code(known: .unsupportedSuite)
         /// An external signer did not return a valid signature; `signing` has the reason.
         public static let signingFailed = Code(known: .signingFailed)
 

@@ -62,15 +62,15 @@ struct ClearPart: Sendable {
 
     /// Returns the length of the push with an envelope of this bucket: the exact length, or that of the longest
     /// re-encoding.
-    func length(bucket: Int, isSentExactly: Bool) -> Int {
+    func length(bucket: Int, _ suite: CipherSuite, isSentExactly: Bool) -> Int {
         // The envelope's text is the same in every encoding. Two bytes close the string and the object.
-        let text = Base64URL.encodedLength(Envelope.overhead + bucket)
+        let text = Base64URL.encodedLength(Envelope.overhead(suite) + bucket)
         return (isSentExactly ? prefix.count : reencodedPrefixLength) + text + Self.suffix.utf8CodeUnitCount
     }
 
     func checkLength(bucket: Int, _ limit: PushLimit) throws(SealError) {
         try limit.check(
-            length(bucket: bucket, isSentExactly: limit.isSentExactly),
+            length(bucket: bucket, limit.suite, isSentExactly: limit.isSentExactly),
             fix: "shorten the placeholder's title or keep fewer fields in the clear")
     }
 }

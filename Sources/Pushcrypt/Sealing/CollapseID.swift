@@ -42,8 +42,8 @@ extension EnvelopeSigner {
             message.append(bigEndian: UInt16(name.count))
             message.append(contentsOf: name)
         case .key(let key):
-            message.append(0x02)
-            message.append(contentsOf: key.bytes)
+            message.append(key.suite == .x25519 ? 0x02 : 0x04)
+            message.append(contentsOf: key.transcript)
         }
         switch subject {
         case .named(let name):

@@ -25,8 +25,9 @@ struct MessageBody {
         }
         guard
             let bucket = Bucket.smallest(
-                holding: InnerPlaintext.body + parts.bytes.count, limit: limit.pushType.largestBucket)
-        else { throw parts.tooLarge(for: limit.pushType) }
+                holding: InnerPlaintext.body + parts.bytes.count, limit: limit.pushType.largestBucket(limit.suite),
+                limit.suite)
+        else { throw parts.tooLarge(for: limit.pushType, limit.suite) }
         try clear.checkLength(bucket: bucket, limit)
         self.bucket = bucket
         bytes = parts.bytes
@@ -34,9 +35,10 @@ struct MessageBody {
 
     /// Returns the longest body whose push Apple accepts, in bytes; nil if the clear part alone is too long.
     private static func room(beside clear: ClearPart, _ limit: PushLimit) -> Int? {
-        let bucket = Bucket.all.last { bucket in
-            bucket <= limit.pushType.largestBucket
-                && clear.length(bucket: bucket, isSentExactly: limit.isSentExactly) <= limit.pushType.maximumPushLength
+        let bucket = Bucket.all(limit.suite).last { bucket in
+            bucket <= limit.pushType.largestBucket(limit.suite)
+                && clear.length(bucket: bucket, limit.suite, isSentExactly: limit.isSentExactly)
+                    <= limit.pushType.maximumPushLength
         }
         return bucket.map { $0 - InnerPlaintext.body }
     }
@@ -81,10 +83,10 @@ struct MessageBody {
             bytes.append(UInt8(ascii: "}"))
         }
 
-        func tooLarge(for pushType: PushType) -> SealError {
+        func tooLarge(for pushType: PushType, _ suite: CipherSuite) -> SealError {
             let length = bytes.count - statements
-            let budget = pushType.maximumPayloadLength - statements
-            var reasons = ""
+            let budget = pushType.maximumPayloadLength(suite) - statements
+            var reasons = suite == .x25519 ? "" : "; the device has a post-quantum key, which leaves less room"
             if reserved > 0 {
                 reasons +=
                     "; \(reserved) of them are its attachments, sender and withdrawals, whose urls and names can be shorter"

@@ -46,9 +46,9 @@ package enum Sodium {
 
     /// Overwrites the stack below the caller's frame, where calls with a secret may have left copies: libsodium wipes
     /// its own variables there, but not what the compiler and the linker have put beside them.
-    static func wipeStack() {
-        // More than those calls use: the vector registers alone, which the dynamic linker saves, may take 2.7 KiB.
-        sodium_stackzero(8 << 10)
+    static func wipeStack(kibibytes: Int = 8) {
+        // More than most calls use: the vector registers alone, which the dynamic linker saves, may take 2.7 KiB.
+        sodium_stackzero(kibibytes << 10)
     }
 
     /// Traps unless a call succeeded that is documented to succeed on every input, such as a hash.

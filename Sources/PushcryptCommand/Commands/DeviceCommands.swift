@@ -95,7 +95,8 @@ struct DeviceAddCommand: CommandBody {
             let sender = try Self.defaultSender(store)
             let reply = RegistrationReply(
                 .acknowledged(registration.publicKey), sender: sender?.key, recoveryKeys: sender?.recoveryKeys ?? [],
-                foreign: foreign.members)
+                foreign: foreign.members,
+                suites: try withStoreErrors { () throws(KeyStoreError) in try store.permittedSuites() })
             try console.write(line: reply.json)
         }
         if isJSON {

@@ -132,7 +132,10 @@ private func checkSodium() -> Finding {
     guard digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" else {
         return Finding(.error, "libsodium \(Sodium.version) computes a wrong hash: reinstall it")
     }
-    return Finding(.note, "libsodium \(Sodium.version)")
+    let suites =
+        CipherSuite.xwing.isSupported
+        ? "with suite 2 (post-quantum)" : "without suite 2 (post-quantum), which needs 1.0.22"
+    return Finding(.note, "libsodium \(Sodium.version), \(suites)")
 }
 
 private func checkClock(_ now: Timestamp) -> Finding {

@@ -36,7 +36,7 @@ private struct Inspection {
         var push: ReceivedPush?
         do throws(OpenError) {
             if trimmed.contains(UInt8(ascii: "{")) { push = try ReceivedPush(trimmed) }
-            envelope = if let push { try push.envelope() } else { try Envelope(text: trimmed.span) }
+            envelope = if let push { try push.inspectedEnvelope() } else { try Envelope(inspecting: trimmed.span) }
         } catch {
             let failure = CommandFailure(error)
             let hint = push?.fingerprint.map { "its fingerprint, as in the phone's journal, is \($0)" }
@@ -59,7 +59,10 @@ private struct Inspection {
         rows.append(("fingerprint", "\(envelope.fingerprint), as in the provider's log and the phone's journal"))
         rows.append(("envelope", "\(envelope.bytes.count) bytes, \(envelope.text.utf8.count) characters"))
         rows.append(
-            ("suite", "\(Envelope.suite): X25519, HKDF-SHA256, ChaCha20-Poly1305 (HPKE base mode); Ed25519 inside"))
+            (
+                "suite",
+                "\(envelope.suite.rawValue): \(envelope.suite.kem), HKDF-SHA256, ChaCha20-Poly1305 (HPKE base mode); Ed25519 inside"
+            ))
         rows.append(("recipient", "key \(envelope.recipientKeyID)"))
         rows.append(("enc", envelope.enc.hex))
         rows.append(("bucket", "\(envelope.innerLength) bytes: sender, times, content and padding, sealed"))
@@ -89,7 +92,7 @@ private struct Inspection {
                 json.string(envelope.fingerprint.description, for: "fingerprint")
                 json.integer(envelope.bytes.count, for: "bytes")
                 json.integer(envelope.text.utf8.count, for: "characters")
-                json.integer(Envelope.suite, for: "suite")
+                json.integer(envelope.suite.rawValue, for: "suite")
                 json.string(envelope.recipientKeyID.description, for: "recipient_key_id")
                 json.string(envelope.enc.hex, for: "enc")
                 json.integer(envelope.innerLength, for: "bucket")
@@ -106,5 +109,14 @@ private struct Inspection {
             }
         }
         return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+extension CipherSuite {
+    fileprivate var kem: String {
+        switch self {
+        case .x25519: "X25519"
+        case .xwing: "X-Wing (ML-KEM-768 and X25519, post-quantum)"
+        }
     }
 }

@@ -241,11 +241,13 @@ struct KeyExportDeviceCommand: CommandBody {
             let store = try console.open(arguments.store)
             guard arguments.isSecret else {
                 let record = try store.deviceKeyToRegister(named: arguments.name)
+                try record.publicKey.checkHasOtherFormats()
                 try console.deliver(record.publicKey.text(in: arguments.format) + "\n", to: arguments.output)
                 return .done
             }
             key = try withStoreErrors { () throws(KeyStoreError) in try store.deviceSecret(named: arguments.name) }
         }
+        try key.publicKey.checkHasOtherFormats()
         if arguments.isSecret {
             try key.withText(in: arguments.format) { (text) throws(CommandFailure) in
                 try console.deliverSecret(text, to: arguments.output)
@@ -254,6 +256,15 @@ struct KeyExportDeviceCommand: CommandBody {
             try console.deliver(key.publicKey.text(in: arguments.format) + "\n", to: arguments.output)
         }
         return .done
+    }
+}
+
+extension DevicePublicKey {
+    fileprivate func checkHasOtherFormats() throws(CommandFailure) {
+        guard suite == .x25519 else {
+            throw .usage(
+                "a post-quantum key has no other format", hint: "pushcrypt export device writes the public key")
+        }
     }
 }
 

@@ -26,22 +26,33 @@ struct KeygenDeviceCommand: CommandBody {
                 Example("pushcrypt keygen device"),
                 Example("pushcrypt keygen device --name work --topic com.example.app"),
                 Example("pushcrypt keygen device --output device.key", "into a key file, without a store"),
+                Example("pushcrypt keygen device --post-quantum", "one that a quantum computer does not break"),
             ])
     }
 
     private let source: String?
+    private let isPostQuantum: Bool
     private let destination: NewKeyArguments
 
     init(_ arguments: inout Arguments) {
         source = arguments.importedKey()
+        isPostQuantum = arguments.postQuantum()
         destination = NewKeyArguments(&arguments, excludedByOutput: ["--import"])
+        arguments.atMostOne(of: "--import", "--post-quantum")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let suite: CipherSuite = isPostQuantum ? .xwing : .x25519
         if destination.output.path != nil {
-            try console.deliverKeyFile(DeviceKey(), to: destination)
+            let key: DeviceKey
+            do throws(KeyError) {
+                key = try DeviceKey(suite)
+            } catch {
+                throw CommandFailure(error, inOption: "--post-quantum")
+            }
+            try console.deliverKeyFile(key, to: destination)
         } else {
-            try console.keep(source.map(console.readDeviceKey(from:)), in: destination)
+            try console.keep(source.map(console.readDeviceKey(from:)), suite, in: destination)
         }
         return .done
     }
@@ -79,6 +90,11 @@ struct KeygenSenderCommand: CommandBody {
 }
 
 extension Arguments {
+    /// `--post-quantum`.
+    mutating func postQuantum() -> Bool {
+        flag("--post-quantum", help: "of suite 2, which a quantum computer cannot read; needs libsodium 1.0.22")
+    }
+
     fileprivate mutating func importedKey() -> String? {
         value(
             "--import", "FILE", .secret,
@@ -120,7 +136,9 @@ struct NewKeyArguments: Sendable {
 
 extension Console {
     /// Stores a device's key, a new one without `imported`, and prints what the provider needs.
-    func keep(_ imported: DeviceKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
+    func keep(_ imported: DeviceKey?, _ suite: CipherSuite = .x25519, in arguments: NewKeyArguments)
+        throws(CommandFailure)
+    {
         let store = try open(arguments.store)
         let topic = try arguments.topic.topic(self)
         let (name, now, clock) = (arguments.name, timestamp, arguments.clock.assurance(self))
@@ -133,7 +151,7 @@ extension Console {
                 if let imported {
                     try store.importDeviceKey(imported, named: name, topic: topic, clock: clock, at: now)
                 } else {
-                    try store.generateDeviceKey(named: name, topic: topic, clock: clock, at: now)
+                    try store.generateDeviceKey(named: name, topic: topic, suite: suite, clock: clock, at: now)
                 }
             if arguments.isDefault { try store.setDefaultDeviceKey(named: name) }
             return record

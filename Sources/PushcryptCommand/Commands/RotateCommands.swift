@@ -55,12 +55,14 @@ struct RotateDeviceCommand: CommandBody {
     /// In seconds.
     private let grace: Int?
     private let minimumAge: Interval?
+    private let isPostQuantum: Bool
     private let clock: ClockArgument
     private let store: StoreArguments
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
         name = arguments.keyName(of: .deviceKey)
+        isPostQuantum = arguments.postQuantum()
         confirms = arguments.flag(
             "--confirm", help: "the provider has the pending key: make it active")
         acknowledged = arguments.value(
@@ -79,6 +81,7 @@ struct RotateDeviceCommand: CommandBody {
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         arguments.atMostOne(of: "--confirm", "--purge", "--if-older-than")
+        arguments.option("--post-quantum", excludes: ["--confirm", "--purge"], hint: "it is about a new key")
         arguments.option("--everything", needs: "--purge")
         arguments.option("--key", needs: "--confirm")
         arguments.option("--grace", needs: "--confirm")
@@ -94,7 +97,8 @@ struct RotateDeviceCommand: CommandBody {
     private func rotate(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> ExitCode {
         let record = try withStoreErrors { () throws(KeyStoreError) in
             try store.rotateDeviceKey(
-                named: name, ifOlderThan: minimumAge, clock: clock.assurance(console), at: console.timestamp)
+                named: name, suite: isPostQuantum ? .xwing : nil, ifOlderThan: minimumAge,
+                clock: clock.assurance(console), at: console.timestamp)
         }
         guard let record else {
             let keys = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys(named: name) }

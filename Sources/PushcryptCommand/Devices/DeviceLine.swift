@@ -65,22 +65,20 @@ enum DeviceLine {
 /// A device's registration record or public key, as `device add` and `device import` read it.
 enum DeviceInput {
     static let maximumRecord = 1 << 16
-    /// The prefix by which `seal --to` recognises a key.
-    static let keyPrefix = DevicePublicKey.textPrefix
     /// The name in messages.
     static let name = "the device's key"
 
-    /// Whether the bytes are a registration record, not a bare `pcr1…`.
+    /// Whether the bytes are a registration record, not a bare `pcr1…` or `pcrx1…`.
     static func isRecord(_ bytes: ContiguousArray<UInt8>) -> Bool {
         bytes.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
     }
 
-    /// Reads a registration record, or a bare `pcr1…`.
+    /// Reads a registration record, or a bare `pcr1…` or `pcrx1…`.
     static func registration(_ bytes: ContiguousArray<UInt8>) throws(CommandFailure) -> DeviceRegistration {
         do throws(KeyError) {
             if isRecord(bytes) { return try DeviceRegistration(json: bytes) }
             let key = try DevicePublicKey(text: String(decoding: bytes, as: UTF8.self))
-            return DeviceRegistration(publicKey: key, createdAt: nil)
+            return DeviceRegistration(publicKey: key, suites: [key.suite.rawValue], createdAt: nil)
         } catch {
             throw CommandFailure(error, in: name)
         }

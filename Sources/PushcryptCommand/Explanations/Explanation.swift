@@ -106,7 +106,7 @@ extension Explanation.Area {
     var note: String? {
         switch self {
         case .keys:
-            "Public keys are lower case: a device's begins with pcr1 (X25519), a sender's with pcs1 (Ed25519). Secret keys are upper case: PCR-SECRET-1, PCS-SECRET-1."
+            "Public keys are lower case: a device's begins with pcr1 (X25519) or pcrx1 (post-quantum), a sender's with pcs1 (Ed25519). Secret keys are upper case: PCR-SECRET-1, PCRX-SECRET-1, PCS-SECRET-1."
         case .lint:
             "The user notices nothing of clear content, but the relay, and anyone who reads its storage, sees it."
         default: nil

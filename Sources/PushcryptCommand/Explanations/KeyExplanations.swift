@@ -43,9 +43,17 @@ extension Explanation {
                 "Get the key again from its source. Do not repair a half before you know why: signing with the pair reveals the secret half."
         ),
         Explanation(
+            KeyError.Code.unsupportedSuite, .keys, .sealing, .store,
+            summary: "this build cannot compute with a post-quantum key",
+            cause:
+                "Suite 2 needs libsodium 1.0.22, when it is built and when it runs; 'pushcrypt doctor' says what is there.",
+            fix:
+                "Build against another libsodium with SODIUM=PREFIX. Until then send the phone the refusal ('device add --reply'): it keeps the key before it.",
+            shown: "Nothing changes on the phone; it tries again after 30 days."),
+        Explanation(
             KeyError.Code.malformedRecord, .keys,
             summary: "the record around a key breaks its rules",
-            cause: "A member is missing or wrong, such as another key's key_id, or a suite other than 1.",
+            cause: "A member is missing or wrong, such as another key's key_id or suite.",
             fix: "Pass on what the app, or 'pushcrypt export --json', wrote. See Docs/FormatRecords.md."),
     ]
 
@@ -244,6 +252,14 @@ extension Explanation {
                 "The two are not known to belong to one user; messages for one would open on the other.",
             fix:
                 "Send the phone the refusal ('device add --reply'): it enrols with another id and key. If the other device is gone, remove it first."
+        ),
+        Explanation(
+            KeyStoreError.Code.suiteDowngrade, .store,
+            summary: "the device has a post-quantum key, and the new one is not",
+            cause:
+                "Someone on the registration channel wants messages that a quantum computer can read, or the app went back to an older build.",
+            fix:
+                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. For a device set up again, the operator, not the device, uses --replace."
         ),
         Explanation(
             KeyStoreError.Code.topicMismatch, .store,

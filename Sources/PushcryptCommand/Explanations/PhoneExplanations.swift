@@ -87,9 +87,10 @@ extension Explanation {
         ),
         Explanation(
             OpenError.Code.unsupportedSuite, .opening, .lint,
-            summary: "this version does not know the suite",
-            cause: "The provider's format is newer than the app, or this is not an envelope.",
-            fix: "Update the app, or see malformed-envelope."),
+            summary: "this build does not know the suite",
+            cause:
+                "The provider's format is newer than the app, suite 2 meets a libsodium before 1.0.22, or this is not an envelope.",
+            fix: "Update the app or its libsodium, or see malformed-envelope."),
         Explanation(
             OpenError.Code.unknownRecipientKey, .opening,
             summary: "this device does not have the key",
@@ -256,6 +257,10 @@ extension Explanation {
             EnrolmentPlan.Reason.keyIsOld, .enrolment,
             summary: "the device key is older than 30 days, or the app's limit",
             cause: "A new one is registered; the old one opens for another 31 days."),
+        Explanation(
+            EnrolmentPlan.Reason.postQuantumPermitted, .enrolment,
+            summary: "the provider permits a post-quantum key",
+            cause: "One is registered; the key before it opens for another 31 days. The phone never goes back."),
         Explanation(
             EnrolmentPlan.Reason.keyNotAcknowledged, .enrolment,
             summary: "the provider has not acknowledged the current key",

@@ -35,7 +35,7 @@ final class SealRequest {
 extension SealRequest.Recipient {
     /// Reads the id of a device, or a public key.
     init(named name: String) throws(KeyError) {
-        self = name.hasPrefix(DeviceInput.keyPrefix) ? .key(try DevicePublicKey(text: name)) : .device(name)
+        self = DevicePublicKey.isBeginning(of: name) ? .key(try DevicePublicKey(text: name)) : .device(name)
     }
 }
 

@@ -14,6 +14,7 @@ enum Setting: String, CaseIterable, Sendable {
     case keyID = "key-id"
     case team
     case environment
+    case suites
 
     /// The meaning, and the value if the setting is not set; lower case, no full stop.
     var meaning: String {
@@ -29,6 +30,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .keyID: "its id; default the one in its name"
         case .team: "the id of the team that it belongs to"
         case .environment: "production or sandbox, for 'send'; default production"
+        case .suites:
+            "the suites of which 'device add --reply' lets a phone make a key: 1, or 1,2 once every sealing server has libsodium 1.0.22; payloads are then at most 1,629 bytes; default 1"
         }
     }
 
@@ -61,6 +64,9 @@ enum Setting: String, CaseIterable, Sendable {
             guard isAppleID(value) else { throw .usage("\(self.rawValue) has ten capital letters and digits") }
         case .environment: try ValueKind.choice(Self.environments).check(value, for: rawValue)
         case .ttl, .grace: try kind.check(value, for: rawValue)
+        case .suites:
+            try ValueKind.choice(["1", "1,2"]).check(value, for: rawValue)
+            guard value == "1" || CipherSuite.xwing.isSupported else { throw .usage(CipherSuite.requirement) }
         }
     }
 
@@ -96,6 +102,12 @@ extension SQLiteKeyStore {
         PlaceholderChoice(
             title: try setting(.title), sound: try setting(.sound).map(Placeholder.Sound.init(word:)),
             clearFields: try setting(.clear).map { Set(Setting.fields($0).compactMap(Placeholder.ClearField.init)) })
+    }
+
+    /// The suites of which a phone may make a key.
+    func permittedSuites() throws(KeyStoreError) -> [UInt8] {
+        try setting(.suites).map { $0.split(separator: ",").compactMap { UInt8($0) } }
+            ?? RegistrationReply.standardSuites
     }
 
     /// A time in seconds.

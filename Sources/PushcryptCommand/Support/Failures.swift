@@ -14,6 +14,7 @@ extension CommandFailure {
         "implausible-clock": ["if the clock is right, --clock-is-right says so"],
         "name-taken": ["pushcrypt rotate replaces its key; --name chooses another name"],
         "reserved-key": ["--attachment adds attachments to a payload"],
+        "suite-downgrade": ["if the device was set up again, --replace accepts it"],
         "rotation-conflict": ["pushcrypt sender trust --replace pins another key"],
         "sender-already-trusted": [
             "a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
@@ -35,7 +36,7 @@ extension CommandFailure {
     init(_ error: SealError) {
         let exit: ExitCode =
             switch error.code {
-            case .invalidPlaceholder, .invalidTime, .invalidRequest: .usage
+            case .invalidPlaceholder, .invalidTime, .invalidRequest, .unsupportedSuite: .usage
             case .signingFailed: .failed
             default: .refused
             }
@@ -50,7 +51,9 @@ extension CommandFailure {
 
     init(_ error: AttachmentError) { self.init(error.code == .changedFile ? .failed : .refused, error) }
 
-    init(_ error: KeyError, in place: String) { self.init(.refused, error, in: place) }
+    init(_ error: KeyError, in place: String) {
+        self.init(error.code == .unsupportedSuite ? .usage : .refused, error, in: place)
+    }
 
     /// A key on the command line, which is wrong in every call.
     init(_ error: KeyError, inOption name: String) { self.init(.usage, error, in: name) }
@@ -59,8 +62,8 @@ extension CommandFailure {
         let exit: ExitCode =
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
-            case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .futureTime,
-                .rotationRefused, .keyIDTaken, .unknownDevice, .removedDevice:
+            case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .suiteDowngrade,
+                .futureTime, .rotationRefused, .keyIDTaken, .unknownDevice, .removedDevice:
                 .refused
             default: .usage
             }

@@ -86,7 +86,7 @@ extension LintFindings {
             bucket = (try? Envelope(text: text))?.innerLength
         } else if push.envelope == nil, let sealable = type.sealable {
             let inner = InnerPlaintext.body + minified.count
-            bucket = Bucket.smallest(holding: inner, limit: sealable.largestBucket)
+            bucket = Bucket.smallest(holding: inner, limit: sealable.largestBucket(.x25519), .x25519)
             remainingInBucket = bucket.map { $0 - inner }
             let remaining = sealable.maximumPayloadLength - minified.count
             remainingToSeal = remaining

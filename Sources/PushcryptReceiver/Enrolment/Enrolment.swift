@@ -199,13 +199,23 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
             if key.state == .pending && key.publicKey == acknowledged.report.publicKey {
                 plan.steps.append(.confirm(key.keyID))
             }
-            let reasons = try self.reasons(against: acknowledged, key: key, circumstances, now)
+            var reasons = try self.reasons(against: acknowledged, key: key, circumstances, now)
+            if let account, changesOver(key, account, now) { reasons.append(.postQuantumPermitted) }
             if !reasons.isEmpty { plan.steps.append(.registerAgain(reasons)) }
         } else {
             plan.steps.append(.register)
         }
         if keys.contains(where: { $0.retiresAt.map { $0 < now } ?? false }) { plan.steps.append(.purgeRetired) }
         return plan
+    }
+
+    /// Whether the next key is one of suite 2. Nothing leads back.
+    private func changesOver(_ key: DeviceKeyRecord, _ account: EnrolmentState.Account, _ now: Timestamp) -> Bool {
+        guard account.permitsPostQuantum, CipherSuite.xwing.isSupported, key.state == .active,
+            key.publicKey.suite < .xwing
+        else { return false }
+        // A clock that was set back does not tell how long ago it was.
+        return account.postQuantumRefusedAt.map { now < $0 || $0.adding(.days(30)) <= now } ?? true
     }
 
     /// Returns why the last report to the provider is no longer enough.

@@ -43,6 +43,8 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         case keysLost = "keys-lost"
         /// The key is older than the policy allows: another one is generated.
         case keyIsOld = "key-is-old"
+        /// The provider permits a post-quantum key, and this build has the suite: such a key is generated.
+        case postQuantumPermitted = "post-quantum-permitted"
         /// The provider has not acknowledged the device's current key.
         case keyNotAcknowledged = "key-not-acknowledged"
         /// The device trusts another sender key than it last reported.

@@ -29,6 +29,10 @@ public struct EnrolmentState: Hashable, Sendable {
         /// The id under which the provider stores this account of this installation.
         let device: String
         var acknowledged: Acknowledgement?
+        /// Whether the last reply permits a key of suite 2.
+        var permitsPostQuantum = false
+        /// When the provider last refused a key of suite 2.
+        var postQuantumRefusedAt: Timestamp?
     }
 
     /// The maximum number of pending withdrawals.
@@ -62,9 +66,16 @@ public struct EnrolmentState: Hashable, Sendable {
         return device
     }
 
-    mutating func acknowledge(_ report: Report, by name: String, at now: Timestamp) {
+    mutating func acknowledge(_ report: Report, suites: [UInt8], by name: String, at now: Timestamp) {
         guard let index = index(of: name) else { return }
         accounts[index].acknowledged = Acknowledgement(report: report, at: now)
+        accounts[index].permitsPostQuantum = suites.contains(CipherSuite.xwing.rawValue)
+    }
+
+    /// Records that the provider cannot seal to a key of suite 2.
+    mutating func refusePostQuantum(by name: String, at now: Timestamp) {
+        guard let index = index(of: name) else { return }
+        accounts[index].postQuantumRefusedAt = now
     }
 
     /// Removes an account.
@@ -126,7 +137,7 @@ public struct EnrolmentStateError: CodedError {
 // One object:
 //
 //     {"version":1,
-//      "accounts":[{"name":"…","device":"32 hex digits",
+//      "accounts":[{"name":"…","device":"32 hex digits","post_quantum":true,"post_quantum_refused":…,
 //                   "acknowledged":{"public_key":"pcr1…","sender":"pcs1…","recovery":["pcv1…"],"app_version":"…",
 //                                   "token":"32 hex digits","alerts":true,"at":…}}],
 //      "withdrawals":["32 hex digits"]}
@@ -170,12 +181,22 @@ extension EnrolmentState.Account {
         guard let name = value["name"]?.string, let device = value["device"]?.string else { throw .damaged }
         self.init(name: name, device: device)
         if let value = value["acknowledged"] { acknowledged = try EnrolmentState.Acknowledgement(value) }
+        if let value = value["post_quantum"] {
+            guard let isPermitted = value.bool else { throw .damaged }
+            permitsPostQuantum = isPermitted
+        }
+        if let value = value["post_quantum_refused"] {
+            guard let time = value.integer.flatMap(UInt64.init(exactly:)) else { throw .damaged }
+            postQuantumRefusedAt = Timestamp(milliseconds: time)
+        }
     }
 
     fileprivate func write(to json: inout JSONWriter) {
         json.object { json in
             json.string(name, for: "name")
             json.string(device, for: "device")
+            if permitsPostQuantum { json.bool(true, for: "post_quantum") }
+            if let postQuantumRefusedAt { json.integer(postQuantumRefusedAt.milliseconds, for: "post_quantum_refused") }
             guard let acknowledged else { return }
             let report = acknowledged.report
             json.object(for: "acknowledged") { json in

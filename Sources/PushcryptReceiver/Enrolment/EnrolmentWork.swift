@@ -24,8 +24,9 @@ public struct EnrolmentResult: Hashable, Sendable {
         case acknowledged
         /// The reply is about another key than the account has now, or the account has logged out: nothing has changed.
         case anotherKey
-        /// The provider has refused the registration. After `generationRollback`, `generationTooHigh`, `userMismatch`
-        /// and `keyTaken` the account's keys are deleted, and the next reconciliation registers a new key under a new
+        /// The provider has refused the registration. After `unsupportedSuite` a pending post-quantum key is deleted, the
+        /// active key stays, and another is tried after 30 days. After `generationRollback`, `generationTooHigh`,
+        /// `suiteDowngrade`, `userMismatch` and `keyTaken` the account's keys are deleted, and the next reconciliation registers a new key under a new
         /// device id.
         case refused(RegistrationReply.Refusal)
     }
@@ -105,13 +106,18 @@ extension Enrolment {
             guard try deviceKeys().current?.publicKey == request.record.publicKey else {
                 return EnrolmentResult(key: .anotherKey, sender: .none)
             }
+            if refusal == .unsupportedSuite, request.record.publicKey.suite == .xwing {
+                // Deleted last: if it is not, the next launch sends the key again, and is refused again.
+                state.refusePostQuantum(by: account, at: now)
+                try store.discardPendingDeviceKey(request.record.publicKey, named: account)
+            }
             try startAgain(after: refusal, &state)
             return EnrolmentResult(key: .refused(refusal), sender: .none)
         case .acknowledged(let key):
             guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey, sender: .none) }
             // First, because no further reply is requested once the key is acknowledged.
             let sender = try take(reply.sender, reply.recoveryKeys, now)
-            state.acknowledge(request.report, by: account, at: now)
+            state.acknowledge(request.report, suites: reply.suites, by: account, at: now)
             try confirm(key.id, now)
             return EnrolmentResult(key: .acknowledged, sender: sender, foreign: reply.foreign)
         }
@@ -139,7 +145,8 @@ extension Enrolment {
     ) throws(KeyStoreError) -> EnrolmentRequest {
         // The phone that was backed up may still use this id, so it is not withdrawn.
         if reasons.contains(.keysLost) { state.remove(account, withdrawing: false) }
-        let key = try key(isTooOld: reasons.contains(.keyIsOld), now)
+        let key = try key(
+            isTooOld: reasons.contains(.keyIsOld), changesOver: reasons.contains(.postQuantumPermitted), now)
         // First, so that no pin lacks them.
         try replaceRecoveryKeys()
         try pinBuiltInSender(now)
@@ -152,11 +159,13 @@ extension Enrolment {
     }
 
     /// Returns the key to register; generates one if there is none.
-    private func key(isTooOld: Bool, _ now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+    private func key(
+        isTooOld: Bool, changesOver: Bool, _ now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
         let keys = try deviceKeys()
         guard !keys.isEmpty else { return try store.generateDeviceKey(named: account, topic: topic, at: now) }
-        if let key = keys.current, !isTooOld { return key }
-        return try store.rotateDeviceKey(named: account, at: now)
+        if let key = keys.current, !isTooOld, !changesOver { return key }
+        return try store.rotateDeviceKey(named: account, suite: changesOver ? .xwing : nil, at: now)
     }
 
     /// Gives up the device id and its keys, which the provider refuses permanently. [D-21]
@@ -167,7 +176,7 @@ extension Enrolment {
         switch refusal {
         // This phone itself used the id before a backup was restored, or made keys too fast: restored keys stay on
         // their phone. So nobody else loses the id.
-        case .generationRollback, .generationTooHigh: isOwn = true
+        case .generationRollback, .generationTooHigh, .suiteDowngrade: isOwn = true
         // At the provider the id or key is somebody else's, who must not lose it.
         case .userMismatch, .keyTaken: isOwn = false
         default: return

@@ -54,7 +54,10 @@ import Testing
 
     @Test(
         arguments: StoreKind.allCases,
-        [(.generationRollback, true), (.generationTooHigh, true), (.userMismatch, false), (.keyTaken, false)]
+        [
+            (.generationRollback, true), (.generationTooHigh, true), (.suiteDowngrade, true), (.userMismatch, false),
+            (.keyTaken, false),
+        ]
             as [(RegistrationReply.Refusal, isWithdrawn: Bool)])
     func whatIsRefusedIsGivenUpAndMadeAgain(
         _ kind: StoreKind, _ step: (refusal: RegistrationReply.Refusal, isWithdrawn: Bool)

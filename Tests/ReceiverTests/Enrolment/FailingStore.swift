@@ -49,10 +49,10 @@ final class FailingStore: DeviceKeyStore {
 
     func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { try reading.trust(for: topic) }
 
-    func generateDeviceKey(named name: String, topic: Topic?, at now: Timestamp) throws(KeyStoreError)
-        -> DeviceKeyRecord
-    {
-        try writing.generateDeviceKey(named: name, topic: topic, at: now)
+    func generateDeviceKey(
+        named name: String, topic: Topic?, suite: CipherSuite, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try writing.generateDeviceKey(named: name, topic: topic, suite: suite, at: now)
     }
 
     func importDeviceKey(
@@ -69,8 +69,14 @@ final class FailingStore: DeviceKeyStore {
 
     func setDefaultDeviceKey(named name: String) throws(KeyStoreError) { try writing.setDefaultDeviceKey(named: name) }
 
-    func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
-        try writing.rotateDeviceKey(named: name, at: now)
+    func rotateDeviceKey(
+        named name: String?, suite: CipherSuite?, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try writing.rotateDeviceKey(named: name, suite: suite, at: now)
+    }
+
+    func discardPendingDeviceKey(_ key: DevicePublicKey, named name: String?) throws(KeyStoreError) -> Bool {
+        try writing.discardPendingDeviceKey(key, named: name)
     }
 
     func confirmDeviceKey(

@@ -141,7 +141,7 @@ extension Provider {
         let foreign = try store.foreignMemberTest()(registration.pinnedSender, registration.recoveryKeys)
         return RegistrationReply(
             .acknowledged(registration.publicKey), sender: sender, recoveryKeys: try store.announcedRecoveryKeys(),
-            foreign: foreign
+            foreign: foreign, suites: suites
         ).json
     }
 

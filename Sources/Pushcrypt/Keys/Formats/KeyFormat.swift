@@ -137,9 +137,12 @@ extension DeviceKey {
 
     /// Calls `body` with the key in another format, and wipes the text afterwards. The caller protects any copy that
     /// `body` makes.
+    ///
+    /// Only a key of suite 1 has other formats; the caller has checked with `hasOtherFormats`.
     package func withText<R, E: Error>(
         in format: KeyFormat, _ body: (Span<UInt8>) throws(E) -> R
     ) throws(E) -> R {
+        precondition(publicKey.suite == .x25519, "a post-quantum key has no other format")
         let publicHalf = publicKey.bytes
         let text = withScalar { format.write(secret: $0, publicHalf: publicHalf.span, of: .x25519) }
         return try text.withSpan(body)

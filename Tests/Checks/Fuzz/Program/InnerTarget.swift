@@ -39,7 +39,7 @@ struct InnerTarget: FuzzTarget {
         let statements = (0..<count).map { _ in scene.statements[choices.number(below: scene.statements.count)] }
 
         let signer = scene.senders[Int(first >> 4) % scene.senders.count]
-        var inner = content(&choices, statements, isFitted: first & 8 != 0, bucket: Bucket.all[Int(first & 7)])
+        var inner = content(&choices, statements, isFitted: first & 8 != 0, bucket: Bucket.all(.x25519)[Int(first & 7)])
         let isSigned = sign(&inner, signer, fault: second >> 3 & 7)
         if second & 0x40 != 0 { inner[choices.number(below: KeyID.length)] ^= 1 }
 

@@ -13,7 +13,7 @@ final class SealedChannel {
 
     init() {
         let recipient = KnownKeys.device.publicKey
-        var header: Bytes = [Envelope.suite]
+        var header: Bytes = [CipherSuite.x25519.rawValue]
         header.append(bigEndian: recipient.id.value)
         let info = envelopeInfo(header: header.span, topic: KnownKeys.topic)
         let ikm = Bytes(repeating: 0x33, count: 32)

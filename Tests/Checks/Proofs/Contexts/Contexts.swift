@@ -91,15 +91,15 @@ enum Contexts {
                 to: devices[mixture.infoDevice], from: senders[mixture.signedSender], topic: topics[mixture.infoTopic],
                 body: mixture.innerType == 0 ? payload : [1] + statement + payload, bucket: 512,
                 sentAt: now.milliseconds, ephemeral: ephemeral)
-            forgery.suite = UInt8(1 + mixture.outerSuite)
+            forgery.suite = UInt8(1 + 2 * mixture.outerSuite)
             forgery.recipientID = devices[mixture.outerDevice].id
-            forgery.info.suite = UInt8(1 + mixture.infoSuite)
-            forgery.signed.suite = UInt8(1 + mixture.signedSuite)
+            forgery.info.suite = UInt8(1 + 2 * mixture.infoSuite)
+            forgery.signed.suite = UInt8(1 + 2 * mixture.signedSuite)
             forgery.signed.device = devices[mixture.signedDevice]
             forgery.signed.topic = topics[mixture.signedTopic]
-            forgery.signed.contentType = UInt8(1 + mixture.signedType)
+            forgery.signed.contentType = UInt8(1 + 2 * mixture.signedType)
             forgery.senderID = senders[mixture.innerSender].id
-            forgery.contentType = UInt8(1 + mixture.innerType)
+            forgery.contentType = UInt8(1 + 2 * mixture.innerType)
             return forgery.text()
         }
     }
