@@ -128,7 +128,7 @@ import VectorKit
             source += try String(contentsOf: file, encoding: .utf8)
         }
         let named = try Self.index().flatMap { rule, entry in entry.tests.map { (rule, $0) } }
-        #expect(!named.isEmpty && named.count <= 12, "tests stand in for few vectors")
+        #expect(!named.isEmpty && named.count <= 15, "tests stand in for few vectors")
         for (rule, test) in named { #expect(source.contains("func \(test)("), "\(rule): no test \(test)") }
     }
 

@@ -52,8 +52,8 @@ GOOD = {folder: {"opened"} for folder in ("envelopes", "pushes", "attachments", 
 GOOD |= {"statements": {"accepted", "unchanged"}}
 # Further headers of a refused input, by its outcome.
 KNOWN = {("keys", "weak-key"): {"bytes"}}
-# Parts that no package has: it has no store and shows nothing.
-NOT_ASKED = {"notifications", "sequences", "stores"}
+# Parts that no package has: it has no store, shows nothing, and does not know the suite that needs ML-KEM.
+NOT_ASKED = {"notifications", "sequences", "stores", "suite-2-envelopes", "suite-2-keys"}
 # Those that a receiver alone does not have either.
 ONLY_PACKAGES = {"records", "replies", "reserved"}
 CODES = {

@@ -53,6 +53,7 @@ from cases import (  # noqa: E402
     sequence_cases,
     store_cases,
     store_row_cases,
+    suite2_cases,
     worked_example,
 )
 from cases.vector import Vector  # noqa: E402
@@ -132,6 +133,7 @@ def kit() -> list[Vector]:
         *store_row_cases.tagged_cases(),
         *sealer_cases.sealer_cases(),
         *(seal.envelope for seal in seal_cases.seal_cases()),
+        *suite2_cases.suite_2_cases(),
     ]
 
 

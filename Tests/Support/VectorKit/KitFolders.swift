@@ -2,7 +2,7 @@ extension KitFolder {
     /// Every folder that there is.
     public static let all: [KitFolder] = [
         envelopes, pushes, notifications, sequences, statements, contexts, keys, records, replies, payloads,
-        attachments, references, attachmentLists, reserved, fullBodies, stores,
+        attachments, references, attachmentLists, reserved, fullBodies, stores, suite2Envelopes, suite2Keys,
     ]
 
     // MARK: Opening
@@ -21,6 +21,16 @@ extension KitFolder {
     /// Texts under `ENCRYPTED_DATA`.
     public static let envelopes = KitFolder(
         "envelopes", taken: ["opened"], refused: openingCodes, once: ["time", "context", "fingerprint"],
+        whenTaken: opened, optional: ["recipient-key-id", "bucket"],
+        many: before.union(after).union(["device", "told"]),
+        bound: [
+            after.union(["told"]): ["opened"],
+            ["recipient-key-id", "bucket"]: laterCodes.union(["opened"]),
+        ])
+
+    /// The same, of suite 0x02.
+    public static let suite2Envelopes = KitFolder(
+        "suite-2-envelopes", taken: ["opened"], refused: openingCodes, once: ["time", "context", "fingerprint"],
         whenTaken: opened, optional: ["recipient-key-id", "bucket"],
         many: before.union(after).union(["device", "told"]),
         bound: [
@@ -89,6 +99,12 @@ extension KitFolder {
     public static let keys = KitFolder(
         "keys", taken: ["accepted"], refused: keyCodes, once: ["kind"], optional: ["bytes", "key-id", "public-key"],
         bound: [["key-id", "public-key"]: ["accepted"], ["bytes"]: ["accepted", "weak-key"]])
+
+    /// The texts of keys of suite 0x02.
+    public static let suite2Keys = KitFolder(
+        "suite-2-keys", taken: ["accepted"], refused: keyCodes, once: ["kind"],
+        optional: ["bytes", "key-id", "public-key"],
+        bound: [["key-id", "public-key", "bytes"]: ["accepted"]])
 
     private static let recordCodes = keyCodes.union(["malformed-record"])
     private static let recordMembers: Set = ["device", "suites", "topic", "created", "sender", "app-version"]

@@ -6,15 +6,15 @@ The faults are the arguments of `forge`. Without one it returns a genuine envelo
 import hashlib
 from collections.abc import Callable
 
-from reference import hpke, keys
+from reference import hpke, keys, xwing
 from reference.envelope import (
     MAXIMUM_TTL,
-    OUTER_OVERHEAD,
     PAYLOAD_CONTENT,
     SUITE,
     Message,
     content,
     info,
+    layout,
     signed_bytes,
     smallest_bucket,
     to_text,
@@ -140,7 +140,8 @@ def opening(received: str | bytes, receiver: Receiver, now: int) -> Opened | str
 
 def receiver_header(receiver: Receiver, now: int) -> list[Header]:
     def device(secret: bytes) -> str:
-        text = text_form(Kind.DEVICE_SECRET, secret)
+        kind = Kind.XWING_SECRET if isinstance(secret, xwing.Seed) else Kind.DEVICE_SECRET
+        text = text_form(kind, secret)
         return f"{text} {receiver.ends[secret]}" if secret in receiver.ends else text
 
     return [
@@ -161,7 +162,7 @@ def structure_header(text: str) -> list[Header]:
     return [
         ("fingerprint", fingerprint),
         ("recipient-key-id", envelope[1:5].hex()),
-        ("bucket", len(envelope) - OUTER_OVERHEAD),
+        ("bucket", len(envelope) - layout(envelope[0])[1] - 16),
     ]
 
 
@@ -199,10 +200,11 @@ def open_case(
     *,
     receiver: Receiver = RECEIVER,
     now: int = NOW,
+    folder: str = "envelopes",
 ) -> Vector:
     """An envelope with the outcome `expected`, which the reference must confirm."""
     text = envelope if isinstance(envelope, str) else to_text(envelope)
-    return received("envelopes", name, expected, rules, comment, text, receiver, now)
+    return received(folder, name, expected, rules, comment, text, receiver, now)
 
 
 def push_case(

@@ -199,7 +199,7 @@ def text_faults(kind: Kind, key: bytes) -> list[Vector]:
             for other, its in EVERY_KIND
             if other is not kind
         ),
-        ("the prefix of a later suite", MALFORMED, spell(kind.prefix[:3] + "x" + kind.prefix[3:], groups)),
+        ("the prefix of a later suite", MALFORMED, spell(kind.prefix[:3] + "z" + kind.prefix[3:], groups)),
         ("the prefix of nothing", MALFORMED, spell("pc", groups)),
     ]
     return [

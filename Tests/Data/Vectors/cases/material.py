@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from reference import hpke, keys
+from reference import keys
 from reference.curve25519 import BASE, L, encode, multiply, sign_with_nonce
 from reference.opening import Receiver
 from reference.rotation import (
@@ -38,7 +38,7 @@ class Device:
 
     @cached_property
     def public(self) -> bytes:
-        return hpke.public_key(self.secret)
+        return keys.device_public_key(self.secret)
 
     @property
     def key_id(self) -> bytes:

@@ -223,7 +223,7 @@ def fallback_cases() -> list[Vector]:
         shown_case(
             "a push that does not open", "authentication-failed", "N-4 O-9.4", keeps, push_of(flip(-1)(genuine))
         ),
-        shown_case("a push of an unknown suite", "unsupported-suite", "N-4 O-9.4", keeps, push_of("Ag")),
+        shown_case("a push of an unknown suite", "unsupported-suite", "N-4 O-9.4", keeps, push_of("BA")),
         shown_case("a push that has expired", "expired", "N-4 O-9.4", keeps, push_of(forge(ttl=1))),
         shown_case(
             "a push that does not open and has no clear part",

@@ -20,14 +20,14 @@ def order_cases() -> list[Vector]:
             "padding before an unknown suite",
             "malformed-envelope",
             "O-2.2",
-            to_text(put(0, b"\x02")(forge(bucket=512))) + "==",
+            to_text(put(0, b"\x04")(forge(bucket=512))) + "==",
             {},
         ),
         (
             "an unknown suite before an unknown recipient key",
             "unsupported-suite",
             "O-2.4",
-            put(0, b"\x02")(forge(device=TABLET)),
+            put(0, b"\x04")(forge(device=TABLET)),
             {},
         ),
         (

@@ -69,19 +69,19 @@ def header_cases() -> list[Vector]:
             put(0, bytes([suite]))(envelope),
             suite_comment,
         )
-        for suite in (0x00, 0x02, 0x03, 0x81, 0xFF)
+        for suite in (0x00, 0x03, 0x04, 0x81, 0xFF)
     ]
     cases += [
-        open_case("an unknown suite alone", "unsupported-suite", "O-2.4", b"\x02", suite_comment),
+        open_case("an unknown suite alone", "unsupported-suite", "O-2.4", b"\x04", suite_comment),
         open_case(
             "an unknown suite is reported before its length",
             "unsupported-suite",
             "O-2.4",
-            b"\x02" + envelope[1:100],
+            b"\x04" + envelope[1:100],
             suite_comment,
         ),
     ]
-    lengths = "The decoded length minus 53 is one of the eight buckets."
+    lengths = "The decoded length minus 53 is one of the buckets."
     for size in (1, 5, 36, 37, 52, 53, 53 + 1, 53 + 99, 53 + 255, 53 + 257, 53 + 768, 53 + 3583):
         cases.append(open_case(f"a decoded length of {size}", MALFORMED, "O-2.5", (envelope * 12)[:size], lengths))
     longest = forge(bucket=BUCKETS[-1])

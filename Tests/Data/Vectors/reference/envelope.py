@@ -6,7 +6,7 @@ import hmac
 import re
 from dataclasses import dataclass
 
-from . import hpke, keys
+from . import hpke, keys, xwing
 
 ENVELOPE_LABEL = b"pushcrypt/1 envelope\x00"
 SIGNATURE_LABEL = b"pushcrypt/1 signature\x00"
@@ -17,13 +17,15 @@ MESSAGE_ID_LABEL = b"pushcrypt/1 message id\x00"
 COLLAPSE_LABEL = b"pushcrypt/1 collapse\x00"
 CALLER_ID_LABEL = b"pushcrypt/1 caller id\x00"
 
-SUITE = 0x01
+SUITE, XWING_SUITE = 0x01, 0x02
 PAYLOAD_CONTENT, ROTATION_CONTENT = 0x01, 0x02
 BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
 
 HEADER_SIZE = 1 + 4
 CIPHERTEXT_OFFSET = HEADER_SIZE + 32
 OUTER_OVERHEAD = CIPHERTEXT_OFFSET + 16
+XWING_BUCKETS = (256, 512, 1024, 1536, 1728, 2048, 2496)
+XWING_CIPHERTEXT_OFFSET = HEADER_SIZE + xwing.ENC_SIZE
 SIGNED_OFFSET = 4 + 64
 BODY_OFFSET = SIGNED_OFFSET + 1 + 16 + 8 + 4 + 2
 
@@ -56,8 +58,22 @@ def is_topic(text: str) -> bool:
     return TOPIC.fullmatch(text) is not None
 
 
+def layout(suite: int) -> tuple[tuple[int, ...], int]:
+    """The buckets, and the offset of the ciphertext."""
+    return (BUCKETS, CIPHERTEXT_OFFSET) if suite == SUITE else (XWING_BUCKETS, XWING_CIPHERTEXT_OFFSET)
+
+
+def suite_of(recipient_public: bytes) -> int:
+    return SUITE if len(recipient_public) == 32 else XWING_SUITE
+
+
 def header(recipient_public: bytes) -> bytes:
-    return bytes([SUITE]) + keys.device_key_id(recipient_public)
+    return bytes([suite_of(recipient_public)]) + keys.device_key_id(recipient_public)
+
+
+def in_32_bytes(data: bytes) -> bytes:
+    """What a signature and the hedge cover: a share or key of suite 0x02 by its hash."""
+    return data if len(data) == 32 else hashlib.sha256(data).digest()
 
 
 def info(envelope_header: bytes, topic: str) -> bytes:
@@ -67,11 +83,12 @@ def info(envelope_header: bytes, topic: str) -> bytes:
 def signed_bytes(
     envelope_header: bytes, enc: bytes, recipient: bytes, sender: bytes, topic: str, content: bytes
 ) -> bytes:
-    return SIGNATURE_LABEL + envelope_header + enc + recipient + sender + lp16(topic) + content_hash(content)
+    shares = in_32_bytes(enc) + in_32_bytes(recipient)
+    return SIGNATURE_LABEL + envelope_header + shares + sender + lp16(topic) + content_hash(content)
 
 
-def smallest_bucket(body_size: int) -> int:
-    return next(bucket for bucket in BUCKETS if BODY_OFFSET + body_size <= bucket)
+def smallest_bucket(body_size: int, suite: int = SUITE) -> int:
+    return next(bucket for bucket in layout(suite)[0] if BODY_OFFSET + body_size <= bucket)
 
 
 def content(message: Message, bucket: int) -> bytes:
@@ -120,7 +137,8 @@ def message_id_of_name(name: str) -> bytes:
 def ephemeral_ikm(
     hedge: bytes, r: bytes, recipient: bytes, topic: str, sender_id: bytes, signed_content: bytes
 ) -> bytes:
-    data = EPHEMERAL_LABEL + r + header(recipient) + recipient + sender_id + lp16(topic) + content_hash(signed_content)
+    where = header(recipient) + in_32_bytes(recipient)
+    data = EPHEMERAL_LABEL + r + where + sender_id + lp16(topic) + content_hash(signed_content)
     return hmac.digest(hedge, data, "sha256")
 
 
@@ -131,7 +149,8 @@ def collapse_id(
     hedge: bytes, topic: str, device_name: bytes | None, device: bytes, name: bytes | None, identifier: bytes
 ) -> str:
     """A device without a name is its key, pushes without a name are the copies of one message."""
-    of_device = b"\x02" + device if device_name is None else b"\x01" + len(device_name).to_bytes(2, "big") + device_name
+    key = (b"\x02" if len(device) == 32 else b"\x04") + in_32_bytes(device)
+    of_device = key if device_name is None else b"\x01" + len(device_name).to_bytes(2, "big") + device_name
     of_pushes = b"\x02" + identifier if name is None else b"\x01" + name
     return to_text(hmac.digest(hedge, COLLAPSE_LABEL + lp16(topic) + of_device + of_pushes, "sha256")[:24])
 
@@ -145,9 +164,20 @@ def inner_plaintext(enc: bytes, recipient: bytes, sender_seed: bytes, topic: str
     return keys.sender_key_id(sender) + signature + signed_content
 
 
+def hpke_suite(suite: int) -> bytes:
+    return hpke.HPKE_SUITE if suite == SUITE else hpke.suite_id(xwing.KEM_ID)
+
+
+def encapsulate(ikm: bytes, recipient: bytes) -> tuple[bytes, bytes]:
+    """The shared secret and enc."""
+    if suite_of(recipient) == SUITE:
+        return hpke.encapsulate(hpke.derive_secret_key(ikm), recipient)
+    return xwing.encapsulate(xwing.randomness(ikm), recipient)
+
+
 def seal(message: Message, recipient: bytes, sender_seed: bytes, topic: str, ikm: bytes, bucket: int) -> bytes:
     """The envelope, for ephemeral input keying material that the caller derived."""
-    shared_secret, enc = hpke.encapsulate(hpke.derive_secret_key(ikm), recipient)
+    shared_secret, enc = encapsulate(ikm, recipient)
     inner = inner_plaintext(enc, recipient, sender_seed, topic, content(message, bucket))
-    context = hpke.key_schedule(shared_secret, info(header(recipient), topic))
+    context = hpke.key_schedule(shared_secret, info(header(recipient), topic), hpke_suite(suite_of(recipient)))
     return header(recipient) + enc + context.seal(b"", inner)

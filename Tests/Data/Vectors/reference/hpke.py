@@ -1,4 +1,4 @@
-"""HPKE base mode (RFC 9180), DHKEM(X25519, HKDF-SHA256) / HKDF-SHA256 / ChaCha20-Poly1305.
+"""HPKE base mode (RFC 9180), DHKEM(X25519, HKDF-SHA256) / HKDF-SHA256 / ChaCha20-Poly1305; `xwing` has the other KEM.
 
 Every step of the key schedule is a function of its own, because the vectors show the values in between and because
 some ciphertexts have to be forged from a chosen Diffie-Hellman result.
@@ -13,7 +13,13 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 KEM_ID, KDF_ID, AEAD_ID = 0x0020, 0x0001, 0x0003
 KEM_SUITE = b"KEM" + KEM_ID.to_bytes(2, "big")
-HPKE_SUITE = b"HPKE" + b"".join(number.to_bytes(2, "big") for number in (KEM_ID, KDF_ID, AEAD_ID))
+
+
+def suite_id(kem: int) -> bytes:
+    return b"HPKE" + b"".join(number.to_bytes(2, "big") for number in (kem, KDF_ID, AEAD_ID))
+
+
+HPKE_SUITE = suite_id(KEM_ID)
 MODE_BASE = b"\x00"
 
 
@@ -28,6 +34,7 @@ class Context:
     key: bytes
     base_nonce: bytes
     exporter_secret: bytes
+    suite: bytes = HPKE_SUITE
 
     def nonce(self, sequence: int = 0) -> bytes:
         return (int.from_bytes(self.base_nonce, "big") ^ sequence).to_bytes(12, "big")
@@ -42,7 +49,7 @@ class Context:
             raise OpenError from error
 
     def export(self, exporter_context: bytes, length: int) -> bytes:
-        return labeled_expand(HPKE_SUITE, self.exporter_secret, b"sec", exporter_context, length)
+        return labeled_expand(self.suite, self.exporter_secret, b"sec", exporter_context, length)
 
 
 def labeled_extract(suite: bytes, salt: bytes, label: bytes, ikm: bytes) -> bytes:
@@ -50,10 +57,14 @@ def labeled_extract(suite: bytes, salt: bytes, label: bytes, ikm: bytes) -> byte
 
 
 def labeled_expand(suite: bytes, prk: bytes, label: bytes, info: bytes, length: int) -> bytes:
-    labeled_info = length.to_bytes(2, "big") + b"HPKE-v1" + suite + label + info
+    return expand(prk, length.to_bytes(2, "big") + b"HPKE-v1" + suite + label + info, length)
+
+
+def expand(prk: bytes, info: bytes, length: int) -> bytes:
+    """HKDF-Expand (RFC 5869)."""
     output, block = b"", b""
     for counter in range(1, -(-length // 32) + 1):
-        block = hmac.digest(prk, block + labeled_info + bytes([counter]), "sha256")
+        block = hmac.digest(prk, block + info + bytes([counter]), "sha256")
         output += block
     return output[:length]
 
@@ -91,15 +102,16 @@ def decapsulate(enc: bytes, recipient_secret: bytes) -> bytes:
     return extract_and_expand(diffie_hellman(recipient_secret, enc), enc, public_key(recipient_secret))
 
 
-def key_schedule(shared_secret: bytes, info: bytes) -> Context:
-    psk_id_hash = labeled_extract(HPKE_SUITE, b"", b"psk_id_hash", b"")
-    info_hash = labeled_extract(HPKE_SUITE, b"", b"info_hash", info)
+def key_schedule(shared_secret: bytes, info: bytes, suite: bytes = HPKE_SUITE) -> Context:
+    psk_id_hash = labeled_extract(suite, b"", b"psk_id_hash", b"")
+    info_hash = labeled_extract(suite, b"", b"info_hash", info)
     schedule = MODE_BASE + psk_id_hash + info_hash
-    secret = labeled_extract(HPKE_SUITE, shared_secret, b"secret", b"")
+    secret = labeled_extract(suite, shared_secret, b"secret", b"")
     return Context(
         key_schedule_context=schedule,
         secret=secret,
-        key=labeled_expand(HPKE_SUITE, secret, b"key", schedule, 32),
-        base_nonce=labeled_expand(HPKE_SUITE, secret, b"base_nonce", schedule, 12),
-        exporter_secret=labeled_expand(HPKE_SUITE, secret, b"exp", schedule, 32),
+        key=labeled_expand(suite, secret, b"key", schedule, 32),
+        base_nonce=labeled_expand(suite, secret, b"base_nonce", schedule, 12),
+        exporter_secret=labeled_expand(suite, secret, b"exp", schedule, 32),
+        suite=suite,
     )

@@ -7,22 +7,22 @@ from enum import Enum
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from . import bech32, curve25519, hpke
+from . import bech32, curve25519, hpke, mlkem, xwing
 
-# 52 groups of a key and 6 of the checksum.
-SYMBOLS = 58
+# 52 groups of a key and 6 of the checksum, and of a public key of suite 0x02.
+SYMBOLS, XWING_SYMBOLS = 58, 1952
 
 # Upper case as ASCII has it. A lower-case letter stands for nothing then.
 UPPER_TO_LOWER = str.maketrans(string.ascii_uppercase + string.ascii_lowercase, string.ascii_lowercase + 26 * "?")
 
 KEY_ID_LABEL = b"pushcrypt/1 key id\x00"
-X25519_TYPE, ED25519_TYPE, RECOVERY_TYPE = b"\x01", b"\x02", b"\x04"
+X25519_TYPE, ED25519_TYPE, XWING_TYPE, RECOVERY_TYPE = b"\x01", b"\x02", b"\x03", b"\x04"
 
 IDENTITY = b"\x01" + bytes(31)
 
 
 class Kind(Enum):
-    """The six kinds of key text. The value is the name used in the vectors."""
+    """The kinds of key text. The value is the name used in the vectors; device keys of both suites are one kind to a reader."""
 
     DEVICE_PUBLIC = "device-public"
     SENDER_PUBLIC = "sender-public"
@@ -30,6 +30,8 @@ class Kind(Enum):
     DEVICE_SECRET = "device-secret"
     SENDER_SECRET = "sender-secret"
     RECOVERY_SECRET = "recovery-secret"
+    XWING_PUBLIC = "xwing-public"
+    XWING_SECRET = "xwing-secret"
 
     @property
     def prefix(self) -> str:
@@ -40,6 +42,8 @@ class Kind(Enum):
             Kind.DEVICE_SECRET: "pcr-secret-",
             Kind.SENDER_SECRET: "pcs-secret-",
             Kind.RECOVERY_SECRET: "pcv-secret-",
+            Kind.XWING_PUBLIC: "pcrx",
+            Kind.XWING_SECRET: "pcrx-secret-",
         }[self]
 
     @property
@@ -76,7 +80,12 @@ def verifies(public: bytes, signature: bytes, message: bytes) -> bool:
 
 
 def device_key_id(public: bytes) -> bytes:
-    return hashlib.sha256(KEY_ID_LABEL + X25519_TYPE + public).digest()[:4]
+    kind = X25519_TYPE if len(public) == 32 else XWING_TYPE
+    return hashlib.sha256(KEY_ID_LABEL + kind + public).digest()[:4]
+
+
+def device_public_key(secret: bytes) -> bytes:
+    return xwing.public_key(secret) if isinstance(secret, xwing.Seed) else hpke.public_key(secret)
 
 
 def sender_key_id(public: bytes) -> bytes:
@@ -88,7 +97,11 @@ def recovery_key_id(public: bytes) -> bytes:
 
 
 def is_acceptable_device_key(public: bytes) -> bool:
-    """Below p, which leaves bit 255 clear, and with a product that is not zero."""
+    """Below p, which leaves bit 255 clear, and with a product that is not zero; in suite 0x02 the last 32 bytes."""
+    if len(public) != 32:
+        lattice, public = public[: xwing.MLKEM_PUBLIC_SIZE], public[xwing.MLKEM_PUBLIC_SIZE :]
+        if not mlkem.is_acceptable(lattice):
+            return False
     if int.from_bytes(public, "little") >= curve25519.P:
         return False
     try:
@@ -111,22 +124,28 @@ def text_form(kind: Kind, key: bytes) -> str:
 
 
 def import_text(kind: Kind, text: str) -> bytes:
-    """The 32 bytes, or KeyRefused."""
+    """The bytes, or KeyRefused. A device's key may be of either suite."""
     text = text.removesuffix("\n")
+    for device, later in ((Kind.DEVICE_PUBLIC, Kind.XWING_PUBLIC), (Kind.DEVICE_SECRET, Kind.XWING_SECRET)):
+        if kind is device and text.startswith(later.beginning):
+            kind = later
     if not text.startswith(kind.beginning):
         other = any(text.startswith(another.beginning) for another in Kind)
         raise KeyRefused("wrong-kind-of-key" if other else "malformed-key")
     symbols = text.removeprefix(kind.beginning)
     if kind.is_secret:
         symbols = symbols.translate(UPPER_TO_LOWER)
-    if len(symbols) != SYMBOLS or any(symbol not in bech32.ALPHABET for symbol in symbols):
+    size = XWING_SYMBOLS if kind is Kind.XWING_PUBLIC else SYMBOLS
+    if len(symbols) != size or any(symbol not in bech32.ALPHABET for symbol in symbols):
         raise KeyRefused("malformed-key")
     if not bech32.is_checksum_right(kind.prefix, symbols):
         raise KeyRefused("wrong-checksum")
     key = bech32.data(symbols)
     if key is None:
         raise KeyRefused("malformed-key")
-    if kind is Kind.DEVICE_PUBLIC and not is_acceptable_device_key(key):
+    if kind is Kind.XWING_SECRET:
+        return xwing.Seed(key)
+    if kind in (Kind.DEVICE_PUBLIC, Kind.XWING_PUBLIC) and not is_acceptable_device_key(key):
         raise KeyRefused("weak-key")
     if kind in (Kind.SENDER_PUBLIC, Kind.RECOVERY_PUBLIC) and not is_acceptable_sender_key(key):
         raise KeyRefused("weak-key")

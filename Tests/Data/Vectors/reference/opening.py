@@ -8,22 +8,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from . import hpke, keys, payload, rotation
+from . import hpke, keys, payload, rotation, xwing
 from .envelope import (
     BODY_OFFSET,
-    BUCKETS,
-    CIPHERTEXT_OFFSET,
     HEADER_SIZE,
     MAXIMUM_TEXT,
     MAXIMUM_TTL,
-    OUTER_OVERHEAD,
     PAYLOAD_CONTENT,
     ROTATION_CONTENT,
     SIGNED_OFFSET,
     SUITE,
     TIME_LIMIT,
+    XWING_SUITE,
     Message,
+    hpke_suite,
     info,
+    layout,
     signed_bytes,
     to_text,
 )
@@ -76,7 +76,7 @@ def open_text(text: str, receiver: Receiver, now: int) -> Opened:
     envelope = parse(text)
     secret = select_device_key(envelope, receiver, now)
     inner = decrypt(envelope, secret, receiver.topic)
-    recipient = hpke.public_key(secret)
+    recipient = keys.device_public_key(secret)
     evaluation = evaluate_statements(inner, receiver, now)
     sender = authenticate(envelope, inner, recipient, receiver, evaluation, now)
     message = read_message(inner)
@@ -91,9 +91,10 @@ def parse(text: str) -> bytes:
     envelope = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if to_text(envelope) != text:
         raise Refused("malformed-envelope")
-    if envelope[0] != SUITE:
+    if envelope[0] not in (SUITE, XWING_SUITE):
         raise Refused("unsupported-suite")
-    if len(envelope) - OUTER_OVERHEAD not in BUCKETS:
+    buckets, offset = layout(envelope[0])
+    if len(envelope) - offset - 16 not in buckets:
         raise Refused("malformed-envelope")
     return envelope
 
@@ -103,7 +104,8 @@ def select_device_key(envelope: bytes, receiver: Receiver, now: int) -> bytes:
     for secret in receiver.device_secrets:
         if (
             now <= receiver.ends.get(secret, now)
-            and keys.device_key_id(hpke.public_key(secret)) == envelope[1:HEADER_SIZE]
+            and keys.device_key_id(keys.device_public_key(secret)) == envelope[1:HEADER_SIZE]
+            and isinstance(secret, xwing.Seed) == (envelope[0] == XWING_SUITE)
         ):
             return secret
     raise Refused("unknown-recipient-key")
@@ -111,9 +113,11 @@ def select_device_key(envelope: bytes, receiver: Receiver, now: int) -> bytes:
 
 def decrypt(envelope: bytes, secret: bytes, topic: str) -> bytes:
     """Step 4: HPKE open."""
-    enc, ciphertext = envelope[HEADER_SIZE:CIPHERTEXT_OFFSET], envelope[CIPHERTEXT_OFFSET:]
+    _, offset = layout(envelope[0])
+    enc, ciphertext = envelope[HEADER_SIZE:offset], envelope[offset:]
     try:
-        context = hpke.key_schedule(hpke.decapsulate(enc, secret), info(envelope[:HEADER_SIZE], topic))
+        shared_secret = (xwing if isinstance(secret, xwing.Seed) else hpke).decapsulate(enc, secret)
+        context = hpke.key_schedule(shared_secret, info(envelope[:HEADER_SIZE], topic), hpke_suite(envelope[0]))
         return context.open(b"", ciphertext)
     except hpke.OpenError as error:
         raise Refused("authentication-failed") from error
@@ -133,7 +137,7 @@ def authenticate(
         raise Refused(min(evaluation.told))
 
     def signed_by(sender: bytes) -> bytes:
-        header, enc = envelope[:HEADER_SIZE], envelope[HEADER_SIZE:CIPHERTEXT_OFFSET]
+        header, enc = envelope[:HEADER_SIZE], envelope[HEADER_SIZE : layout(envelope[0])[1]]
         return signed_bytes(header, enc, recipient, sender, receiver.topic, inner[SIGNED_OFFSET:])
 
     signature = inner[4:SIGNED_OFFSET]

@@ -8,7 +8,7 @@ from . import keys, payload
 from .envelope import TIME_LIMIT, is_topic
 from .keys import KeyRefused, Kind
 
-SUITE = 1
+SUITE, XWING_SUITE = 1, 2
 MAXIMUM_SUITES = 16
 MAXIMUM_VERSION = 64
 MAXIMUM_DEVICE_ID = 255
@@ -109,10 +109,11 @@ def read_record(text: bytes, kind: Kind) -> Record:
     """A device's record or a sender's. What is no text of a key comes first, then these, then what follows of them."""
     record = members(text)
     is_device = kind is Kind.DEVICE_PUBLIC
-    suite = record.get("suite", SUITE)
-    require(is_integer(suite) and suite == SUITE)
     public_key, key_id, topic = (text_of(record, name) for name in ("public_key", "key_id", "topic"))
     require(public_key is not None)
+    its_suite = XWING_SUITE if is_device and public_key.startswith("pcrx1") else SUITE
+    suite = record.get("suite", its_suite)
+    require(is_integer(suite) and suite == its_suite)
     require(topic is None or is_topic(topic))
     generation, created = number_of(record, "generation"), number_of(record, "created")
     recovery_texts = texts_of(record, "recovery", MAXIMUM_RECOVERY)
@@ -120,7 +121,7 @@ def read_record(text: bytes, kind: Kind) -> Record:
     require(device is None or is_device_id(device))
     version = text_of(record, "app_version") if is_device else None
     require(version is None or is_label(version, MAXIMUM_VERSION))
-    suites = suites_of(record) if is_device else []
+    suites = suites_of(record, its_suite) if is_device else []
     sender_key = text_of(record, "sender") if is_device else None
 
     key, sender = key_of(public_key, kind), key_of(sender_key, Kind.SENDER_PUBLIC)
@@ -141,17 +142,17 @@ def is_label(text: str, maximum: int) -> bool:
 
 def is_device_id(text: str) -> bool:
     """It is neither a key nor an empty line."""
-    return is_label(text, MAXIMUM_DEVICE_ID) and not text.startswith("pcr1") and bool(text.strip(" "))
+    return is_label(text, MAXIMUM_DEVICE_ID) and not text.startswith(("pcr1", "pcrx1")) and bool(text.strip(" "))
 
 
-def suites_of(record: dict[str, object]) -> list[int]:
+def suites_of(record: dict[str, object], its_suite: int) -> list[int]:
     value = record.get("suites")
     if value is None:
-        return [SUITE]
+        return [its_suite]
     require(isinstance(value, list) and 1 <= len(value) <= MAXIMUM_SUITES)
     assert isinstance(value, list)
     require(all(is_integer(one) and 1 <= one <= 255 for one in value))
-    require(value == sorted(set(value)) and SUITE in value)
+    require(value == sorted(set(value)) and its_suite in value)
     return value
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import json
 
-from . import hpke, reserved
+from . import keys, reserved
 from .opening import Opened, Receiver, Refused, open_text
 from .rotation import CLOCK_TOLERANCE
 
@@ -201,7 +201,7 @@ class Memory:
     # Step 9.
 
     def secret_of(self, opened: Opened) -> bytes:
-        return next(secret for secret in self.states if hpke.public_key(secret) == opened.recipient)
+        return next(secret for secret in self.states if keys.device_public_key(secret) == opened.recipient)
 
     def settle(self, opened: Opened) -> None:
         self.receiver = replace(self.receiver, trust=opened.trust)

@@ -1,0 +1,59 @@
+import PostQuantum
+import Testing
+import VectorKit
+
+@testable import Pushcrypt
+
+/// `Tests/Data/Vectors/kit/suite-2-envelopes` and `suite-2-keys`, which a program that is independent of libsodium made.
+@Suite(.postQuantum) struct KitSuite2Tests {
+    @Test(.vectors("kit/suite-2-envelopes"), arguments: try KitFolder.suite2Envelopes.vectors())
+    func anEnvelopeOpensOrNot(_ vector: KitVector) throws {
+        let fingerprint = try vector.one("fingerprint")
+        #expect(try EnvelopeFingerprint(of: vector.text).description == fingerprint)
+        let receiver = try KitReceiver(vector)
+        let body = vector.body
+        do {
+            let envelope = try Envelope(text: body.span)
+            #expect(envelope.recipientKeyID.description == vector.optional("recipient-key-id"))
+            #expect(String(envelope.innerLength) == vector.optional("bucket"))
+            #expect(try envelope.text == vector.text)
+            let opened = try receiver.opener.open(envelope, at: receiver.now)
+            #expect(vector.expect == "opened")
+            let payload = opened.payload
+            #expect(try SHA256.digest(payload.span) == vector.bytes("payload-sha256"))
+            #expect(try opened.messageID.bytes == vector.bytes("message-id"))
+            #expect(try opened.sentAt.milliseconds == vector.number("sent-at"))
+            #expect(try opened.sender.description == vector.one("signed-by"))
+        } catch let error as OpenError {
+            #expect(error.code.description == vector.expect, "\(error)")
+        }
+    }
+
+    @Test(.vectors("kit/suite-2-keys"), arguments: try KitFolder.suite2Keys.vectors())
+    func aKeyIsReadOrNot(_ vector: KitVector) throws {
+        let text = vector.body
+        do {
+            switch try vector.one("kind") {
+            case "device-public":
+                let key = try DevicePublicKey(text: String(decoding: text, as: UTF8.self))
+                #expect(try key.bytes == vector.bytes("bytes"))
+                #expect(key.id.description == vector.optional("key-id"))
+                #expect(key.description == String(decoding: text, as: UTF8.self).filter { $0 != "\n" })
+            case "device-secret":
+                let key = try DeviceKey(text: text.span)
+                #expect(try key.withScalar { Bytes(copying: $0) } == vector.bytes("bytes"))
+                #expect(key.publicKey.bytes.hex == vector.optional("public-key"))
+                #expect(key.publicKey.id.description == vector.optional("key-id"))
+                #expect(key.withText { Bytes(copying: $0) } == Bytes(text.filter { $0 != 0x0a }))
+            case "sender-public": _ = try SenderPublicKey(text: String(decoding: text, as: UTF8.self))
+            case "sender-secret": _ = try SenderKey(text: text.span)
+            case "recovery-public": _ = try RecoveryPublicKey(text: String(decoding: text, as: UTF8.self))
+            case "recovery-secret": _ = try RecoveryKey(text: text.span)
+            case let kind: Issue.record("an unknown kind: \(kind)")
+            }
+            #expect(vector.expect == "accepted")
+        } catch let error as KeyError {
+            #expect(error.code.description == vector.expect, "\(error)")
+        }
+    }
+}
