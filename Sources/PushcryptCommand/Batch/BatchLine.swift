@@ -52,13 +52,12 @@ package struct BatchLine {
 
     /// Whether a name is another in other letter case, or one of at least three letters with one letter wrong, missing, too many
     /// or exchanged with its neighbour.
-    private static func isNearly(_ name: String, _ other: String) -> Bool {
-        let (a, b) = (name.utf8.lazy.map(folded), other.utf8.lazy.map(folded))
+    static func isNearly(_ name: String, _ other: String) -> Bool {
         let (count, otherCount) = (name.utf8.count, other.utf8.count)
-        guard abs(count - otherCount) <= 1 else { return false }
+        guard count == otherCount || abs(count - otherCount) == 1 && min(count, otherCount) >= 3 else { return false }
+        let (a, b) = (name.utf8.lazy.map(folded), other.utf8.lazy.map(folded))
         let start = zip(a, b).lazy.prefix { $0 == $1 }.count
-        if count == otherCount, start == count { return true }
-        guard min(count, otherCount) >= 3 else { return false }
+        if count == otherCount, start == count || count < 3 { return start == count }
         let end = min(
             zip(a.reversed(), b.reversed()).lazy.prefix { $0 == $1 }.count, min(count, otherCount) - start)
         let (left, right) = (a.dropFirst(start).dropLast(end), b.dropFirst(start).dropLast(end))

@@ -20,7 +20,7 @@ final class SealedChannel {
         do throws(SodiumRefusal) {
             let encapsulation = try DHKEM.encapsulate(
                 to: recipient.bytes.span, ephemeral: try DHKEM.deriveKeyPair(ikm: ikm.span))
-            context = try HPKEContext(sharedSecret: encapsulation.sharedSecret, info: info.span)
+            context = try HPKEContext(.x25519, sharedSecret: encapsulation.sharedSecret, info: info.span)
             enc = encapsulation.enc
         } catch {
             fail("a known key encapsulates")
@@ -35,7 +35,7 @@ final class SealedChannel {
         KnownKeys.known { () throws(SodiumRefusal) in
             try context.seal(inner.span, authenticating: empty.span, appendingTo: &bytes)
         }
-        return Envelope(sealed: bytes)
+        return Envelope(sealed: bytes, .x25519)
     }
 
     /// A sender's signature for this channel, or for another recipient or topic.
@@ -45,7 +45,7 @@ final class SealedChannel {
     ) -> Bytes {
         let (header, enc) = (header, enc)
         return signedMessage(
-            header: header.span, enc: enc.span, recipient: recipient, sender: sender, topic: topic,
+            header: header.span, enc: enc.span, .x25519, recipient: recipient.transcript, sender: sender, topic: topic,
             contentHash: contentHash(of: inner.span))
     }
 }
