@@ -605,7 +605,9 @@ def part_document(folder):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as top:
+        folder = f"{top}/credentials"
+        os.mkdir(folder)
         subprocess.run([f"{HERE}/../Senders/certificates.sh"], cwd=folder, check=True)
         os.rename(f"{folder}/token.p8", f"{folder}/AuthKey_{KEY}.p8")
         os.symlink(f"AuthKey_{KEY}.p8", f"{folder}/token.p8")
@@ -614,8 +616,15 @@ def main():
         parts.sort(key=lambda part: part is not part_faults)
         wanted = sys.argv[2:]
         parts = [part for part in parts if not wanted or part.__name__[5:] in wanted]
+
+        def run(part):
+            # Parts run at once, and make files of the same names.
+            own = f"{top}/{part.__name__}"
+            shutil.copytree(folder, own, symlinks=True)
+            return part(own)
+
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            for part, count in zip(parts, pool.map(lambda part: part(folder), parts)):
+            for part, count in zip(parts, pool.map(run, parts)):
                 print(f"vectors: messages sent to APNs, {part.__name__[5:]}: {count}", flush=True)
     for problem in problems[:20]:
         print("send: error:", problem[:1000], file=sys.stderr)
