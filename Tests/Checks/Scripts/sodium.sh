@@ -24,7 +24,7 @@ fetch() {
     command -v apt-get >/dev/null || fail 'this needs apt-get; on other systems install libsodium 1.0.22 or later'
     [ -f "$keys" ] || fail "no keys of the Debian archive: install debian-archive-keyring"
     rm -rf "$work"
-    mkdir -p "$work"/{apt.conf.d,state/lists/partial,cache/archives/partial,packages,root}
+    mkdir -p "$work"/{apt.conf.d,state/lists/partial,cache/archives/partial,packages,unpacked}
     cat >"$work/sources.list" <<END
 deb [signed-by=$keys] http://deb.debian.org/debian unstable main
 END
@@ -63,11 +63,11 @@ END
     for package in "$work"/packages/*.deb; do
         [ $dated = yes ] || grep -qx "$(sha256sum <"$package" | cut -d ' ' -f 1)" <<<"$known" ||
             fail "the mirror's index of unstable has expired, and ${package##*/} is not a file that this script knows; try another mirror"
-        dpkg-deb -x "$package" "$work/root"
+        dpkg-deb -x "$package" "$work/unpacked"
     done
-    [ "$(printf '%s\n' 1.0.22 "$(sed -n 's/^Version: //p' "$work"/root/usr/lib/*/pkgconfig/libsodium.pc)" | sort -V | head -n 1)" = 1.0.22 ] ||
+    [ "$(printf '%s\n' 1.0.22 "$(sed -n 's/^Version: //p' "$work"/unpacked/usr/lib/*/pkgconfig/libsodium.pc)" | sort -V | head -n 1)" = 1.0.22 ] ||
         fail 'unstable has a libsodium before 1.0.22'
-    cd "$work/root/usr"
+    cd "$work/unpacked/usr"
     rm -rf "$prefix.new"
     mkdir -p "$prefix.new/lib/pkgconfig"
     mv include "$prefix.new/"

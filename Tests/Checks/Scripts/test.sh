@@ -62,6 +62,7 @@ api() {
     # Every fuzz target with its corpus, and some thousand further inputs.
     check 1 "fuzz targets under the address sanitizer" Tests/Checks/Fuzz/run.sh short
 } &
+first=$!
 {
     # The checks that `make test-long` removes one after another are where its tables say.
     check 2 "mutants fit the sources" Tests/Checks/Mutants/mutants.py --check .build/debug/pushcryptPackageTests.xctest
@@ -78,7 +79,9 @@ api() {
     # The files that `make install` installs and `make uninstall` removes.
     check 2 "installed files" Tests/Checks/Scripts/install.sh .build/debug/pushcrypt
 } &
-wait
+second=$!
+wait "$first" || status=1
+wait "$second" || status=1
 cat "$lanes"/[12] | tee -a "$log" | { grep -vE '^(vectors|races|instructions|seconds): |^fuzz: [a-z]*: [0-9]' || true; }
 [ ! -e "$lanes/failed" ] || status=1
 
