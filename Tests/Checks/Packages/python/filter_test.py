@@ -142,6 +142,12 @@ async def refusals() -> None:
 
 
 async def never_starts() -> None:
+    for arguments, window in ((["pushcrypt", "seal"], 1), (COMMAND, 0)):
+        try:
+            Filter(arguments, window=window)
+            expect("a filter that cannot work", arguments, "an error")
+        except ValueError:
+            expect("threads", threading.active_count(), 1)
     for command, words in (
         ([PROGRAM, "seal", "--batch", "--sender-key-file", "/nowhere", "--topic", "a"], "nowhere"),
         (["/nowhere", "--batch"], "cannot be started"), (["true", "--batch"], "ended with 0"),

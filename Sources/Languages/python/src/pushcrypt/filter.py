@@ -300,15 +300,11 @@ class Filter:
 
     def __init__(self, command: Sequence[str], *, window: int = 1000) -> None:
         """As `AsyncFilter`."""
+        self._filter = AsyncFilter(command, window=window)
         self.window, self._slots = window, threading.Semaphore(window)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="pushcrypt filter", daemon=True)
         self._thread.start()
-        self._filter: AsyncFilter = self._call(self._make(command, window))
-
-    @staticmethod
-    async def _make(command: Sequence[str], window: int) -> AsyncFilter:
-        return AsyncFilter(command, window=window)
 
     def _call(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
