@@ -156,6 +156,7 @@ add_missing() {
         need python3 has_python_311
         need python3-venv python3 -c 'import ensurepip'
         need nodejs has_node_18
+        need npm command -v npm
         need node-typescript command -v tsc
         need openjdk-17-jdk-headless has_jdk_17
         need gcc command -v gcc
