@@ -33,7 +33,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages build library send archives man demo demo-send test test-readme test-clean test-long test-scale test-senders test-send test-send-long test-pq test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install install-send uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist build library send archives man demo demo-send test test-readme test-clean test-long test-scale test-senders test-send test-send-long test-pq test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb tarball dist check-reproducible lint install install-send uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -140,7 +140,7 @@ api: setup-send ## record the public API of each library, which `make test` comp
 bench-peers: build send setup-peers ## compare with the cost of Web Push, sealed boxes and age, and `send` with h2load and aioapns
 	@Tests/Checks/Bench/peers.sh
 
-setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist: setup-%: setup
 	@Tests/Checks/Scripts/setup.sh $*
 
 deb: build send library setup-packages ## Debian packages, checked by lintian: .build/packages
@@ -149,14 +149,19 @@ deb: build send library setup-packages ## Debian packages, checked by lintian: .
 check-deb: ## install the packages of `make deb` into a clean root, and run the demo there (as root)
 	@Sources/Packaging/package.sh check
 
-check-reproducible: setup-packages ## build the Debian packages of the last commit in two folders, and compare them byte by byte
-	@Tests/Checks/Scripts/reproducible.sh
-
 tarball: build send library ## the command, its pages and completions, and the library, for other systems: .build/packages
 	@Sources/Packaging/package.sh tarball
 
+dist: build send library setup-interop setup-dist ## everything that a release uploads, with checksums, bill of materials and provenance: dist
+	@Sources/Packaging/dist.sh
+	@Tests/Checks/Release/dist.sh
+
+check-reproducible: setup-interop setup-dist ## `make dist` of the last commit in two folders, compared byte by byte
+	@Tests/Checks/Scripts/reproducible.sh
+
 lint: setup-send ## check the format, the words, the order of the folders, and that shared sources run on iOS 15
 	swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests
+	@Sources/Packaging/version.sh check
 	@Tests/Checks/Scripts/wording.py
 	@Tests/Checks/Scripts/layers.sh
 	@Tests/Checks/Scripts/apple-floor.sh
@@ -175,4 +180,4 @@ uninstall: ## remove the installed files
 	Sources/Packaging/install.sh remove "$(DESTDIR)$(PREFIX)"
 
 clean: ## remove all build output
-	rm -rf .build
+	rm -rf .build dist

@@ -20,7 +20,8 @@ fail() {
 [ -x "$program" ] || fail 'there is no command yet: make build'
 [ -x "$program-send" ] || fail 'there is no program that sends yet: make send'
 [ -f "$library" ] || fail 'there is no library yet: make library'
-version=$("$program" --version | sed -nE 's/^pushcrypt ([0-9.]+) .*/\1/p')
+version=$(Sources/Packaging/version.sh) debian_version=$(Sources/Packaging/version.sh debian)
+[[ $("$program" --version) = "pushcrypt $version "* ]] || fail 'the command has another version: make build'
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export LC_ALL=C TZ=UTC
 umask 022
@@ -107,7 +108,7 @@ dependencies() {
 
 changelog() {
     cat <<END
-pushcrypt ($version) unstable; urgency=medium
+pushcrypt ($debian_version) unstable; urgency=medium
 
   * Version $version.
 
@@ -126,12 +127,12 @@ copyright() {
 
 # Creates a package from its folder in `work`, with its own lines of `control` and its description from standard input.
 pack() {
-    local name=$1 root=$work/$1 file=$out/$1_${version}_$architecture.deb
+    local name=$1 root=$work/$1 file=$out/$1_${debian_version}_$architecture.deb
     install -d "$root/DEBIAN" "$root/usr/share/doc/$name"
     changelog | gzip -9n >"$root/usr/share/doc/$name/changelog.gz"
     copyright "$2" >"$root/usr/share/doc/$name/copyright"
     {
-        printf 'Package: %s\nVersion: %s\nArchitecture: %s\n' "$name" "$version" "$architecture"
+        printf 'Package: %s\nVersion: %s\nArchitecture: %s\n' "$name" "$debian_version" "$architecture"
         printf 'Maintainer: The pushcrypt authors <pushcrypt@example.org>\n'
         printf 'Installed-Size: %s\n' "$(du -sk --apparent-size --exclude=DEBIAN "$root" | cut -f 1)"
         printf 'Priority: optional\n'
@@ -186,7 +187,7 @@ deb_send() {
     stage_send "$root/usr"
     depends=$(dependencies pushcrypt-send "$root/usr/bin/pushcrypt-send")
     pack pushcrypt-send usr/bin/pushcrypt-send <<END
-Depends: pushcrypt (= $version), $depends
+Depends: pushcrypt (= $debian_version), $depends
 Source: pushcrypt
 Section: utils
 Description: end-to-end encrypted push notifications (sending)
@@ -203,10 +204,10 @@ deb_library() {
     folder=lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)
     stage_library "$root/usr" "$folder"
     install -d "$root/DEBIAN"
-    printf 'libpushcrypt 0 libpushcrypt0 (>= %s)\n' "$version" >"$root/DEBIAN/shlibs"
+    printf 'libpushcrypt 0 libpushcrypt0 (>= %s)\n' "$debian_version" >"$root/DEBIAN/shlibs"
     printf 'activate-noawait ldconfig\n' >"$root/DEBIAN/triggers"
     # Fails if the library's symbols differ from the list, which has the first version of each.
-    (cd "$(debian_source libpushcrypt0)" && dpkg-gensymbols -c4 -plibpushcrypt0 -v"$version" -P"$OLDPWD/$root" \
+    (cd "$(debian_source libpushcrypt0)" && dpkg-gensymbols -c4 -plibpushcrypt0 -v"$debian_version" -P"$OLDPWD/$root" \
         -I"$OLDPWD/Sources/Packaging/libpushcrypt0.symbols" -O"$OLDPWD/$root/DEBIAN/symbols")
     depends=$(dependencies libpushcrypt0 "$root/usr/$folder/libpushcrypt.so.0")
     pack libpushcrypt0 "usr/$folder/libpushcrypt.so.0" <<END
@@ -227,7 +228,7 @@ deb_development() {
     local root=$work/libpushcrypt-dev
     stage_development "$root/usr" "lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)" /usr
     pack libpushcrypt-dev '' <<END
-Depends: libpushcrypt0 (= $version)
+Depends: libpushcrypt0 (= $debian_version)
 Source: pushcrypt
 Multi-Arch: same
 Section: libdevel

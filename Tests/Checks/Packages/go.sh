@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 root=$PWD/.build/languages/go
-version=$(sed -nE 's/.*programVersion = "(.*)"/\1/p' Sources/PushcryptCommand/Commands.swift)
+version=$(Sources/Packaging/version.sh)
 # The same version has other contents after a change here, which the index of modules does not expect.
 offline=(GODEBUG=goindex=0 GOPROXY="file://$root/proxy" GOSUMDB=off GOFLAGS=-mod=mod GOTOOLCHAIN=local GOMODCACHE="$root/modules" GOCACHE="$root/cache")
 
@@ -25,12 +25,12 @@ build() {
 install() {
     [ ! -d "$root/modules" ] || chmod -R u+w "$root/modules"
     rm -rf "$root/proxy" "$root/modules" && mkdir -p "$root"
-    .build/interop/bin/python -B Tests/Checks/Packages/go/proxy.py "$root/proxy" "$version"
+    Sources/Packaging/languages.sh go "$root/proxy"
+    python3 -B Sources/Packaging/go-proxy.py "$root/proxy" --needed
     build Tests/Checks/Interop/go driver
 }
 
 check() {
-    grep -qx "const Version = \"$version\"" Sources/Languages/go/doc.go || fail "its version is not $version"
     [ -z "$(gofmt -l Sources/Languages/go Tests/Checks/Interop/go Tests/Checks/Packages/go)" ] || fail 'run gofmt -w'
     # In its own folder: vet, and the examples of its documentation.
     rm -rf "$root/source" && cp -RL Sources/Languages/go "$root/source"

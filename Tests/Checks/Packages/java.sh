@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The Java package, called by run.sh: a jar with a module, its sources and its Javadoc.
-# Usage: java.sh install   builds the jars, and compiles the driver against the jar alone
-#        java.sh check     its version, module, documentation, README on class and module path, and the client of the filter
+# Usage: java.sh install   builds the jars with their documentation, and compiles the driver against the jar alone
+#        java.sh check     its module, README on class and module path, and the client of the filter
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source=Sources/Languages/java root=.build/languages/java tests=Tests/Checks/Packages/java pushcrypt=$PWD/.build/release/pushcrypt
-version=$(sed -n 's/^version = //p' "$source/package.properties")
+version=$(Sources/Packaging/version.sh)
 jar=pushcrypt-$version.jar
 
 fail() {
@@ -15,16 +15,8 @@ fail() {
 
 install() {
     rm -rf "$root"
-    mkdir -p "$root"/{classes,driver,sources/META-INF}
-    javac --release 17 -Xlint:all -Werror -d "$root/classes" "$source"/src/module-info.java "$source"/src/pushcrypt/*.java
-    mkdir -p "$root/classes/META-INF"
-    cp LICENSE "$root/classes/META-INF/LICENSE"
-    # The times of the files are that of no build, so that two builds give the same bytes.
-    printf 'Implementation-Title: pushcrypt\nImplementation-Version: %s\n' "$version" >"$root/manifest"
-    (cd "$root" && jar --create --file "$jar" --manifest manifest --date 2025-01-01T00:00:00Z --module-version "$version" -C classes .)
-    cp LICENSE "$root/sources/META-INF/LICENSE"
-    cp -r "$source/src/." "$root/sources"
-    (cd "$root" && jar --create --file "pushcrypt-$version-sources.jar" --no-manifest --date 2025-01-01T00:00:00Z -C sources .)
+    Sources/Packaging/languages.sh java "$root"
+    mkdir "$root/driver"
     javac -Xlint:all -Werror -cp "$root/$jar" -d "$root/driver" Tests/Checks/Interop/java/*.java Tests/Checks/Interop/java/pushcrypt/*.java
     ln -s "$jar" "$root/pushcrypt.jar"
 }
@@ -48,14 +40,8 @@ run_readme() (
 )
 
 check() {
-    local expected
-    expected=$(sed -n 's/.*programVersion = "\(.*\)"/\1/p' Sources/PushcryptCommand/Commands.swift)
-    [ "$version" = "$expected" ] || fail "its version is $version, and the command's $expected"
     grep -qx "pushcrypt@$version .*" <(cd "$root" && jar --describe-module --file "$jar") || fail 'the jar has no module of this version'
     Tests/Checks/Packages/codes.sh "$source/src/pushcrypt/PushcryptException.java"
-    javadoc -quiet -notimestamp -Xdoclint:all -Werror --release 17 -d "$root/javadoc" --module-source-path "pushcrypt=$source/src" --module pushcrypt >"$root/javadoc.log" 2>&1 ||
-        { cat "$root/javadoc.log" >&2; fail 'its documentation'; }
-    (cd "$root" && jar --create --file "pushcrypt-$version-javadoc.jar" --no-manifest --date 2025-01-01T00:00:00Z -C javadoc .)
     Tests/Checks/Packages/readme.sh "$source/README.md" "$root/readme" PATH="$(dirname "$pushcrypt"):$PATH" JAR="$PWD/$root/$jar"
     run_readme
     javac -Xlint:all -Werror -cp "$root/$jar" -d "$root/tests" "$tests"/*.java

@@ -8,10 +8,7 @@ source=Sources/Languages/javascript root=.build/languages/javascript tests=Tests
 install() {
     rm -rf "$root"
     mkdir -p "$root"
-    # Links, such as the licence, become files.
-    cp -RL "$source" "$root/package"
-    (cd "$root/package" && npm pack --silent --offline --pack-destination .. >/dev/null)
-    rm -r "$root/package"
+    Sources/Packaging/languages.sh javascript "$root"
     printf '{"name":"root","private":true}\n' >"$root/package.json"
     (cd "$root" && npm install --silent --offline --no-audit --no-fund --no-update-notifier --cache ./cache ./pushcrypt-*.tgz)
     rm -rf "$root/cache"
@@ -47,9 +44,6 @@ run_readme() {
 }
 
 check() {
-    local version
-    version=$(sed -n 's/.*programVersion = "\(.*\)"/\1/p' Sources/PushcryptCommand/Commands.swift)
-    [ -f "$root/pushcrypt-$version.tgz" ] || { echo "packages: error: package.json has another version than $version" >&2 && exit 1; }
     cp "$tests"/{types.mts,types.cts,filter.mjs} "$root"
     (cd "$root" && tsc --noEmit --strict --target es2022 --lib es2022 --module node16 --moduleResolution node16 types.mts types.cts)
     Tests/Checks/Packages/codes.sh "$root/node_modules/pushcrypt/lib/errors.js"

@@ -16,18 +16,16 @@ fail() {
 
 install() {
     rm -rf "$root" && mkdir -p "$root"
-    # The build must not write into the sources. Links, such as the licence, become files.
-    cp -RL Sources/Languages/python "$root/source"
+    Sources/Packaging/languages.sh python "$root/dist"
     {
-        SOURCE_DATE_EPOCH=1735689600 "$tools/python" -m build --no-isolation --outdir "$root/dist" "$root/source"
         python3 -m venv "$environment"
         "$environment/bin/pip" install --disable-pip-version-check --no-index --find-links "$wheels" "$root"/dist/*.whl
-    } >"$root/log" 2>&1 || { tail -n 30 "$root/log" >&2; fail "it cannot be built and installed: $root/log"; }
+    } >"$root/log" 2>&1 || { tail -n 30 "$root/log" >&2; fail "it cannot be installed: $root/log"; }
 }
 
 check() {
     local version
-    version=$(sed -nE 's/.*programVersion = "(.*)"/\1/p' Sources/PushcryptCommand/Commands.swift)
+    version=$(Sources/Packaging/version.sh python)
     for file in "pushcrypt-$version.tar.gz" "pushcrypt-$version-py3-none-any.whl"; do
         [ -f "$root/dist/$file" ] || fail "its version is not $version: $(ls "$root/dist")"
     done

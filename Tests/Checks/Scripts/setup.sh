@@ -9,6 +9,7 @@
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 #        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace, faketime, e2fsprogs and a C compiler
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
+#        setup.sh dist       what `make dist` needs besides: what `make deb` and the packages need, and a Python environment in .build/dist
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh send       what `make send` and `make test-send` need besides: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt
 #        setup.sh interop    what `make test-interop` and `make test-packages` need besides: Node 18, TypeScript, JDK 17, gcc, Go, and Python 3.11 with
@@ -152,6 +153,10 @@ add_missing() {
         need mandoc command -v mandoc
         ;;
     library) ;;
+    dist)
+        add_missing packages
+        add_missing interop
+        ;;
     interop)
         need python3 has_python_311
         need python3-venv python3 -c 'import ensurepip'
@@ -284,6 +289,7 @@ peers)
 scale) environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt ;;
 senders) environment senders Tests/Checks/Senders/requirements.txt ;;
 xcode) environment xcode Tests/Checks/Xcode/requirements.txt ;;
+dist) environment dist Tests/Checks/Release/requirements.txt ;;
 interop)
     environment interop Tests/Checks/Interop/requirements.txt Tests/Checks/Packages/requirements.txt
     wheels Tests/Checks/Interop/requirements.txt

@@ -1,13 +1,14 @@
-"""Writes a folder that Go takes modules from (GOPROXY=file://…): the package, and what it needs of Debian's golang.org/x.
+"""Writes a folder that Go takes modules from (GOPROXY=file://…).
 
-    proxy.py FOLDER VERSION
+    go-proxy.py FOLDER VERSION     the module
+    go-proxy.py FOLDER --needed    what it needs of Debian's golang.org/x, for tests without a network
 """
 import os
 import pathlib
 import sys
 import zipfile
 
-FOLDER, VERSION = pathlib.Path(sys.argv[1]), sys.argv[2]
+FOLDER, WHAT = pathlib.Path(sys.argv[1]), sys.argv[2]
 DEBIAN = pathlib.Path("/usr/share/gocode/src/golang.org/x")
 # The versions that go.mod names, and the folders that the package imports.
 NEEDED = [
@@ -38,7 +39,9 @@ def below(root, folders):
                     yield str(place.relative_to(root)), place
 
 
-write("example.com/pushcrypt", f"v{VERSION}", (PACKAGE / "go.mod").read_text(), below(PACKAGE, ["."]))
+if WHAT != "--needed":
+    write("example.com/pushcrypt", f"v{WHAT}", (PACKAGE / "go.mod").read_text(), below(PACKAGE, ["."]))
+    sys.exit()
 for path, version, folders in NEEDED:
     root = DEBIAN / path.rsplit("/", 1)[1]
     # Nothing of it needs more.

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Builds what users of another language download. Two builds give the same bytes. `make setup-interop` installs what this needs.
+# Usage: languages.sh python FOLDER       the source distribution and, from it, the wheel
+#        languages.sh javascript FOLDER   the npm tarball
+#        languages.sh java FOLDER         the jars: classes, sources, documentation
+#        languages.sh go FOLDER           a folder that Go takes the module from (GOPROXY)
+set -euo pipefail
+[ $# -eq 2 ] || { sed -n '3,6s/^# //p' "$0" >&2; exit 64; }
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+cd "$(dirname "$0")/../.."
+version=$(Sources/Packaging/version.sh)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+umask 022
+export LC_ALL=C.UTF-8 TZ=UTC
+
+# A copy without links and, as far as possible, without the modes of this checkout.
+copy() { cp -RL --no-preserve=mode "Sources/Languages/$1" "$work/$1"; }
+
+python() {
+    copy python
+    SOURCE_DATE_EPOCH=1735689600 .build/interop/bin/python -m build --no-isolation --outdir "$out" "$work/python" >"$work/log" 2>&1 ||
+        { tail -n 30 "$work/log" >&2; return 1; }
+}
+
+javascript() {
+    copy javascript
+    (cd "$work/javascript" && npm pack --silent --offline --pack-destination "$out" --cache "$work/cache" >/dev/null)
+}
+
+# The times in an archive are those of no build, and its files are in the order of their names.
+archive() {
+    (cd "$2" && find . -type f -printf '%P\n' | sort >"$work/names" && xargs -a "$work/names" jar --create --file "$out/$1" \
+        --date 2025-01-01T00:00:00Z "${@:3}")
+}
+
+java() {
+    local name=pushcrypt-$version
+    copy java
+    javac --release 17 -Xlint:all -Werror -d "$work/classes" "$work"/java/src/module-info.java "$work"/java/src/pushcrypt/*.java
+    javadoc -quiet -notimestamp -Xdoclint:all -Werror --release 17 -d "$work/javadoc" --module-source-path "pushcrypt=$work/java/src" \
+        --module pushcrypt >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+    for folder in classes java/src javadoc; do install -D -m 644 LICENSE "$work/$folder/META-INF/LICENSE"; done
+    printf 'Implementation-Title: pushcrypt\nImplementation-Version: %s\n' "$version" >"$work/manifest"
+    archive "$name.jar" "$work/classes" --manifest "$work/manifest" --module-version "$version"
+    archive "$name-sources.jar" "$work/java/src" --no-manifest
+    archive "$name-javadoc.jar" "$work/javadoc" --no-manifest
+}
+
+go() { python3 -B Sources/Packaging/go-proxy.py "$out" "$version"; }
+
+"$1"
