@@ -154,12 +154,106 @@ async def never_starts() -> None:
         (["cat", "--batch"], "ended with 1"), (["sh", "-c", "echo '{}'; sleep 1", "--batch"], "belongs to no message"),
     ):
         start = time.monotonic()
-        sealing = AsyncFilter(command)
+        sealing = AsyncFilter(command, window=2)
         results = await asyncio.gather(*(sealing.seal(message) for message in messages(3)), return_exceptions=True)
         for result in results:
-            expect(f"the error of {command[0]}", isinstance(result, FilterError) and words in str(result), True)
+            expect(f"the error of {command[0]}: {result!r}", isinstance(result, FilterError) and words in str(result), True)
         expect("the time until it gives up", time.monotonic() - start < 10, True)
         await sealing.aclose()
+
+
+async def live() -> None:
+    """An answer does not wait for the next message, nor does a message that is refused here end the others."""
+    asked = asyncio.Event()
+
+    async def queue() -> AsyncIterator[Message]:
+        yield Message(to=PHONE.public_key, payload={"value": float("nan")}, passed={"token": "a"})
+        yield Message(to=PHONE.public_key, payload={}, passed={"ttl": 1})
+        yield next(messages(1))
+        await asked.wait()
+        yield next(messages(1))
+
+    async with AsyncFilter(COMMAND) as sealing:
+        results = sealing.seal_all(queue())
+        for code in ("malformed-payload", "invalid-request"):
+            message, answer = await asyncio.wait_for(anext(results), 60)
+            expect("a message that is refused here", (answer.error and answer.error.code, answer.members), (code, message.passed))
+        check(*await asyncio.wait_for(anext(results), 60))
+        asked.set()
+        check(*await anext(results))
+        expect("the end of the messages", await anext(results, None), None)
+
+
+async def outage() -> None:
+    """A command that fails for a while fails what waits then; one that is misused is not tried again."""
+    broken, tried = pathlib.Path(FOLDER.name, "broken"), pathlib.Path(FOLDER.name, "tried")
+    script = [f'echo . >>{tried}; [ ! -e {broken} ] || exit "$(cat {broken})"; exec "$@"', "-", *COMMAND]
+    for code in (1, 64):
+        broken.write_text(f"{code}")
+        tried.unlink(missing_ok=True)
+        async with AsyncFilter(["sh", "-c", *script], window=2) as sealing:
+            await asyncio.sleep(2)
+            expect("children for which nothing waits", len(tried.read_text().split()), 1)
+            results = await asyncio.gather(*(sealing.seal(message) for message in messages(3)), return_exceptions=True)
+            expect("the errors of an outage", [type(result) for result in results], [FilterError] * 3)
+            broken.unlink()
+            if code == 1:
+                check(next(messages(1)), await sealing.seal(next(messages(1))))
+            else:
+                try:
+                    expect("after a misuse", await sealing.seal(next(messages(1))), "an error")
+                except FilterError:
+                    expect("children after a misuse", len(tried.read_text().split()), 1)
+
+
+def held_open() -> None:
+    """Closing does not wait for a process that the command left, which holds its standard error."""
+    sealing = Filter(["sh", "-c", 'sleep 40 >/dev/null & exec "$@"', "-", *COMMAND])
+    sealing.seal(next(messages(1)))
+    start = time.monotonic()
+    sealing.close()
+    expect("the time to close", time.monotonic() - start < 20, True)
+    for _ in range(2):
+        try:
+            expect("a closed filter", sealing.submit(next(messages(1))), "an error")
+        except FilterError:
+            pass
+
+
+def called_back() -> None:
+    """A done callback, in the thread that reads the answers, gets an error instead of waiting for itself."""
+    errors: list[type[BaseException]] = []
+
+    def call(work: Any) -> None:
+        try:
+            work()
+        except FilterError as error:
+            errors.append(type(error))
+
+    with Filter(COMMAND, window=1) as sealing:
+        for work in (lambda: sealing.submit(next(messages(1))), sealing.close):
+            for message in messages(2):
+                sealing.submit(message).add_done_callback(lambda _, work=work: call(work))  # type: ignore[misc]
+        sealing.seal(next(messages(1)))
+    expect("errors in callbacks", len(errors) > 0, True)
+
+
+def forked() -> None:
+    """A forked process gets an error, and does not keep the command running."""
+    with Filter(COMMAND, window=1) as sealing:
+        sealing.seal(next(messages(1)))
+        process = os.fork()
+        if process == 0:
+            try:
+                sealing.submit(next(messages(1)))
+            except FilterError:
+                sealing.close()
+                time.sleep(60)
+            os._exit(1)
+        time.sleep(0.2)
+    expect("the forked process", os.waitpid(process, os.WNOHANG), (0, 0))
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
 
 
 def threads() -> None:
@@ -190,6 +284,8 @@ async def main() -> None:
     await held_back()
     await refusals()
     await never_starts()
+    await live()
+    await outage()
     await asyncio.to_thread(threads)
     expect("kills", kills > 3, True)
     print(f"packages: python: filter: {COUNT} messages, {kills} children killed, none lost")
@@ -197,6 +293,9 @@ async def main() -> None:
 
 logging.getLogger("pushcrypt.filter").setLevel(logging.CRITICAL)
 with FOLDER:
+    forked()
+    held_open()
+    called_back()
     try:
         asyncio.run(asyncio.wait_for(main(), PATIENCE))
     except asyncio.TimeoutError:
