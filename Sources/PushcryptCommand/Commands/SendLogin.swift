@@ -82,6 +82,6 @@ func runSendProgram(_ words: [String]) -> CommandFailure {
     return ReplacedProcess.run(program, words) == .notFound
         ? .usage(
             "\(program), which talks to APNs, is not installed",
-            hint: "in a copy of the source, run make send install-send; it is found beside pushcrypt and in the PATH")
+            hint: "in a copy of the source, run make send install-send, with the PREFIX of make install")
         : .failed("cannot run \(program)")
 }

@@ -19,11 +19,13 @@ extension CommandFailure {
         "sender-already-trusted": [
             "a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
         ],
-        "store-missing": ["pushcrypt init creates one; --store names its directory"],
+        "store-missing": ["pushcrypt init with the same --store (or PUSHCRYPT_STORE) creates one there"],
         "topic-mismatch": ["--replace changes the app"],
-        "unknown-device": ["pushcrypt device list shows them"],
+        "unknown-device": ["pushcrypt device list shows them, device add registers one"],
         "user-mismatch": ["if the device has changed hands, --replace gives it to the other user"],
-        "unknown-name": ["pushcrypt keygen creates a key"],
+        "unknown-name": [
+            "pushcrypt keygen sender creates a provider's key, keygen device a phone's; is this the right --store?"
+        ],
     ]
 
     private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil, hints: [String]? = nil) {

@@ -49,7 +49,8 @@ extension IOSScaffold {
                 swift test
 
             compiles these sources against stand-ins for Apple's modules, registers a phone with a provider, and sends it
-            pushes. `Package.swift` looks for pushcrypt in `\#(package)`.
+            pushes. `Package.swift` there looks for pushcrypt in
+            `\#(packageFromLinux)`.
 
             ## In Xcode
 

@@ -24,7 +24,7 @@ package struct IOSScaffold: Sendable {
     let sender: SenderPublicKey?
     /// Whether notifications have a sender with a name and a face.
     let hasCommunication: Bool
-    /// The path of this package in the manifest, and from the project's folder.
+    /// The path of this package, absolute or from the project's folder.
     let package: String
     let projectPackage: String
 

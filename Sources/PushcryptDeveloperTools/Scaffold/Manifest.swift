@@ -77,6 +77,9 @@ package enum PackageLocation {
 }
 
 extension IOSScaffold {
+    /// The path of this package from the folder of `manifest`.
+    var packageFromLinux: String { package.hasPrefix("/") ? package : "../" + package }
+
     /// The package that compiles and runs the same sources without Xcode, which would take the project's folder for a
     /// package if it were there.
     var manifest: ScaffoldFile {
@@ -110,7 +113,7 @@ extension IOSScaffold {
                 let package = Package(
                     name: "Notifications",
                     platforms: [.iOS(.v15), .macOS(.v12)],
-                    dependencies: [.package(name: "pushcrypt", path: \#(swiftLiteral(package)))],
+                    dependencies: [.package(name: "pushcrypt", path: \#(swiftLiteral(packageFromLinux)))],
                     targets: [
                         .target(
                             name: "App", dependencies: library + standIns, path: "App",
