@@ -471,9 +471,12 @@ export interface FilterAnswer {
 export class SealFilter {
     constructor(options?: SealFilterOptions);
     readonly pid: number | undefined;
-    /** @throws {PushcryptError} the code of the line, or `filter-ended` if the command cannot run; `answer` has the rest of the line */
+    /**
+     * @throws {PushcryptError} the code of the line, with the rest of it as `answer`; or `filter-ended`: five children in a row answered nothing, and the next
+     *     message has another one started 5 seconds later. After a child that ended with 64 none is started.
+     */
     seal(message: FilterMessage): Promise<FilterAnswer>;
-    /** Seals what comes, in order, and takes no more than `window` at a time. */
+    /** Seals what comes, in order, takes no more than `window` at a time, and yields an answer when it is there. */
     sealAll<M extends FilterMessage>(
         messages: AsyncIterable<M> | Iterable<M>,
     ): AsyncGenerator<{ message: M; answer?: FilterAnswer; error?: Error }, void, undefined>;

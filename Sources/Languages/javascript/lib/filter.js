@@ -1,4 +1,7 @@
 // A client for `pushcrypt seal --batch` as a child process: each message is a line, matched with its answer by a number that the command passes through.
+//
+// A child that ends is followed by another, after a pause. If MOST_ENDS in a row answered nothing, what waits is rejected, and the next message starts
+// another one after the longest pause. Only a child that ends with 64, which the command never accepts, is the last.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -9,9 +12,11 @@ const { array, json, options, string } = require("./values.js");
 /** The member of a line that the command returns with its answer. */
 const NUMBER = "pushcrypt-client";
 const LONGEST_LINE = 1 << 20;
-/** Ends in a row without an answer, after which nothing is tried again. */
+/** Ends in a row without an answer, while something waited, after which that is rejected. */
 const MOST_ENDS = 5;
-const FIRST_PAUSE = 50;
+/** Milliseconds, twice as many after each such end. */
+const FIRST_PAUSE = 100, LONGEST_PAUSE = 5000;
+const LAST_WORDS = 1000;
 const MISUSE = 64;
 const KEPT_ERRORS = 2000;
 
@@ -23,9 +28,11 @@ class SealFilter {
     #pending = new Map();
     #waiting = [];
     #queued = 0;
-    #pausing = false;
+    #pause = null;
     #next = 0;
     #ends = 0;
+    #isMisused = false;
+    #failures = 0;
     #failure = null;
     #errors = "";
     #closing = null;
@@ -45,25 +52,47 @@ class SealFilter {
 
     async seal(message) {
         if (this.#closing !== null) throw new TypeError("the filter is closed");
-        const line = this.#line(message);
+        const line = this.#line(message), failures = this.#failures;
         this.#queued += 1;
-        while (this.#pending.size >= this.#window && this.#failure === null) await this.#change();
+        while (this.#pending.size >= this.#window && failures === this.#failures) await this.#change();
         this.#queued -= 1;
-        if (this.#failure !== null) throw this.#failure;
+        if (this.#isMisused || failures !== this.#failures) {
+            this.#wake();
+            throw this.#failure;
+        }
         return new Promise((resolve, reject) => {
             this.#pending.set(line.number, { text: line.text, resolve, reject });
             if (this.#child !== null) this.#child.stdin.write(line.text);
-            else if (!this.#pausing) this.#start();
+            else if (this.#pause !== null) this.#pause.ref();
+            else this.#start();
         });
     }
 
     async *sealAll(messages) {
-        const under = [];
-        for await (const message of messages) {
-            under.push(this.seal(message).then((answer) => ({ message, answer }), (error) => ({ message, error })));
-            if (under.length >= this.#window) yield await under.shift();
+        const source = messages[Symbol.asyncIterator]?.() ?? messages[Symbol.iterator](), underWay = [];
+        let next = null, isOver = false, failure = null;
+        try {
+            for (;;) {
+                if (!isOver && underWay.length < this.#window) next ??= following(source);
+                if (underWay.length === 0 && next === null) break;
+                const first = await Promise.race([underWay[0], next].filter((one) => one));
+                if (!("done" in first)) {
+                    underWay.shift();
+                    yield first;
+                    continue;
+                }
+                next = null;
+                ({ done: isOver, failure } = first);
+                const message = first.value;
+                if (!isOver) underWay.push(this.seal(message).then((answer) => ({ message, answer }), (error) => ({ message, error })));
+            }
+            if (failure !== null) throw failure.error;
+        } finally {
+            const ended = isOver ? null : source.return?.();
+            // A source that is being asked may take long to end.
+            if (next === null) await ended;
+            else Promise.resolve(ended).catch(() => {});
         }
-        yield* under;
     }
 
     /** Waits for the answers under way, and ends the command. */
@@ -73,7 +102,7 @@ class SealFilter {
     }
 
     async #close() {
-        while (this.#pending.size + this.#queued > 0 && this.#failure === null) await this.#change();
+        while (this.#pending.size + this.#queued > 0) await this.#change();
         const child = this.#child;
         if (child === null) return;
         const ended = new Promise((resolve) => child.once("close", resolve));
@@ -98,28 +127,46 @@ class SealFilter {
     /** Starts the command, and gives it everything that is not answered, in order. */
     #start() {
         const [command, ...args] = this.#command;
-        const child = spawn(command, args, { env: this.#env, stdio: ["pipe", "pipe", "pipe"] });
-        this.#child = child;
-        let rest = "", failed = null;
+        let child, rest = "", reason = null;
+        try {
+            child = spawn(command, args, { env: this.#env, stdio: ["pipe", "pipe", "pipe"] });
+        } catch (error) {
+            this.#ended(null, error.message);
+            return;
+        }
         child.on("error", (error) => {
-            failed = error;
+            reason ??= error.message;
         });
+        if (!child.stdin) {
+            // Without a descriptor for its pipes it was not started, and tells nothing but an error.
+            this.#ended(null, "it cannot be started: too many open files");
+            return;
+        }
+        this.#child = child;
         // A broken pipe is told by the end of the process.
-        child.stdin.on("error", () => {});
+        for (const stream of child.stdio) stream.on("error", () => {});
         child.stdout.setEncoding("utf8").on("data", (text) => {
             const lines = (rest + text).split("\n");
             rest = lines.pop();
             try {
                 for (const line of lines) this.#answer(line);
             } catch (error) {
-                failed ??= error;
+                reason ??= "its output is not that of pushcrypt";
                 child.kill();
             }
         });
         child.stderr.setEncoding("utf8").on("data", (text) => {
             this.#errors = (this.#errors + text).slice(-KEPT_ERRORS);
         });
-        child.on("close", (code) => this.#ended(code, failed));
+        // A process that it started may hold its standard error open.
+        let patience;
+        child.on("exit", () => {
+            patience = setTimeout(() => child.stderr.destroy(), LAST_WORDS);
+        });
+        child.on("close", (code) => {
+            clearTimeout(patience);
+            this.#ended(code, reason);
+        });
         for (const { text } of this.#pending.values()) child.stdin.write(text);
     }
 
@@ -140,23 +187,26 @@ class SealFilter {
         entry.resolve({ ...members, payload });
     }
 
-    #ended(code, failed) {
+    #ended(code, reason) {
         this.#child = null;
-        if (this.#pending.size === 0) return;
-        this.#ends += 1;
-        if (failed !== null || code === MISUSE || this.#ends >= MOST_ENDS) {
-            const reason = failed?.message ?? `it ended with ${code}: ${this.#errors.trim()}`;
-            this.#failure = new PushcryptError("filter-ended", `${this.#command[0]} seal --batch does not answer: ${reason}`);
+        if (this.#pending.size > 0) this.#ends += 1;
+        this.#isMisused = code === MISUSE;
+        const isGivenUp = this.#isMisused || this.#ends >= MOST_ENDS;
+        if (isGivenUp) {
+            const why = reason ?? `it ended with ${code}: ${this.#errors.trim()}`;
+            this.#failure = new PushcryptError("filter-ended", `${this.#command[0]} seal --batch does not answer: ${why}`);
+            this.#failures += 1;
             for (const { reject } of this.#pending.values()) reject(this.#failure);
             this.#pending.clear();
-            this.#wake();
-            return;
         }
-        this.#pausing = true;
-        setTimeout(() => {
-            this.#pausing = false;
-            this.#start();
-        }, FIRST_PAUSE * 2 ** this.#ends);
+        this.#wake();
+        if (this.#isMisused) return;
+        this.#pause = setTimeout(() => {
+            this.#pause = null;
+            if (this.#pending.size > 0) this.#start();
+        }, isGivenUp ? LONGEST_PAUSE : FIRST_PAUSE * 2 ** this.#ends);
+        // A program does not wait for it if nothing else does.
+        if (this.#pending.size === 0) this.#pause.unref();
     }
 
     /** Resolves at the next answer, or when nothing more will be answered. */
@@ -166,6 +216,16 @@ class SealFilter {
 
     #wake() {
         for (const resolve of this.#waiting.splice(0)) resolve();
+    }
+}
+
+/** The next message; the error of a source is its end. */
+async function following(source) {
+    try {
+        const { value, done } = await source.next();
+        return { value: await value, done: done === true, failure: null };
+    } catch (error) {
+        return { done: true, failure: { error } };
     }
 }
 

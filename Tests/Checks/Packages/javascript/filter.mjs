@@ -2,7 +2,7 @@
 // Usage: node filter.mjs PUSHCRYPT FOLDER COUNT
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { DeviceKey, PushcryptError, SealFilter, SenderKey, Trust, open } from "pushcrypt";
 
@@ -60,21 +60,91 @@ await assert.rejects(filter.seal({ to: device.publicKey, payload: {} }), TypeErr
 
 // A command that cannot run, one that is misused, and one that never answers.
 for (const [given, code] of [[{ command: `${folder}/none` }, "filter-ended"], [{ command, args: ["--no-such-option"] }, "filter-ended"], [{ command: "false" }, "filter-ended"], [{ command: "echo" }, "filter-ended"]]) {
-    const broken = new SealFilter(given), asked = [1, 2, 3].map(() => broken.seal({ to: device.publicKey, payload: { aps: { alert: "a" } } }));
+    const wrong = new SealFilter(given), asked = [1, 2, 3].map(() => wrong.seal({ to: device.publicKey, payload: { aps: { alert: "a" } } }));
     for (const each of asked) await assert.rejects(each, { name: "PushcryptError", code });
-    await broken.close();
+    await wrong.close();
 }
 // One that reads, ends and never answers: it is started five times, one after another, and gets no more than a window.
 const deaf = `${folder}/deaf`;
 writeFileSync(deaf, '#!/bin/sh\nmkdir "$0 runs" || touch "$0.two"\ntimeout 0.5 cat > "$0.$$"\nrmdir "$0 runs"\nexit 3\n', { mode: 0o755 });
 const unheard = new SealFilter({ command: deaf, window: 30 }), calls = [];
 for (let call = 0; call < 60; call++) {
+    // The last ones wait for room.
     calls.push(assert.rejects(unheard.seal({ to: device.publicKey, payload: { aps: { alert: "a" } } }), { code: "filter-ended" }));
     await new Promise((resolve) => setTimeout(resolve, 25));
 }
 await Promise.all(calls);
 const runs = readdirSync(folder).filter((name) => name.startsWith("deaf.")).map((name) => readFileSync(`${folder}/${name}`, "utf8").split("\n").length - 1);
 assert.ok(runs.length === 5 && Math.max(...runs) === 30, `${runs.length} runs got ${runs} lines`);
+
+// An answer does not wait for the next message.
+const live = new SealFilter({ command, args }), aps = { aps: { alert: "a" } }, to = device.publicKey;
+let ask;
+async function* queue() {
+    yield { to, payload: { value: NaN } };
+    yield { to, payload: aps };
+    await new Promise((resolve) => {
+        ask = resolve;
+    });
+    yield { to, payload: aps };
+    throw new RangeError("the queue");
+}
+const results = live.sealAll(queue()), within = (promise) => Promise.race([promise, new Promise((resolve) => setTimeout(resolve, 60_000).unref())]);
+assert.equal((await within(results.next())).value.error.code, "malformed-payload");
+assert.ok((await within(results.next()))?.value.answer);
+ask();
+assert.ok((await results.next()).value.answer);
+await assert.rejects(results.next(), RangeError);
+// Nor does its end.
+const left = live.sealAll(queue());
+await left.next();
+await left.next();
+assert.ok((await within(left.return()))?.done);
+await live.close();
+
+// A command that fails for a while fails what waits then; one that is misused is not tried again.
+const broken = `${folder}/broken`, tried = `${folder}/tried`;
+for (const code of [1, 64]) {
+    writeFileSync(tried, "");
+    writeFileSync(broken, `${code}`);
+    const script = `echo . >>${tried}; [ ! -e ${broken} ] || exit "$(cat ${broken})"; exec ${command} "$@"`;
+    writeFileSync(`${folder}/flaky`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const flaky = new SealFilter({ command: `${folder}/flaky`, args });
+    await assert.rejects(flaky.seal({ to, payload: aps }), { code: "filter-ended" });
+    const runs = readFileSync(tried).length;
+    rmSync(broken);
+    if (code === 1) {
+        assert.ok((await flaky.seal({ to, payload: aps })).payload);
+        // Nothing waits for a child that is killed now.
+        for (let kill = 0; kill < 6; kill++) {
+            process.kill(flaky.pid, "SIGKILL");
+            while (flaky.pid !== undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+            assert.ok((await flaky.seal({ to, payload: aps })).payload);
+        }
+    } else {
+        await assert.rejects(flaky.seal({ to, payload: aps }), { code: "filter-ended" });
+        assert.equal(readFileSync(tried).length, runs);
+    }
+    await flaky.close();
+}
+
+// Nor does closing wait for a process that the command left, which holds its standard error.
+writeFileSync(`${folder}/leaving`, `#!/bin/sh\nsleep 100 >/dev/null &\nexec ${command} "$@"\n`, { mode: 0o755 });
+const leaving = new SealFilter({ command: `${folder}/leaving`, args });
+await leaving.seal({ to, payload: aps });
+assert.equal(await within(leaving.close().then(() => "closed")), "closed");
+
+// Without descriptors a child cannot be started, and is once they are there.
+execFileSync("bash", ["-c", `ulimit -n 40; exec node --input-type=module -e '
+    import { closeSync, openSync } from "node:fs";
+    import { SealFilter } from "pushcrypt";
+    const [command, to, ...args] = process.argv.slice(1), filter = new SealFilter({ command, args }), held = [];
+    const open = () => { try { for (;;) held.push(openSync("/dev/null")); } catch {} };
+    setTimeout(() => held.forEach((each) => closeSync(each)), 1000);
+    open();
+    await filter.seal({ to, payload: { aps: { alert: "a" } } });
+    await filter.close();
+' "$@"`, "-", command, to, ...args], { cwd: folder, timeout: 60_000 });
 
 const misused = new SealFilter({ command, args });
 await assert.rejects(misused.seal({ "to-user": "alice", payload: {} }), TypeError);
