@@ -87,7 +87,7 @@ const (
 type Error struct {
 	Code Code
 	Text string
-	// Err is the error of a signer, for SigningFailed.
+	// Err is the error of a signer, or of a filter's command.
 	Err error
 }
 
@@ -103,7 +103,7 @@ func (e *Error) Error() string {
 // Is tells whether target is the error's code.
 func (e *Error) Is(target error) bool { return target == e.Code }
 
-// Unwrap returns the error of a signer.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 func refuse(code Code, text string) *Error { return &Error{Code: code, Text: text} }

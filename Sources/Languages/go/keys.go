@@ -192,7 +192,7 @@ func (key *DeviceKey) PublicKey() DevicePublicKey { return key.public }
 func (key *DeviceKey) SecretText() string { return writeKey(key.secret[:], kindDeviceSecret) }
 
 // Format prints the public half, whatever the verb.
-func (key *DeviceKey) Format(state fmt.State, _ rune) {
+func (key DeviceKey) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "DeviceKey(%s)", key.public)
 }
 
@@ -248,7 +248,7 @@ func (key *SenderKey) Sign(random io.Reader, message []byte, opts crypto.SignerO
 func (key *SenderKey) SecretText() string { return writeKey(key.private.Seed(), kindSenderSecret) }
 
 // Format prints the public half, whatever the verb.
-func (key *SenderKey) Format(state fmt.State, _ rune) {
+func (key SenderKey) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "SenderKey(%s)", key.public)
 }
 
@@ -296,7 +296,7 @@ func (key *RecoveryKey) PublicKey() RecoveryPublicKey { return key.public }
 func (key *RecoveryKey) SecretText() string { return writeKey(key.private.Seed(), kindRecoverySecret) }
 
 // Format prints the public half, whatever the verb.
-func (key *RecoveryKey) Format(state fmt.State, _ rune) {
+func (key RecoveryKey) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "RecoveryKey(%s)", key.public)
 }
 

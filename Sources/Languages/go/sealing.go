@@ -49,7 +49,7 @@ func (sealer *Sealer) PublicKey() SenderPublicKey { return sealer.signing.public
 func (sealer *Sealer) Topic() string { return sealer.topic }
 
 // Format prints no secret, whatever the verb.
-func (sealer *Sealer) Format(state fmt.State, _ rune) {
+func (sealer Sealer) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "Sealer(%s, %s)", sealer.signing.public, sealer.topic)
 }
 

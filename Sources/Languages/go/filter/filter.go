@@ -3,8 +3,10 @@
 //	sealing, err := filter.Start(filter.Config{Command: []string{"pushcrypt", "--store", "P", "seal", "--batch"}})
 //	answer, err := sealing.Seal(ctx, filter.Message{To: "phone1", Payload: payload, ID: "table-17"})
 //
-// Nothing is lost: a message is answered, or its caller gets an error. If the child dies, another gets what was not answered; give each
-// message an id, so that a phone shows it once whatever happens.
+// Nothing is lost: a message is answered, or its caller gets an error. If the child dies, another gets what was not answered, after a pause;
+// give each message an id, so that a phone shows it once whatever happens. If five children in a row answer nothing, or cannot be started,
+// all that waits gets an error, and the next message has another child started, 5 seconds later. Only a child that ends with 64, which the
+// command never accepts, ends the filter.
 package filter
 
 import (
@@ -18,17 +20,27 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"example.com/pushcrypt"
 )
 
 const (
-	mostFailures = 5
+	// Ends in a row without an answer, while something waited, after which that gets an error.
+	mostEnds = 5
+	// The pause before the next child: twice as long after each such end.
+	firstPause   = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+	lastWords    = time.Second
 	misuse       = 64
 	// UsualWindow is the most messages under way, unless a Config says otherwise.
 	UsualWindow = 1000
 )
 
+// Ended is the code of the filter's own errors, which "pushcrypt explain" does not know: the command does not answer, or the filter is closed.
+const Ended pushcrypt.Code = "filter-ended"
+
 // ErrClosed is the error of a message after Close.
-var ErrClosed = errors.New("pushcrypt: the filter is closed")
+var ErrClosed error = &pushcrypt.Error{Code: Ended, Text: "the filter is closed"}
 
 // A Config of a filter.
 type Config struct {
@@ -54,7 +66,12 @@ type Filter struct {
 	unwritten []uint64
 	child     *exec.Cmd
 	isClosing bool
-	err       error
+	// isOver says that no child is started any more; failures, how often all that waited got an error, the last of which is err.
+	isOver   bool
+	ends     int
+	failures int
+	err      error
+	closing  chan struct{}
 }
 
 type waiting struct {
@@ -74,7 +91,7 @@ func Start(config Config) (*Filter, error) {
 		isBatch = isBatch || argument == "--batch"
 	}
 	if !isBatch {
-		return nil, errors.New("pushcrypt: the filter's command has no --batch")
+		return nil, &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: "the filter's command has no --batch"}
 	}
 	if config.Window <= 0 {
 		config.Window = UsualWindow
@@ -84,6 +101,7 @@ func Start(config Config) (*Filter, error) {
 	}
 	filter := &Filter{
 		config: config, slots: make(chan struct{}, config.Window), done: make(chan struct{}), waiting: map[uint64]*waiting{},
+		closing: make(chan struct{}),
 	}
 	filter.changed = sync.NewCond(&filter.mutex)
 	go filter.run()
@@ -106,12 +124,13 @@ func (filter *Filter) Submit(ctx context.Context, message Message) (func(context
 	if err != nil {
 		return nil, err
 	}
+	failures := filter.failed()
 	select {
 	case filter.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	own, err := filter.add(line)
+	own, err := filter.add(line, failures)
 	if err != nil {
 		<-filter.slots
 		return nil, err
@@ -128,10 +147,17 @@ func (filter *Filter) Submit(ctx context.Context, message Message) (func(context
 	}, nil
 }
 
-func (filter *Filter) add(line []byte) (*waiting, error) {
+func (filter *Filter) failed() int {
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
-	if filter.err != nil {
+	return filter.failures
+}
+
+// add has a line written, unless what waited for room with it got an error.
+func (filter *Filter) add(line []byte, failures int) (*waiting, error) {
+	filter.mutex.Lock()
+	defer filter.mutex.Unlock()
+	if filter.isOver || filter.failures != failures {
 		return nil, filter.err
 	}
 	if filter.isClosing {
@@ -155,45 +181,29 @@ func (filter *Filter) Pid() int {
 	return filter.child.Process.Pid
 }
 
-// Close waits until everything submitted is answered, and ends the child. It returns why the filter has failed, if it has.
+// Close waits until everything submitted is answered, and ends the child. It returns why the last child did not answer, if so.
 func (filter *Filter) Close() error {
 	filter.mutex.Lock()
-	filter.isClosing = true
+	if !filter.isClosing {
+		filter.isClosing = true
+		close(filter.closing)
+	}
 	filter.changed.Broadcast()
 	filter.mutex.Unlock()
 	<-filter.done
-	return filter.err
+	if filter.isOver || filter.ends > 0 {
+		return filter.err
+	}
+	return nil
 }
-
-// A failure is an error after which no other child is started.
-type failure struct{ text string }
-
-func (own *failure) Error() string { return own.text }
 
 // run runs one child after the other.
 func (filter *Filter) run() {
 	defer close(filter.done)
-	for failures := 0; !filter.isDone(); {
-		answered, said, err := filter.runChild()
-		if filter.isDone() {
+	for {
+		said, err := filter.runChild()
+		if filter.isDone() || !filter.pause(said, err) {
 			return
-		}
-		failures++
-		if answered {
-			failures = 0
-		}
-		var exit *exec.ExitError
-		isExit := errors.As(err, &exit)
-		if failures == mostFailures || err != nil && !isExit || isExit && exit.ExitCode() == misuse {
-			if err == nil {
-				err = &failure{"it ended"}
-			}
-			filter.fail(fmt.Errorf("pushcrypt: %s: %w%s", filter.config.Command[0], err, said))
-			return
-		}
-		filter.config.Log(fmt.Sprintf("%s starts again: %v", filter.config.Command[0], err))
-		if failures > 0 {
-			time.Sleep(100 * time.Millisecond << failures)
 		}
 	}
 }
@@ -204,10 +214,49 @@ func (filter *Filter) isDone() bool {
 	return filter.isClosing && len(filter.waiting) == 0
 }
 
-func (filter *Filter) fail(err error) {
+// pause counts an end for which something waits, pauses, and waits for a message. It tells whether another child is to be started.
+func (filter *Filter) pause(said string, err error) bool {
+	if err == nil {
+		err = errors.New("it ended")
+	}
+	var exit *exec.ExitError
+	filter.mutex.Lock()
+	filter.isOver = errors.As(err, &exit) && exit.ExitCode() == misuse
+	if len(filter.waiting) > 0 {
+		filter.ends++
+	}
+	isBusy, pause := len(filter.waiting) > 0, firstPause<<filter.ends
+	if filter.isOver || filter.ends >= mostEnds {
+		filter.fail(&pushcrypt.Error{Code: Ended, Text: filter.config.Command[0] + " does not answer" + said, Err: err})
+		isBusy, pause = false, longestPause
+	}
+	isOver := filter.isOver
+	filter.mutex.Unlock()
+	if isOver {
+		return false
+	}
+	filter.config.Log(fmt.Sprintf("%s ended: %v", filter.config.Command[0], err))
+	if isBusy {
+		time.Sleep(pause)
+	} else {
+		// Closing needs no other child.
+		select {
+		case <-filter.closing:
+		case <-time.After(pause):
+		}
+	}
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
+	for len(filter.waiting) == 0 && !filter.isClosing {
+		filter.changed.Wait()
+	}
+	return len(filter.waiting) > 0
+}
+
+// fail gives all that waits an error. The caller holds the lock.
+func (filter *Filter) fail(err error) {
 	filter.err = err
+	filter.failures++
 	for number, own := range filter.waiting {
 		delete(filter.waiting, number)
 		own.result <- result{err: err}
@@ -215,33 +264,44 @@ func (filter *Filter) fail(err error) {
 	}
 }
 
-// runChild runs a child to its end. It tells whether that answered anything, and its last words.
-func (filter *Filter) runChild() (answered bool, said string, err error) {
+// runChild runs a child to its end, and returns its last words and its error.
+func (filter *Filter) runChild() (said string, err error) {
 	child := exec.Command(filter.config.Command[0], filter.config.Command[1:]...)
 	stdin, err := child.StdinPipe()
 	if err != nil {
-		return false, "", err
+		return "", err
 	}
 	stdout, err := child.StdoutPipe()
 	if err != nil {
-		return false, "", err
+		return "", err
 	}
-	words := &words{log: filter.config.Log}
-	child.Stderr = words
+	stderr, err := child.StderrPipe()
+	if err != nil {
+		return "", err
+	}
 	if err := child.Start(); err != nil {
-		return false, "", err
+		return "", err
 	}
 	filter.begin(child)
-	written := make(chan struct{})
+	words, listened, written := &words{log: filter.config.Log}, make(chan struct{}), make(chan struct{})
+	go func() {
+		_, _ = io.Copy(words, stderr)
+		close(listened)
+	}()
 	go func() {
 		filter.write(stdin, child)
 		close(written)
 	}()
-	answered, failed := filter.read(stdout)
+	failed := filter.read(stdout)
 	if failed != nil {
 		_ = child.Process.Kill()
 	}
 	_, _ = io.Copy(io.Discard, stdout)
+	select {
+	case <-listened:
+	// A process that it started may hold its standard error open.
+	case <-time.After(lastWords):
+	}
 	err = child.Wait()
 	filter.mutex.Lock()
 	filter.child = nil
@@ -251,7 +311,7 @@ func (filter *Filter) runChild() (answered bool, said string, err error) {
 	if failed != nil {
 		err = failed
 	}
-	return answered, words.last(), err
+	return words.last(), err
 }
 
 // begin has a child get everything that no other has answered, in order.
@@ -297,19 +357,18 @@ func (filter *Filter) next(child *exec.Cmd) []byte {
 }
 
 // read hands out answers until the child ends. Half a line at its end is none.
-func (filter *Filter) read(stdout io.Reader) (answered bool, err error) {
+func (filter *Filter) read(stdout io.Reader) error {
 	reader := bufio.NewReaderSize(stdout, 1<<16)
 	for {
 		line, err := readLine(reader)
 		if err != nil {
-			return answered, nil
+			return nil
 		}
 		number, answer, err := decode(line)
 		own := filter.take(number)
 		if err != nil || own == nil {
-			return answered, &failure{"an answer belongs to no message; the command has to be pushcrypt seal --batch"}
+			return errors.New("an answer belongs to no message; the command has to be pushcrypt seal --batch")
 		}
-		answered = true
 		own.result <- result{answer: answer}
 		<-filter.slots
 	}
@@ -320,6 +379,9 @@ func (filter *Filter) take(number uint64) *waiting {
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
 	own := filter.waiting[number]
-	delete(filter.waiting, number)
+	if own != nil {
+		filter.ends = 0
+		delete(filter.waiting, number)
+	}
 	return own
 }

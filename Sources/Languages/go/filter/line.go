@@ -3,8 +3,6 @@ package filter
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -51,7 +49,12 @@ type Message struct {
 // members returns everything but the payload.
 func (message *Message) members() (map[string]any, error) {
 	if message.TimeToLive < 0 || message.TimeToLive%time.Second != 0 {
-		return nil, errors.New("pushcrypt: invalid-time: the time to live is whole seconds")
+		return nil, &pushcrypt.Error{Code: pushcrypt.InvalidTime, Text: "the time to live is whole seconds"}
+	}
+	if message.From != nil {
+		if _, err := message.From.MarshalJSON(); err != nil {
+			return nil, err
+		}
 	}
 	members := map[string]any{"to": message.To, "to-user": nil, "payload": nil, numberMember: nil}
 	if message.HasNoKey {
@@ -66,7 +69,7 @@ func (message *Message) members() (map[string]any, error) {
 		_, isOwn := own[name]
 		_, isTaken := members[name]
 		if isOwn || isTaken {
-			return nil, fmt.Errorf("pushcrypt: %s cannot be passed through", name)
+			return nil, &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: "a member of the message's own name cannot be passed through"}
 		}
 	}
 	for _, name := range []string{"to-user", "payload", numberMember} {
@@ -93,11 +96,14 @@ type Answer struct {
 	Members map[string]json.RawMessage
 }
 
-// A Refusal is why a message is refused; Code is one that "pushcrypt explain" knows.
+// A Refusal is why a message is refused. errors.Is finds its Code, one that "pushcrypt explain" knows.
 type Refusal struct {
 	Code    string
 	Message string
 }
+
+// Is tells whether target is the refusal's code.
+func (refusal *Refusal) Is(target error) bool { return target == pushcrypt.Code(refusal.Code) }
 
 // Error returns the code and the text.
 func (refusal *Refusal) Error() string { return refusal.Code + ": " + refusal.Message }
@@ -121,12 +127,12 @@ func (message *Message) encode() ([]byte, error) {
 		// Checked, so that nothing in it can end the member.
 		_, err = jsontext.ParseObject(payload)
 	}
-	line := []byte(nil)
-	if err == nil {
-		line, err = jsontext.Encode(members, 1)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("pushcrypt: malformed-payload: %w", err)
+		return nil, &pushcrypt.Error{Code: pushcrypt.MalformedPayload, Text: "the payload: " + err.Error()}
+	}
+	line, err := jsontext.Encode(members, 1)
+	if err != nil {
+		return nil, &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: "the message's other members: " + err.Error()}
 	}
 	return append(append(line[:len(line)-1], `,"payload":`...), jsontext.Minify(payload)...), nil
 }

@@ -143,7 +143,8 @@ func misuse(device pushcrypt.DevicePublicKey, sender *pushcrypt.SenderKey) (wron
 	secret, phone := must(pushcrypt.NewSenderKey(key[:])), must(pushcrypt.NewDeviceKey(key[:]))
 	printed := ""
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
-		for _, value := range []any{pushcrypt.Reference{Key: key}, file, secret, phone, must(pushcrypt.NewSealer(secret, "a", pushcrypt.Placeholder{}))} {
+		sealer := must(pushcrypt.NewSealer(secret, "a", pushcrypt.Placeholder{}))
+		for _, value := range []any{pushcrypt.Reference{Key: key}, file, secret, phone, sealer, *secret, *phone, *sealer, []pushcrypt.SenderKey{*secret}} {
 			printed += fmt.Sprintf(verb, value)
 		}
 	}

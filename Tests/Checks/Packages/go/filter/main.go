@@ -143,18 +143,25 @@ func refusals() {
 	passed := map[string]any{"token": 1}
 	answer := must(sealing.Seal(ctx, filter.Message{To: to, Payload: map[string]any{"aps": map[string]any{}}, Passed: passed}))
 	expect("the code of a refusal", answer.Error.Code+string(answer.Members["token"]), "nothing-to-show1")
+	expect("a refusal's code", errors.Is(answer.Error, pushcrypt.NothingToShow), true)
 	answer = must(sealing.Seal(ctx, filter.Message{HasNoKey: true, Payload: []byte(`{"aps":{"alert":"a"}}`)}))
 	expect("the code of a device without a key", answer.Error.Code, "no-key")
 	good := []byte(`{"aps":{"alert":"a"}}`)
 	for _, wrong := range []filter.Message{
-		{}, {To: to}, {To: to, Payload: good, Passed: map[string]any{"to-user": "alice"}}, {To: to, Payload: []byte(`{}},"to":"x"`)},
+		{}, {To: to}, {To: to, Payload: []byte(`{}},"to":"x"`)},
 		{To: to, Payload: map[string]any{"a": "\xff"}}, {To: to, Payload: json.RawMessage("[]")}, {To: to, Payload: map[string]any{"a": func() {}}},
-		{To: "\xff", Payload: good}, {To: to, Payload: good, Passed: map[string]any{"ttl": 1}}, {To: to, Payload: good, TimeToLive: 1},
-		{To: to, Payload: good, From: &pushcrypt.Person{Name: "a\nb"}},
 	} {
-		if _, err := sealing.Seal(ctx, wrong); err == nil {
-			fail(fmt.Sprint("not refused: ", wrong))
-		}
+		_, err := sealing.Seal(ctx, wrong)
+		var own *pushcrypt.Error
+		expect(fmt.Sprint("a refused payload: ", wrong, err), errors.As(err, &own) && errors.Is(err, pushcrypt.MalformedPayload), true)
+	}
+	for _, wrong := range []filter.Message{
+		{To: "\xff", Payload: good}, {To: to, Payload: good, Passed: map[string]any{"ttl": 1}}, {To: to, Payload: good, TimeToLive: 1},
+		{To: to, Payload: good, From: &pushcrypt.Person{Name: "a\nb"}}, {To: to, Payload: good, Passed: map[string]any{"to-user": "alice"}},
+		{To: to, Payload: good, Passed: map[string]any{"token": func() {}}},
+	} {
+		_, err := sealing.Seal(ctx, wrong)
+		expect(fmt.Sprint("a refused message: ", wrong, err), errors.Is(err, pushcrypt.InvalidRequest) || errors.Is(err, pushcrypt.InvalidTime), true)
 	}
 	answer = must(sealing.Seal(ctx, filter.Message{
 		To: to, Payload: good, Topic: "com.example.app", TimeToLive: time.Hour, Placeholder: "b", PushType: pushcrypt.VoIP, Withdraw: []string{"c"},
@@ -182,14 +189,49 @@ func neverStarts() {
 		{"belongs to no message", []string{"sh", "-c", "echo '{}'; sleep 1", "--batch"}},
 	} {
 		sealing := must(filter.Start(filter.Config{Command: wrong.command}))
+		var all sync.WaitGroup
 		for number := 0; number < 3; number++ {
-			_, err := sealing.Seal(ctx, message(number))
-			expect(fmt.Sprint("the error of ", wrong.command, ": ", err), err != nil && strings.Contains(err.Error(), wrong.words), true)
+			all.Add(1)
+			go func(number int) {
+				defer all.Done()
+				_, err := sealing.Seal(ctx, message(number))
+				isOwn := errors.Is(err, filter.Ended) && strings.Contains(err.Error(), wrong.words)
+				expect(fmt.Sprint("the error of ", wrong.command, ": ", err), isOwn, true)
+			}(number)
 		}
+		all.Wait()
 		expect("the error at the end", sealing.Close() != nil, true)
 	}
 	_, err := filter.Start(filter.Config{Command: []string{"pushcrypt", "seal"}})
-	expect("a command without --batch", err != nil, true)
+	expect("a command without --batch", errors.Is(err, pushcrypt.InvalidRequest), true)
+}
+
+// outage has a command fail for a while, which fails what waits then, or misused, which is not tried again. A process that the command
+// leaves holds its standard error.
+func outage(folder string) {
+	broken, tried := filepath.Join(folder, "broken"), filepath.Join(folder, "tried")
+	script := fmt.Sprintf(`echo . >>%[1]s; [ ! -e %[2]s ] || exit "$(cat %[2]s)"; sleep 100 >/dev/null & exec "$@"`, tried, broken)
+	runs := func() int { return len(must(os.ReadFile(tried))) / 2 }
+	for _, code := range []string{"1", "64"} {
+		must(0, os.WriteFile(broken, []byte(code), 0o600))
+		must(0, os.WriteFile(tried, nil, 0o600))
+		sealing := must(filter.Start(filter.Config{Command: append([]string{"sh", "-c", script, "-"}, command...), Window: 1}))
+		time.Sleep(2 * time.Second)
+		expect("children for which nothing waits", runs(), 1)
+		_, err := sealing.Seal(ctx, message(0))
+		expect("the error of an outage", errors.Is(err, filter.Ended), true)
+		before := runs()
+		must(0, os.Remove(broken))
+		answer, err := sealing.Seal(ctx, message(1))
+		if code == "1" {
+			check(1, must(answer, err))
+			start := time.Now()
+			must(0, sealing.Close())
+			expect("the time to close", time.Since(start) < 50*time.Second, true)
+		} else {
+			expect("after a misuse", errors.Is(err, filter.Ended) && runs() == before && sealing.Close() != nil, true)
+		}
+	}
 }
 
 func main() {
@@ -204,5 +246,6 @@ func main() {
 	heldBack()
 	refusals()
 	neverStarts()
+	outage(folder)
 	fmt.Printf("packages: go: filter: %d messages, %d children killed, none lost\n", count, kills)
 }
