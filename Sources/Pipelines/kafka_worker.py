@@ -8,10 +8,10 @@ third topic as it was, with two more headers: `pushcrypt-answer`, the reason, an
     kafka_worker.py --config kafka.json --from pushes --to sealed --refused refused \
         -- pushcrypt seal --batch --emit request --topic com.example.app
     kafka_worker.py --config kafka.json --from sealed --to answers --refused unsent \
-        -- pushcrypt send --in-order --retry-for 5m --key AuthKey_ABC123DEFG.p8 --team TEAM123456
+        -- pushcrypt send --in-order --retry-for 2m --key AuthKey_ABC123DEFG.p8 --team TEAM123456
     kafka_worker.py --config kafka.json --from refused --to pushes --refused refused -- cat      replays refused lines
 """
-import argparse, collections, json, os, queue, signal, subprocess, sys, threading
+import argparse, collections, contextlib, json, os, queue, signal, subprocess, sys, threading
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -19,7 +19,8 @@ for name, text in ("config", "JSON: librdkafka's properties for `consumer`, with
     parser.add_argument(f"--{name}", required=True, help=text)
 parser.add_argument("command", nargs="+")
 options = vars(parser.parse_args())
-if "send" in options["command"] and "--in-order" not in options["command"]:
+sends = "send" in options["command"]
+if sends and "--in-order" not in options["command"]:
     parser.error("answers are paired with messages by order: add --in-order to send")
 
 with open(options["config"]) as file:
@@ -27,14 +28,22 @@ with open(options["config"]) as file:
 consumer = Consumer({"auto.offset.reset": "earliest", **config["consumer"], "enable.auto.commit": False})
 producer = Producer({**config["producer"], "enable.idempotence": True})
 
-stopping = threading.Event()
-for number in signal.SIGTERM, signal.SIGINT:
-    signal.signal(number, lambda *_: stopping.set())
-
 # In a separate session, so that Control-C does not reach it: it ends when its input does. Large pipe buffers let it
 # continue while the broker acknowledges.
 sealer = subprocess.Popen(
     options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
+stopping, asked = threading.Event(), threading.Event()
+
+
+def stop(*_):
+    asked.set()
+    stopping.set()
+    if sends:
+        sealer.terminate()  # At the end of its input alone it would continue to try what APNs delays.
+
+
+for number in signal.SIGTERM, signal.SIGINT:
+    signal.signal(number, stop)
 pending = collections.deque()  # The messages passed to the sealer or sender, in the order of its answers.
 acknowledged, safe = queue.SimpleQueue(), {}  # The offsets up to which the output is safe: future ones, and those to commit.
 
@@ -76,6 +85,7 @@ def forward():
             # The sender has stopped: this message and those after it stay pending, and are delivered again.
             is_over = is_over or (is_refused and json.loads(answer)["error"]["code"] == "not-sent")
             if is_over:
+                stopping.set()
                 continue
             message = pending.popleft()
             producer.produce(
@@ -127,11 +137,12 @@ try:
         commit()
     sealer.stdin.close()
 except BrokenPipeError:
-    pass  # The sealer has ended; its exit code gives the reason.
+    with contextlib.suppress(BrokenPipeError):  # The sealer has ended; its exit code gives the reason.
+        sealer.stdin.close()
 forwarding.join()
 commit()
 consumer.close()
 # 1 means that lines were refused; they are answered. 64 is a wrong set-up, for which no restart helps. Pending lines will be
 # delivered again.
 code = sealer.wait()
-sys.exit(64 if code == 64 else 0 if code in (0, 1) and not pending else 1)
+sys.exit(64 if code == 64 else 0 if code in (0, 1) and (asked.is_set() or not pending) else 1)

@@ -9,11 +9,11 @@ the same group and different names.
     redis_worker.py --url redis://localhost --from pushes --to sealed --refused refused --name worker1 \
         -- pushcrypt seal --batch --emit request --topic com.example.app
     redis_worker.py --url redis://localhost --from sealed --to answers --refused unsent --name sender1 \
-        -- pushcrypt send --in-order --retry-for 5m --key AuthKey_ABC123DEFG.p8 --team TEAM123456
+        -- pushcrypt send --in-order --retry-for 2m --key AuthKey_ABC123DEFG.p8 --team TEAM123456
     redis_worker.py --url redis://localhost --from refused --to pushes --refused refused --name replay \
         -- cat                                                                           replays refused lines
 """
-import argparse, collections, json, os, signal, subprocess, sys, threading, time
+import argparse, collections, contextlib, json, os, signal, subprocess, sys, threading, time
 import redis
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -22,18 +22,27 @@ for name, text in ("url", "of the server"), ("from", "stream"), ("to", "stream")
 parser.add_argument("--idle", type=float, default=30, help="seconds after which a worker that says nothing is dead (30)")
 parser.add_argument("command", nargs="+")
 options = vars(parser.parse_args())
-if "send" in options["command"] and "--in-order" not in options["command"]:
+sends = "send" in options["command"]
+if sends and "--in-order" not in options["command"]:
     parser.error("answers are paired with entries by order: add --in-order to send")
 server, source, group = redis.Redis.from_url(options["url"]), options["from"], "sealers"
-
-stopping = threading.Event()
-for number in signal.SIGTERM, signal.SIGINT:
-    signal.signal(number, lambda *_: stopping.set())
 
 # In a separate session, so that Control-C does not reach it: it ends when its input does. Large pipe buffers let it
 # continue while the server acknowledges.
 sealer = subprocess.Popen(
     options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
+stopping, asked = threading.Event(), threading.Event()
+
+
+def stop(*_):
+    asked.set()
+    stopping.set()
+    if sends:
+        sealer.terminate()  # At the end of its input alone it would continue to try what APNs delays.
+
+
+for number in signal.SIGTERM, signal.SIGINT:
+    signal.signal(number, stop)
 pending = collections.deque()  # The entries passed to the sealer or sender, in the order of its answers.
 
 
@@ -63,6 +72,7 @@ def forward():
             # The sender has stopped: this entry and those after it stay pending, and are claimed again.
             is_over = is_over or (is_refused and json.loads(answer)["error"]["code"] == "not-sent")
             if is_over:
+                stopping.set()
                 continue
             entry, given = pending.popleft()
             if is_refused:
@@ -113,9 +123,10 @@ try:
         sealer.stdin.flush()
     sealer.stdin.close()
 except BrokenPipeError:
-    pass  # The sealer has ended; its exit code gives the reason.
+    with contextlib.suppress(BrokenPipeError):  # The sealer has ended; its exit code gives the reason.
+        sealer.stdin.close()
 forwarding.join()
 # 1 means that lines were refused; they are answered. 64 is a wrong set-up, for which no restart helps. Pending entries will be
 # claimed.
 code = sealer.wait()
-sys.exit(64 if code == 64 else 0 if code in (0, 1) and not pending else 1)
+sys.exit(64 if code == 64 else 0 if code in (0, 1) and (asked.is_set() or not pending) else 1)

@@ -99,6 +99,12 @@ struct SendRunCommand: CommandBody {
 
     private func end(_ sender: Sender, isStream: Bool, _ console: Console) throws(CommandFailure) -> ExitCode {
         switch sender.stopReason {
+        case .refusals(let answer) where sender.counts.accepted > 0:
+            throw .failed(
+                "APNs now refuses every message with \(answer.text): \(answer.advice)",
+                hint:
+                    "stopped after \(SetupEvidence.enough) such answers in a row; correct it, and send again the lines with \"retry\":true, and those without an answer, which were not read"
+            )
         case .refusals(let answer):
             throw .usage(
                 "APNs refuses every message with \(answer.text): \(answer.advice)",
@@ -129,6 +135,10 @@ extension SendRunCommand {
         settings.standardEnvironment = arguments.login.environment ?? .production
         settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
         settings.window = arguments.window ?? settings.window
+        // What is read has its turn within half of the time for retries.
+        if let rate = arguments.rate {
+            settings.window = min(settings.window, max(1, rate * Int(settings.retryFor) / 2000))
+        }
         settings.log = arguments.log
         settings.isDry = arguments.isDryRun
         let certificate = try arguments.login.certificate(console)

@@ -39,10 +39,24 @@ extension SendLogin {
         var destination = Destination(host: environment.host)
         if let host { try destination.take(host) }
         destination.authorities = authorities
+        try checkProxy()
         destination.proxy = proxy
         destination.timeout = timeout.map { UInt64($0) } ?? destination.timeout
         destination.certificate = certificate
         return destination
+    }
+}
+
+extension SendLogin {
+    /// Refuses a proxy that TLS leads to: libcurl would show it the certificate for APNs, and offer it HTTP/2.
+    private func checkProxy() throws(CommandFailure) {
+        // Which of them libcurl takes.
+        let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        let url = proxy ?? names.lazy.compactMap(SystemEnvironment.variable).first { !$0.isEmpty }
+        guard url?.lowercased().hasPrefix("https://") == true else { return }
+        throw .usage(
+            "the proxy's URL begins with https://",
+            hint: "write http://HOST:PORT in --proxy or https_proxy: what goes through it is encrypted in any case")
     }
 }
 

@@ -100,7 +100,7 @@ extension Sender {
             counts.inFlight = routes.values.reduce(0) { $0 + $1.dispatcher.inFlight }
             counts.connections = routes.values.reduce(0) { $0 + $1.dispatcher.connectionsOpened }
             tick(counts)
-            if lines.isEmpty, input.isAtEnd || isStopped || hasAllInput, output.isEmpty { break }
+            if lines.isEmpty, input.isAtEnd || isStopped && input.isEmpty || hasAllInput, output.isEmpty { break }
             try unsafe wait(reading: room)
         }
         for route in routes.values {
@@ -119,16 +119,28 @@ extension Sender {
     }
 
     private func takeLines() throws(CommandFailure) {
-        while takesInput, let next = input.next() {
+        // After a stop, what was read is answered.
+        while takesInput || isStopped, let next = input.next() {
             messages += 1
             let line =
                 switch next {
                 case .text(let text): SendLine(text, number: input.number)
-                case .tooLong: SendLine(tooLong: input.number)
+                case .tooLong: SendLine(unread: input.number)
                 }
             counts.lines += 1
             take(line, next)
         }
+        if isStopped, input.dropBeginning() {
+            messages += 1
+            counts.lines += 1
+            refuse(SendLine(unread: input.number))
+        }
+    }
+
+    /// Answers a line that comes after the stop.
+    private func refuse(_ line: SendLine) {
+        counts.fail(SendCode.notSent.rawValue)
+        output.append(line.answer(.notSent), as: messages)
     }
 
     /// Adds a single message.
@@ -147,6 +159,7 @@ extension Sender {
         case .passedOn:
             counts.fail("passed-on")
             if case .text(let text) = text { output.append(text + [newline], as: messages) }
+        case .message(_, _) where isStopped: refuse(line)
         case .message(_, _) where settings.isDry: output.append(line.dryAnswer, as: messages)
         case .message(let request, let environment):
             let delivery = Delivery(number: messages, request: request, end: now.uptime + settings.retryFor)
@@ -189,8 +202,9 @@ extension Sender {
             }
             if let reason = route.dispatcher.stopReason, reason != .requested { halt(reason) }
             for (topic, answer) in route.dispatcher.rested {
+                let others = topic.map { "every message of \($0)" } ?? "the login to \(route.destination.authority)"
                 console.warning(
-                    "APNs refuses every message of \(topic) with \(answer.text): \(answer.advice); its messages are 'not-sent' for 15 minutes"
+                    "APNs refuses \(others) with \(answer.text): \(answer.advice); messages for it are 'on-hold' for 15 minutes"
                 )
             }
             route.dispatcher.rested = []
@@ -331,7 +345,7 @@ extension Sender {
         }
         if !isStopped { add(.stop, stop.descriptor.number, reads: true, writes: false) }
         // A regular file can always be read: without this, all of it would soon be in memory.
-        let takesMore = takesInput && input.mayHaveLine
+        let takesMore = takesInput ? input.mayHaveLine : isStopped && !input.isEmpty
         if takesInput, !takesMore, !input.hasEnded { add(.input, inputDescriptor.number, reads: true, writes: false) }
         if output.hasBytes { add(.output, console.output.number, reads: false, writes: true) }
         for wait in dialer.waits { add(.dialer, wait.descriptor, reads: wait.reads, writes: wait.writes) }

@@ -292,6 +292,53 @@ import Testing
         #expect(world.dispatcher.stopReason == .refusals(wrongKey))
     }
 
+    @Test func aKeyThatIsRevokedStops() {
+        let world = World { $0.connections = 1 }
+        world.streams = 10
+        let revoked = APNsAnswer(status: 403, reason: "InvalidProviderToken")
+        for index in 0..<100 { world.add(topic: "\(index % 2)") }
+        world.settle()
+        for _ in 0..<10 { world.answer(accepted) }
+        for _ in 0..<19 { world.answer(revoked) }
+        world.answer(accepted)
+        for _ in 0..<19 { world.answer(revoked) }
+        #expect(world.dispatcher.stopReason == nil, "one of them was accepted")
+        world.answer(revoked)
+        #expect(world.dispatcher.stopReason == .refusals(revoked))
+        #expect(world.outcomes.filter { $0 == .notSent }.count == 41)
+    }
+
+    @Test func anEnvironmentThatRefusesTheLoginRestsWhileAnotherAcceptsIt() {
+        let evidence = SetupEvidence()
+        let production = World(evidence: evidence, environment: "production")
+        let sandbox = World(evidence: evidence, environment: "sandbox")
+        production.add()
+        production.settle()
+        production.answer(accepted)
+        let refused = APNsAnswer(status: 403, reason: "BadEnvironmentKeyIdInToken")
+        for index in 0..<30 { sandbox.add(topic: "\(index)") }
+        sandbox.settle()
+        for _ in 0..<20 { sandbox.answer(refused) }
+        #expect(sandbox.dispatcher.stopReason == nil)
+        #expect(sandbox.dispatcher.rested.map(\.topic) == [nil])
+        #expect(sandbox.outcomes.dropFirst(20) == ArraySlice(repeating: .held(refused), count: 10))
+        production.add()
+        production.settle()
+        #expect(production.sent.count == 1)
+    }
+
+    @Test func whatHasNoTurnIsNotTried() {
+        let world = World()
+        world.streams = 0
+        world.add(retryFor: 2000)
+        world.settle()
+        world.pass(2000)
+        #expect(world.outcomes == [.notTried])
+        world.add()
+        world.dispatcher.stop()
+        #expect(world.outcomes == [.notTried, .notSent])
+    }
+
     @Test func aTopicRestsWhileOthersAreAccepted() {
         let world = World()
         world.add()
@@ -411,7 +458,7 @@ import Testing
         #expect(world.outcomes.dropFirst() == [.notSent, .notSent, .notSent])
         world.answer(internalError)
         world.fail(wasRead: false)
-        #expect(world.outcomes.dropFirst(4) == [.gaveUp(internalError), .notSent])
+        #expect(world.outcomes.dropFirst(4) == [.stopped(internalError), .notSent])
         #expect(world.dispatcher.unanswered == 0)
     }
 

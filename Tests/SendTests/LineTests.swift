@@ -158,6 +158,22 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
 }
 
 @Suite struct InputLinesTests {
+    @Test func theBeginningOfALineCountsOnce() throws {
+        var ends: [Int32] = [0, 0]
+        let isMade = unsafe pipe(&ends) == 0
+        try #require(isMade)
+        defer { for end in ends { close(end) } }
+        let text = bytes("{}\n{\"a\":")
+        let count = unsafe text.withUnsafeBytes { unsafe write(ends[1], $0.baseAddress, $0.count) }
+        try #require(count == text.count)
+        var lines = InputLines(Descriptor(number: ends[0]), name: "a pipe")
+        try lines.read()
+        #expect(lines.next() != nil && lines.next() == nil && !lines.isEmpty)
+        let drops = [lines.dropBeginning(), lines.dropBeginning()]
+        #expect(drops == [true, false])
+        #expect(lines.isEmpty && lines.number == 2)
+    }
+
     @Test func aLineWithoutItsEndIsNotTakenAfterAnError() throws {
         var ends: [Int32] = [0, 0]
         let isMade = unsafe pipe(&ends) == 0

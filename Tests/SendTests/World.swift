@@ -18,11 +18,14 @@ final class World {
     /// What a connection may have open once it is made; nil to leave it dialling.
     var streams: Int? = 100
 
-    init(_ change: (inout Dispatcher.Settings) -> Void = { _ in }) {
+    init(
+        evidence: SetupEvidence = SetupEvidence(), environment: String = "",
+        _ change: (inout Dispatcher.Settings) -> Void = { _ in }
+    ) {
         var settings = Dispatcher.Settings()
         settings.policy = RetryPolicy(random: { 0 })
         change(&settings)
-        dispatcher = Dispatcher(settings)
+        dispatcher = Dispatcher(settings, evidence: evidence, environment: environment)
     }
 
     @discardableResult

@@ -16,6 +16,10 @@ package enum SendCode: String, CaseIterable, CustomStringConvertible, Sendable {
     case noAnswer = "no-answer"
     /// There was no connection to APNs.
     case unreachable
+    /// APNs refuses every message of its topic, or its environment's login.
+    case onHold = "on-hold"
+    /// The time for retries ended before a stream was free.
+    case notTried = "not-tried"
     /// The run ended first.
     case notSent = "not-sent"
 

@@ -37,7 +37,11 @@ package struct SendLogin: Sendable {
         host = arguments.value("--host", "HOST[:PORT]", help: "another host than Apple's, for tests, or its port 2197")
         authorities = arguments.value(
             "--ca-file", "FILE", .file, help: "certificates that sign the host's, instead of the system's")
-        proxy = arguments.value("--proxy", "URL", help: "an HTTP proxy; default as the variable https_proxy says")
+        proxy = arguments.value(
+            "--proxy", "URL",
+            help:
+                "an HTTP proxy, http://HOST:PORT; default as the variable https_proxy says, which hides a password from 'ps'"
+        )
         timeout = arguments.milliseconds(
             "--timeout", "TIME", 100...600_000, help: "how long a connection or an answer may take; default 30s")
         arguments.atMostOne(of: "--key", "--certificate")

@@ -14,7 +14,9 @@ extension Explanation {
             summary: "APNs does not accept the key or the certificate",
             cause:
                 "Key, key id and team do not belong together, the key was revoked, the certificate has expired, or the clock is wrong.",
-            fix: "Compare key id and team with the developer account, and the clock with the time."),
+            fix:
+                "Compare key id and team with the developer account, and the clock with the time. Then send the line again."
+        ),
         Explanation(
             SendCode.wrongAddress, .sending,
             summary: "device token, topic, environment and key do not go together",
@@ -42,6 +44,16 @@ extension Explanation {
             SendCode.unreachable, .sending,
             summary: "there was no connection to APNs",
             fix: "Fix network, proxy or certificates as the message says, and send the line again."),
+        Explanation(
+            SendCode.onHold, .sending,
+            summary: "the message was not tried, because APNs refuses every message of its topic or environment",
+            cause: "After twenty equal refusals nothing is sent there for 15 minutes.",
+            fix: "Fix what the message says, and send the line again."),
+        Explanation(
+            SendCode.notTried, .sending,
+            summary: "the time for retries ended before the message could be sent",
+            cause: "APNs is busy or slow, or --rate is low.",
+            fix: "Send the line again, or allow more with --retry-for."),
         Explanation(
             SendCode.notSent, .sending,
             summary: "the run ended before the message was sent",

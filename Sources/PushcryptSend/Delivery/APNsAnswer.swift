@@ -99,7 +99,10 @@ extension APNsAnswer {
     }
 
     /// Whether the answer shows that APNs accepts the provider token.
-    var provesToken: Bool { status != 403 && verdict != .connectionBusy && verdict != .tokenTooSoon }
+    var provesToken: Bool { !concernsLogin && verdict != .connectionBusy && verdict != .tokenTooSoon }
+
+    /// Whether APNs refuses the provider token or the certificate.
+    var concernsLogin: Bool { status == 403 }
 
     /// Whether another device token may get another answer.
     var concernsDevice: Bool { reason == "BadDeviceToken" || reason == "DeviceTokenNotForTopic" }
@@ -108,7 +111,7 @@ extension APNsAnswer {
     var concernsSetup: Bool {
         switch reason {
         case "BadDeviceToken", "DeviceTokenNotForTopic", "TopicDisallowed", "BadTopic", "MissingTopic": true
-        default: status == 403
+        default: concernsLogin
         }
     }
     /// One of few names: what Apple does not document is `other`.

@@ -48,14 +48,18 @@ enum Outcome: Equatable, Sendable {
     case refused(APNsAnswer)
     /// Its time ended; nil if it was never sent.
     case expired(Setback?)
-    /// Its time for retries ended, or the run; APNs did not accept it.
+    /// Its time for retries ended; APNs did not accept it.
     case gaveUp(APNsAnswer)
-    /// It was not sent, because APNs refuses every message of its topic.
+    /// The run ended; APNs did not accept it.
+    case stopped(APNsAnswer)
+    /// It was not sent, because APNs refuses every message of its topic, or the login to its environment.
     case held(APNsAnswer)
     /// It is not known whether APNs has the message.
     case unknown
-    /// APNs does not have it.
+    /// The run ended; APNs does not have it.
     case notSent
+    /// Its time for retries ended before it had a stream; APNs does not have it.
+    case notTried
     /// There was no connection, for the reason given.
     case unreachable(String)
 }

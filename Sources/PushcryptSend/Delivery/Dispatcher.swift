@@ -29,7 +29,7 @@ final class Dispatcher {
     /// Why nothing more is sent.
     enum StopReason: Equatable {
         case requested
-        /// APNs refuses every message alike, and has accepted none.
+        /// APNs refuses every message alike, and has accepted none, or refuses the login, also if it has accepted it before.
         case refusals(APNsAnswer)
         /// The first connection cannot succeed until something changes, as the text says.
         case noConnection(String)
@@ -60,8 +60,8 @@ final class Dispatcher {
 
     /// The messages that have ended since the caller took them.
     var answers: [(delivery: Delivery, outcome: Outcome)] = []
-    /// The topics whose messages are held since the caller took them.
-    var rested: [(topic: String, answer: APNsAnswer)] = []
+    /// The topics whose messages are held since the caller took them; nil for those of all topics.
+    var rested: [(topic: String?, answer: APNsAnswer)] = []
     private(set) var stopReason: StopReason?
     /// The messages that are not answered yet.
     private(set) var unanswered = 0
@@ -160,16 +160,15 @@ extension Dispatcher {
     /// Answers a message that is not sent again.
     private func giveUp(_ delivery: Delivery) {
         switch delivery.setback {
-        case .answer(let answer): self.answer(delivery, .gaveUp(answer))
+        case .answer(let answer): self.answer(delivery, stopReason == nil ? .gaveUp(answer) : .stopped(answer))
         case .unknown: answer(delivery, .unknown)
-        case .unread: answer(delivery, .notSent)
-        case nil:
-            if case .noConnection = stopReason {
+        case .unread, nil:
+            if stopReason != nil {
                 answer(delivery, .notSent)
             } else if let connectionError, !hasConnected || failedConnections > 0 {
                 answer(delivery, .unreachable(connectionError))
             } else {
-                answer(delivery, .notSent)
+                answer(delivery, .notTried)
             }
         }
     }
@@ -420,6 +419,7 @@ extension Dispatcher {
     private func refuse(_ delivery: Delivery, _ answer: APNsAnswer, at now: Moment) {
         self.answer(delivery, .refused(answer))
         guard evidence.add(answer, to: delivery, in: environment, at: now) else { return }
-        if evidence.hasAccepted { rested.append((delivery.request.topic, answer)) } else { stop(.refusals(answer)) }
+        guard evidence.hasOthers(than: answer, in: environment) else { return stop(.refusals(answer)) }
+        rested.append((answer.concernsLogin ? nil : delivery.request.topic, answer))
     }
 }

@@ -1,9 +1,9 @@
 /// Whether refusals show that the set-up is wrong, and not the messages: what APNs said for each topic of an environment, until
-/// it has taken a message there. The dispatchers of all environments share one.
+/// it has taken a message there; the login may be refused later too. The dispatchers of all environments share one.
 final class SetupEvidence {
     /// The equal refusals in a row that are enough: APNs disconnects who sends many.
     static let enough = 20
-    /// How long a topic rests if other messages are accepted, in milliseconds.
+    /// How long a topic or an environment rests if other messages are accepted, in milliseconds.
     static let rest: UInt64 = 15 * 60 * 1000
     /// No evidence is kept for more topics.
     private static let maximumTopics = 1000
@@ -28,25 +28,27 @@ final class SetupEvidence {
     /// The place of the last message that was accepted.
     private var lastRight: Place?
     /// Whether any message was accepted.
-    private(set) var hasAccepted = false
+    private var hasAccepted = false
     private var hasRests = false
 
     /// Takes note of an answer that ends a message; returns whether it is enough to stop its topic, or the login.
     func add(_ answer: APNsAnswer, to delivery: Delivery, in environment: String, at now: Moment) -> Bool {
-        let place = Place(environment: environment, topic: answer.status == 403 ? nil : delivery.request.topic)
+        let login = Place(environment: environment, topic: nil)
+        let place = answer.concernsLogin ? login : Place(environment: environment, topic: delivery.request.topic)
         // A device that has unregistered was registered here.
         if answer.verdict == .accepted || answer.status == 410 {
             if answer.verdict == .accepted { hasAccepted = true }
             guard place != lastRight else { return false }
             lastRight = place
             update(place) { $0 = Run(isRight: true) }
-            update(Place(environment: environment, topic: nil)) { $0 = Run(isRight: true) }
+            update(login) { $0 = Run(isRight: true) }
             return false
         }
-        if place.topic != nil { update(Place(environment: environment, topic: nil)) { $0 = Run(isRight: true) } }
+        if answer.concernsLogin { lastRight = nil } else { update(login) { $0 = Run(isRight: true) } }
         var isEnough = false
         update(place) { run in
-            guard !run.isRight, answer.concernsSetup else {
+            // What was right may be revoked, or expire.
+            guard !run.isRight || answer.concernsLogin, answer.concernsSetup else {
                 run.answer = nil
                 return
             }
@@ -58,10 +60,17 @@ final class SetupEvidence {
             // Requests that were under way are answered during the rest.
             if let rest = run.rest, rest.until > now.uptime { return }
             isEnough = true
+            run.isRight = false
             run.rest = (answer, now.uptime + Self.rest)
         }
         hasRests = hasRests || isEnough
         return isEnough
+    }
+
+    /// Whether APNs accepts others than those that it refuses with this answer: another topic's, or another environment's login.
+    func hasOthers(than answer: APNsAnswer, in environment: String) -> Bool {
+        guard answer.concernsLogin else { return hasAccepted }
+        return runs.contains { $0.key.topic == nil && $0.key.environment != environment && $0.value.isRight }
     }
 
     private func update(_ place: Place, _ change: (inout Run) -> Void) {

@@ -31,8 +31,10 @@ struct InputLines {
     private var hasRest: Bool { start < bytes.count }
     /// Whether there may be a line to take before more is read.
     var mayHaveLine: Bool { searched < bytes.count }
+    /// Whether everything that was read was taken.
+    var isEmpty: Bool { !hasRest }
     /// Whether every line was taken.
-    var isAtEnd: Bool { hasEnded && !hasRest }
+    var isAtEnd: Bool { hasEnded && isEmpty }
 
     /// Reads once; call it if the descriptor is readable.
     mutating func read() throws(CommandFailure) {
@@ -63,11 +65,21 @@ struct InputLines {
     /// Takes the next line that is not empty; returns nil if there is no whole one.
     mutating func next() -> Line? {
         while let line = nextOfAny() {
-            if case .text(let text) = line, text.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+            if case .text(let text) = line, text.allSatisfy(Self.isBlank) { continue }
             return line
         }
         return nil
     }
+
+    /// Drops the beginning of a line after the last whole one; returns whether it counts as a line.
+    mutating func dropBeginning() -> Bool {
+        defer { (start, searched) = (bytes.count, bytes.count) }
+        guard !isSkipping, !bytes[start...].allSatisfy(Self.isBlank) else { return false }
+        number += 1
+        return true
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 
     private mutating func nextOfAny() -> Line? {
         guard let end = bytes.firstNewline(from: searched) ?? (hasEnded && hasRest ? bytes.count : nil) else {

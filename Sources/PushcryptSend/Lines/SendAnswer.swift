@@ -30,10 +30,14 @@ struct SendFailure {
                 mayRetry: false)
         case .gaveUp(let answer):
             self.init(.apnsBusy, "APNs said \(answer.text) until the time for retries ended", answer, mayRetry: true)
+        case .stopped(let answer):
+            self.init(.notSent, "the run ended after APNs said \(answer.text)", answer, mayRetry: true)
         case .held(let answer):
-            self.init(.notSent, "APNs refuses every message of its topic: \(answer.advice)", mayRetry: true)
+            let others = answer.concernsLogin ? "the login to its environment" : "every message of its topic"
+            self.init(.onHold, "APNs refuses \(others): \(answer.advice)", mayRetry: true)
         case .unknown: self.init(.noAnswer, "it was sent, and the answer did not come", mayRetry: true)
         case .notSent: self.init(.notSent, "the run ended before it was sent", mayRetry: true)
+        case .notTried: self.init(.notTried, "the time for retries ended before it could be sent", mayRetry: true)
         case .unreachable(let text): self.init(.unreachable, "no connection to APNs: \(text)", mayRetry: true)
         }
     }
@@ -45,7 +49,7 @@ struct SendFailure {
             case 410: .unregistered
             default: answer.concernsSetup ? .wrongAddress : .requestRefused
             }
-        self.init(code, answer.advice, answer, mayRetry: false)
+        self.init(code, answer.advice, answer, mayRetry: answer.concernsLogin)
     }
 }
 

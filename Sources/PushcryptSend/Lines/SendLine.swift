@@ -75,8 +75,8 @@ struct SendLine {
         (front, back, headers) = ([], [], [])
     }
 
-    /// A line that is too long to be read.
-    init(tooLong number: Int) {
+    /// A line that is too long, or of which the end was not read.
+    init(unread number: Int) {
         self.number = number
         content = .refused(.lineTooLong)
         (front, back, headers) = ([], [], [])

@@ -124,7 +124,11 @@ extension Dialer {
         isSet = isSet && set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) && set(CURLOPT_SSL_ENABLE_ALPN, 0)
         isSet = isSet && set(CURLOPT_SSL_VERIFYPEER, 1) && set(CURLOPT_SSL_VERIFYHOST, 2)
         isSet = isSet && set(CURLOPT_CONNECTTIMEOUT_MS, Int(destination.timeout))
-        if let file = destination.authorities { isSet = isSet && set(CURLOPT_CAINFO, file) }
+        if let file = destination.authorities {
+            // The system's folder would be trusted beside it.
+            let isAlone = unsafe pushcrypt_curl_set_text(curl, CURLOPT_CAPATH, nil) == CURLE_OK
+            isSet = isSet && set(CURLOPT_CAINFO, file) && isAlone
+        }
         if let proxy = destination.proxy { isSet = isSet && set(CURLOPT_PROXY, proxy) }
         let code = unsafe pushcrypt_curl_prepare_tls(
             curl, { _, tls, context in unsafe Dialer.prepareTLS(tls, context) },
@@ -209,9 +213,22 @@ extension Dialer {
                 CURLE_UNSUPPORTED_PROTOCOL,
                 CURLE_URL_MALFORMAT,
             ].contains(code)
-            return .failed(text.prefix(1).lowercased() + text.dropFirst(), isLasting: isLasting)
+            return .failed(sentence(text, code), isLasting: isLasting)
         }
         return handle.speaksHTTP2 ? .connected : .failed("it does not speak HTTP/2", isLasting: true)
+    }
+}
+
+extension Dialer {
+    /// What libcurl says, as a part of a sentence. It repeats the URL of a proxy that it cannot use, with its password.
+    private static func sentence(_ text: String, _ code: CURLcode) -> String {
+        guard code != CURLE_COULDNT_RESOLVE_PROXY, !text.contains("://"), !text.contains("nsupported proxy") else {
+            return
+                "the proxy's URL cannot be used: write http://HOST:PORT, with a HOST that exists, and percent-encode user and password"
+        }
+        // Not the first word of "SSL certificate problem".
+        guard text.dropFirst().first?.isLowercase == true else { return text }
+        return text.prefix(1).lowercased() + text.dropFirst()
     }
 }
 

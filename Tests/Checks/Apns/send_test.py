@@ -43,9 +43,9 @@ def line(number, device=None, **members):
             "token": token(number % DEVICES if device is None else device), "user": {"kept": number}} | members
 
 
-def command(folder, mock, *options, login=True):
+def command(folder, mock, *options, login=True, authority="authority.pem"):
     login = ["--key", f"{folder}/AuthKey_{KEY}.p8", "--team", TEAM] if login else []
-    return [PROGRAM, *login, "--host", f"localhost:{mock.port}", "--ca-file", f"{folder}/authority.pem", *options]
+    return [PROGRAM, *login, "--host", f"localhost:{mock.port}", "--ca-file", f"{folder}/{authority}", *options]
 
 
 def send(folder, mock, lines, *options, login=True, code=None, seconds=60):
@@ -258,6 +258,25 @@ def part_tls(folder):
     return len(cases)
 
 
+def part_authorities(folder):
+    """`--ca-file` replaces the system's authorities; those of its folder are not trusted beside it."""
+    os.mkdir(f"{folder}/system")
+    subprocess.run("cp authority.pem system/$(openssl x509 -hash -noout -in authority.pem).0; openssl req -x509 -newkey ec -pkeyopt "
+                   "ec_paramgen_curve:P-256 -nodes -keyout other.key -subj /CN=other -days 1 -out another.pem",
+                   shell=True, cwd=folder, check=True, capture_output=True)
+    # As the system's folder: only this process sees it.
+    mounted = ["unshare", "-rm", "sh", "-c", f'mount --bind {folder}/system /etc/ssl/certs && exec "$@"', "-"]
+    if subprocess.run([*mounted, "true"], capture_output=True).returncode:
+        print("SKIPPED: the system's authorities beside --ca-file: a separate mount is not permitted")
+        return 1
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        for name, taken in (("authority.pem", 1), ("another.pem", 1)):
+            done = subprocess.run([*mounted, *command(folder, mock, authority=name)],
+                                  input=json.dumps(line(1)).encode(), capture_output=True, timeout=60)
+            expect(len(mock.taken) == taken and (done.returncode == 0) == (name == "authority.pem"), name, done)
+    return 2
+
+
 @contextlib.contextmanager
 def proxy(refusal=None):
     """An HTTP proxy for CONNECT; yields its URL and the list of the hosts that it was asked for."""
@@ -312,10 +331,26 @@ def part_network(folder):
         elsewhere = [PROGRAM, "--key", f"{folder}/AuthKey_{KEY}.p8", "--team", TEAM, "--retry-for", "1s", "--host"]
         done = subprocess.run([*elsewhere, "no-such-name.invalid"], input=json.dumps(line(3)).encode(), capture_output=True, timeout=60)
         expect(done.returncode == 1 and b"resolve host" in done.stderr and b'"unreachable"' in done.stdout, done)
+        # The password of a proxy is in no text, whatever is wrong with its URL.
+        for url in ("http://user:s3c/r3t@127.0.0.1:1", "http://user:s3c@r3t@127.0.0.1:1", "http://user:s3c r3t@127.0.0.1:1",
+                    "http://user:s3cr3t@[::1", "http://user:s3cr3t@127.0.0.1:port", "ftp://user:s3cr3t@127.0.0.1:1",
+                    "other://user:s3cr3t@127.0.0.1:1", "user:s3cr3t@no-such-name.invalid"):
+            answers, said = send(folder, mock, [line(2)], "--proxy", url, "--retry-for", "1s", "--log", "json")
+            findings = doctor(folder, mock, "--proxy", url)
+            text = f"{answers} {said} {findings}"
+            expect("s3c" not in text and "r3t" not in text and len(answers) <= 1 and findings[0] == 1, url, text)
+            expect("percent-encode" in said, url, said)
+        # To a proxy inside TLS libcurl would show the certificate for APNs.
+        for options, variables in ((["--proxy", "https://localhost:1"], {}), ([], {"https_proxy": "HTTPS://localhost:1"}),
+                                   ([], {"ALL_PROXY": "https://localhost:1"})):
+            done = subprocess.run(command(folder, mock, *options), input=json.dumps(line(1)).encode(), capture_output=True,
+                                  timeout=60, env=os.environ | variables)
+            expect(done.returncode == 64 and b"begins with https://" in done.stderr and not done.stdout, options, variables, done)
+        expect(len(mock.taken) == 1, len(mock.taken))
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", address="::1") as mock:
         answers, said = send(folder, mock, [line(1)], code=0)
         expect(len(mock.taken) == 1, "IPv6", said)
-    return 6
+    return 17
 
 
 def doctor(folder, mock, *options, host=None, login=True):
@@ -443,6 +478,14 @@ def part_refusals(folder):
         answers, said = send(folder, mock, [line(1), *other, line(2)], "--connections", "1", code=1)
         statuses = [a.get("status") for a in answers]
         expect(statuses == [200] + [400] * 20 + [None] * 40 + [200] and "com.example.other" in said, statuses, said)
+    # A key that is revoked on the way: the rest is not sent, and comes again.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=5,
+              fault=lambda number, _: Fault("answer", 403, "InvalidProviderToken") if number > 100 else None) as mock:
+        answers, said = send(folder, mock, [line(n) for n in range(400)], "--connections", "1", code=1)
+        refused = [a["retry"] for a in answers if a.get("error", {}).get("code") == "login-refused"]
+        rest = sum(a.get("error", {}).get("code") == "not-sent" for a in answers)
+        expect(20 <= len(refused) < 30 and all(refused) and rest == 300 - len(refused), len(refused), rest)
+        expect("now refuses every message with 403 InvalidProviderToken" in said and "was revoked" in said, said)
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         seal_refused = '{"error":{"code":"no-key","message":"m"},"line":1,"to":null,"token":"0a"}\n'
         lines = [line(1), line(2, token="zz"), seal_refused, line(3, topic="a\r\nb: c"), line(4, payload=[]), "{\n", line(5)]
@@ -458,7 +501,7 @@ def part_refusals(folder):
         expect(answers[0]["id"] == "message-2" and "error" not in answers[0], answers)
         answers, _ = send(folder, mock, ["{}\n" + json.dumps(line(9))], "--dry-run", code=1)
         expect(answers[1]["dry_run"] is True and len(mock.taken) == 3, answers)
-    return 110
+    return 510
 
 
 def part_single(folder):
@@ -490,6 +533,31 @@ def part_signals(folder):
         rest = [a for a in answers if a.get("error", {}).get("code") == "not-sent"]
         expect(len(answers) == 20 and len(accepted) == len(mock.taken) and len(rest) == 20 - len(accepted), len(accepted), len(rest))
         expect(all(a["retry"] for a in rest) and program.returncode == 1, program.returncode, said)
+    # What was read from a pipe is answered, also beyond the window, and also the beginning of a line.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", fault=lambda *_: Fault("late", seconds=1)) as mock:
+        for options in (["--window", "2"], ["--rate", "3", "--retry-for", "2s"]):
+            ours, theirs = os.pipe()
+            text = "".join(json.dumps(line(n)) + "\n" for n in range(45)).encode()
+            os.write(theirs, text + b'{"to":')
+            before = len(mock.taken)
+            program = subprocess.Popen(command(folder, mock, *options), stdin=ours, stdout=subprocess.PIPE)
+            deadline = time.time() + 20
+            while len(mock.taken) == before and time.time() < deadline:
+                time.sleep(0.05)
+            program.send_signal(signal.SIGTERM)
+            answers = [json.loads(answer) for answer in program.communicate(timeout=20)[0].splitlines()]
+            os.close(theirs)
+            with open(ours, "rb") as file:
+                left = file.read()
+            accepted = sum(a.get("status") == 200 for a in answers)
+            rest = [a for a in answers if a.get("error", {}).get("code") == "not-sent" and a["retry"]]
+            expect(not left and accepted + len(rest) == len(answers) == 46, options, accepted, len(answers), len(left))
+            expect(program.returncode == 1 and [a for a in rest if a["line"] == 46 and "id" not in a], program.returncode, rest[-1:])
+    # The same if refusals end the run.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", fault=lambda *_: Fault("answer", 400, "BadTopic")) as mock:
+        answers, _ = send(folder, mock, [line(n) for n in range(60)], "--window", "10", code=64)
+        codes = [a["error"]["code"] for a in answers]
+        expect(codes.count("wrong-address") >= 20 and len(codes) == 60 and codes[-1] == "not-sent", codes)
     # A single message: nobody answers, and the signal ends the wait for another attempt.
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
               fault=lambda *_: Fault("answer", 500, "InternalServerError")) as mock:
@@ -504,14 +572,14 @@ def part_signals(folder):
             time.sleep(0.05)
         program.send_signal(signal.SIGTERM)
         out, said = program.communicate(timeout=10)
-        expect(program.returncode == 1 and json.loads(out)["error"]["code"] == "apns-busy", program.returncode, out, said)
+        expect(program.returncode == 1 and (json.loads(out)["error"]["code"], json.loads(out)["status"]) == ("not-sent", 500), program.returncode, out, said)
     # A reader that leaves ends it quietly.
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         text = "".join(json.dumps(line(n)) + "\n" for n in range(2000)).encode()
         done = subprocess.run(["bash", "-c", 'set -o pipefail; "$@" | head -n 1 >/dev/null', "-", *command(folder, mock)],
                               input=text, capture_output=True, timeout=60)
         expect(done.returncode == 0 and not done.stderr, done.returncode, done.stderr)
-    return 21
+    return 173
 
 
 def part_keys(folder):
@@ -575,6 +643,81 @@ def part_give_up(folder):
     answers, said = send(folder, mock, [line(3)], "--retry-for", "2s", code=1)
     expect(answers[0]["error"]["code"] == "unreachable" and "no connection" in said, answers, said)
     return 3
+
+
+def worker(folder, name, mock, lines, program=None, options=(), until=None, wait=30):
+    """Runs a worker of Sources/Pipelines with a queue of `lines`, until it ends or `until` is true, and SIGTERM then ends it.
+
+    Returns its exit code, the fields written to each queue, how many lines are done, and what it says."""
+    stub = tempfile.mkdtemp(dir=folder)
+    with open(f"{stub}/input", "w") as file:
+        file.write("".join(json.dumps(one) + "\n" for one in lines))
+    with open(f"{stub}/config", "w") as file:
+        file.write('{"consumer":{},"producer":{}}')
+    source = {"kafka": ["--config", f"{stub}/config"], "redis": ["--url", "redis://stub", "--name", "worker"]}[name]
+    program = program or [os.path.join(os.path.dirname(PROGRAM), "pushcrypt"), "send", *command(folder, mock, "--in-order", *options)[1:]]
+    process = subprocess.Popen(
+        ["/usr/bin/python3", f"{HERE}/../../../Sources/Pipelines/{name}_worker.py", *source, "--from", "sealed", "--to", "answers",
+         "--refused", "unsent", "--", *program], stderr=subprocess.PIPE,
+        env=os.environ | {"STUB": stub, "PYTHONPATH": f"{HERE}/stubs", "PYTHONDONTWRITEBYTECODE": "1"})
+
+    def read():
+        queues, done = {"answers": [], "unsent": []}, 0
+        with contextlib.suppress(FileNotFoundError), open(f"{stub}/log") as file:
+            for entry in map(json.loads, file.read().splitlines()):
+                if entry[0] == "write":
+                    queues[entry[1]].append(entry[2])
+                else:
+                    done = max(done, entry[1] + 1)
+        return queues, done
+
+    deadline = time.time() + wait
+    while until and process.poll() is None and time.time() < deadline and not until(read()[1]):
+        time.sleep(0.05)
+    if until:
+        process.terminate()
+    try:
+        said = process.communicate(timeout=wait)[1].decode()
+    except subprocess.TimeoutExpired:
+        process.kill()
+        said = process.communicate()[1].decode() + "it did not end"
+    return process.returncode, *read(), said
+
+
+def part_workers(folder):
+    """The workers of queues: each message is done once, or stays in the queue."""
+    service = f"{folder}/service.pem", f"{folder}/service.key"
+
+    def codes(queues):
+        return [json.loads(fields["answer"])["error"]["code"] for fields in queues["unsent"]]
+
+    for name in ("kafka", "redis"):
+        # A sender that says it stops, and goes on: its worker ends, and its service starts another.
+        over = "import sys; sys.stdin.readline(); print('{\"error\":{\"code\":\"not-sent\"}}', flush=True); sys.stdin.read()"
+        code, queues, done, said = worker(folder, name, None, [line(n) for n in range(9)], ["/usr/bin/python3", "-c", over], wait=10)
+        expect((code, done, queues) == (1, 0, {"answers": [], "unsent": []}), name, "goes on", code, done, queues, said)
+        # A topic that rests stops no other: its messages go where refused ones go.
+        with Mock(rules(folder), *service, streams=1) as mock:
+            other = [line(n, topic="com.example.other") for n in range(1, 31)]
+            lines = [line(0), *other, line(31), line(32)]
+            code, queues, done, said = worker(folder, name, mock, lines, options=["--connections", "1"], until=lambda done: done == 33)
+            expect((code, done, len(queues["answers"])) == (0, 33, 3), name, code, done, said)
+            expect(codes(queues) == ["wrong-address"] * 20 + ["on-hold"] * 10, name, codes(queues))
+        # A key that is revoked: what was not sent stays.
+        with Mock(rules(folder), *service, streams=1,
+                  fault=lambda number, _: Fault("answer", 403, "InvalidProviderToken") if number > 5 else None) as mock:
+            code, queues, done, said = worker(folder, name, mock, [line(n) for n in range(60)], options=["--connections", "1"])
+            expect((code, done, len(queues["answers"])) == (1, 25, 5), name, code, done, said)
+            expect(codes(queues) == ["login-refused"] * 20, name, codes(queues))
+        # SIGTERM while APNs delays everything: the worker ends soon, and what was not accepted stays.
+        with Mock(rules(folder), *service,
+                  fault=lambda number, _: Fault("answer", 500, "InternalServerError") if number > 5 else None) as mock:
+            before = time.time()
+            code, queues, done, said = worker(
+                folder, name, mock, [line(n) for n in range(60)], options=["--window", "20"], until=lambda done: mock.seen > 10)
+            expect((code, done, len(queues["answers"]), queues["unsent"]) == (0, 5, 5, []), name, code, done, queues, said)
+            expect(time.time() - before < 20 and "Exception" not in said, name, time.time() - before, said)
+    return 324
 
 
 def part_document(folder):

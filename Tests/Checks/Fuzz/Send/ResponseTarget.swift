@@ -43,11 +43,12 @@ struct ResponseTarget: FuzzTarget {
         require((answer.retryAfter ?? 0) <= UInt64(UInt32.max) * 1000, "response: a pause is a number of seconds")
         require(answer.kind.utf8.count < 40, "response: a counter has a known name")
         require((answer.verdict == .accepted) == (status == 200), "response: only 200 accepts a message")
-        switch outcome % 5 {
+        switch outcome % 6 {
         case 0: check(.refused(answer), answer)
         case 1: check(.gaveUp(answer), answer)
         case 2: check(.expired(.answer(answer)), answer)
         case 3: check(.held(answer), nil)
+        case 4: check(.stopped(answer), answer)
         default: check(.accepted(answer), answer)
         }
     }

@@ -1,0 +1,57 @@
+"""As much of a server of Redis as redis_worker.py needs: a stream of the lines of a file, each delivered once.
+
+In the folder STUB: `input`; `taken`, with a byte for each delivery; `log`, a line of JSON for each command of a transaction.
+"""
+import json, os, time
+
+FOLDER = os.environ["STUB"]
+
+
+class ResponseError(Exception):
+    pass
+
+
+class Redis:
+    @classmethod
+    def from_url(cls, url):
+        return cls()
+
+    def __init__(self):
+        with open(f"{FOLDER}/input", "rb") as file:
+            self.lines = list(enumerate(file.read().splitlines()))
+        self.taken = open(f"{FOLDER}/taken", "ab", buffering=0)
+
+    def xgroup_create(self, *_, **__):
+        pass
+
+    def xautoclaim(self, *_, **__):
+        return b"0-0", [], []
+
+    def xreadgroup(self, group, name, streams, count, block):
+        first, self.lines = self.lines[:count], self.lines[count:]
+        if not first:
+            time.sleep(block / 1000)
+            return []
+        self.taken.write(b"." * len(first))
+        return [[b"stream", [(b"%d-0" % number, {b"line": text}) for number, text in first]]]
+
+    def pipeline(self, transaction):
+        return Pipeline()
+
+
+class Pipeline:
+    def __init__(self):
+        self.commands = []
+
+    def xadd(self, stream, fields):
+        self.commands.append(["write", stream, {name: value if isinstance(value, str) else value.decode() for name, value in fields.items()}])
+
+    def xack(self, stream, group, entry):
+        self.commands.append(["done", int(entry.split(b"-")[0])])
+
+    def xdel(self, *_):
+        pass
+
+    def execute(self):
+        with open(f"{FOLDER}/log", "a", encoding="utf-8") as file:
+            file.write("".join(json.dumps(command) + "\n" for command in self.commands))
