@@ -3,6 +3,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,6 +11,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import pushcrypt.DeviceKey;
@@ -93,7 +97,7 @@ final class FilterTest {
         List<CompletableFuture<SealFilter.Answer>> answers = new ArrayList<>();
         for (int number = 0; number < total; number++) answers.add(null);
 
-        SealFilter filter = new SealFilter(List.of(command), options, WINDOW);
+        SealFilter filter = new SealFilter(List.of(command), options, WINDOW, Runnable::run);
         Thread killer = killer(filter, kills, answered, ended);
         List<Thread> threads = new ArrayList<>();
         for (int half = 0; half < 2; half++) {
@@ -138,12 +142,14 @@ final class FilterTest {
 
         for (List<String> broken : List.of(List.of(arguments[1] + "/none"), List.of("false"), List.of("echo"), List.of(command, "--no-such-option"))) {
             try (SealFilter other = new SealFilter(broken, options, WINDOW)) {
-                for (int number = 0; number < 3; number++) {
-                    require(code(other.seal(payload(1), members(device, number))).equals("filter-ended"), broken + " does not answer");
-                }
+                List<CompletableFuture<SealFilter.Answer>> asked = new ArrayList<>();
+                for (int number = 0; number < 3; number++) asked.add(other.seal(payload(1), members(device, number)));
+                for (CompletableFuture<SealFilter.Answer> one : asked) require(code(one).equals("filter-ended"), broken + " does not answer");
             }
         }
         deaf(arguments[1], members(device, 0));
+        dependent(List.of(command), options, members(device, 0));
+        outage(Path.of(arguments[1]), command, options, members(device, 0));
         try (SealFilter misused = new SealFilter(List.of(command), options, WINDOW)) {
             for (String payload : List.of("{\"aps\":{}},\"to\":{\"a\":1}", "[]", "{\"a\":\"\ud800\"}")) {
                 require(isRefused("malformed-payload", misused, payload), payload);
@@ -153,6 +159,73 @@ final class FilterTest {
         System.out.println("figure: filter-java messages=" + total + " kills=" + kills + " lost=0 most-under-way=" + most);
     }
 
+    /** What depends on an answer seals again, with a full window, or closes the filter. */
+    private static void dependent(List<String> command, List<String> options, Map<String, String> members) throws Exception {
+        try (SealFilter filter = new SealFilter(command, options, 4)) {
+            List<CompletableFuture<SealFilter.Answer>> all = Collections.synchronizedList(new ArrayList<>());
+            Thread thread = new Thread(() -> {
+                for (int number = 0; number < 200; number++) all.add(sealed(filter, members).thenCompose(first -> sealed(filter, members)));
+            });
+            thread.setDaemon(true);
+            thread.start();
+            thread.join(60_000);
+            require(!thread.isAlive(), "messages that are sealed when others are");
+            for (CompletableFuture<SealFilter.Answer> one : all) one.get(60, TimeUnit.SECONDS);
+        }
+        SealFilter closed = new SealFilter(command, options, 4);
+        CompletableFuture<Void> first = sealed(closed, members).thenRun(closed::close), second = sealed(closed, members).thenRun(closed::close);
+        CompletableFuture.allOf(first, second).get(60, TimeUnit.SECONDS);
+        ExecutorService own = Executors.newSingleThreadExecutor(task -> new Thread(task, "own"));
+        SealFilter other = new SealFilter(command, options, 4, own);
+        CompletableFuture<String> name = new CompletableFuture<>();
+        sealed(other, members).thenRun(() -> {
+            pause(300);
+            name.complete(Thread.currentThread().getName());
+        });
+        other.close();
+        require("own".equals(name.getNow("")), "the executor that completes, for which closing waits");
+        own.shutdown();
+    }
+
+    private static CompletableFuture<SealFilter.Answer> sealed(SealFilter filter, Map<String, String> members) {
+        try {
+            return filter.seal(payload(1), members);
+        } catch (PushcryptException | InterruptedException error) {
+            throw new AssertionError(error);
+        }
+    }
+
+    private static void pause(long milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /** A command that fails for a while, which fails what waits then, or is misused, and not tried again. A process that it leaves holds its standard error. */
+    private static void outage(Path folder, String command, List<String> options, Map<String, String> members) throws Exception {
+        Path broken = folder.resolve("broken"), tried = folder.resolve("tried"), flaky = folder.resolve("flaky");
+        Files.writeString(flaky, "#!/bin/sh\necho . >>" + tried + "\n[ ! -e " + broken + " ] || exit \"$(cat " + broken + ")\"\nsleep 100 >/dev/null &\nexec " + command + " \"$@\"\n");
+        require(flaky.toFile().setExecutable(true), "a program");
+        for (String exit : List.of("1", "64")) {
+            Files.writeString(broken, exit);
+            Files.writeString(tried, "");
+            try (SealFilter filter = new SealFilter(List.of(flaky.toString()), options, 4)) {
+                require(code(filter.seal(payload(1), members)).equals("filter-ended"), "an outage");
+                long runs = Files.size(tried);
+                Files.delete(broken);
+                String after = code(filter.seal(payload(1), members));
+                require(exit.equals("1") ? after.equals("none") : after.equals("filter-ended") && Files.size(tried) == runs, "after an outage: " + after);
+                for (int kill = 0; kill < 6 && exit.equals("1"); kill++) {
+                    ProcessHandle.of(filter.pid()).ifPresent(ProcessHandle::destroyForcibly);
+                    while (filter.pid() >= 0) Thread.sleep(20);
+                    require(code(filter.seal(payload(1), members)).equals("none"), "after a child for which nothing waited");
+                }
+            }
+        }
+    }
+
     /** A command that reads, ends and never answers: it is started five times, one after another, and gets no more than a window. */
     private static void deaf(String folder, Map<String, String> members) throws Exception {
         Path deaf = Path.of(folder, "deaf");
@@ -160,7 +233,7 @@ final class FilterTest {
         require(deaf.toFile().setExecutable(true), "a program");
         List<CompletableFuture<SealFilter.Answer>> calls = new ArrayList<>();
         try (SealFilter unheard = new SealFilter(List.of(deaf.toString()), List.of(), 30)) {
-            for (int call = 0; call < 40; call++) {
+            for (int call = 0; call < 31; call++) {
                 calls.add(unheard.seal(payload(1), members));
                 Thread.sleep(25);
             }

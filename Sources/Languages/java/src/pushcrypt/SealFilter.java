@@ -12,21 +12,33 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import pushcrypt.Payload.Members;
 
 /**
  * {@code pushcrypt seal --batch} as a child process, for any number of threads.
  *
- * <p>If the command ends, it is started again, and what has no answer is given to it again: nothing is lost, and each message gets one answer. Give each message
- * an {@code id}: one that was sealed when the command ended, and not answered, is sealed again.
+ * <p>If the command ends, it is started again after a pause, and what has no answer is given to it again: nothing is lost, and each message gets one answer. Give
+ * each message an {@code id}: one that was sealed when the command ended, and not answered, is sealed again. If it ends five times in a row without an answer, or
+ * cannot be started, all that waits gets {@code filter-ended}, and the next message starts it again, 5 seconds later. Only after exit code 64, with which the
+ * command refuses its options, it is not started again.
+ *
+ * <p>Answers are completed by an executor, so what depends on them may seal, or close the filter.
  */
 public final class SealFilter implements AutoCloseable {
     /** The member of a line that the command returns with its answer. */
     private static final String NUMBER = "pushcrypt-client";
-    private static final int LONGEST_LINE = 1 << 20, MOST_ENDS = 5, FIRST_PAUSE = 50, MISUSE = 64, KEPT_ERRORS = 2000;
+    private static final int LONGEST_LINE = 1 << 20, MISUSE = 64, KEPT_ERRORS = 2000;
+    /** Ends in a row without an answer, while something waited, after which that gets an error. */
+    private static final int MOST_ENDS = 5;
+    /** Milliseconds before the next start, twice as many after each such end; and for the last words of a command. */
+    private static final int FIRST_PAUSE = 100, LONGEST_PAUSE = 5000, LAST_WORDS = 1000;
     private static final byte[] END = {};
 
     /** A line without an answer. */
@@ -42,12 +54,15 @@ public final class SealFilter implements AutoCloseable {
 
     private final List<String> command;
     private final int window;
+    private final Executor executor;
+    /** Whether this thread completes an answer of this filter. */
+    private final ThreadLocal<Boolean> isCompleting = new ThreadLocal<>();
     private final Map<Long, Entry> pending = new LinkedHashMap<>();
     private Process child;
     private BlockingQueue<byte[]> lines;
     private long next;
-    private int ends, queued, completing;
-    private boolean isClosing, isPausing;
+    private int ends, queued, completing, failures;
+    private boolean isClosing, isPausing, isOver;
     private PushcryptException failure;
 
     /**
@@ -58,11 +73,25 @@ public final class SealFilter implements AutoCloseable {
      * @param window the most messages without an answer; {@link #seal} blocks for more
      */
     public SealFilter(List<String> command, List<String> options, int window) {
+        this(command, options, window, ForkJoinPool.commonPool());
+    }
+
+    /**
+     * Creates a client. The command starts with the first message.
+     *
+     * @param command the program and its options before {@code seal}, such as {@code List.of("pushcrypt")}
+     * @param options those after {@code seal --batch}, such as {@code List.of("--store", path, "--emit", "request")}
+     * @param window the most messages without an answer; {@link #seal} blocks for more
+     * @param executor completes the answers. {@code Runnable::run} does so in the thread that reads them, which then must not seal or close, and holds the
+     *     command up while what depends on an answer is slow
+     */
+    public SealFilter(List<String> command, List<String> options, int window, Executor executor) {
         if (command.isEmpty() || window < 1) throw new IllegalArgumentException("a command, and a window of 1 or more");
         this.command = new ArrayList<>(command);
         this.command.addAll(List.of("seal", "--batch"));
         this.command.addAll(options);
         this.window = window;
+        this.executor = Objects.requireNonNull(executor, "executor");
     }
 
     /**
@@ -88,7 +117,7 @@ public final class SealFilter implements AutoCloseable {
      *
      * @param payload JSON, whose numbers and strings are kept as they are written
      * @param members the other members of the line: {@code to}, {@code id}, {@code topic}, {@code ttl} and so on, and any to be passed through
-     * @return the answer; or, as the cause of an exception, a {@link PushcryptException} with the code of the line, or {@code filter-ended} if the command cannot run
+     * @return the answer; or, as the cause of an exception, a {@link PushcryptException} with the code of the line, or {@code filter-ended} if the command does not answer
      * @throws PushcryptException {@code malformed-payload} or {@code line-too-long}: the command was not asked
      * @throws InterruptedException if the thread is interrupted while it waits
      */
@@ -102,15 +131,17 @@ public final class SealFilter implements AutoCloseable {
         CompletableFuture<Answer> answer = new CompletableFuture<>();
         synchronized (this) {
             if (isClosing) throw new IllegalStateException("the filter is closed");
+            int failuresBefore = failures;
             queued += 1;
             try {
-                while (pending.size() >= window && failure == null) wait();
+                while (pending.size() >= window && failures == failuresBefore && !isOver) wait();
             } finally {
                 queued -= 1;
+                notifyAll();
             }
             byte[] line = (before + ",\"" + NUMBER + "\":" + next + "}\n").getBytes(StandardCharsets.UTF_8);
             if (line.length > LONGEST_LINE) throw new PushcryptException("line-too-long", "a line has at most 1 MiB");
-            if (failure != null) {
+            if (isOver || failures != failuresBefore) {
                 answer.completeExceptionally(failure);
                 return answer;
             }
@@ -123,6 +154,8 @@ public final class SealFilter implements AutoCloseable {
 
     /**
      * Waits for the answers under way, and ends the command. If the thread is interrupted, the command is killed.
+     *
+     * <p>It also waits for what depends on the answers, unless that closes the filter.
      */
     @Override
     public void close() {
@@ -130,14 +163,14 @@ public final class SealFilter implements AutoCloseable {
         try {
             synchronized (this) {
                 isClosing = true;
-                while (pending.size() + queued > 0 && failure == null || completing > 0) wait();
+                while (pending.size() + queued > 0 && !isOver || completing > 0 && isCompleting.get() == null) wait();
                 ending = child;
                 if (ending != null) lines.add(END);
             }
             if (ending != null) ending.waitFor();
         } catch (InterruptedException interrupted) {
             synchronized (this) {
-                failure = new PushcryptException("filter-ended", "the thread that closed the filter was interrupted");
+                fail("the thread that closed the filter was interrupted", true);
                 if (child != null) child.destroyForcibly();
             }
             Thread.currentThread().interrupt();
@@ -150,7 +183,8 @@ public final class SealFilter implements AutoCloseable {
         try {
             started = new ProcessBuilder(command).start();
         } catch (IOException error) {
-            fail(error.getMessage());
+            isPausing = true;
+            daemon("pushcrypt-answers", () -> ended(-1, error.getMessage(), ""));
             return;
         }
         BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
@@ -164,7 +198,8 @@ public final class SealFilter implements AutoCloseable {
         daemon("pushcrypt-answers", () -> {
             String reason = read(started);
             queue.add(END);
-            listener.join();
+            // A process that it started may hold its standard error open.
+            listener.join(LAST_WORDS);
             ended(started.waitFor(), reason, errors.toString().trim());
         });
     }
@@ -233,21 +268,37 @@ public final class SealFilter implements AutoCloseable {
         Entry entry;
         synchronized (this) {
             entry = pending.remove(Long.valueOf(number.text()));
+            if (entry == null) throw new PushcryptException("malformed-line");
             ends = 0;
             completing += 1;
             notifyAll();
         }
-        try {
-            if (entry != null) complete(entry, members);
-        } finally {
-            synchronized (this) {
-                completing -= 1;
-                notifyAll();
+        execute(() -> complete(entry, members));
+    }
+
+    /** Has the executor complete an answer, which is already counted, and may run the caller's code: `close` waits for it. */
+    private void execute(Runnable completion) {
+        Runnable counted = () -> {
+            // A pool may run one completion while another waits.
+            Boolean isInner = isCompleting.get();
+            isCompleting.set(true);
+            try {
+                completion.run();
+            } finally {
+                if (isInner == null) isCompleting.remove();
+                synchronized (this) {
+                    completing -= 1;
+                    notifyAll();
+                }
             }
+        };
+        try {
+            executor.execute(counted);
+        } catch (RejectedExecutionException ended) {
+            daemon("pushcrypt-answer", counted::run);
         }
     }
 
-    /** Completes an answer, without the lock: it may run the caller's code, for which `close` waits. */
     private static void complete(Entry entry, Members members) {
         if (members.get("error") instanceof Map<?, ?> error && !members.containsKey("payload")) {
             entry.answer.completeExceptionally(new PushcryptException(String.valueOf(error.get("code")), String.valueOf(error.get("message"))));
@@ -261,33 +312,36 @@ public final class SealFilter implements AutoCloseable {
     }
 
     private void ended(int code, String reason, String errors) throws InterruptedException {
-        int pause;
+        long pause;
         synchronized (this) {
             child = null;
-            notifyAll();
-            if (pending.isEmpty()) return;
-            ends += 1;
-            if (reason != null || code == MISUSE || ends >= MOST_ENDS) {
-                fail(reason != null ? reason : "it ended with " + code + ": " + errors);
-                return;
-            }
             isPausing = true;
-            pause = FIRST_PAUSE << ends;
+            if (!pending.isEmpty()) ends += 1;
+            pause = (long) FIRST_PAUSE << ends;
+            if (code == MISUSE || ends >= MOST_ENDS) {
+                fail(reason != null ? reason : "it ended with " + code + ": " + errors, code == MISUSE);
+                pause = LONGEST_PAUSE;
+            }
+            notifyAll();
+            if (isOver) return;
         }
         Thread.sleep(pause);
         synchronized (this) {
             isPausing = false;
-            start();
+            if (!pending.isEmpty()) start();
         }
     }
 
-    /** Gives up: every message gets this answer. The caller holds the lock. */
-    private void fail(String reason) {
-        failure = new PushcryptException("filter-ended", command.get(0) + " seal --batch does not answer: " + reason);
+    /** Gives all that waits an error. The caller holds the lock. */
+    private void fail(String reason, boolean isLast) {
+        PushcryptException reported = new PushcryptException("filter-ended", command.get(0) + " seal --batch does not answer: " + reason);
+        failure = reported;
+        failures += 1;
+        isOver |= isLast;
         List<Entry> all = List.copyOf(pending.values());
         pending.clear();
         notifyAll();
-        PushcryptException reported = failure;
-        daemon("pushcrypt-failure", () -> all.forEach(entry -> entry.answer.completeExceptionally(reported)));
+        completing += 1;
+        execute(() -> all.forEach(entry -> entry.answer.completeExceptionally(reported)));
     }
 }
