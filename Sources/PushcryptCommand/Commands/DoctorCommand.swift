@@ -197,7 +197,7 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
     if !devices.isEmpty, !trusted.contains(where: { $0.state == .pinned }) {
         findings.append(Finding(.warning, "no sender is trusted, so nothing opens: 'sender trust NAME FILE'"))
     }
-    findings += try checkReportedSenders(of: store)
+    findings += try checkDevices(of: store)
     if !senders.isEmpty { findings.append(Finding(.note, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
     if devices.isEmpty, senders.isEmpty {
         findings.append(
@@ -206,13 +206,16 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
     return findings
 }
 
-/// Finds devices that trust a sender key that the store never had: evidence of a theft, or of a false enrolment.
-private func checkReportedSenders(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
+/// Finds devices that trust a sender key that the store never had, evidence of a theft or of a false enrolment, and those
+/// whose keys this build cannot seal to.
+private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
     var foreign = try ForeignSenders(of: store)
+    var unsupported = 0
     do {
         try store.forEachDevice {
             if case .success(let device) = $0 {
                 foreign.add(device.id, trusting: device.pinnedSender, device.recoveryKeys)
+                if !device.publicKey.suite.isSupported { unsupported += 1 }
             }
         }
     } catch let error as KeyStoreError {
@@ -220,6 +223,17 @@ private func checkReportedSenders(of store: SQLiteKeyStore) throws(CommandFailur
     } catch {
         throw .failed("cannot read the devices")
     }
-    guard foreign.count > 0 else { return [] }
-    return [Finding(.warning, foreign.text, fix: "see Stolen signing key in Docs/KeyRotation.md")]
+    var findings: [Finding] = []
+    if foreign.count > 0 {
+        findings.append(Finding(.warning, foreign.text, fix: "see Stolen signing key in Docs/KeyRotation.md"))
+    }
+    if unsupported > 0 {
+        let devices =
+            unsupported == 1 ? "1 device has a post-quantum key" : "\(unsupported) devices have post-quantum keys"
+        findings.append(
+            Finding(
+                .error, "\(devices), which this libsodium (\(Sodium.version)) cannot seal to",
+                fix: "run a build with libsodium 1.0.22 or later"))
+    }
+    return findings
 }

@@ -48,7 +48,7 @@ extension Explanation {
             cause:
                 "Suite 2 needs libsodium 1.0.22, when it is built and when it runs; 'pushcrypt doctor' says what is there.",
             fix:
-                "Build against another libsodium with SODIUM=PREFIX. Until then send the phone the refusal ('device add --reply'): it keeps the key before it.",
+                "Build against another libsodium with SODIUM=PREFIX. Until then send the phone the refusal ('device add --reply'): it keeps the key before it. A key that the store holds is not refused.",
             shown: "Nothing changes on the phone; it tries again after 30 days."),
         Explanation(
             KeyError.Code.malformedRecord, .keys,

@@ -104,10 +104,10 @@ extension SQLiteKeyStore {
             clearFields: try setting(.clear).map { Set(Setting.fields($0).compactMap(Placeholder.ClearField.init)) })
     }
 
-    /// The suites of which a phone may make a key.
+    /// The suites of which a phone may make a key. Another server may have set one that this build would refuse.
     func permittedSuites() throws(KeyStoreError) -> [UInt8] {
-        try setting(.suites).map { $0.split(separator: ",").compactMap { UInt8($0) } }
-            ?? RegistrationReply.standardSuites
+        let suites = try setting(.suites).map { $0.split(separator: ",").compactMap { UInt8($0) } }
+        return suites?.filter { CipherSuite(rawValue: $0)?.isSupported ?? false } ?? RegistrationReply.standardSuites
     }
 
     /// A time in seconds.
