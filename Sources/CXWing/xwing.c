@@ -5,13 +5,24 @@
 #if __has_include(<sodium/crypto_kem_xwing.h>)
 #include <sodium/crypto_kem_xwing.h>
 
+// A library with the same soname may lack them: then suite 2 is not supported, and the program starts. Linkers do not search
+// archives for weak symbols: see `Sources/Packaging/libsodium.sh`.
+#ifdef __ELF__
+#pragma weak crypto_kem_xwing_seed_keypair
+#pragma weak crypto_kem_xwing_enc_deterministic
+#pragma weak crypto_kem_xwing_dec
+#define HAS_SYMBOLS (crypto_kem_xwing_seed_keypair && crypto_kem_xwing_enc_deterministic && crypto_kem_xwing_dec)
+#else
+#define HAS_SYMBOLS 1
+#endif
+
 _Static_assert(crypto_kem_xwing_PUBLICKEYBYTES == 1216, "X-Wing's public key");
 _Static_assert(crypto_kem_xwing_CIPHERTEXTBYTES == 1120, "X-Wing's ciphertext");
 _Static_assert(crypto_kem_xwing_SECRETKEYBYTES == 32 && crypto_kem_xwing_SEEDBYTES == 32, "X-Wing's seed is its secret key");
 
 int pushcrypt_xwing_is_available(void) {
     int major = sodium_library_version_major();
-    return major > 26 || (major == 26 && sodium_library_version_minor() >= 4);
+    return HAS_SYMBOLS && (major > 26 || (major == 26 && sodium_library_version_minor() >= 4));
 }
 
 int pushcrypt_xwing_public_key(unsigned char *public_key, const unsigned char *seed) {

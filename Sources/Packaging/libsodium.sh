@@ -24,7 +24,15 @@ for name in "${names[@]}"; do [ -n "$library" ] || [ ! -e "$prefix/lib/$name" ] 
 link=$PWD/.build/sodium-link
 rm -rf "$link"
 mkdir -p "$link/pkgconfig"
-ln -s "$library" "$link/libsodium-chosen.${library##*.}"
+member=
+[ "${library##*.}" != a ] || [ "$(uname)" != Linux ] || member=$(ar t "$library" | grep -m 1 'kem_xwing\.o$' || true)
+if [ -n "$member" ]; then
+    # X-Wing's symbols are weak in Sources/CXWing, and linkers do not search archives for those: here its member is always linked.
+    (cd "$link" && ar x "$library" "$member")
+    printf 'INPUT("%s" "%s")\n' "$link/$member" "$library" >"$link/libsodium-chosen.a"
+else
+    ln -s "$library" "$link/libsodium-chosen.${library##*.}"
+fi
 version=$(sed -nE 's/^#define SODIUM_VERSION_STRING "(.*)"/\1/p' "$prefix/include/sodium/version.h")
 cat >"$link/pkgconfig/libsodium.pc" <<END
 Name: libsodium
