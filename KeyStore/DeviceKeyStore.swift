@@ -89,7 +89,7 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     ///
     /// - Parameters:
     ///   - name: The name; nil for the default.
-    ///   - suite: The suite of the key; nil for that of the name's keys. Keys never go back to suite 1.
+    ///   - suite: The suite of the key; nil for that of the name's active key. Keys never go back to suite 1.
     ///   - now: The present time.
     /// - Throws: `unknownName`, `ambiguousName`; `suiteDowngrade` for suite 1 after suite 2; `unsupportedSuite`;
     ///   `rotationRefused` after the last possible generation, or if the pending key is of an earlier suite.
@@ -97,12 +97,17 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
         named name: String?, suite: CipherSuite?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord
 
-    /// Deletes a pending key that its provider has refused; the active one stays.
+    /// Retires a pending key that its provider has refused; the active one stays.
+    ///
+    /// It opens for `grace` after `now`, because another of the provider's servers may have accepted it before, and becomes
+    /// active if `confirmDeviceKey` names it. The next key has a later generation.
     ///
     /// - Returns: Whether it was there: pending, and not the only key of its name.
     /// - Throws: `ambiguousName`.
     @discardableResult
-    func discardPendingDeviceKey(_ key: DevicePublicKey, named name: String?) throws(KeyStoreError) -> Bool
+    func retirePendingDeviceKey(
+        _ key: DevicePublicKey, named name: String?, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> Bool
 
     /// Activates the pending key of a name, because the provider has acknowledged it. The active key retires.
     ///
@@ -110,8 +115,8 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     ///
     /// - Parameters:
     ///   - name: The name; nil for the default.
-    ///   - acknowledged: The key named in the provider's reply; nil for whichever is pending, if the caller knows that
-    ///     the reply is about that one.
+    ///   - acknowledged: The key named in the provider's reply, pending or refused since; nil for whichever is pending, if
+    ///     the caller knows that the reply is about that one.
     ///   - grace: How long after `now` the retiring key still opens.
     ///   - now: The present time.
     /// - Returns: The new active key. Returns nil and changes nothing if no key is pending, or a different one than was

@@ -129,7 +129,9 @@ extension DeviceStorage {
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         let name = try deviceNames.resolve(name)
         let rows = try deviceKeyRows(name)
-        guard let newest = rows.last, let strongest = rows.map(\.publicKey.suite).max() else {
+        // A retiring key may be one that the provider refused.
+        let suites = rows.filter { $0.state != .retiring }.map(\.publicKey.suite)
+        guard let newest = rows.last, let strongest = suites.max() else {
             // A default name outlives its keys if someone else has deleted their rows.
             throw KeyStoreError(.unknownName, "no device key is named '\(name)'")
         }
@@ -155,18 +157,28 @@ extension DeviceStorage {
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         let rows = try deviceKeyRows(try deviceNames.resolve(name))
-        guard let pending = rows.last(where: { $0.state == .pending }) else { return nil }
+        let active = rows.last { $0.state == .active }?.generation ?? 0
         // Ids are unique within a store, so the id identifies the key.
-        guard acknowledged == nil || acknowledged == pending.publicKey.id else { return nil }
-        return try record(try activate(pending, grace: grace, at: now))
+        let row = rows.last { row in
+            switch row.state {
+            case .pending: acknowledged == nil || acknowledged == row.publicKey.id
+            case .active: false
+            // Later than the active one: refused by one of the provider's servers, and known to another.
+            case .retiring: acknowledged == row.publicKey.id && row.generation > active
+            }
+        }
+        guard let row else { return nil }
+        return try record(try activate(row, grace: grace, at: now))
     }
 
-    /// Deletes a pending key of a name, which its provider has refused.
-    func discardPendingDeviceKey(_ key: DevicePublicKey, named name: String?) throws(KeyStoreError) -> Bool {
+    /// Retires a pending key of a name, which its provider has refused.
+    func retirePendingDeviceKey(
+        _ key: DevicePublicKey, named name: String?, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> Bool {
         guard let name = try deviceNames.resolveIfPresent(name) else { return false }
         let rows = try deviceKeyRows(name)
         guard rows.count > 1, let row = rows.last, row.state == .pending, row.publicKey == key else { return false }
-        try delete(row)
+        _ = try move(row, to: .retiring, retiresAt: now.adding(grace))
         return true
     }
 

@@ -66,16 +66,14 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Deletes a pending key that its provider has refused.
+    /// Retires a pending key that its provider has refused.
     @discardableResult
-    public func discardPendingDeviceKey(
-        _ key: DevicePublicKey, named name: String?
+    public func retirePendingDeviceKey(
+        _ key: DevicePublicKey, named name: String?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> Bool {
-        let isFound = try write { (store) throws(KeyStoreError) in
-            try store.discardPendingDeviceKey(key, named: name)
+        try write(at: now) { (store) throws(KeyStoreError) in
+            try store.retirePendingDeviceKey(key, named: name, grace: grace, at: now)
         }
-        try eraseDeleted()
-        return isFound
     }
 
     /// Activates the pending key of a name.

@@ -2,17 +2,36 @@ internal import Pushcrypt
 
 /// The contents of a device's Keychain item: its keys, its trusted senders with their recovery keys, and the default name.
 struct KeychainContents {
+    /// The secret of a device key.
+    enum Secret {
+        case usable(DeviceKey)
+        /// Of suite 2, with which this build cannot compute: the item keeps it, and everything else in it works.
+        case kept(KeptSecret)
+
+        fileprivate func withBytes(_ body: (Span<UInt8>) -> Void) {
+            switch self {
+            case .usable(let key): key.withScalar(body)
+            case .kept(let secret): secret.bytes.withSpan(body)
+            }
+        }
+    }
+
+    final class KeptSecret: Sendable {
+        fileprivate let bytes: SecretBytes
+
+        fileprivate init(_ bytes: Span<UInt8>) { self.bytes = SecretBytes(copying: bytes) }
+    }
+
     /// A device key with its secret.
     struct KeyRow: DeviceKeyEntry {
         let name: String
         let topic: Topic?
-        let key: DeviceKey
+        let publicKey: DevicePublicKey
+        let secret: Secret
         let generation: UInt64
         var state: DeviceKeyRecord.State
         let createdAt: Timestamp
         var retiresAt: Timestamp?
-
-        var publicKey: DevicePublicKey { key.publicKey }
     }
 
     var defaultName: String?
@@ -36,7 +55,8 @@ struct KeychainContents {
 ///     32   SHA-256 of all the preceding bytes: distinguishes damage from a newer form
 ///
 ///     table   text default name, or empty; u32 k, k keys; u32 m, m senders; u32 r, r recoveries
-///     key     text name; text topic, or empty; u8 suite; u64 generation; u8 state; u64 created; u64 retires, in state 3 only
+///     key     text name; text topic, or empty; u8 suite; u64 generation; u8 state; u64 created; u64 retires, in state 3 only;
+///             1,216 bytes public key, in suite 2 only, because not every build can compute it
 ///     sender  u64 number; text name; text topic, or empty; 32 bytes key; u8 state; u64 created;
 ///             u8 1 and u64 verifies until, or u8 0; u8 1 and 181 bytes statement, or u8 0
 ///     recovery  text name of the sender; u8 n, n times 32 bytes recovery key; u32 serial; unless it is 0, 53 bytes
@@ -102,7 +122,7 @@ extension KeychainContents {
                     place += bytes.count
                 }
                 write(head.span, &output)
-                for row in keys { row.key.withScalar { write($0, &output) } }
+                for row in keys { row.secret.withBytes { write($0, &output) } }
                 let digest = output.withSpan { SHA256.digest($0.extracting(0..<end)) }
                 write(digest.span, &output)
             })
@@ -120,6 +140,7 @@ extension KeychainContents {
             table.append(row.state.rawValue)
             table.append(bigEndian: row.createdAt.milliseconds)
             if let retiresAt = row.retiresAt { table.append(bigEndian: retiresAt.milliseconds) }
+            if row.publicKey.suite == .xwing { table += row.publicKey.bytes }
         }
         table.append(bigEndian: UInt32(truncatingIfNeeded: senders.count))
         for row in senders {
@@ -221,16 +242,26 @@ private struct ByteReader {
     mutating func key(_ scalar: Span<UInt8>) throws(KeyStoreError) -> KeychainContents.KeyRow {
         let (name, topic) = (try name(), try topic())
         guard let suite = CipherSuite(rawValue: try integer()) else { throw KeychainContents.damaged }
-        guard suite.isSupported else { throw .unsupportedSuite }
         let generation = try integer(UInt64.self)
-        guard let state = DeviceKeyRecord.State(rawValue: try integer()),
-            let key = try? DeviceKey(scalar: scalar, suite)
-        else { throw KeychainContents.damaged }
+        guard let state = DeviceKeyRecord.State(rawValue: try integer()) else { throw KeychainContents.damaged }
         let createdAt = try time()
         let retiresAt = state == .retiring ? try time() : nil
+        let (publicKey, secret) = try secret(scalar, suite)
         return KeychainContents.KeyRow(
-            name: name, topic: topic, key: key, generation: generation, state: state, createdAt: createdAt,
-            retiresAt: retiresAt)
+            name: name, topic: topic, publicKey: publicKey, secret: secret, generation: generation, state: state,
+            createdAt: createdAt, retiresAt: retiresAt)
+    }
+
+    private mutating func secret(
+        _ scalar: Span<UInt8>, _ suite: CipherSuite
+    ) throws(KeyStoreError) -> (DevicePublicKey, KeychainContents.Secret) {
+        let bytes = suite == .xwing ? try bytes(suite.publicKeyLength) : nil
+        let written = bytes.map { DevicePublicKey(checked: $0) }
+        if let written, !suite.isSupported { return (written, .kept(KeychainContents.KeptSecret(scalar))) }
+        guard let key = try? DeviceKey(scalar: scalar, suite), key.publicKey == written ?? key.publicKey else {
+            throw KeychainContents.damaged
+        }
+        return (key.publicKey, .usable(key))
     }
 
     mutating func sender() throws(KeyStoreError) -> TrustedSenderRow {

@@ -97,12 +97,14 @@ public final class KeychainKeyStore: DeviceKeyStore {
         }
     }
 
-    /// Deletes a pending key that its provider has refused.
+    /// Retires a pending key that its provider has refused.
     @discardableResult
-    public func discardPendingDeviceKey(
-        _ key: DevicePublicKey, named name: String?
+    public func retirePendingDeviceKey(
+        _ key: DevicePublicKey, named name: String?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> Bool {
-        try change { (store) throws(KeyStoreError) in try store.discardPendingDeviceKey(key, named: name) }
+        try change { (store) throws(KeyStoreError) in
+            try store.retirePendingDeviceKey(key, named: name, grace: grace, at: now)
+        }
     }
 
     /// Activates the pending key of a name.
@@ -271,14 +273,18 @@ final class KeychainTransaction: DeviceStorage, KeyNames {
 
     func deviceKeyRow(id: KeyID) -> KeychainContents.KeyRow? { contents.keys.first { $0.publicKey.id == id } }
 
-    func secret(of row: KeychainContents.KeyRow) -> DeviceKey { row.key }
+    func secret(of row: KeychainContents.KeyRow) throws(KeyStoreError) -> DeviceKey {
+        guard case .usable(let key) = row.secret else { throw .unsupportedSuite }
+        return key
+    }
 
     func addDeviceKey(
         _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State,
         at now: Timestamp
     ) -> KeychainContents.KeyRow {
         let row = KeychainContents.KeyRow(
-            name: name, topic: topic, key: key, generation: generation, state: state, createdAt: now)
+            name: name, topic: topic, publicKey: key.publicKey, secret: .usable(key), generation: generation,
+            state: state, createdAt: now)
         change { $0.keys.append(row) }
         return row
     }

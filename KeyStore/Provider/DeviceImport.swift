@@ -50,12 +50,14 @@ extension SQLiteKeyStore {
 
     /// Imports many changes, 50 000 per transaction.
     ///
-    /// A registration with `updatedAt` is what another store had at that time, and is accepted as it is if that is
-    /// later than what this store has; so two stores that import each other's exports end up equal. The other store has
-    /// checked who may have the device and its key. A registration without it is treated as by `addDevice`, unless the
+    /// A registration with `updatedAt` is what another store had at that time. It is accepted if its key has a later suite
+    /// or generation than this store's, or the same and a later time; so two stores that import each other's exports end up
+    /// equal, and a device that repeats an old record at one of them does not win. The other store has checked who may have
+    /// the device and its key, and can seal to it. A registration without it is treated as by `addDevice`, unless the
     /// device was removed: then its key must be newer than the removal. A removal is accepted unless the device
     /// registered after it. Times later than `now` count as `now`; a change whose time is more than a day ahead is
-    /// refused. `replace` accepts a change whatever is stored, except a key that another device holds.
+    /// refused. `replace` accepts a change whatever is stored, except a key that another device holds, and, without
+    /// `updatedAt`, one that this build cannot seal to.
     ///
     /// Changes are applied in the order of their ids, so one large batch costs less than many small ones; changes of
     /// the same device are applied in the given order.
@@ -64,7 +66,8 @@ extension SQLiteKeyStore {
     /// no harm.
     ///
     /// - Returns: Counts, and the changes that were refused: `invalidName`, `futureTime`, `generationRollback`,
-    ///   `generationTooHigh`, `suiteDowngrade`, `unsupportedSuite`, `topicMismatch`, `userMismatch`, `keyTaken`, and `corruptStore` if the stored row is damaged.
+    ///   `generationTooHigh`, `suiteDowngrade`, `unsupportedSuite`, `topicMismatch`, `userMismatch`, `keyTaken`, and
+    ///   `corruptStore` if the stored row is damaged.
     /// - Throws: Errors that concern the whole store: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
     public func importDevices(
         _ batch: [DeviceChange], replace: Bool = false, at now: Timestamp
@@ -177,7 +180,8 @@ extension StoreTransaction {
             let outcome: ChangeOutcome
             if replace {
                 let time = min(updatedAt ?? now, now)
-                outcome = .registered(try take(registration, id: id, owner: owner, updatedAt: time))
+                outcome = .registered(
+                    try take(registration, id: id, owner: owner, updatedAt: time, isExported: updatedAt != nil))
             } else if let updatedAt {
                 outcome = try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now), at: now)
             } else {
@@ -194,7 +198,8 @@ extension StoreTransaction {
         }
     }
 
-    /// Accepts another store's record, unless this store's is later.
+    /// Accepts another store's record, unless this store's is later. [D-7] and [D-23] hold between stores too: an old
+    /// record that was repeated at the other one has a late time.
     private func merge(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp,
         at now: Timestamp
@@ -207,8 +212,8 @@ extension StoreTransaction {
             return .registered(.added)
         }
         let isSame = !new.says(somethingElseThan: old)
-        // If both registered in the same millisecond, both stores choose the later key.
-        guard (new.updatedAt, new.generation) > (old.updatedAt.plausible(at: now), old.generation) else {
+        let held = (old.publicKey.suite.rawValue, old.generation, old.updatedAt.plausible(at: now))
+        guard (new.publicKey.suite.rawValue, new.generation, new.updatedAt) > held else {
             return isSame && new.updatedAt == old.updatedAt ? .unchanged : .stale
         }
         try put(DeviceRow(new))

@@ -22,10 +22,10 @@ extension SQLiteKeyStore {
     /// whatever is stored for this device, which was set up again; the device itself must never decide this.
     ///
     /// - Throws: `invalidName`; `suiteDowngrade` for a key of suite 1 after one of suite 2; `unsupportedSuite` for a key
-    ///   that this build cannot seal to; `userMismatch` for a device of another user, or another key without a user; `generationRollback` for a lower
-    ///   generation than the stored one, or the same with another key; `generationTooHigh`; `topicMismatch` for a device
-    ///   stored for another app; `keyTaken` for a key that another device holds, unless both are known to be the
-    ///   same user's.
+    ///   that this build cannot seal to, unless it is stored for this device; `userMismatch` for a device of another user,
+    ///   or another key without a user; `generationRollback` for a lower generation than the stored one, or the same with
+    ///   another key; `generationTooHigh`; `topicMismatch` for a device stored for another app; `keyTaken` for a key that
+    ///   another device holds, unless both are known to be the same user's.
     @discardableResult
     public func addDevice(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner = .unchanged, replace: Bool = false,
@@ -88,10 +88,7 @@ extension StoreTransaction {
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try StoreName.checkDeviceID(id)
         try owner.check()
-        if replace {
-            guard registration.publicKey.suite.isSupported else { throw .unsupportedSuite }
-            return try take(registration, id: id, owner: owner, updatedAt: now)
-        }
+        if replace { return try take(registration, id: id, owner: owner, updatedAt: now, isExported: false) }
         let old = try device(id: id)?.record
         let user = owner.user(after: old?.user)
         if let old, let oldUser = old.user {
@@ -159,7 +156,7 @@ extension StoreTransaction {
         }
     }
 
-    /// A device that has changed over to suite 2 never goes back, and a key that cannot be sealed to is not stored. [D-23, D-24]
+    /// A device that has changed over to suite 2 never goes back. [D-23]
     private func checkSuite(
         of registration: DeviceRegistration, id: String, after old: DeviceRecord?
     ) throws(KeyStoreError) {
@@ -170,7 +167,13 @@ extension StoreTransaction {
                 "device '\(id)' has a post-quantum key, and this one is not: somebody may want to read what is sent to it"
             )
         }
-        guard suite.isSupported else { throw .unsupportedSuite }
+        try checkCanSeal(to: registration.publicKey, after: old)
+    }
+
+    /// A key that cannot be sealed to is not stored. One that another server of the provider has stored stays: a phone
+    /// that is told otherwise retires the key that its pushes are sealed to. [D-24]
+    private func checkCanSeal(to key: DevicePublicKey, after old: DeviceRecord?) throws(KeyStoreError) {
+        guard key.suite.isSupported || key == old?.publicKey else { throw .unsupportedSuite }
     }
 
     /// A phone that makes a key a day for three years stays below it; someone who could register the largest
@@ -200,17 +203,19 @@ extension StoreTransaction {
         }
     }
 
-    /// Accepts a registration whatever is stored, which also repairs a damaged row.
+    /// Accepts a registration whatever is stored, which also repairs a damaged row. What another store exported it can
+    /// seal to.
     func take(
-        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
+        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp, isExported: Bool
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        var oldUser: String?
+        var old: DeviceRecord?
         do throws(KeyStoreError) {
-            oldUser = try device(id: id)?.record.user
+            old = try device(id: id)?.record
         } catch {
             guard error.code == .corruptStore else { throw error }
         }
-        let user = owner.user(after: oldUser)
+        if !isExported { try checkCanSeal(to: registration.publicKey, after: old) }
+        let user = owner.user(after: old?.user)
         try claimKey(registration.publicKey, for: id, of: user, at: updatedAt)
         let isNew = try !delete(DeviceRow.self, key: .text(id))
         try put(

@@ -1,4 +1,5 @@
 import ModelKeychain
+import PostQuantum
 import Pushcrypt
 import Testing
 
@@ -19,10 +20,10 @@ struct KeychainContentsTests {
     /// A key as the table has it: active, or retiring at a moment.
     private static func key(
         _ name: String = "default", topic: String = "", suite: UInt8 = 1, generation: UInt64 = 1, state: UInt8 = 2,
-        retires: UInt64? = nil
+        retires: UInt64? = nil, publicKey: Bytes = []
     ) -> Bytes {
         let head = text(name) + text(topic) + [suite] + number(generation)
-        return head + [state] + number(5) + (retires.map(number) ?? [])
+        return head + [state] + number(5) + (retires.map(number) ?? []) + publicKey
     }
 
     private static func sender(
@@ -58,12 +59,53 @@ struct KeychainContentsTests {
         return try KeychainContents.parse(span).contents
     }
 
+    private func key(of row: KeychainContents.KeyRow) throws -> DeviceKey {
+        try KeychainTransaction(KeychainContents()).secret(of: row)
+    }
+
+    private static let postQuantumKey = Bytes(repeating: 0, count: 1184) + [9] + Bytes(repeating: 0, count: 31)
+
+    /// A build without X-Wing keeps a key that it cannot use, and everything beside it works.
+    @Test(.enabled(if: !CipherSuite.xwing.isSupported)) func aKeyOfSuite2IsKept() throws {
+        let bytes = Self.item(
+            keys: [
+                Self.key(state: 3, retires: 7), Self.key(suite: 2, generation: 2, publicKey: Self.postQuantumKey),
+            ], scalars: [Bytes(2...33), Self.scalar])
+        let contents = try parse(bytes)
+        #expect(try key(of: contents.keys[0]).scalar == Bytes(2...33))
+        #expect(contents.keys[1].publicKey.bytes == Self.postQuantumKey)
+        #expect(code { try key(of: contents.keys[1]) } == .unsupportedSuite)
+        #expect(contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
+
+        let keychain = ModelKeychain()
+        let store = KeychainKeyStore(items: keychain.process("group"), accessGroup: "group")
+        let first = try store.generateDeviceKey(at: start)
+        // The Keychain knows the item's revision.
+        keychain.replaceData { Self.sealed([3] + $0[1..<17] + bytes[17..<bytes.count - 32]) }
+        #expect(try store.deviceKeys().map(\.publicKey.suite) == [.x25519, .xwing])
+        #expect(first.publicKey.suite == .x25519)
+        #expect(try store.purgeRetiredDeviceKeys(at: start).count == 1)
+        #expect(try store.purgeDeviceKeys(named: "default").count == 1)
+    }
+
+    /// The public key of the table must be that of the seed.
+    @Test(.postQuantum) func aKeyOfSuite2HasItsOwnPublicKey() throws {
+        let seed = Self.scalar.span
+        let own = try DeviceKey(scalar: seed, .xwing).publicKey
+        let row = try #require(
+            try parse(Self.item(keys: [Self.key(suite: 2, publicKey: own.bytes)])).keys.first)
+        #expect(try key(of: row).publicKey == own)
+        let other = Self.item(keys: [Self.key(suite: 2, publicKey: Self.postQuantumKey)])
+        #expect(code { try parse(other) } == .corruptStore)
+    }
+
     @Test func anItemHasTheseBytes() throws {
         let contents = try parse(Self.item())
         let row = try #require(contents.keys.first)
         #expect(contents.defaultName == "default" && contents.keys.count == 1 && contents.senders.isEmpty)
         #expect(row.name == "default" && row.topic == nil && row.generation == 1 && row.state == .active)
-        #expect(row.createdAt.milliseconds == 5 && row.retiresAt == nil && row.key.scalar == Self.scalar)
+        #expect(row.createdAt.milliseconds == 5 && row.retiresAt == nil)
+        #expect(try key(of: row).scalar == Self.scalar)
         let written = contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) }
         #expect(written == Self.item())
     }
@@ -131,6 +173,7 @@ struct KeychainContentsTests {
         ("a topic that is no bundle id", item(keys: [key(topic: "a b")])),
         ("suite 0", item(keys: [key(suite: 0)])),
         ("suite 3", item(keys: [key(suite: 3)])),
+        ("a key of suite 2 without its public key", item(keys: [key(suite: 2)])),
         ("state 0", item(keys: [key(state: 0)])),
         ("state 4", item(keys: [key(state: 4)])),
         ("an active key with an end date", item(keys: [key(retires: 7)])),

@@ -26,11 +26,52 @@ struct PostQuantumStoreTests {
         #expect(try store.device(id: "a") == nil)
         let made = code { try store.generateDeviceKey(named: "x", topic: nil, suite: .xwing, at: start) }
         #expect(made == .unsupportedSuite)
+        for replace in [false, true] {
+            let result = try store.importDevices(
+                [.registered(id: "a", registration(key, 1))], replace: replace, at: start)
+            #expect(result.refused.map(\.error.code) == [.unsupportedSuite])
+        }
         // Another store's record is kept: that one can seal to it.
-        let result = try store.importDevices(
-            [.registered(id: "a", registration(key, 1), owner: .nobody, updatedAt: start)], at: start)
-        #expect(result.added == 1)
+        let exported = DeviceChange.registered(id: "a", registration(key, 1), owner: .nobody, updatedAt: start)
+        #expect(try store.importDevices([exported], at: start).added == 1)
         #expect(try store.device(id: "a")?.publicKey == key)
+        #expect(try store.importDevices([exported], replace: true, at: start).updated == 1)
+    }
+
+    /// Another server has stored the key, and its reply was lost: told that it is refused, the phone would retire it.
+    @Test(.enabled(if: !CipherSuite.xwing.isSupported)) func aKeyThatIsHeldIsNotRefused() throws {
+        let store = try Home(.memory).store
+        let key = try plainKey()
+        _ = try store.importDevices([.registered(id: "a", registration(key, 2), updatedAt: start)], at: start)
+        for replace in [false, true] {
+            _ = try store.addDevice(registration(key, 2), id: "a", replace: replace, at: start)
+            #expect(try store.device(id: "a")?.publicKey == key)
+            let other = registration(try plainKey(10), 3)
+            #expect(code { try store.addDevice(other, id: "a", replace: replace, at: start) } == .unsupportedSuite)
+        }
+        #expect(try store.importDevices([.registered(id: "a", registration(key, 2))], at: start).unchanged == 1)
+    }
+
+    /// A device repeats an old record at another store, whose export is then the later one.
+    @Test func noExportTakesADeviceBack() throws {
+        let store = try Home(.memory).store
+        let (first, second, third) = (DeviceKey().publicKey, DeviceKey().publicKey, try plainKey())
+        func change(_ key: DevicePublicKey, _ generation: UInt64, at time: UInt64) -> DeviceChange {
+            .registered(id: "a", registration(key, generation), owner: .nobody, updatedAt: start + time)
+        }
+        for step in [(second, 2, 10), (third, 3, 20)] as [(key: DevicePublicKey, generation: UInt64, time: UInt64)] {
+            let taken = try store.importDevices([change(step.key, step.generation, at: step.time)], at: start + 100)
+            #expect(taken.added + taken.updated == 1)
+            let repeated = try store.importDevices([change(first, 1, at: step.time + 5)], at: start + 100)
+            #expect(repeated.stale == 1)
+            #expect(try store.device(id: "a")?.publicKey == step.key)
+        }
+        // Not even with a later generation.
+        #expect(try store.importDevices([change(first, 9, at: 50)], at: start + 100).stale == 1)
+        #expect(try store.importDevices([change(first, 9, at: 50)], replace: true, at: start + 100).updated == 1)
+        #expect(try store.device(id: "a")?.publicKey == first)
+        // The later suite wins, whenever it was registered.
+        #expect(try store.importDevices([change(third, 3, at: 20)], at: start + 100).updated == 1)
     }
 
     @Test(.postQuantum) func aDeviceChangesOverAndNeverBack() throws {
@@ -102,16 +143,48 @@ struct PostQuantumStoreTests {
     }
 
     @Test(.postQuantum, arguments: DeviceStoreKind.allCases)
-    func aRefusedKeyIsDiscardedWhileItIsPending(_ kind: DeviceStoreKind) throws {
+    func aRefusedKeyOfSuite2LeavesTheActiveKeyItsSuite(_ kind: DeviceStoreKind) throws {
         let store = try kind.postQuantumStore()
-        let only = try store.generateDeviceKey(named: "default", topic: nil, suite: .xwing, at: start)
-        #expect(try !store.discardPendingDeviceKey(only.publicKey, named: nil))
+        _ = try store.generateDeviceKey(at: start)
+        let refused = try store.rotateDeviceKey(named: nil, suite: .xwing, at: start)
+        try store.retirePendingDeviceKey(refused.publicKey, named: nil, grace: .days(1), at: start)
+        let next = try store.rotateDeviceKey(at: start)
+        #expect(next.publicKey.suite == .x25519 && next.generation == 3)
+    }
+
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aRefusedKeyRetiresWhileItIsPending(_ kind: DeviceStoreKind) throws {
+        let store = try kind.postQuantumStore()
+        func retire(_ key: DeviceKeyRecord, named name: String? = nil) throws -> Bool {
+            try store.retirePendingDeviceKey(key.publicKey, named: name, grace: .days(31), at: start)
+        }
+        let only = try store.generateDeviceKey(at: start)
+        #expect(try !retire(only))
         let pending = try store.rotateDeviceKey(at: start)
-        #expect(try !store.discardPendingDeviceKey(only.publicKey, named: nil))
-        #expect(try !store.discardPendingDeviceKey(pending.publicKey, named: "other"))
-        #expect(try store.discardPendingDeviceKey(pending.publicKey, named: nil))
-        #expect(try !store.discardPendingDeviceKey(pending.publicKey, named: nil))
-        #expect(try store.deviceKeys() == [only])
+        #expect(try !retire(only) && !retire(pending, named: "other"))
+        #expect(try retire(pending))
+        #expect(try !retire(pending))
+        #expect(try store.deviceKeys().map(\.state) == [.active, .retiring])
+        #expect(try store.deviceKey(id: pending.keyID, at: start.adding(.days(31))) != nil)
+        #expect(try store.deviceKey(id: pending.keyID, at: start.adding(.days(31)) + 1) == nil)
+        #expect(try store.rotateDeviceKey(at: start).generation == 3)
+    }
+
+    /// One of the provider's servers has accepted the key before another refused it.
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aRefusedKeyThatIsAcknowledgedBecomesActive(_ kind: DeviceStoreKind) throws {
+        let store = try kind.postQuantumStore()
+        let first = try store.generateDeviceKey(at: start)
+        let refused = try store.rotateDeviceKey(at: start)
+        try store.retirePendingDeviceKey(refused.publicKey, named: nil, grace: .days(31), at: start)
+        #expect(try store.confirmDeviceKey(at: start) == nil)
+        #expect(try store.confirmDeviceKey(acknowledged: refused.keyID, at: start)?.keyID == refused.keyID)
+        #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
+        // A key that was replaced never comes back.
+        #expect(try store.confirmDeviceKey(acknowledged: first.keyID, at: start) == nil)
+        let next = try store.rotateDeviceKey(at: start)
+        #expect(try store.confirmDeviceKey(acknowledged: next.keyID, at: start) != nil)
+        #expect(try store.confirmDeviceKey(acknowledged: refused.keyID, at: start) == nil)
     }
 }
 

@@ -16,6 +16,16 @@ import Testing
         #expect(Delivery(fallback: reason, for: push).shown == Scene.fallback)
     }
 
+    /// It can only be named by an envelope of another suite. [O-3.1]
+    @Test func aKeyThatThisBuildCannotUseIsUnknown() throws {
+        let phone = try Installation(.sqlite)
+        let provider = try Provider()
+        try phone.launch(with: provider)
+        let push = try provider.push(to: phone.device(), at: .start)
+        phone.store.fail(with: KeyStoreError(.unsupportedSuite, ""))
+        #expect(try phone.receive(push) == "unknown-recipient-key")
+    }
+
     // MARK: Rows that somebody else has changed
 
     private static let changes: [String] = [

@@ -199,8 +199,14 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
             if key.state == .pending && key.publicKey == acknowledged.report.publicKey {
                 plan.steps.append(.confirm(key.keyID))
             }
-            var reasons = try self.reasons(against: acknowledged, key: key, circumstances, now)
-            if let account, changesOver(key, account, now) { reasons.append(.postQuantumPermitted) }
+            let mayTryPostQuantum = account?.mayTryPostQuantum(at: now) ?? true
+            var reasons = try self.reasons(
+                against: acknowledged, key: key, mayTryPostQuantum: mayTryPostQuantum, circumstances, now)
+            if let account, account.permitsPostQuantum, mayTryPostQuantum, CipherSuite.xwing.isSupported,
+                key.state == .active, key.publicKey.suite < .xwing
+            {
+                reasons.append(.postQuantumPermitted)
+            }
             if !reasons.isEmpty { plan.steps.append(.registerAgain(reasons)) }
         } else {
             plan.steps.append(.register)
@@ -209,18 +215,9 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         return plan
     }
 
-    /// Whether the next key is one of suite 2. Nothing leads back.
-    private func changesOver(_ key: DeviceKeyRecord, _ account: EnrolmentState.Account, _ now: Timestamp) -> Bool {
-        guard account.permitsPostQuantum, CipherSuite.xwing.isSupported, key.state == .active,
-            key.publicKey.suite < .xwing
-        else { return false }
-        // A clock that was set back does not tell how long ago it was.
-        return account.postQuantumRefusedAt.map { now < $0 || $0.adding(.days(30)) <= now } ?? true
-    }
-
     /// Returns why the last report to the provider is no longer enough.
     private func reasons(
-        against acknowledged: EnrolmentState.Acknowledgement, key: DeviceKeyRecord,
+        against acknowledged: EnrolmentState.Acknowledgement, key: DeviceKeyRecord, mayTryPostQuantum: Bool,
         _ circumstances: EnrolmentCircumstances, _ now: Timestamp
     ) throws(KeyStoreError) -> [EnrolmentPlan.Reason] {
         let last = acknowledged.report
@@ -228,7 +225,9 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         var reasons: [EnrolmentPlan.Reason] = []
         if present.publicKey != last.publicKey {
             reasons.append(.keyNotAcknowledged)
-        } else if let keyAge = policy.keyAge, key.state == .active, key.createdAt.adding(keyAge) < now {
+        } else if let keyAge = policy.keyAge, key.state == .active, key.createdAt.adding(keyAge) < now,
+            key.publicKey.suite < .xwing || mayTryPostQuantum
+        {
             reasons.append(.keyIsOld)
         }
         if present.sender != last.sender { reasons.append(.senderChanged) }

@@ -29,16 +29,35 @@ public struct EnrolmentState: Hashable, Sendable {
         /// The id under which the provider stores this account of this installation.
         let device: String
         var acknowledged: Acknowledgement?
-        /// Whether the last reply permits a key of suite 2.
+        /// Whether the last reply permits a key of suite 2, or the account had one under an earlier id.
         var permitsPostQuantum = false
         /// When the provider last refused a key of suite 2.
         var postQuantumRefusedAt: Timestamp?
+
+        /// Whether the provider has sealed to a key of suite 2.
+        var hasChangedOver: Bool { acknowledged?.report.publicKey.suite == .xwing }
+
+        /// Whether the account's next first key is of suite 2.
+        var isPostQuantum: Bool { permitsPostQuantum || hasChangedOver }
+
+        /// Whether a new key of suite 2 may be tried: 30 days after a refusal.
+        func mayTryPostQuantum(at now: Timestamp) -> Bool {
+            // A clock that was set back does not tell how long ago it was.
+            postQuantumRefusedAt.map { now < $0 || $0.adding(.days(30)) <= now } ?? true
+        }
+    }
+
+    /// An account that has lost its device id, and begins again with a key of suite 2. [D-25]
+    struct ChangedOver: Hashable, Sendable {
+        let name: String
+        var refusedAt: Timestamp?
     }
 
     /// The maximum number of pending withdrawals.
     static let maximumWithdrawals = 64
 
     var accounts: [Account] = []
+    var changedOver: [ChangedOver] = []
 
     /// Device ids that the provider should forget, oldest first: the app tells it, and then calls
     /// `removeWithdrawal(of:)`.
@@ -62,7 +81,12 @@ public struct EnrolmentState: Hashable, Sendable {
         if let account = account(name) { return account.device }
         // 16 random bytes: no other installation has the same.
         let device = Sodium.randomBytes(16).hex
-        accounts.append(Account(name: name, device: device))
+        var account = Account(name: name, device: device)
+        if let index = changedOver.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+            account.permitsPostQuantum = true
+            account.postQuantumRefusedAt = changedOver.remove(at: index).refusedAt
+        }
+        accounts.append(account)
         return device
     }
 
@@ -80,11 +104,18 @@ public struct EnrolmentState: Hashable, Sendable {
 
     /// Removes an account.
     ///
-    /// - Parameter withdrawing: Whether the provider should forget the device too; false if another phone may still use
-    ///   its id.
-    mutating func remove(_ name: String, withdrawing: Bool) {
+    /// - Parameters:
+    ///   - withdrawing: Whether the provider should forget the device too; false if another phone may still use its id.
+    ///   - changesOver: Whether the account begins again with a key of suite 2; nil for a log-out.
+    mutating func remove(_ name: String, withdrawing: Bool, changesOver: Bool? = nil) {
+        if changesOver == nil { changedOver.removeAll { $0.name.utf8.elementsEqual(name.utf8) } }
         guard let index = index(of: name) else { return }
         let account = accounts.remove(at: index)
+        if let changesOver, changesOver || account.isPostQuantum {
+            // A refusal delays a change, and is no way back.
+            changedOver.append(
+                ChangedOver(name: name, refusedAt: account.hasChangedOver ? nil : account.postQuantumRefusedAt))
+        }
         guard withdrawing else { return }
         withdrawals.append(account.device)
         withdrawals.removeFirst(max(0, withdrawals.count - Self.maximumWithdrawals))
@@ -140,7 +171,8 @@ public struct EnrolmentStateError: CodedError {
 //      "accounts":[{"name":"…","device":"32 hex digits","post_quantum":true,"post_quantum_refused":…,
 //                   "acknowledged":{"public_key":"pcr1…","sender":"pcs1…","recovery":["pcv1…"],"app_version":"…",
 //                                   "token":"32 hex digits","alerts":true,"at":…}}],
-//      "withdrawals":["32 hex digits"]}
+//      "withdrawals":["32 hex digits"],
+//      "changed_over":[{"name":"…","refused":…}]}
 extension EnrolmentState {
     private static let version = 1
 
@@ -162,6 +194,12 @@ extension EnrolmentState {
             guard let device = value.string else { throw .damaged }
             self.withdrawals.append(device)
         }
+        guard let changedOver = root["changed_over"] else { return }
+        guard changedOver.kind == .array else { throw .damaged }
+        for value in changedOver.elements {
+            guard let name = value["name"]?.string else { throw .damaged }
+            self.changedOver.append(ChangedOver(name: name, refusedAt: try value.time("refused")))
+        }
     }
 
     /// The state as minified JSON.
@@ -171,6 +209,15 @@ extension EnrolmentState {
             json.integer(Self.version, for: "version")
             json.array(for: "accounts") { json in for account in accounts { account.write(to: &json) } }
             json.array(for: "withdrawals") { json in for device in withdrawals { json.string(device) } }
+            guard !changedOver.isEmpty else { return }
+            json.array(for: "changed_over") { json in
+                for account in changedOver {
+                    json.object { json in
+                        json.string(account.name, for: "name")
+                        if let refusedAt = account.refusedAt { json.integer(refusedAt.milliseconds, for: "refused") }
+                    }
+                }
+            }
         }
         return json.bytes
     }
@@ -185,10 +232,7 @@ extension EnrolmentState.Account {
             guard let isPermitted = value.bool else { throw .damaged }
             permitsPostQuantum = isPermitted
         }
-        if let value = value["post_quantum_refused"] {
-            guard let time = value.integer.flatMap(UInt64.init(exactly:)) else { throw .damaged }
-            postQuantumRefusedAt = Timestamp(milliseconds: time)
-        }
+        postQuantumRefusedAt = try value.time("post_quantum_refused")
     }
 
     fileprivate func write(to json: inout JSONWriter) {
@@ -237,6 +281,13 @@ extension EnrolmentState.Acknowledgement {
 }
 
 extension JSONValue {
+    /// Parses an optional time; throws if it is present but invalid.
+    fileprivate func time(_ name: String) throws(EnrolmentStateError) -> Timestamp? {
+        guard let value = self[name] else { return nil }
+        guard let time = value.integer.flatMap(UInt64.init(exactly:)) else { throw .damaged }
+        return Timestamp(milliseconds: time)
+    }
+
     /// Parses an optional member; throws if it is present but invalid.
     fileprivate func read<R>(_ name: String, _ parse: (String) -> R?) throws(EnrolmentStateError) -> R? {
         guard let value = self[name] else { return nil }

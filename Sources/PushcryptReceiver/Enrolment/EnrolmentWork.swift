@@ -24,10 +24,10 @@ public struct EnrolmentResult: Hashable, Sendable {
         case acknowledged
         /// The reply is about another key than the account has now, or the account has logged out: nothing has changed.
         case anotherKey
-        /// The provider has refused the registration. After `unsupportedSuite` a pending post-quantum key is deleted, the
+        /// The provider has refused the registration. After `unsupportedSuite` a pending post-quantum key retires, the
         /// active key stays, and another is tried after 30 days. After `generationRollback`, `generationTooHigh`,
-        /// `suiteDowngrade`, `userMismatch` and `keyTaken` the account's keys are deleted, and the next reconciliation registers a new key under a new
-        /// device id.
+        /// `suiteDowngrade`, `userMismatch` and `keyTaken`, and after `unsupportedSuite` for an account's first key, the
+        /// account's keys are deleted, and the next reconciliation registers a new key under a new device id.
         case refused(RegistrationReply.Refusal)
     }
 
@@ -107,11 +107,10 @@ extension Enrolment {
                 return EnrolmentResult(key: .anotherKey, sender: .none)
             }
             if refusal == .unsupportedSuite, request.record.publicKey.suite == .xwing {
-                // Deleted last: if it is not, the next launch sends the key again, and is refused again.
-                state.refusePostQuantum(by: account, at: now)
-                try store.discardPendingDeviceKey(request.record.publicKey, named: account)
+                try refusePostQuantum(request.record.publicKey, &state, now)
+            } else {
+                try startAgain(after: refusal, &state)
             }
-            try startAgain(after: refusal, &state)
             return EnrolmentResult(key: .refused(refusal), sender: .none)
         case .acknowledged(let key):
             guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey, sender: .none) }
@@ -144,15 +143,16 @@ extension Enrolment {
         _ reasons: [EnrolmentPlan.Reason], _ plan: EnrolmentPlan, _ state: inout EnrolmentState, _ now: Timestamp
     ) throws(KeyStoreError) -> EnrolmentRequest {
         // The phone that was backed up may still use this id, so it is not withdrawn.
-        if reasons.contains(.keysLost) { state.remove(account, withdrawing: false) }
+        if reasons.contains(.keysLost) { state.remove(account, withdrawing: false, changesOver: false) }
+        let device = state.deviceID(of: account)
         let key = try key(
-            isTooOld: reasons.contains(.keyIsOld), changesOver: reasons.contains(.postQuantumPermitted), now)
+            isTooOld: reasons.contains(.keyIsOld), changesOver: reasons.contains(.postQuantumPermitted), state, now)
         // First, so that no pin lacks them.
         try replaceRecoveryKeys()
         try pinBuiltInSender(now)
         let report = try report(of: key, plan.circumstances)
         let record = DeviceRegistration(
-            deviceID: state.deviceID(of: account), publicKey: key.publicKey, topic: topic, generation: key.generation,
+            deviceID: device, publicKey: key.publicKey, topic: topic, generation: key.generation,
             createdAt: key.createdAt, pinnedSender: report.sender, recoveryKeys: report.recoveryKeys,
             appVersion: report.appVersion)
         return EnrolmentRequest(record: record, report: report)
@@ -160,12 +160,31 @@ extension Enrolment {
 
     /// Returns the key to register; generates one if there is none.
     private func key(
-        isTooOld: Bool, changesOver: Bool, _ now: Timestamp
+        isTooOld: Bool, changesOver: Bool, _ state: EnrolmentState, _ now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         let keys = try deviceKeys()
-        guard !keys.isEmpty else { return try store.generateDeviceKey(named: account, topic: topic, at: now) }
+        guard !keys.isEmpty else {
+            let saved = state.account(account)
+            let isPostQuantum = saved.map { $0.isPostQuantum && $0.mayTryPostQuantum(at: now) } ?? false
+            return try store.generateDeviceKey(
+                named: account, topic: topic, suite: isPostQuantum && CipherSuite.xwing.isSupported ? .xwing : .x25519,
+                at: now)
+        }
         if let key = keys.current, !isTooOld, !changesOver { return key }
         return try store.rotateDeviceKey(named: account, suite: changesOver ? .xwing : nil, at: now)
+    }
+
+    /// Retires a pending key that the provider cannot seal to. [D-25]
+    private func refusePostQuantum(
+        _ key: DevicePublicKey, _ state: inout EnrolmentState, _ now: Timestamp
+    ) throws(KeyStoreError) {
+        state.refusePostQuantum(by: account, at: now)
+        // It opens, and its generation is taken, until after the next try: another server may have it.
+        let grace = max(policy.grace, .days(31))
+        let wasPending = try store.retirePendingDeviceKey(key, named: account, grace: grace, at: now)
+        // An account that began with it has no other; what was acknowledged once stays.
+        guard !wasPending, state.account(account)?.acknowledged == nil else { return }
+        try startAgain(withdrawing: true, changesOver: true, &state)
     }
 
     /// Gives up the device id and its keys, which the provider refuses permanently. [D-21]
@@ -181,8 +200,17 @@ extension Enrolment {
         case .userMismatch, .keyTaken: isOwn = false
         default: return
         }
+        // The refusal may tell that the id had a key of suite 2 before the backup.
+        let suites = try deviceKeys().map(\.publicKey.suite)
+        try startAgain(
+            withdrawing: isOwn, changesOver: refusal == .suiteDowngrade || suites.contains(.xwing), &state)
+    }
+
+    private func startAgain(
+        withdrawing: Bool, changesOver: Bool, _ state: inout EnrolmentState
+    ) throws(KeyStoreError) {
         _ = try store.purgeDeviceKeys(named: account)
-        state.remove(account, withdrawing: isOwn)
+        state.remove(account, withdrawing: withdrawing, changesOver: changesOver)
     }
 
     private func confirm(_ key: KeyID, _ now: Timestamp) throws(KeyStoreError) {

@@ -49,6 +49,22 @@ import Testing
         #expect(String(decoding: state.json, as: UTF8.self) == json)
     }
 
+    @Test func whatChangedOverIsWrittenUntilItIsEnrolled() throws {
+        let json =
+            #"{"version":1,"accounts":[{"name":"b","device":"d","post_quantum":true,"post_quantum_refused":5}],"#
+            + #""withdrawals":[],"changed_over":[{"name":"a","refused":7},{"name":"c"}]}"#
+        var state = try Self.state(json)
+        #expect(String(decoding: state.json, as: UTF8.self) == json)
+        _ = state.deviceID(of: "a")
+        #expect(state.account("a")?.isPostQuantum == true)
+        #expect(state.account("a")?.postQuantumRefusedAt?.milliseconds == 7)
+        state.remove("b", withdrawing: false, changesOver: false)
+        #expect(state.changedOver.map(\.name) == ["c", "b"])
+        #expect(state.changedOver.last?.refusedAt?.milliseconds == 5)
+        state.remove("c", withdrawing: true)
+        #expect(state.changedOver.map(\.name) == ["b"])
+    }
+
     @Test(arguments: [#"{"version":2}"#, #"{"accounts":7,"version":9007199254740993}"#])
     func aLaterVersionIsToldFromDamage(_ json: String) {
         #expect(throws: EnrolmentStateError.newer) { try Self.state(json) }
@@ -67,7 +83,10 @@ import Testing
         #"{"version":1,"accounts":[]}"#, #"{"version":1,"accounts":["a"],"withdrawals":[]}"#,
         #"{"version":1,"accounts":[{"name":"a"}],"withdrawals":[]}"#,
         #"{"version":1,"accounts":[{"name":"a","device":"d"},{"name":"a","device":"e"}],"withdrawals":[]}"#,
-        account(#","acknowledged":null"#), acknowledged(""),
+        #"{"version":1,"accounts":[],"withdrawals":[],"changed_over":{}}"#,
+        #"{"version":1,"accounts":[],"withdrawals":[],"changed_over":["a"]}"#,
+        #"{"version":1,"accounts":[],"withdrawals":[],"changed_over":[{"name":"a","refused":-1}]}"#,
+        account(#","post_quantum_refused":"1""#), account(#","acknowledged":null"#), acknowledged(""),
         acknowledged(#""public_key":"pcr1","alerts":true,"at":1"#),
         acknowledged(#""public_key":"\#(sender)","alerts":true,"at":1"#),
         acknowledged(#""public_key":"\#(device)","at":1"#),

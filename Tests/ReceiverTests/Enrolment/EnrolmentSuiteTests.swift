@@ -57,23 +57,39 @@ import Testing
         #expect(try provider.store.device(id: phone.device())?.publicKey.suite == .xwing)
     }
 
-    /// Another server of the provider has an older libsodium.
-    @Test(arguments: StoreKind.allCases) func aRefusedKeyIsDroppedAndTriedAgain(_ kind: StoreKind) throws {
+    /// Registers, and gets this refusal.
+    @discardableResult
+    private func refuse(
+        _ phone: Installation, _ refusal: RegistrationReply.Refusal, at now: Timestamp = .start
+    ) throws -> EnrolmentRequest {
+        guard case .plan(let plan) = phone.reconcile(at: now) else { throw Unexpected() }
+        var work = try phone.enrolment.begin(plan, at: now)
+        let request = try #require(work.request)
+        let result = try phone.enrolment.handle(
+            RegistrationReply(.refused(refusal)), to: request, state: &work.state, at: now)
+        #expect(result.key == .refused(refusal))
+        phone.file = work.state.json
+        return request
+    }
+
+    private func changedOver(_ kind: StoreKind) throws -> (Provider, Installation) {
+        var provider = try Provider()
+        provider.suites = [1, 2]
+        let phone = try Installation(kind)
+        for _ in 0..<3 { try phone.launch(with: provider) }
+        #expect(try phone.keys().last.map { [$0.state == .active, $0.publicKey.suite == .xwing] } == [true, true])
+        return (provider, phone)
+    }
+
+    /// Another server of the provider has an older libsodium and another store.
+    @Test(arguments: StoreKind.allCases) func aRefusedKeyRetiresAndTheNextIsTriedLater(_ kind: StoreKind) throws {
         var provider = try Provider()
         provider.suites = [1, 2]
         let phone = try Installation(kind)
         try phone.launch(with: provider)
-        let keys = try phone.keys()
-
-        guard case .plan(let plan) = phone.reconcile(at: .start) else { throw Unexpected() }
-        var work = try phone.enrolment.begin(plan, at: .start)
-        let request = try #require(work.request)
-        #expect(request.record.publicKey.suite == .xwing && request.record.suites == [1, 2])
-        let result = try phone.enrolment.handle(
-            RegistrationReply(.refused(.unsupportedSuite)), to: request, state: &work.state, at: .start)
-        #expect(result.key == .refused(.unsupportedSuite))
-        phone.file = work.state.json
-        #expect(try phone.keys() == keys)
+        let record = try refuse(phone, .unsupportedSuite).record
+        #expect(record.publicKey.suite == .xwing && record.suites == [1, 2] && record.generation == 2)
+        #expect(try phone.keys().map(\.state) == [.active, .retiring])
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
 
         // The pin of the first reply was in the refused record.
@@ -81,8 +97,119 @@ import Testing
         #expect(try phone.launch(with: provider, at: .start) == "nothing")
         try phone.launch(with: provider, at: .start.plus(days: 29))
         #expect(try phone.launch(with: provider, at: .start.plus(days: 29)) == "nothing")
-        #expect(try suites(phone) == [.x25519])
-        try phone.launch(with: provider, at: .start.plus(days: 30))
         #expect(try suites(phone) == [.x25519, .xwing])
+        try phone.launch(with: provider, at: .start.plus(days: 30))
+        #expect(try phone.keys().last.map { [$0.generation, $0.state == .active ? 1 : 0] } == [3, 1])
+        #expect(try suites(phone) == [.x25519, .xwing, .xwing])
+    }
+
+    /// A server with a new libsodium has stored the key, its reply was lost, and another server refused the key.
+    @Test(arguments: StoreKind.allCases) func aRefusedKeyThatAServerHasOpens(_ kind: StoreKind) throws {
+        var provider = try Provider()
+        provider.suites = [1, 2]
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        try phone.launch(with: provider, .replyLost)
+        let request = try refuse(phone, .unsupportedSuite)
+        for day in [0, 30] as [UInt64] {
+            let now = Timestamp.start.plus(days: day)
+            #expect(try phone.receive(provider.push(to: phone.device(), at: now), at: now) == "opened")
+        }
+        // The reply comes late.
+        var state = try phone.state
+        let reply = try RegistrationReply(json: provider.answer(request.record.json, at: .start))
+        #expect(try phone.enrolment.handle(reply, to: request, state: &state, at: .start).key == .acknowledged)
+        phone.file = state.json
+        #expect(try phone.keys().map(\.state) == [.retiring, .active])
+        #expect(try phone.launch(with: provider) == "nothing")
+    }
+
+    /// The same without the late reply: the older key is refused too, and the phone begins again with suite 2.
+    @Test(arguments: StoreKind.allCases) func aPhoneThatMissedItsChangeBeginsAgain(_ kind: StoreKind) throws {
+        var provider = try Provider()
+        provider.suites = [1, 2]
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        try phone.launch(with: provider, .replyLost)
+        try refuse(phone, .unsupportedSuite)
+        try phone.launch(with: provider)
+        #expect(phone.results.last?.key == .refused(.generationRollback))
+        try phone.launch(with: provider)
+        #expect(phone.results.last?.key == .acknowledged)
+        // The refusal is not forgotten.
+        #expect(try suites(phone) == [.x25519])
+        for _ in 0..<2 { try phone.launch(with: provider, at: .start.plus(days: 30)) }
+        #expect(try suites(phone) == [.x25519, .xwing])
+    }
+
+    /// Another device id, or a restored phone, is no way back. [D-25]
+    @Test(
+        arguments: StoreKind.allCases,
+        [.generationRollback, .generationTooHigh, .suiteDowngrade, .userMismatch, .keyTaken, nil]
+            as [RegistrationReply.Refusal?])
+    func noOtherDeviceIdLeadsBack(_ kind: StoreKind, _ refusal: RegistrationReply.Refusal?) throws {
+        let (provider, phone) = try changedOver(kind)
+        let device = try phone.device()
+        if let refusal {
+            phone.circumstances.pushToken = [7]
+            try refuse(phone, refusal)
+        } else {
+            _ = try phone.store.purgeDeviceKeys(named: "default")
+        }
+        try phone.launch(with: provider)
+        #expect(phone.results.last?.key == .acknowledged)
+        #expect(try phone.device() != device)
+        #expect(try suites(phone) == [.xwing])
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+    }
+
+    /// A phone from a backup that is older than its change, or a record that somebody kept.
+    @Test(arguments: StoreKind.allCases) func aPhoneThatWasRefusedAsOlderBeginsWithSuite2(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        try refuse(phone, .suiteDowngrade)
+        try phone.launch(with: provider)
+        #expect(try suites(phone) == [.xwing])
+        // A log-out ends it: the next user's provider decides.
+        try phone.logOut()
+        try phone.launch(with: provider)
+        #expect(try suites(phone) == [.x25519])
+    }
+
+    /// Only the first key of an account, which no provider has acknowledged, leads to suite 1.
+    @Test(arguments: StoreKind.allCases) func anOnlyKeyThatIsRefusedIsFollowedByOneOfSuite1(_ kind: StoreKind) throws {
+        let (provider, phone) = try changedOver(kind)
+        phone.circumstances.pushToken = [7]
+        // What was acknowledged stays.
+        try refuse(phone, .unsupportedSuite)
+        #expect(try suites(phone) == [.x25519, .xwing])
+        try refuse(phone, .userMismatch)
+        #expect(try suites(phone) == [])
+        for _ in 0..<2 { try phone.launch(with: provider) }
+        #expect(try suites(phone) == [.xwing])
+
+        let (_, other) = try changedOver(kind)
+        other.circumstances.pushToken = [7]
+        try refuse(other, .userMismatch)
+        try refuse(other, .unsupportedSuite)
+        #expect(try suites(other) == [])
+        try other.launch(with: provider)
+        #expect(other.results.last?.key == .acknowledged)
+        #expect(try suites(other) == [.x25519])
+    }
+
+    /// The provider's servers have all gone back to an older libsodium.
+    @Test(arguments: StoreKind.allCases) func anOldKeyOfSuite2IsTriedEvery30Days(_ kind: StoreKind) throws {
+        let (provider, phone) = try changedOver(kind)
+        let day31 = Timestamp.start.plus(days: 31)
+        try refuse(phone, .unsupportedSuite, at: day31)
+        let keys = try phone.keys().filter { $0.state != .retiring }
+        phone.circumstances.pushToken = [7]
+        let plan = try phone.launch(with: provider, at: day31)
+        #expect(plan.contains("token-changed") && !plan.contains("key-is-old"))
+        #expect(phone.results.last?.key == .acknowledged)
+        #expect(try phone.keys().filter { $0.state != .retiring } == keys)
+        #expect(try phone.launch(with: provider, at: .start.plus(days: 61)).contains("key-is-old"))
     }
 }

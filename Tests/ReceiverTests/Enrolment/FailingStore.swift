@@ -75,8 +75,10 @@ final class FailingStore: DeviceKeyStore {
         try writing.rotateDeviceKey(named: name, suite: suite, at: now)
     }
 
-    func discardPendingDeviceKey(_ key: DevicePublicKey, named name: String?) throws(KeyStoreError) -> Bool {
-        try writing.discardPendingDeviceKey(key, named: name)
+    func retirePendingDeviceKey(
+        _ key: DevicePublicKey, named name: String?, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> Bool {
+        try writing.retirePendingDeviceKey(key, named: name, grace: grace, at: now)
     }
 
     func confirmDeviceKey(
