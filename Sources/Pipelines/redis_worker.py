@@ -19,12 +19,14 @@ import redis
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 for name, text in ("url", "of the server"), ("from", "stream"), ("to", "stream"), ("refused", "stream"), ("name", "of this worker"):
     parser.add_argument(f"--{name}", required=True, help=text)
-parser.add_argument("--idle", type=float, default=30, help="seconds after which a worker that says nothing is dead (30)")
+parser.add_argument("--idle", type=float, help="seconds after which a worker that says nothing is dead (30, with send 300)")
 parser.add_argument("command", nargs="+")
 options = vars(parser.parse_args())
 sends = "send" in options["command"]
 if sends and "--in-order" not in options["command"]:
     parser.error("answers are paired with entries by order: add --in-order to send")
+# Otherwise what a sender tries again would be sent by others too.
+options["idle"] = options["idle"] or (300 if sends else 30)
 server, source, group = redis.Redis.from_url(options["url"]), options["from"], "sealers"
 
 # In a separate session, so that Control-C does not reach it: it ends when its input does. Large pipe buffers let it

@@ -112,7 +112,8 @@ struct SendRunCommand: CommandBody {
                     "stopped after \(SetupEvidence.enough) such answers in a row\(answer.concernsDevice ? ", for as many device tokens" : ""); nothing was accepted",
                 "nothing is lost: correct it, and send the lines that are 'not-sent' again, and those without an answer, which were not read",
                 "if only the first device tokens are wrong, remove their devices, and send the rest")
-        case .noConnection(let text): throw .usage("APNs cannot be used: \(text)", hint: "nothing was sent")
+        // The clock, a proxy, or a file that is not there yet may be the reason.
+        case .noConnection(let text): throw .failed("APNs cannot be used: \(text)", hint: "nothing was sent")
         case .requested, nil: break
         }
         if !sender.hasReadAll, !isStream {

@@ -424,6 +424,81 @@ import Testing
         #expect(world.outcomes == [.unreachable("refused")])
     }
 
+    @Test func afterALongOutageAConnectionIsTriedSoon() {
+        let world = World()
+        world.streams = nil
+        world.add()
+        world.settle()
+        for link in 1...12 {
+            #expect(world.opened.count == link)
+            world.dispatcher.connectionFailed(link, "refused", isLasting: false, at: world.now)
+            world.pass(30_000)
+        }
+    }
+
+    @Test func aConnectionThatAllowsNothingIsReplaced() throws {
+        let world = World()
+        world.streams = 0
+        world.add()
+        world.settle()
+        world.pass(250)
+        world.pass(29_999)
+        #expect(world.closed.isEmpty)
+        world.streams = 1
+        world.pass(250)
+        #expect(world.closed == [1])
+        try #require(world.opened == [1, 2] && world.sent.count == 1)
+        world.answer(accepted)
+        // Its time begins when the streams are gone.
+        world.dispatcher.allowed(0, on: 2)
+        world.add()
+        world.pass(250)
+        #expect(world.sent.map(\.link) == [3])
+        world.answer(accepted)
+        world.pass(29_999)
+        #expect(world.closed == [1])
+        world.pass(250)
+        #expect(world.closed == [1, 2])
+    }
+
+    @Test(arguments: [
+        internalError, APNsAnswer(status: 503), APNsAnswer(status: 429, reason: "TooManyRequests"),
+        APNsAnswer(status: 429, reason: "TooManyProviderTokenUpdates"),
+    ])
+    func whatMayHaveArrivedRemainsUnknown(_ answer: APNsAnswer) {
+        let world = World()
+        let delivery = world.add()
+        world.settle()
+        world.fail(wasRead: true)
+        world.pass(1000)
+        world.answer(answer, delivery)
+        world.dispatcher.stop()
+        #expect(world.outcomes == [.unknown])
+    }
+
+    @Test func aDelayedMessageIsAnsweredAtItsExpiration() {
+        let world = World()
+        let busy = APNsAnswer(status: 429, reason: "TooManyRequests", retryAfter: 600_000)
+        world.add(expiration: world.now.wall / 1000 + 2)
+        world.settle()
+        world.answer(busy)
+        #expect(world.dispatcher.wakeTime(at: world.now).map { $0 <= world.now.uptime + 2000 } == true)
+        world.pass(2000)
+        #expect(world.outcomes == [.expired(.answer(busy))])
+    }
+
+    @Test func aClockThatIsSetBackShortensNoPause() {
+        let world = World()
+        world.add(expiration: world.now.wall / 1000 + 10)
+        world.settle()
+        world.answer(APNsAnswer(status: 500, retryAfter: 30_000))
+        world.now.wall -= 60_000
+        world.pass(29_999)
+        #expect(world.sent.isEmpty && world.outcomes.isEmpty)
+        world.pass(1)
+        #expect(world.sent.count == 1)
+    }
+
     @Test func aPeerThatHangsUpIsSlowedDown() {
         let world = World()
         world.add()

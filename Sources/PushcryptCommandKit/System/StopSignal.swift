@@ -37,8 +37,8 @@ package final class StopSignal: Sendable {
         return unsafe poll(&request, 1, 0) > 0
     }
 
-    /// Handles SIGINT and SIGTERM from now on: the first requests the end, the second ends the process at once. A signal that
-    /// this process ignores remains ignored.
+    /// Handles SIGINT and SIGTERM from now on: the first requests the end, the second ends the process at once, unless it comes
+    /// within a second: `timeout` signals a process and then its group. A signal that this process ignores remains ignored.
     ///
     /// The signals are blocked on this thread and on those that it starts, and a separate thread waits for them, so nothing
     /// runs inside a signal handler.
@@ -55,7 +55,9 @@ package final class StopSignal: Sendable {
         try startThread {
             Self.wait(for: waited)
             self.raise()
-            let second = Self.wait(for: waited)
+            let end = SystemEnvironment.uptime() + 1000
+            var second = Self.wait(for: waited)
+            while SystemEnvironment.uptime() < end { second = Self.wait(for: waited) }
             var ending = sigset_t()
             _ = unsafe sigemptyset(&ending)
             _ = unsafe sigaddset(&ending, second)

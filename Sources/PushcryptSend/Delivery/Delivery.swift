@@ -14,13 +14,21 @@ final class Delivery {
     var tokenGeneration = 0
     var hadExpiredToken = false
     var sentAt: UInt64 = 0
-    /// Why the last request did not succeed; nil before one has ended.
-    var setback: Setback?
+    /// The uptime before which it is not sent again.
+    var due: UInt64 = 0
+    /// Why no request has succeeded; nil before one has ended.
+    private(set) var setback: Setback?
 
     init(number: Int, request: PushToSend, end: UInt64) {
         self.number = number
         self.request = request
         self.end = end
+    }
+
+    /// Notes why a request did not succeed. What may have arrived with an earlier one remains unknown.
+    func note(_ reason: Setback) {
+        guard setback != .unknown, reason != .unread || setback == nil else { return }
+        setback = reason
     }
 
     /// Whether the message, which says when it ends, or its time for retries has ended.
@@ -29,6 +37,12 @@ final class Delivery {
     /// An expiration of 0 asks APNs for one attempt, and is no time.
     func hasExpired(at now: Moment) -> Bool {
         request.expiration > 0 && now.wall / 1000 >= request.expiration
+    }
+
+    /// The milliseconds until its expiration, or at most some days.
+    func timeLeft(at now: Moment) -> UInt64 {
+        let seconds = request.expiration == 0 ? .max : request.expiration - min(request.expiration, now.wall / 1000)
+        return min(seconds, 1_000_000) * 1000
     }
 }
 

@@ -37,6 +37,8 @@ final class Dispatcher {
 
     /// How often a request that was not read goes out again at once.
     private static let unreadAtOnce = 3
+    /// The longest pause before another connection, in milliseconds: after an outage messages are tried soon.
+    private static let longestDisconnection: UInt64 = 30_000
     /// The time between looks for messages and requests whose time has ended.
     private static let sweepInterval: UInt64 = 250
 
@@ -95,8 +97,11 @@ private struct Link {
     var hasAnswered = false
     var pausedUntil: UInt64 = 0
     var pauses = 0
+    /// Since when it is connected and has no request, because APNs allows none.
+    var blockedSince: UInt64?
     var requests: [Int: Delivery] = [:]
 
+    var isBlocked: Bool { isConnected && (capacity ?? 0) == 0 && requests.isEmpty }
     var isFull: Bool { requests.count >= min(capacity ?? 0, isProven ? .max : 1) }
 }
 
@@ -175,12 +180,13 @@ extension Dispatcher {
 
     /// Sends a message again after a pause, unless its time ends before.
     private func retry(_ delivery: Delivery, after pause: UInt64, at now: Moment) {
-        let due = now.uptime + pause
-        if stopReason != nil || due >= delivery.end {
-            giveUp(delivery)
-        } else {
-            delayed.insert(delivery, due: due)
-        }
+        delivery.due = now.uptime + pause
+        if stopReason != nil || delivery.due >= delivery.end { giveUp(delivery) } else { delay(delivery, at: now) }
+    }
+
+    /// Keeps a message until it is due, or expires.
+    private func delay(_ delivery: Delivery, at now: Moment) {
+        delayed.insert(delivery, due: min(delivery.due, now.uptime + delivery.timeLeft(at: now)))
     }
 
     private func again(_ delivery: Delivery, at now: Moment) {
@@ -195,7 +201,14 @@ extension Dispatcher {
     func nextAction(at now: Moment) -> Action? {
         sweep(at: now)
         while let delivery = delayed.popDue(at: now.uptime) {
-            if delivery.hasEnded(at: now) { end(delivery, at: now) } else { ready.append(delivery) }
+            if delivery.hasEnded(at: now) {
+                end(delivery, at: now)
+            } else if now.uptime < delivery.due {
+                // The system's clock was set back.
+                delay(delivery, at: now)
+            } else {
+                ready.append(delivery)
+            }
         }
         if let (delivery, link) = overdue.popLast() { return .cancel(delivery, on: link) }
         if let action = nextRequest(at: now) { return action }
@@ -260,9 +273,13 @@ extension Dispatcher {
         for delivery in ready.remove(where: { $0.hasEnded(at: now) }) { end(delivery, at: now) }
         if !busyTokens.isEmpty { busyTokens = busyTokens.filter { $0.value > now.uptime } }
         // A connection with a request that gets no answer may be stuck permanently: nothing new goes into it, and every other request
-        // has its own time.
+        // has its own time. One that allows no request is replaced.
         overdue = []
         for index in links.indices {
+            links[index].blockedSince = links[index].isBlocked ? links[index].blockedSince ?? now.uptime : nil
+            if let since = links[index].blockedSince, now.uptime >= since + settings.timeout {
+                links[index].isDraining = true
+            }
             for delivery in links[index].requests.values where now.uptime >= delivery.sentAt + settings.timeout {
                 overdue.append((delivery, links[index].number))
                 links[index].isDraining = true
@@ -335,15 +352,15 @@ extension Dispatcher {
             again(delivery, at: now)
         case .refused: refuse(delivery, answer, at: now)
         case .tryAgain:
-            delivery.setback = .answer(answer)
+            delivery.note(.answer(answer))
             retry(delivery, after: pause(of: delivery, answer), at: now)
         case .deviceBusy:
-            delivery.setback = .answer(answer)
+            delivery.note(.answer(answer))
             let pause = pause(of: delivery, answer)
             busyTokens[delivery.request.deviceToken] = now.uptime + pause
             retry(delivery, after: pause, at: now)
         case .connectionBusy:
-            delivery.setback = .answer(answer)
+            delivery.note(.answer(answer))
             let pause = pause(of: delivery, answer)
             if let index = index(of: link) {
                 links[index].pausedUntil = max(links[index].pausedUntil, now.uptime + pause)
@@ -351,7 +368,7 @@ extension Dispatcher {
             retry(delivery, after: pause, at: now)
         case .tokenTooSoon:
             // The connection knows another token; every other one may take this message.
-            delivery.setback = .answer(answer)
+            delivery.note(.answer(answer))
             if let index = index(of: link), links[index].pausedUntil <= now.uptime {
                 links[index].pauses += 1
                 let pause = settings.policy.pause(after: links[index].pauses, atLeast: answer.retryAfter)
@@ -368,13 +385,12 @@ extension Dispatcher {
         guard remove(delivery, from: link) else { return }
         if wasRead {
             delivery.attempts += 1
-            delivery.setback = .unknown
+            delivery.note(.unknown)
             guard settings.retriesUnknown else { return answer(delivery, .unknown) }
             retry(delivery, after: settings.policy.pause(after: delivery.attempts), at: now)
         } else {
             delivery.unread += 1
-            // What may have arrived with an earlier request remains unknown.
-            if delivery.setback == nil { delivery.setback = .unread }
+            delivery.note(.unread)
             if delivery.unread <= Self.unreadAtOnce {
                 again(delivery, at: now)
             } else {
@@ -413,7 +429,7 @@ extension Dispatcher {
 
     private func delayConnection(at now: Moment) {
         failedConnections += 1
-        nextConnection = now.uptime + settings.policy.pause(after: failedConnections)
+        nextConnection = now.uptime + min(settings.policy.pause(after: failedConnections), Self.longestDisconnection)
     }
 
     private func refuse(_ delivery: Delivery, _ answer: APNsAnswer, at now: Moment) {

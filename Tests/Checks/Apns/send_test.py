@@ -63,7 +63,7 @@ def measured(arguments, text):
         source.write(text.encode())
         source.seek(0)
         program = subprocess.Popen(arguments, stdin=source, stdout=out)
-        most, pid, deadline = 0, 0, time.time() + 60
+        most, pid, deadline = 0, 0, time.time() + 180
         while not pid:
             if time.time() > deadline:
                 program.kill()
@@ -252,7 +252,7 @@ def part_tls(folder):
              ("service.pem", "service.key", ("http/1.1",))]
     for certificate, key, protocols in cases:
         with Mock(rules(folder), f"{folder}/{certificate}", f"{folder}/{key}", protocols=protocols) as mock:
-            answers, said = send(folder, mock, [line(1)], code=64)
+            answers, said = send(folder, mock, [line(1)], code=1)
             expect([a["error"]["code"] for a in answers] == ["not-sent"] and not mock.taken, certificate, answers, said)
             expect("APNs cannot be used" in said, said)
     return len(cases)
@@ -630,6 +630,17 @@ def part_start(folder):
     return 3
 
 
+def part_blocked(folder):
+    """A connection that allows no stream is replaced."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=0) as mock:
+        answers, _ = send(folder, mock, [line(1)], "--timeout", "1s", "--retry-for", "6s", code=1)
+        expect(answers[0]["error"]["code"] == "not-tried" and answers[0]["retry"] and mock.connections > 1, answers, mock.connections)
+        threading.Timer(1, lambda: setattr(mock, "streams", 10)).start()
+        answers, _ = send(folder, mock, [line(2)], "--timeout", "2s", code=0)
+        expect(answers[0]["status"] == 200, answers)
+    return 2
+
+
 def part_give_up(folder):
     """`--unknown give-up` answers, and the time for retries ends."""
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
@@ -638,11 +649,21 @@ def part_give_up(folder):
         expect(answers[0]["error"]["code"] == "no-answer" and answers[0]["retry"] is True, answers)
         answers, _ = send(folder, mock, [line(2)], "--retry-for", "2s", code=1)
         expect(answers[0]["error"]["code"] == "apns-busy" and answers[0]["status"] == 500, answers)
+    # It may have arrived at first, whatever APNs says later.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda number, _: Fault("lost") if number == 1 else Fault("answer", 503, "ServiceUnavailable")) as mock:
+        answers, _ = send(folder, mock, [line(1)], "--retry-for", "4s", code=1)
+        expect(answers[0]["error"]["code"] == "no-answer" and len(mock.taken) == 1 and mock.seen > 1, answers, mock.seen)
+    # The answer comes at the expiration, not after the pause that APNs asks for.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda *_: Fault("answer", 429, "TooManyRequests", (("retry-after", "40"),))) as mock:
+        answers, _ = send(folder, mock, [line(1, expiration=int(time.time()) + 3)], code=1, seconds=20)
+        expect(answers[0]["error"]["code"] == "too-late" and answers[0]["status"] == 429, answers)
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         pass
     answers, said = send(folder, mock, [line(3)], "--retry-for", "2s", code=1)
     expect(answers[0]["error"]["code"] == "unreachable" and "no connection" in said, answers, said)
-    return 3
+    return 5
 
 
 def worker(folder, name, mock, lines, program=None, options=(), until=None, wait=30):
