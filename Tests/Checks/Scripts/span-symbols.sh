@@ -39,11 +39,12 @@ if [ "$key" != "$(cat "$work/key" 2>/dev/null)" ]; then
             -disable-availability-checking -resource-dir /nonexistent -I "$work" -module-cache-path "$work/cache" \
             -Xcc "-I$resources/shims" -o "$work/$module.swiftmodule" || fail "$module does not become a module for iOS"
     done
-    cp "$floor"/{Darwin,CoreFoundation,Dispatch,Security,Foundation,UserNotifications}.swiftmodule "$work/"
+    cp "$floor"/{Darwin,CoreFoundation,Dispatch,Security,Foundation,UserNotifications,Intents}.swiftmodule "$work/"
     printf '%s\n' "$key" >"$work/key"
 fi
 
-# Prints the undefined symbols of Span types of some sources: the module, the optimisation, the folder or file.
+# Prints the symbols of Span types that some sources need and none before them defines (our own functions that take a Span):
+# the module, the optimisation, the folder or file.
 symbols_of() {
     local module=$1 mode=$2 files common
     mapfile -t files < <(find "$3" -name '*.swift' | LC_ALL=C sort)
@@ -55,14 +56,17 @@ symbols_of() {
         -Xcc "-I$resources/shims" -Xcc -isystem -Xcc "$floor/include")
     "$frontend" "${common[@]}" -emit-module -o "$work/$mode/$module.swiftmodule" "${files[@]}" || fail "$3 does not compile"
     "$frontend" "${common[@]}" -c -wmo -o "$work/$mode/$module.o" "${files[@]}" || fail "$3 does not compile"
-    "$nm" --undefined-only "$work/$mode/$module.o" >"$work/symbols" || fail "$nm does not read $module.o"
+    "$nm" --undefined-only --just-symbol-name "$work/$mode/$module.o" >"$work/symbols" || fail "$nm does not read $module.o"
     # Without a match grep ends with 1.
-    { grep -oE '\$ss[0-9]+[A-Za-z0-9]*Span[A-Za-z0-9]*' "$work/symbols" || [ $? -eq 1 ]; } | LC_ALL=C sort -u | tr '\n' ' '
+    { grep -E '\$ss[0-9]+[A-Za-z0-9]*Span' "$work/symbols" | grep -vxF -f "$work/$mode/defined" || [ $? -eq 1 ]; } |
+        LC_ALL=C sort -u | tr '\n' ' '
+    "$nm" --defined-only --extern-only --just-symbol-name "$work/$mode/$module.o" >>"$work/$mode/defined"
 }
 
 nm=$resources/../../bin/llvm-nm
 [ -x "$nm" ] || nm=$(command -v llvm-nm || true)
 [ -n "$nm" ] || fail 'there is no llvm-nm, which reads Mach-O files: apt install llvm'
+for mode in -O -Onone; do : >"$work/$mode/defined"; done
 # The check's own test: what it looks for is found.
 printf 'public func planted(_ span: inout MutableSpan<UInt8>) { span.withUnsafeMutableBytes { $0[0] = 1 } }\n' >"$work/Planted.swift"
 planted=$(symbols_of Planted -Onone "$work/Planted.swift")
