@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# The stripped command, a manual page for each command, and completions, below a prefix. The only list of installed
-# files: `make install`, `make uninstall` and package.sh use it.
+# The stripped programs with manual pages and completions, and the C library, below a prefix. The only list of installed files: `make
+# install`, `make uninstall` and package.sh use it.
 # Usage: install.sh install PROGRAM PREFIX [ZSH-FOLDER]      ZSH-FOLDER below share/zsh: site-functions, unless it is given
 #        install.sh send PROGRAM PREFIX                      the stripped program behind `pushcrypt send`
+#        install.sh library LIBRARY PREFIX [FOLDER [FINAL]]  the stripped C library in FOLDER (lib), and what compilers need; FINAL is the
+#                                                            prefix that it will have, otherwise the files may move
 #        install.sh remove PREFIX                            what these have put there, and nothing else
 set -euo pipefail
 umask 022
@@ -35,14 +37,33 @@ send)
     install -d "$3/bin"
     install -s -m 755 "$2" "$3/bin/pushcrypt-send"
     ;;
+library)
+    prefix=$3 folder=${4:-lib}
+    sources=$(dirname "$0")/..
+    install -d "$prefix/$folder/pkgconfig" "$prefix/include"
+    install -s -m 644 "$2" "$prefix/$folder/libpushcrypt.so.0"
+    ln -sf libpushcrypt.so.0 "$prefix/$folder/libpushcrypt.so"
+    install -m 644 "$sources/PushcryptC/include/pushcrypt.h" "$prefix/include/"
+    cat >"$prefix/$folder/pkgconfig/pushcrypt.pc" <<END
+prefix=${5:-\${pcfiledir\}/../..}
+includedir=\${prefix}/include
+libdir=\${prefix}/$folder
+
+Name: pushcrypt
+Description: end-to-end encrypted push notifications
+Version: $("$sources/Packaging/version.sh")
+Cflags: -I\${includedir}
+Libs: -L\${libdir} -lpushcrypt
+END
+    ;;
 remove)
     prefix=$2
-    rm -f "$prefix/bin/pushcrypt" "$prefix/bin/pushcrypt-send"
+    rm -f "$prefix"/bin/pushcrypt{,-send} "$prefix"/lib/{libpushcrypt.so{,.0},pkgconfig/pushcrypt.pc} "$prefix/include/pushcrypt.h"
     remove_pages "$prefix"
     completions | while read -r _ file; do rm -f "$prefix/$file"; done
     ;;
 *)
-    sed -n '4,6s/^# //p' "$0" >&2
+    sed -n '4,8s/^# //p' "$0" >&2
     exit 64
     ;;
 esac

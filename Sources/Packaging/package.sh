@@ -8,7 +8,6 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 program=.build/release/pushcrypt
 library=.build/release/libpushcrypt.so.0
-header=Sources/PushcryptC/include/pushcrypt.h
 out=.build/packages
 work=$out/work
 
@@ -40,29 +39,10 @@ stage_send() {
     forget_folder "$1/bin/pushcrypt-send"
 }
 
-# The library below a folder of a prefix.
+# The library and what compilers need, in a folder of a prefix; a third argument is the final prefix.
 stage_library() {
-    install -d "$1/$2"
-    install -s -m 644 "$library" "$1/$2/libpushcrypt.so.0"
+    Sources/Packaging/install.sh library "$library" "$@"
     forget_folder "$1/$2/libpushcrypt.so.0"
-}
-
-# The files for compiling against it; the third argument is the final prefix.
-stage_development() {
-    install -d "$1/$2/pkgconfig" "$1/include"
-    install -m 644 "$header" "$1/include/"
-    ln -s libpushcrypt.so.0 "$1/$2/libpushcrypt.so"
-    cat >"$1/$2/pkgconfig/pushcrypt.pc" <<END
-prefix=$3
-includedir=\${prefix}/include
-libdir=\${prefix}/$2
-
-Name: pushcrypt
-Description: end-to-end encrypted push notifications
-Version: $version
-Cflags: -I\${includedir}
-Libs: -L\${libdir} -lpushcrypt
-END
 }
 
 # The build folder affects the hashes of Swift's modules, which nothing reads, and so the build identifier, which is
@@ -202,7 +182,11 @@ END
 deb_library() {
     local root=$work/libpushcrypt0 folder depends
     folder=lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)
-    stage_library "$root/usr" "$folder"
+    stage_library "$root/usr" "$folder" /usr
+    # What compilers need is a separate package.
+    install -d "$work/libpushcrypt-dev/usr/$folder"
+    mv "$root/usr/include" "$work/libpushcrypt-dev/usr/"
+    mv "$root/usr/$folder"/{libpushcrypt.so,pkgconfig} "$work/libpushcrypt-dev/usr/$folder/"
     install -d "$root/DEBIAN"
     printf 'libpushcrypt 0 libpushcrypt0 (>= %s)\n' "$debian_version" >"$root/DEBIAN/shlibs"
     printf 'activate-noawait ldconfig\n' >"$root/DEBIAN/triggers"
@@ -225,8 +209,6 @@ END
 }
 
 deb_development() {
-    local root=$work/libpushcrypt-dev
-    stage_development "$root/usr" "lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)" /usr
     pack libpushcrypt-dev '' <<END
 Depends: libpushcrypt0 (= $debian_version)
 Source: pushcrypt
@@ -261,7 +243,6 @@ tarball() {
     stage "$work/$name"
     stage_send "$work/$name"
     stage_library "$work/$name" lib
-    stage_development "$work/$name" lib "\${pcfiledir}/../.."
     install -m 644 LICENSE README.md "$work/$name/"
     install -d "$work/$name/share/systemd"
     install -m 644 Sources/Packaging/systemd/* "$work/$name/share/systemd/"

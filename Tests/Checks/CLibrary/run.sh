@@ -18,7 +18,7 @@ fail() {
 for file in "$library" "$pushcrypt"; do [ -f "$file" ] || fail "$file is missing: run make library build"; done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export LD_LIBRARY_PATH=$built PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work
+export PYTHONDONTWRITEBYTECODE=1
 
 # --- The file -------------------------------------------------------------------------------------------------------------------
 
@@ -54,23 +54,34 @@ for name in $(sed -nE 's/^<!-- example: (.*) -->$/\1/p' "$document"); do
 done
 [ "$examples" -eq 3 ] || fail "$document has $examples examples, and 3 are run here"
 
-link=(-I "$include" -L "$built" -lpushcrypt)
-clang -std=c99 -Wall -Wextra -Werror "$work/seal.c" "${link[@]}" -o "$work/seal"
+# The commands as they stand, with an empty home and no variables of this shell. `make` only installs what was built.
+awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$document" >"$work/commands"
+{ sed -n '/^make/p' "$work/commands"; echo "cd '$work'"; sed '/^make/d' "$work/commands"; echo 'env -0 >variables'; } >"$work/all"
+mkdir "$work/home"
+[ "$(env -i HOME="$work/home" PATH="$built:$PATH" LANG=C.UTF-8 SUDO_UID=0 PYTHONDONTWRITEBYTECODE=1 bash -euo pipefail "$work/all" |
+    tail -n 1)" = '{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}' ] || fail "the commands of $document"
+while IFS= read -r -d '' variable; do
+    case $variable in PKG_CONFIG_PATH=* | LD_LIBRARY_PATH=*) export "${variable?}" ;; esac
+done <"$work/variables"
+[ "$(realpath "$(ldd "$work/seal" | awk '/libpushcrypt/ { print $3 }')")" = "$work/home/.local/lib/libpushcrypt.so.0" ] ||
+    fail "another library is used than the installed one"
+read -ra link < <(pkg-config --cflags --libs pushcrypt)
+clang -std=c99 -Wall -Wextra -Werror "$work/seal.c" "${link[@]}" -o "$work/seal-strict"
 clang -std=c99 -O1 -g "${strict[@]}" Tests/Checks/CLibrary/calls.c "${link[@]}" -lpthread -o "$work/calls"
 
+export PYTHONPATH=$work
 cd "$work"
-"$pushcrypt" keygen sender -o sender.key >sender.pub
-"$pushcrypt" keygen device -o phone.key >phone.pub
-payload='{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}'
-printf '%s' "$payload" | ./seal sender.key "$(cat phone.pub)" >push.json
-[ "$(python3 open.py phone.key sender.pub <push.json)" = "$payload" ] || fail 'open.py does not open what seal.c sealed'
 said=$(python3 open.py phone.key sender.pub <push.json 2>&1) && fail 'open.py shows a message twice'
 [ "$said" = 'open: seen before' ] || fail "open.py says $said"
 said=$(printf '{}' | ./seal sender.key "$(cat phone.pub)" 2>&1) && fail 'seal.c seals nothing'
 [[ $said = 'seal: missing-aps: '* ]] || fail "seal.c says $said"
-echo "library: the $examples examples of $document do what it says"
+echo "library: the commands and $examples examples of $document do what it says"
 
 # --- The calls ------------------------------------------------------------------------------------------------------------------
 
 ./calls "$(cat phone.pub)" sender.key phone.key "$(cat sender.pub)"
 python3 "$root/Tests/Checks/CLibrary/calls.py" "$root" "$pushcrypt"
+
+cd "$root"
+make -s uninstall PREFIX="$work/home/.local"
+[ -z "$(find "$work/home" ! -type d)" ] || fail "uninstall leaves $(find "$work/home" ! -type d)"
