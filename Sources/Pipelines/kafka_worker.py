@@ -11,12 +11,13 @@ third topic as it was, with two more headers: `pushcrypt-answer`, the reason, an
         -- pushcrypt send --in-order --retry-for 2m --key AuthKey_ABC123DEFG.p8 --team TEAM123456
     kafka_worker.py --config kafka.json --from refused --to pushes --refused refused -- cat      replays refused lines
 """
-import argparse, collections, contextlib, json, os, queue, signal, subprocess, sys, threading
+import argparse, collections, contextlib, json, os, pathlib, queue, signal, subprocess, sys, threading
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 for name, text in ("config", "JSON: librdkafka's properties for `consumer`, with its group.id, and for `producer`"), ("from", "topic"), ("to", "topic"), ("refused", "topic"):
     parser.add_argument(f"--{name}", required=True, help=text)
+parser.add_argument("--alive", type=pathlib.Path, help="touch this file in each round: a worker that hangs lets it grow old")
 parser.add_argument("command", nargs="+")
 options = vars(parser.parse_args())
 sends = "send" in options["command"]
@@ -135,6 +136,8 @@ try:
             sealer.stdin.write(line(message))
         sealer.stdin.flush()
         commit()
+        if options["alive"]:
+            options["alive"].touch()
     sealer.stdin.close()
 except BrokenPipeError:
     with contextlib.suppress(BrokenPipeError):  # The sealer has ended; its exit code gives the reason.

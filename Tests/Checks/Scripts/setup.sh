@@ -10,6 +10,7 @@
 #        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace, faketime, e2fsprogs and a C compiler
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
 #        setup.sh dist       what `make dist` needs besides: what `make deb` and the packages need, and a Python environment in .build/dist
+#        setup.sh operations what `make test-operations` needs besides: promtool, buildah and debootstrap
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh send       what `make send` and `make test-send` need besides: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt
 #        setup.sh interop    what `make test-interop` and `make test-packages` need besides: Node 18, TypeScript, JDK 17, gcc, Go, and Python 3.11 with
@@ -153,6 +154,12 @@ add_missing() {
         need mandoc command -v mandoc
         ;;
     library) ;;
+    operations)
+        add_missing send
+        need prometheus command -v promtool
+        need buildah command -v buildah
+        need debootstrap command -v debootstrap
+        ;;
     dist)
         add_missing packages
         add_missing interop
@@ -246,7 +253,7 @@ command_elsewhere() {
 }
 
 install_missing() {
-    local log=.build/setup.log as_root=()
+    local log=.build/setup.log as_root=() server
     command -v apt-get >/dev/null || fail "missing: ${missing[*]}" "$(command_elsewhere)"
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || fail "missing: ${missing[*]}" "as root: apt-get install ${missing[*]}"
@@ -263,9 +270,11 @@ install_missing() {
         fail "apt-get could not install ${missing[*]}; its output is in $log"
     }
     # Debian starts a server after installing it, but the tests start their own.
-    if [[ " ${missing[*]} " == *' redis-server '* && -d /run/systemd/system ]]; then
-        "${as_root[@]}" systemctl disable --now redis-server >>"$log" 2>&1 || true
-    fi
+    for server in redis-server prometheus; do
+        if [[ " ${missing[*]} " == *" $server "* && -d /run/systemd/system ]]; then
+            "${as_root[@]}" systemctl disable --now "$server" >>"$log" 2>&1 || true
+        fi
+    done
 }
 
 what=${1:-build}
