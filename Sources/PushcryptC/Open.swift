@@ -13,7 +13,7 @@ public func pushcrypt_open(
 ) -> CInt {
     var said = pushcrypt_opened()
     let misfit = unsafe clear(opened)
-    let result = unsafe call(payload, capacity, length) { () throws(CallError) in
+    let result = unsafe call(about: topicID, payload, capacity, length) { () throws(CallError) in
         if let misfit { throw misfit }
         let push = try unsafe bytes(push, pushLength, limit: ReceivedPush.maximumLength, "push")
         let topic = try unsafe topic(topicID)

@@ -1,8 +1,11 @@
 internal import CPushcrypt
+internal import Pushcrypt
 
-/// Runs a call: writes its output for the caller, or stores its error, and returns the result.
+/// Runs a call: writes its output for the caller, or stores its error, and returns the result. After success, a topic that is
+/// probably wrong leaves a warning.
 func call(
-    _ out: UnsafeMutablePointer<CChar>?, _ capacity: Int, _ length: UnsafeMutablePointer<Int>?,
+    about topicID: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ length: UnsafeMutablePointer<Int>?,
     _ body: () throws(CallError) -> ContiguousArray<UInt8>
 ) -> CInt {
     if let length = unsafe length { unsafe length.pointee = 0 }
@@ -16,12 +19,20 @@ func call(
         unsafe length.pointee = made.count
         guard let out = unsafe out, made.count <= capacity else { throw .tooSmall(capacity, needed: made.count) }
         unsafe UnsafeMutableRawBufferPointer(start: out, count: capacity).copyBytes(from: made)
-        keep("")
+        try unsafe keep(warning(of: topic(topicID)))
         return PUSHCRYPT_DONE
     } catch {
         keep(error.text)
         return error.result
     }
+}
+
+/// What to say of a bundle id that ends like the APNs topic of a call; empty for most.
+private func warning(of topic: Topic) -> String {
+    let suffix = PushType.voip.topicSuffix
+    guard topic.bundleID.hasSuffix(suffix) else { return "" }
+    return
+        "warning: topic ends with \(suffix), as topics of APNs do: give the app's bundle id, or phones look for another app"
 }
 
 /// Stores the text for `pushcrypt_last_error` on this thread.

@@ -11,7 +11,7 @@ public func pushcrypt_seal(
     _ options: UnsafePointer<pushcrypt_seal_options>?, _ push: UnsafeMutablePointer<CChar>?, _ capacity: Int,
     _ length: UnsafeMutablePointer<Int>?
 ) -> CInt {
-    unsafe call(push, capacity, length) { () throws(CallError) in
+    unsafe call(about: topicID, push, capacity, length) { () throws(CallError) in
         let payload = try unsafe bytes(
             payload, payloadLength, limit: JSONDocument.defaultMaximumBytes, "payload")
         let topic = try unsafe topic(topicID)

@@ -31,6 +31,31 @@ import Testing
         key.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
     }
 
+    @Test(
+        "A topic that ends as the topic of a call leaves a warning, until the next call",
+        arguments: [topic, "\(topic).voip"])
+    func topicOfACall(topic: String) throws {
+        let sender = SenderKey()
+        let device = DeviceKey()
+        for topic in [topic, Self.topic] {
+            var (push, payload, length, opened) = (Self.untouched, Self.untouched, -1, pushcrypt_opened())
+            opened.size = MemoryLayout<pushcrypt_opened>.size
+            var result = unsafe pushcrypt_seal(
+                Self.payload, Self.payload.utf8.count, "\(device.publicKey)", Self.text(of: sender), topic, Self.now,
+                nil,
+                &push, push.count, &length)
+            #expect(result == PUSHCRYPT_DONE)
+            let isWarned = topic != Self.topic
+            #expect(Self.lastError.hasPrefix("warning: topic ends with .voip") == isWarned)
+            #expect(Self.lastError.isEmpty == !isWarned)
+            result = unsafe pushcrypt_open(
+                push, length, Self.text(of: device), "\(sender.publicKey)", topic, Self.now, &opened, &payload,
+                payload.count, &length)
+            #expect(result == PUSHCRYPT_DONE)
+            #expect(Self.lastError.hasPrefix("warning: ") == isWarned)
+        }
+    }
+
     @Test("What Swift has sealed is opened, and what is sealed Swift opens")
     func bothWays() throws {
         let sender = SenderKey()

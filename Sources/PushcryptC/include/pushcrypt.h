@@ -27,8 +27,8 @@
 extern "C" {
 #endif
 
-/* The version of this header. Before 1.0.0, a minor version may change the interface, and then also the number after `.so.`. */
-#define PUSHCRYPT_VERSION "0.1.0"
+/* The version of this header. Before 1.0.0, any version may change the interface, and then also the number after `.so.`. */
+#define PUSHCRYPT_VERSION "1.0.0-beta.1"
 
 /* The results of `pushcrypt_seal` and `pushcrypt_open`, which are also the exit codes of the command `pushcrypt`, except for
  * PUSHCRYPT_TOO_SMALL. `pushcrypt_last_error` has the reason. A later version may add values: treat any value except 0 as a
@@ -84,7 +84,7 @@ struct pushcrypt_seal_options {
  *   payload, payload_length   the APNs payload as UTF-8 JSON, with an `aps` object that has something to show
  *   device_key                the phone's registered key, `pcr1...`
  *   signing_key               the provider's secret key, `PCS-SECRET-1...`; a newline is allowed after either key
- *   topic                     the app's bundle id, 1 to 255 ASCII letters, digits, '.' and '-'
+ *   topic                     the app's bundle id, never with `.voip`: 1 to 255 ASCII letters, digits, '.' and '-'
  *   now                       milliseconds since 1970-01-01 UTC; a time before 2001 is refused, because it may be in seconds
  *   options                   NULL for the defaults
  *   push, capacity, length    the output; `push` may be NULL when `capacity` is 0
@@ -173,13 +173,14 @@ int pushcrypt_open(
  * do`.
  *
  * The code consists of lower-case letters, digits and '-'; `pushcrypt explain CODE` explains it. The text never contains any part
- * of a key or a payload. It is empty if the last call succeeded, and before the first call.
+ * of a key or a payload. It is empty before the first call and if the last call succeeded, except for a warning, `warning: ...`,
+ * of a topic that ends with `.voip`, which phones do not take for the app's bundle id.
  *
  * Writes as many whole characters as fit into `capacity`, and a NUL; nothing if `capacity` is 0 or `out` is NULL. Returns the
  * length of the whole text in bytes, without the NUL. A capacity of PUSHCRYPT_ERROR_MAX is always sufficient. */
 size_t pushcrypt_last_error(char *out, size_t capacity);
 
-/* Returns the version of the loaded library, such as "0.1.0", which may differ from PUSHCRYPT_VERSION. Never NULL. */
+/* Returns the version of the loaded library, such as "1.0.0-beta.1", which may differ from PUSHCRYPT_VERSION. Never NULL. */
 const char *pushcrypt_version(void);
 
 #ifdef __cplusplus
