@@ -33,7 +33,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist build library send archives man demo demo-send test test-readme test-clean test-long test-scale test-senders test-send test-send-long test-pq test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb tarball dist check-reproducible lint install install-send uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist setup-operations build library send archives man demo demo-send test test-readme test-url test-clean test-long test-scale test-operations test-senders test-send test-send-long test-pq test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb tarball dist check-reproducible lint install install-send install-library uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,9 @@ test: lint setup-test counted ## lint, then run every test and print the counts
 test-readme: setup ## follow README.md as a new user, in a fresh copy with an empty home
 	@Tests/Checks/Scripts/first-minutes.sh
 
+test-url: setup build ## build README.md's provider against the last commit, by URL and version
+	@Tests/Checks/Scripts/by-url.sh $(PROGRAM)
+
 test-clean: ## the same in a clean Debian root; as root, with debootstrap
 	@Tests/Checks/Scripts/clean-root.sh
 
@@ -85,6 +88,9 @@ test-long: setup-send ## longer tests: faults, sanitizers, mutants, a million me
 
 test-scale: build send setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, with workers being killed
 	@Tests/Checks/Pipelines/run.sh
+
+test-operations: deb setup-dist setup-operations ## metrics through promtool, the Kubernetes manifest, the image (as root)
+	@Tests/Checks/Release/operations.sh
 
 test-senders: build setup-senders ## send through real APNs clients to a local endpoint, and open what arrives
 	@Tests/Checks/Senders/run.sh
@@ -140,7 +146,7 @@ api: setup-send ## record the public API of each library, which `make test` comp
 bench-peers: build send setup-peers ## compare with the cost of Web Push, sealed boxes and age, and `send` with h2load and aioapns
 	@Tests/Checks/Bench/peers.sh
 
-setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist setup-operations: setup-%: setup
 	@Tests/Checks/Scripts/setup.sh $*
 
 deb: build send library setup-packages ## Debian packages, checked by lintian: .build/packages
@@ -175,6 +181,10 @@ install: $(if $(SUDO_UID),,build) ## install the stripped command, its manual an
 install-send: $(if $(SUDO_UID),,send) ## install the program behind `pushcrypt send` below PREFIX (/usr/local)
 	@test -x "$(PROGRAM)-send" || { echo 'make: nothing is built yet: run `make send` first, without sudo' >&2; exit 1; }
 	Sources/Packaging/install.sh send "$(PROGRAM)-send" "$(DESTDIR)$(PREFIX)"
+
+install-library: $(if $(SUDO_UID),,library) ## install the C library, its header and pushcrypt.pc below PREFIX (/usr/local)
+	@test -f .build/release/libpushcrypt.so.0 || { echo 'make: nothing is built yet: run `make library` first, without sudo' >&2; exit 1; }
+	Sources/Packaging/install.sh library .build/release/libpushcrypt.so.0 "$(DESTDIR)$(PREFIX)"
 
 uninstall: ## remove the installed files
 	Sources/Packaging/install.sh remove "$(DESTDIR)$(PREFIX)"

@@ -3,7 +3,7 @@ package import PushcryptCommandKit
 
 extension CommandTable {
     /// The version of this program; appears nowhere else.
-    package static let programVersion = "0.1.0"
+    package static let programVersion = "1.0.0-beta.1"
     private static let programDate = "November 21, 2026"
 
     /// The commands of `pushcrypt`.

@@ -76,7 +76,7 @@ import Testing
     @Test("The version names the program's and the library's")
     func version() throws {
         let outcome = try outcome(["--version"], table: .pushcrypt)
-        #expect(outcome.exit == .done && outcome.output.hasPrefix("pushcrypt 0.1.0 (libsodium 1.0."))
+        #expect(outcome.exit == .done && outcome.output.hasPrefix("pushcrypt 1.0.0-beta.1 (libsodium 1.0."))
     }
 
     @Test("The clock of the standard console is the system's, in milliseconds")

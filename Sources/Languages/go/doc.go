@@ -18,4 +18,4 @@
 package pushcrypt
 
 // Version is that of the project, of the command and of this module.
-const Version = "0.1.0"
+const Version = "1.0.0-beta.1"

@@ -39,7 +39,7 @@ from .sealing import ClearField, Placeholder, PushRequest, PushType, SealedPush,
 from .signing import Signer
 from .trust import Sender, Superseded, Trust, recovery_statement, rotation_statement
 
-__version__ = "0.1.0"
+__version__ = "1.0.0b1"
 
 __all__ = [
     "ClearField", "Code", "DeviceKey", "DevicePublicKey", "DeviceRecord", "FileOpener", "FullBody", "HeldDevice",

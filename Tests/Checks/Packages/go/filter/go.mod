@@ -2,4 +2,4 @@ module example.com/filter-test
 
 go 1.19
 
-require example.com/pushcrypt v0.1.0
+require example.com/pushcrypt v1.0.0-beta.1
