@@ -14,13 +14,35 @@ const (
 	kindDeviceSecret   keyKind = "PCR-SECRET-"
 	kindSenderSecret   keyKind = "PCS-SECRET-"
 	kindRecoverySecret keyKind = "PCV-SECRET-"
+	// Keys of suite 2, post-quantum: known in order to be refused as what they are.
+	kindDevicePublic2 keyKind = "pcrx"
+	kindDeviceSecret2 keyKind = "PCRX-SECRET-"
 )
 
 var keyKinds = []keyKind{
 	kindDevicePublic, kindSenderPublic, kindRecoveryPublic, kindDeviceSecret, kindSenderSecret, kindRecoverySecret,
+	kindDevicePublic2, kindDeviceSecret2,
 }
 
-func (kind keyKind) isSecret() bool { return len(kind) > 3 }
+func (kind keyKind) isSecret() bool { return strings.HasSuffix(string(kind), "-") }
+
+// suite1 is the kind of suite 1 in whose place a key may be given.
+func (kind keyKind) suite1() keyKind {
+	switch kind {
+	case kindDevicePublic2:
+		return kindDevicePublic
+	case kindDeviceSecret2:
+		return kindDeviceSecret
+	}
+	return kind
+}
+
+func (kind keyKind) length() int {
+	if kind == kindDevicePublic2 {
+		return 1216
+	}
+	return keyLength
+}
 
 func readKey(text string, kind keyKind) ([]byte, error) {
 	text = strings.TrimSuffix(text, "\n")
@@ -33,14 +55,14 @@ func readKey(text string, kind keyKind) ([]byte, error) {
 	if found == "" {
 		return nil, refuse(MalformedKey, "this is not the text of a key; it begins with "+string(kind)+"1")
 	}
-	if found != kind {
+	if found.suite1() != kind {
 		return nil, refuse(WrongKindOfKey, "this is a "+string(found)+"1 key, and a "+string(kind)+"1 key is needed")
 	}
 	alphabet := bech32Alphabet
-	if kind.isSecret() {
+	if found.isSecret() {
 		alphabet = strings.ToUpper(alphabet)
 	}
-	text = text[len(kind)+1:]
+	text = text[len(found)+1:]
 	values := make([]byte, len(text))
 	for index := range values {
 		value := strings.IndexByte(alphabet, text[index])
@@ -49,14 +71,18 @@ func readKey(text string, kind keyKind) ([]byte, error) {
 		}
 		values[index] = byte(value)
 	}
-	if len(values) != 58 {
+	count := (8*found.length() + 4) / 5
+	if len(values) != count+6 {
 		return nil, refuse(MalformedKey, "the key's text is too short or too long; copy it whole")
 	}
-	if polymod(kind, values) != 1 {
+	if polymod(found, values) != 1 {
 		return nil, refuse(WrongChecksum, "the key was mistyped or cut; copy it again")
 	}
-	if values[51]&15 != 0 {
+	if values[count-1]&(1<<(5*count-8*found.length())-1) != 0 {
 		return nil, refuse(MalformedKey, "the key's text has bits after its end")
+	}
+	if found != kind {
+		return nil, refuse(UnsupportedSuite, "this is a "+string(found)+"1 key, of suite 2, which this package does not know")
 	}
 	key, bits, count := make([]byte, 0, keyLength), 0, 0
 	for _, value := range values[:52] {

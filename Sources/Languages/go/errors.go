@@ -52,6 +52,7 @@ const (
 	UserMismatch       Code = "user-mismatch"
 	GenerationRollback Code = "generation-rollback"
 	GenerationTooHigh  Code = "generation-too-high"
+	SuiteDowngrade     Code = "suite-downgrade"
 	TopicMismatch      Code = "topic-mismatch"
 	KeyTaken           Code = "key-taken"
 )

@@ -3,6 +3,7 @@ package pushcrypt
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,7 +14,9 @@ import (
 // Records with which a phone and its provider exchange public keys: Docs/FormatRecords.md. The app provides the channel, which must
 // authenticate both ends.
 const (
+	// The suite of the keys that this package knows, and the prefix of those of suite 2.
 	suiteNumber    = 1
+	prefix2        = "pcrx1"
 	mostSuites     = 16
 	longestVersion = 64
 	mostForeign    = 16
@@ -96,13 +99,14 @@ func brokenRecord(what string) error {
 func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
 	// First what is no text of a key, then those, last what follows of the keys.
 	fields := newFields(data)
-	fields.suite()
 	key, id, sender := fields.needed("public_key"), fields.text("key_id"), fields.text("sender")
+	suite := suiteOf(key)
+	fields.suite(suite)
 	device, version, topic := fields.text("device"), fields.text("app_version"), fields.topic()
 	fields.require(!fields.has("device") || isDeviceID(device), "device")
 	fields.require(!fields.has("app_version") || isLabel(version, longestVersion), "app_version")
 	record := &DeviceRecord{
-		Device: device, Suites: fields.suites(), Topic: topic, Generation: fields.generation(), Created: fields.created(), AppVersion: version,
+		Device: device, Suites: fields.suites(suite), Topic: topic, Generation: fields.generation(), Created: fields.created(), AppVersion: version,
 	}
 	recovery := fields.texts("recovery", mostRecoveryKeys)
 	if fields.err != nil {
@@ -146,7 +150,7 @@ func (record *DeviceRecord) JSON() ([]byte, error) {
 // ParseSenderRecord reads a record.
 func ParseSenderRecord(data []byte) (*SenderRecord, error) {
 	fields := newFields(data)
-	fields.suite()
+	fields.suite(suiteNumber)
 	key, id := fields.needed("public_key"), fields.text("key_id")
 	record := &SenderRecord{Topic: fields.topic(), Generation: fields.generation(), Created: fields.created()}
 	recovery := fields.texts("recovery", mostRecoveryKeys)
@@ -186,6 +190,7 @@ func ParseReply(data []byte) (*Reply, error) {
 	fields.require(fields.has("acknowledged") != fields.has("refused"), "the choice of acknowledged or refused")
 	fields.require(!fields.has("refused") || isReason(refused), "refused")
 	recovery := fields.texts("recovery", mostRecoveryKeys)
+	fields.suites(0)
 	reply := &Reply{Refused: refused, Foreign: fields.texts("foreign", mostForeign)}
 	if fields.err != nil {
 		return nil, fields.err
@@ -298,25 +303,26 @@ func (fields *fields) topic() string {
 	return topic
 }
 
-func (fields *fields) suite() {
+// suite reads [D-3].
+func (fields *fields) suite(own uint8) {
 	suite := fields.members.Present("suite")
-	number, ok := suite.Integer(suiteNumber)
-	fields.require(suite == nil || ok && number == suiteNumber && suite.Text == "1", "suite")
+	number, ok := suite.Integer(uint64(own))
+	fields.require(suite == nil || ok && number == uint64(own) && suite.Text == strconv.Itoa(int(own)), "suite")
 }
 
-// suites reads [D-9].
-func (fields *fields) suites() []uint8 {
+// suites reads [D-9], with the suite of a record's key; 0 for a reply.
+func (fields *fields) suites(own uint8) []uint8 {
 	value := fields.members.Present("suites")
 	if value == nil {
-		return []uint8{suiteNumber}
+		return []uint8{own}
 	}
 	fields.require(value.Kind == jsontext.Array && 1 <= len(value.Elements) && len(value.Elements) <= mostSuites, "suites")
 	var suites []uint8
-	last, hasOwn := uint64(0), false
+	last, hasOwn := uint64(0), own == 0
 	for index := range value.Elements {
 		suite, ok := value.Elements[index].Integer(255)
 		fields.require(ok && suite > last, "suites")
-		suites, last, hasOwn = append(suites, uint8(suite)), suite, hasOwn || suite == suiteNumber
+		suites, last, hasOwn = append(suites, uint8(suite)), suite, hasOwn || suite == uint64(own)
 	}
 	fields.require(hasOwn, "suites")
 	return suites
@@ -333,7 +339,14 @@ func (fields *fields) requireDifferent(sender SenderPublicKey, recovery []Recove
 
 // isDeviceID is [D-14].
 func isDeviceID(text string) bool {
-	return isLabel(text, longestLabel) && !strings.HasPrefix(text, "pcr1") && strings.Trim(text, " ") != ""
+	return isLabel(text, longestLabel) && !strings.HasPrefix(text, "pcr1") && !strings.HasPrefix(text, prefix2) && strings.Trim(text, " ") != ""
+}
+
+func suiteOf(publicKey string) uint8 {
+	if strings.HasPrefix(publicKey, prefix2) {
+		return 2
+	}
+	return suiteNumber
 }
 
 func isReason(text string) bool {

@@ -2,7 +2,8 @@ package pushcrypt
 
 // A HeldDevice is what a provider holds of a device.
 type HeldDevice struct {
-	PublicKey  DevicePublicKey
+	// PublicKey is the text of its key, which may be of suite 2, pcrx1….
+	PublicKey  string
 	Generation uint64
 	// Topic is empty if the provider holds none.
 	Topic string
@@ -25,7 +26,8 @@ type Registration struct {
 	HasKey func(key [32]byte) bool
 }
 
-// Check decides whether a provider accepts a record [D-7], [D-8], [D-15], [D-17], [D-18], [D-22].
+// Check decides whether a provider accepts a record [D-7], [D-8], [D-15], [D-17], [D-18], [D-22],
+// [D-23].
 //
 // A refusal's code is the reason of the Reply. Otherwise the provider stores the record, in the same transaction in which it read what it
 // holds, removes the key elsewhere, and keeps the held topic and user if the record and the session have none. The result is the members
@@ -35,7 +37,7 @@ func (registration *Registration) Check() (foreign []string, err error) {
 	if held == nil {
 		held = &HeldDevice{}
 	}
-	isKnown, isSameKey := registration.Held != nil, held.PublicKey == record.PublicKey
+	isKnown, isSameKey := registration.Held != nil, held.PublicKey == record.PublicKey.String()
 	if !registration.Replace {
 		switch {
 		case held.User != "" && registration.User != "" && held.User != registration.User:
@@ -46,6 +48,8 @@ func (registration *Registration) Check() (foreign []string, err error) {
 			return nil, refuse(GenerationRollback, "the record is older than the one held")
 		case record.Generation > held.Generation && record.Generation-held.Generation > generationStep:
 			return nil, refuse(GenerationTooHigh, "the generation is over 1,024 above the one held")
+		case suiteOf(held.PublicKey) != suiteNumber:
+			return nil, refuse(SuiteDowngrade, "the device has a post-quantum key, and this is none")
 		case held.Topic != "" && record.Topic != "" && held.Topic != record.Topic:
 			return nil, refuse(TopicMismatch, "the device is held for another app")
 		}

@@ -410,16 +410,17 @@ export function formatReply(reply: Reply): string;
 /**
  * Refuses a record that a provider must not accept. Look up and store in one transaction.
  *
- * @throws {PushcryptError} `user-mismatch`, `generation-rollback`, `generation-too-high`, `topic-mismatch` or `key-taken`
+ * @throws {PushcryptError} `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `topic-mismatch` or `key-taken`
+ * @throws {TypeError} for members of other types or names than these, such as a generation that a database gives as text
  * @returns the device's topic and user from now on, and the members that name a key which the provider never had
  */
 export function checkRegistration(record: ParsedDeviceRecord, provider: {
     /** The user whose session sent the record; `null` if it has none. */
     user: string | null;
-    /** What the provider has under the device's id. */
-    held?: { publicKey: string; generation: number; topic?: string | null; user?: string | null } | null;
+    /** What the provider has under the device's id; `publicKey` may be of suite 2, `pcrx1…`. */
+    held?: { publicKey: string; generation: number; topic?: string | null; user: string | null } | null;
     /** Another device with the record's key. If the record is accepted, that one loses it. */
-    sameKey?: { user: string | null } | null;
+    sameKey?: { publicKey?: string; generation?: number; topic?: string | null; user: string | null } | null;
     /** Whether the operator says that the device was set up again. */
     replace?: boolean;
     /** Every sender and recovery key that the provider has or had. */

@@ -122,6 +122,11 @@ class Case:
             expected = ["ok"] if self.expect == "accepted" else ["refused", self.expect]
             self.check("the bytes alone", self.ask("check", kind, self.one("bytes")), expected)
 
+    def suite_2_keys(self):
+        """A package reads the text of such a key, and no more: a good key and a weak one are of a suite that it does not know."""
+        expected = "unsupported-suite" if self.expect in ("accepted", "weak-key") else self.expect
+        self.check("the outcome", self.ask("key", KINDS[self.one("kind")], word(self.body)), ["refused", expected])
+
     def attachments(self):
         """In several pieces each, because the outcome must not depend on them."""
         length, some = len(self.body), random.Random(self.path)
@@ -303,6 +308,37 @@ def statements_made(driver):
         check_made(driver, case, question, ["ok", case["key"], str(case["size"]), case["sha256"]])
 
 
+def suite_2_records(driver):
+    """Records of a key of suite 2, by [D-3], [D-9], [D-14] and [D-23], and replies with suites."""
+    key = open(os.path.join(KIT, "suite-2-keys", "the-phones-public-key.txt")).read().split("\n\n")[1].strip()
+    held = {"held-key": [key], "held-generation": ["1"]}
+    for expected, members, known in (
+        ("unsupported-suite", {"public_key": key, "suite": 2, "suites": [1, 2]}, {}),
+        ("unsupported-suite", {"public_key": key}, {}),
+        ("unsupported-suite", {"public_key": key, "suites": [2], "sender": "pcs1"}, {}),
+        ("malformed-record", {"public_key": key, "suite": 1}, {}),
+        ("malformed-record", {"public_key": key, "suites": [1]}, {}),
+        ("malformed-record", {"public_key": DEVICE_PUBLIC, "suite": 2}, {}),
+        ("malformed-record", {"public_key": DEVICE_PUBLIC, "suites": [2]}, {}),
+        ("malformed-record", {"public_key": DEVICE_PUBLIC, "device": "pcrx1abc"}, {}),
+        ("generation-rollback", {"public_key": DEVICE_PUBLIC, "generation": 1, "suites": [1, 2]}, held),
+        ("suite-downgrade", {"public_key": DEVICE_PUBLIC, "generation": 2}, held),
+        ("suite-downgrade", {"public_key": DEVICE_PUBLIC, "generation": 2, "topic": "a"}, held | {"held-topic": ["b"]}),
+        ("ok", {"public_key": DEVICE_PUBLIC, "generation": 1}, held | {"replace": ["yes"]}),
+    ):
+        check_code(driver, f"a record of {members}", f"record device {word(json.dumps(members).encode())}{options(known)}", expected)
+    for expected, suites in (("ok", [1]), ("ok", [2]), ("malformed-record", []), ("malformed-record", [2, 1]), ("malformed-record", "1")):
+        members = {"version": 1, "acknowledged": DEVICE_PUBLIC, "suites": suites}
+        check_code(driver, f"a reply of {suites}", f"reply {DEVICE_SECRET} {word(json.dumps(members).encode())}", expected)
+    check_code(driver, "a reply to a key of suite 2", f"reply {DEVICE_SECRET} {word(json.dumps({'version': 1, 'acknowledged': key}).encode())}", "unsupported-suite")
+
+
+def check_code(driver, name, question, expected):
+    answer = driver.ask([question])[0]
+    if (answer[1] if answer[0] == "refused" else answer[0]) != expected:
+        raise Failure(f"{driver.language}: {name[:300]}: {str(answer)[:300]}, and not {expected}")
+
+
 def check_made(driver, case, question, expected):
     answer = driver.ask([question])[0]
     if answer != expected:
@@ -331,7 +367,8 @@ def misuse(driver):
 
 def checks(driver):
     """What is asked beside the kit."""
-    more = [("requests", requests), ("statements made", statements_made)] if driver.language in PACKAGES else []
+    asked = [("requests", requests), ("statements made", statements_made), ("records of suite 2", suite_2_records)]
+    more = asked if driver.language in PACKAGES else []
     return [("seals", seals), *more, ("misuse", misuse)]
 
 

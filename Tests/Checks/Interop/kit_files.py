@@ -18,6 +18,7 @@ HEADERS = {
     "statements": {"time", "context", "told"} | TRUST,
     "contexts": set(),
     "keys": {"kind"},
+    "suite-2-keys": {"kind"},
     "attachments": {"key", "size", "sha256"},
     "references": set(),
     "attachment-lists": set(),
@@ -43,6 +44,7 @@ IF_GOOD = {
     "pushes": AFTER | {"told"},
     "statements": AFTER,
     "keys": {"bytes", "key-id", "public-key"},
+    "suite-2-keys": {"bytes", "key-id", "public-key"},
     "attachment-lists": {"attachment", "full-body", "dropped"},
     "records": {"device", "suites", "topic", "created", "sender", "recovery", "app-version", "foreign"},
     "replies": {"acknowledged", "refused", "sender", "recovery", "foreign", "pinned-after", "recovery-after"},
@@ -51,11 +53,11 @@ IF_GOOD = {
 GOOD = {folder: {"opened"} for folder in ("envelopes", "pushes", "attachments", "attachment-lists", "reserved")}
 GOOD |= {"statements": {"accepted", "unchanged"}}
 # Further headers of a refused input, by its outcome.
-KNOWN = {("keys", "weak-key"): {"bytes"}}
+KNOWN = {(folder, "weak-key"): {"bytes"} for folder in ("keys", "suite-2-keys")}
 # Parts that no package has: it has no store, shows nothing, and does not know the suite that needs ML-KEM.
-NOT_ASKED = {"notifications", "sequences", "stores", "suite-2-envelopes", "suite-2-keys"}
+NOT_ASKED = {"notifications", "sequences", "stores", "suite-2-envelopes"}
 # Those that a receiver alone does not have either.
-ONLY_PACKAGES = {"records", "replies", "reserved"}
+ONLY_PACKAGES = {"records", "replies", "reserved", "suite-2-keys"}
 CODES = {
     "envelopes": {
         "malformed-envelope", "unsupported-suite", "unknown-recipient-key", "authentication-failed", "rotation-conflict",
@@ -76,6 +78,7 @@ CODES = {
     "replies": {"malformed-record"},
     "reserved": set(),
 }
+CODES["suite-2-keys"] = CODES["keys"]
 CODES["records"] |= CODES["keys"]
 CODES["replies"] |= CODES["keys"]
 CODES["contexts"] = CODES["payloads"] = {"refused"}

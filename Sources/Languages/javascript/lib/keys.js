@@ -12,6 +12,9 @@ const DEVICE_PUBLIC = "pcr", SENDER_PUBLIC = "pcs", RECOVERY_PUBLIC = "pcv";
 const DEVICE_SECRET = "pcr-secret-", SENDER_SECRET = "pcs-secret-", RECOVERY_SECRET = "pcv-secret-";
 const SECRETS = [DEVICE_SECRET, SENDER_SECRET, RECOVERY_SECRET];
 const KINDS = [DEVICE_PUBLIC, SENDER_PUBLIC, RECOVERY_PUBLIC, ...SECRETS];
+/** Device keys of suite 2, post-quantum: known in order to be refused as what they are. */
+const SUITE_2 = new Map([[DEVICE_PUBLIC, "pcrx"], [DEVICE_SECRET, "pcrx-secret-"]]);
+const LONG_LENGTH = 1216;
 const X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04;
 
 const P = 2n ** 255n - 19n;
@@ -43,14 +46,15 @@ function sha256(...parts) {
 /** Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use. */
 function parseKey(text, kind) {
     if (text.endsWith("\n")) text = text.slice(0, -1);
-    const of = KINDS.find((other) => text.startsWith(inCase(other, other) + "1"));
+    const of = [...KINDS, ...SUITE_2.values()].find((other) => text.startsWith(inCase(other, other) + "1"));
     if (of === undefined) throw new PushcryptError("malformed-key");
-    if (of !== kind) throw new PushcryptError("wrong-kind-of-key");
-    const alphabet = inCase(kind, ALPHABET);
-    const values = [...text.slice(kind.length + 1)].map((character) => alphabet.indexOf(character));
-    if (values.length !== 58 || values.includes(-1)) throw new PushcryptError("malformed-key");
-    if (polymod(kind, values) !== 1) throw new PushcryptError("wrong-checksum");
-    if ((values[51] & 15) !== 0) throw new PushcryptError("malformed-key");
+    if (of !== kind && of !== SUITE_2.get(kind)) throw new PushcryptError("wrong-kind-of-key");
+    const alphabet = inCase(of, ALPHABET), length = of === SUITE_2.get(DEVICE_PUBLIC) ? LONG_LENGTH : 32, count = Math.ceil((8 * length) / 5);
+    const values = [...text.slice(of.length + 1)].map((character) => alphabet.indexOf(character));
+    if (values.length !== count + 6 || values.includes(-1)) throw new PushcryptError("malformed-key");
+    if (polymod(of, values) !== 1) throw new PushcryptError("wrong-checksum");
+    if ((values[count - 1] & ((1 << (5 * count - 8 * length)) - 1)) !== 0) throw new PushcryptError("malformed-key");
+    if (of !== kind) throw new PushcryptError("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not know");
     const key = regroup(values.slice(0, 52), 5, 8).subarray(0, 32);
     if (kind === DEVICE_PUBLIC) checkDeviceKey(key);
     if (kind === SENDER_PUBLIC || kind === RECOVERY_PUBLIC) checkSenderKey(key);
@@ -67,7 +71,7 @@ function keyText(key, kind) {
 
 /** Texts of secret keys are upper-case, those of public keys lower-case. */
 function inCase(kind, text) {
-    return SECRETS.includes(kind) ? text.toUpperCase() : text;
+    return kind.endsWith("-") ? text.toUpperCase() : text;
 }
 
 /** Regroups bits, most significant first. Drops an incomplete group. */

@@ -10,6 +10,8 @@ const { array, boolean, json, options, string } = require("./values.js");
 const GENERATION_STEP = 1024;
 const REASON = /^[a-z0-9-]{1,64}$/;
 const MALFORMED = "malformed-record";
+/** The suite of the keys that this package knows, and the prefix of those of suite 2. */
+const SUITE = 1, PREFIX_2 = "pcrx1";
 
 /** Throws unless a rule holds. */
 function rule(condition, text) {
@@ -57,12 +59,16 @@ function isTopic(topic) {
     }
 }
 
-function suitesOf(members) {
+const suiteOf = (publicKey) => (publicKey.startsWith(PREFIX_2) ? 2 : SUITE);
+
+/** [D-9], with the suite of a record's key. */
+function suitesOf(members, own) {
     const value = member(members, "suites");
-    if (value === undefined) return [1];
-    const isGood = Array.isArray(value) && value.length <= 16 && value.every((one) => one instanceof NumberText && /^[1-9][0-9]{0,2}$/.test(one.text) && Number(one.text) <= 255);
+    if (value === undefined) return [own ?? SUITE];
+    const isGood = Array.isArray(value) && value.length >= 1 && value.length <= 16 && value.every((one) => one instanceof NumberText && /^[1-9][0-9]{0,2}$/.test(one.text) && Number(one.text) <= 255);
     const suites = isGood ? value.map((one) => Number(one.text)) : [];
-    rule(suites.includes(1) && suites.every((one, index) => index === 0 || suites[index - 1] < one), "suites are not 1 to 16 ascending numbers from 1 to 255, including 1");
+    const isOrdered = isGood && suites.every((one, index) => index === 0 || suites[index - 1] < one);
+    rule(isOrdered && (own === undefined || suites.includes(own)), "suites are not 1 to 16 ascending numbers from 1 to 255, including that of the key");
     return suites;
 }
 
@@ -71,16 +77,16 @@ function isName(value, most) {
 }
 
 function isDeviceID(id) {
-    return isName(id, 255) && !id.startsWith("pcr1") && !/^ *$/.test(id);
+    return isName(id, 255) && !id.startsWith("pcr1") && !id.startsWith(PREFIX_2) && !/^ *$/.test(id);
 }
 
-/** The members that both records have, before the texts of their keys are read. */
-function begin(given) {
-    const members = parseObject(json(given, MALFORMED), MALFORMED);
-    const suite = member(members, "suite");
-    rule(suite === undefined || (suite instanceof NumberText && suite.text === "1"), "suite is not 1, the only one that this version knows");
-    rule(text(members, "public_key") !== undefined, "there is no public_key");
-    return members;
+/** The members that both records have, before the texts of their keys are read [D-1], [D-3]. */
+function begin(given, kind) {
+    const members = parseObject(json(given, MALFORMED), MALFORMED), publicKey = text(members, "public_key");
+    rule(publicKey !== undefined, "there is no public_key");
+    const own = kind === keys.DEVICE_PUBLIC ? suiteOf(publicKey) : SUITE, suite = member(members, "suite");
+    rule(suite === undefined || (suite instanceof NumberText && suite.text === `${own}`), "suite is not that of public_key");
+    return { members, own };
 }
 
 /** Refuses one key that is named twice [K-10]. */
@@ -104,11 +110,11 @@ function present(members) {
 }
 
 function parseDeviceRecord(given) {
-    const members = begin(given);
+    const { members, own } = begin(given, keys.DEVICE_PUBLIC);
     const deviceID = text(members, "device"), appVersion = text(members, "app_version");
     rule(deviceID === undefined || isDeviceID(deviceID), "device has not 1 to 255 bytes, or is blank, has control characters or begins like a key");
     rule(appVersion === undefined || isName(appVersion, 64), "app_version has not 1 to 64 bytes, or has control characters");
-    const suites = suitesOf(members), topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
+    const suites = suitesOf(members, own), topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
     const pinned = text(members, "sender"), recovery = texts(members, "recovery", 2);
     text(members, "key_id");
     const bytes = keys.parseKey(text(members, "public_key"), keys.DEVICE_PUBLIC);
@@ -122,7 +128,7 @@ function parseDeviceRecord(given) {
 const bytesOf = (key) => key.slice(4, -6);
 
 function parseSenderRecord(given) {
-    const members = begin(given);
+    const { members } = begin(given, keys.SENDER_PUBLIC);
     const topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
     const recovery = texts(members, "recovery", 2);
     text(members, "key_id");
@@ -139,6 +145,7 @@ function parseReply(given) {
     const confirmed = text(members, "acknowledged"), refused = text(members, "refused"), own = text(members, "sender");
     rule((confirmed === undefined) !== (refused === undefined), "there is not either acknowledged or refused");
     rule(refused === undefined || REASON.test(refused), "refused is not a reason");
+    suitesOf(members);
     const recovery = texts(members, "recovery", 2), foreign = texts(members, "foreign", 16);
     const [acknowledged] = checkKeys(confirmed === undefined ? [] : [confirmed], keys.DEVICE_PUBLIC);
     const [sender] = checkKeys(own === undefined ? [] : [own], keys.SENDER_PUBLIC), recoveryKeys = checkKeys(recovery, keys.RECOVERY_PUBLIC);
@@ -182,12 +189,13 @@ function written(parse, members) {
 
 // Deciding
 
-/** Refuses a record that a provider must not accept [D-7], [D-8], [D-15], [D-17], [D-18]. */
+/** Refuses a record that a provider must not accept [D-7], [D-8], [D-15], [D-17], [D-18], [D-23]. */
 function checkRegistration(record, given) {
     const { user, held = null, sameKey = null, replace = false, ownKeys } = options(
         given, ["user", "held", "sameKey", "replace", "ownKeys"], "checkRegistration",
     );
     if (user !== null) string(user, "user");
+    checkHeld(held, sameKey);
     const heldUser = held?.user ?? null;
     if (!boolean(replace, "replace")) checkAgainst(record, held, heldUser, user);
     if (sameKey !== null && (sameKey.user === null || sameKey.user !== (user ?? heldUser))) throw new PushcryptError("key-taken");
@@ -198,12 +206,27 @@ function checkRegistration(record, given) {
     return present({ topic: record.topic ?? held?.topic, user: user ?? heldUser, foreign });
 }
 
+/** Refuses what a database may give in other types or by other names: a text as a generation compares wrongly, and a user that is not there is none. */
+function checkHeld(held, sameKey) {
+    if (held !== null) {
+        options(held, ["publicKey", "generation", "topic", "user"], "held");
+        string(held.publicKey, "held.publicKey");
+        if (!Number.isSafeInteger(held.generation) || held.generation < 0) throw new TypeError("held.generation must be a whole number");
+        if (held.topic !== undefined && held.topic !== null) string(held.topic, "held.topic");
+    }
+    if (sameKey !== null) options(sameKey, ["publicKey", "generation", "topic", "user"], "sameKey");
+    for (const [device, what] of [[held, "held"], [sameKey, "sameKey"]]) {
+        if (device !== null && device.user !== null) string(device.user, `${what}.user`);
+    }
+}
+
 function checkAgainst(record, held, heldUser, user) {
     if (heldUser !== null && (user === null ? record.publicKey !== held.publicKey : user !== heldUser)) throw new PushcryptError("user-mismatch");
     const generation = held?.generation ?? 0;
     const isLower = record.generation < generation || (held !== null && record.generation === generation && record.publicKey !== held.publicKey);
     if (isLower) throw new PushcryptError("generation-rollback");
     if (record.generation > generation + GENERATION_STEP) throw new PushcryptError("generation-too-high");
+    if (held !== null && suiteOf(held.publicKey) !== SUITE) throw new PushcryptError("suite-downgrade");
     const topic = held?.topic ?? undefined;
     if (topic !== undefined && record.topic !== undefined && record.topic !== topic) throw new PushcryptError("topic-mismatch");
 }

@@ -477,7 +477,7 @@ func answerRecord(words []string) string {
 	user, _ := own.one("held-user")
 	if isHeld {
 		registration.Held = &pushcrypt.HeldDevice{
-			PublicKey: must(pushcrypt.ParseDevicePublicKey(key)), Generation: uint64(number(generation)), Topic: topic, User: user,
+			PublicKey: key, Generation: uint64(number(generation)), Topic: topic, User: user,
 		}
 	}
 	// Without a user nobody says who sent it, as when an operator adds it.
@@ -486,7 +486,7 @@ func answerRecord(words []string) string {
 		registration.User = user
 	}
 	if user, ok := own.one("elsewhere"); ok {
-		registration.Elsewhere = &pushcrypt.HeldDevice{PublicKey: record.PublicKey, User: strings.TrimPrefix(user, "-")}
+		registration.Elsewhere = &pushcrypt.HeldDevice{PublicKey: record.PublicKey.String(), User: strings.TrimPrefix(user, "-")}
 	}
 	replace, _ := own.one("replace")
 	registration.Replace = replace == "yes"

@@ -260,7 +260,7 @@ public final class Driver {
         Map<String, List<byte[]>> given = options(words, 3);
         Registration.Held held = null;
         if (given.containsKey("held-key")) {
-            held = new Registration.Held(DevicePublicKey.parse(one(given, "held-key")), Long.parseLong(one(given, "held-generation")), one(given, "held-topic"),
+            held = new Registration.Held(one(given, "held-key"), Long.parseLong(one(given, "held-generation")), one(given, "held-topic"),
                 one(given, "held-user"));
         }
         String elsewhere = one(given, "elsewhere");

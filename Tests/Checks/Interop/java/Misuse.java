@@ -248,7 +248,7 @@ final class Misuse {
     private void records() throws PushcryptException {
         DeviceRecord record = new DeviceRecord("a", device, List.of(1), "a", 2, 5L, sender.publicKey(), List.of(), "1");
         good.put("a record that is read and written", DeviceRecord.parse(record.json().getBytes()).equals(record));
-        Registration.Held held = new Registration.Held(DeviceKey.generate().publicKey(), 1, null, "alice"), same = new Registration.Held(device, 1, null, "alice");
+        Registration.Held held = new Registration.Held(DeviceKey.generate().publicKey().toString(), 1, null, "alice"), same = new Registration.Held(device.toString(), 1, null, "alice");
         refused("another key from a session without a user", "user-mismatch",
             () -> Registration.check(record, new Registration.Situation(null, held, null, false, null)));
         good.put("the same key from one", Registration.check(record, new Registration.Situation(null, same, null, false, null)).user().equals("alice"));

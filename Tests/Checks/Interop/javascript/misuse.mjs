@@ -174,6 +174,14 @@ function* misusedRecords(publicKey, { publicKey: sender }) {
     yield ["another key from a session without a user", refused("user-mismatch", () => checkRegistration(record, { user: null, held }))];
     yield ["the same key from one", checkRegistration(record, { user: null, held: { ...held, publicKey } }).user === "alice"];
     yield ["a registration without a user", refused(TypeError, () => checkRegistration(record, { held }))];
+    const { user: alice, ...nobody } = held;
+    for (const [name, wrong] of Object.entries({
+        text: { ...held, generation: "1" }, bigint: { ...held, generation: 1n }, misspelt: { publicKey, user: alice, generaton: 1 }, none: { publicKey, user: alice },
+        column: { ...nobody, user_id: alice }, nobody, number: { ...held, user: 1 }, key: { ...held, publicKey: undefined }, topic: { ...held, topic: 1 },
+    })) {
+        yield [`a held device from a database: ${name}`, refused(TypeError, () => checkRegistration(record, { user: alice, held: wrong }))];
+    }
+    yield ["another device without a user", refused(TypeError, () => checkRegistration(record, { user: alice, sameKey: { user_id: alice } }))];
     yield ["a misspelt registration", refused(TypeError, () => checkRegistration(record, { user: null, Held: held }))];
     yield ["a device of spaces", refused("malformed-record", () => formatDeviceRecord({ publicKey, deviceID: " " }))];
     yield ["a reply of both kinds", refused("malformed-record", () => formatReply({ acknowledged: publicKey, refused: "key-taken" }))];

@@ -224,7 +224,7 @@ def answer_record(kind, text, *words):
     held = None
     held_topic, held_user = options.text("held-topic"), options.text("held-user")
     if held_key is not None:
-        held = HeldDevice(public_key=key(held_key, "pcr"), generation=int(held_generation), topic=held_topic, user=held_user)
+        held = HeldDevice(public_key=held_key, generation=int(held_generation), topic=held_topic, user=held_user)
     user, elsewhere = options.text("user", held_user), options.text("elsewhere")
     if elsewhere is not None:
         other = None if elsewhere == "-" else elsewhere

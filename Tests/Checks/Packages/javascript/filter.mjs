@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import { DeviceKey, PushcryptError, SealFilter, SenderKey, Trust, open } from "pushcrypt";
 
 const [command, folder, count] = process.argv.slice(2), total = Number(count), topic = "com.example.app";
-const sender = SenderKey.generate(), device = DeviceKey.generate(), file = `${folder}/sender.key`;
+const sender = SenderKey.generate(), device = DeviceKey.generate(), file = resolve(folder, "sender.key");
 writeFileSync(file, sender.secretText() + "\n", { mode: 0o600 });
 const args = ["--topic", topic, "--sender-key-file", file], options = { topic, devices: [device], trust: new Trust([{ name: "a", pinned: sender.publicKey }]) };
 assert.equal(createRequire(import.meta.url)("pushcrypt").SealFilter, SealFilter, "ES modules and CommonJS share the classes");

@@ -50,10 +50,12 @@ public record DeviceRecord(
      */
     public static DeviceRecord parse(byte[] json) throws PushcryptException {
         Members members = Records.begin(json);
+        int own = Records.suiteOf(Records.text(members, "public_key"));
+        Records.checkSuite(members, own);
         String device = Records.text(members, "device"), version = Records.text(members, "app_version"), topic = Records.topic(members);
         Records.rule(device == null || Records.isDevice(device), "device has not 1 to 255 bytes, or is blank, has control characters or begins like a key");
         Records.rule(version == null || MessageSender.isText(version, LONGEST_VERSION), "app_version has not 1 to 64 bytes, or has control characters");
-        List<Integer> suites = Records.suites(members);
+        List<Integer> suites = Records.suites(members, own);
         Long generation = Records.integer(members, "generation"), created = Records.integer(members, "created");
         String pinned = Records.text(members, "sender");
         List<String> recovery = Records.texts(members, "recovery", 2);

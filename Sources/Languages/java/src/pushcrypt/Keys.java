@@ -33,7 +33,10 @@ final class Keys {
         RECOVERY_PUBLIC("pcv", false),
         DEVICE_SECRET("pcr-secret-", true),
         SENDER_SECRET("pcs-secret-", true),
-        RECOVERY_SECRET("pcv-secret-", true);
+        RECOVERY_SECRET("pcv-secret-", true),
+        /** Keys of suite 2, post-quantum: known in order to be refused as what they are. */
+        DEVICE_PUBLIC_2("pcrx", false),
+        DEVICE_SECRET_2("pcrx-secret-", true);
 
         final String prefix;
         final boolean secret;
@@ -43,6 +46,15 @@ final class Keys {
             this.secret = secret;
         }
 
+        /** The kind of suite 1 in whose place it may be given. */
+        private Kind suite1() {
+            return this == DEVICE_PUBLIC_2 ? DEVICE_PUBLIC : this == DEVICE_SECRET_2 ? DEVICE_SECRET : this;
+        }
+
+        private int length() {
+            return this == DEVICE_PUBLIC_2 ? LONG_LENGTH : LENGTH;
+        }
+
         /** Texts of secret keys are upper-case, those of public keys lower-case. */
         private String inCase(String text) {
             return secret ? text.toUpperCase(Locale.ROOT) : text;
@@ -50,6 +62,7 @@ final class Keys {
     }
 
     static final int X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04, LENGTH = 32;
+    private static final int LONG_LENGTH = 1216;
     private static final String ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
     private static final int VALUES = 58, CHECKSUM = 6;
     private static final int[] GENERATORS = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
@@ -77,13 +90,15 @@ final class Keys {
         Kind of = null;
         for (Kind other : Kind.values()) if (text.startsWith(other.inCase(other.prefix) + "1")) of = other;
         if (of == null) throw new PushcryptException("malformed-key");
-        if (of != kind) throw new PushcryptException("wrong-kind-of-key");
-        String data = text.substring(kind.prefix.length() + 1), alphabet = kind.inCase(ALPHABET);
+        if (of.suite1() != kind) throw new PushcryptException("wrong-kind-of-key");
+        String data = text.substring(of.prefix.length() + 1), alphabet = of.inCase(ALPHABET);
+        int bitCount = 8 * of.length(), last = (bitCount + 4) / 5 - 1;
         int[] values = data.chars().map(alphabet::indexOf).toArray();
-        if (values.length != VALUES) throw new PushcryptException("malformed-key");
+        if (values.length != last + 1 + CHECKSUM) throw new PushcryptException("malformed-key");
         for (int value : values) if (value < 0) throw new PushcryptException("malformed-key");
-        if (polymod(kind.prefix, values) != 1) throw new PushcryptException("wrong-checksum");
-        if ((values[VALUES - CHECKSUM - 1] & 15) != 0) throw new PushcryptException("malformed-key");
+        if (polymod(of.prefix, values) != 1) throw new PushcryptException("wrong-checksum");
+        if ((values[last] & (1 << 5 * (last + 1) - bitCount) - 1) != 0) throw new PushcryptException("malformed-key");
+        if (of != kind) throw new PushcryptException("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not know");
         byte[] key = new byte[LENGTH];
         for (int index = 0, bits = 0, count = 0, at = 0; index < VALUES - CHECKSUM; index++) {
             bits = bits << 5 | values[index];

@@ -12,6 +12,9 @@ import pushcrypt.Payload.Members;
 final class Records {
     private static final String MALFORMED = "malformed-record";
     private static final int LONGEST_DEVICE = 255, MOST_SUITES = 16;
+    /** The suite of the keys that this package knows, and the prefix of those of suite 2. */
+    static final int SUITE = 1;
+    private static final String PREFIX_2 = "pcrx1";
 
     private Records() {}
 
@@ -24,13 +27,21 @@ final class Records {
         return Payload.parseObject(json, MALFORMED);
     }
 
-    /** The members of a record with a public key. */
+    /** The members of a record with a public key [D-1]. */
     static Members begin(byte[] json) throws PushcryptException {
         Members members = parse(json);
-        Object suite = member(members, "suite");
-        rule(suite == null || new Payload.Number("1").equals(suite), "suite is not 1, the only one that this version knows");
         rule(text(members, "public_key") != null, "there is no public_key");
         return members;
+    }
+
+    /** Refuses a `suite` that is not the key's [D-3]. */
+    static void checkSuite(Members members, int own) throws PushcryptException {
+        Object suite = member(members, "suite");
+        rule(suite == null || new Payload.Number(Integer.toString(own)).equals(suite), "suite is not that of public_key");
+    }
+
+    static int suiteOf(String publicKey) {
+        return publicKey.startsWith(PREFIX_2) ? 2 : SUITE;
     }
 
     /** A member; null if it is absent or null [D-6]. */
@@ -68,22 +79,23 @@ final class Records {
         return topic;
     }
 
-    static List<Integer> suites(Members members) throws PushcryptException {
+    /** Reads [D-9], with the suite of a record's key; null for a reply. */
+    static List<Integer> suites(Members members, Integer own) throws PushcryptException {
         Object value = member(members, "suites");
-        if (value == null) return List.of(1);
+        if (value == null) return List.of(own == null ? SUITE : own);
         List<Integer> suites = new ArrayList<>();
         for (Object suite : value instanceof List<?> list ? list : List.of()) {
             boolean isGood = suite instanceof Payload.Number number && number.isInteger() && number.text().length() <= 3;
             suites.add(isGood ? Integer.parseInt(((Payload.Number) suite).text()) : 0);
         }
-        boolean isGood = suites.contains(1) && suites.size() <= MOST_SUITES;
+        boolean isGood = !suites.isEmpty() && (own == null || suites.contains(own)) && suites.size() <= MOST_SUITES;
         for (int at = 0; at < suites.size(); at++) isGood &= suites.get(at) >= 1 && suites.get(at) <= 255 && (at == 0 || suites.get(at - 1) < suites.get(at));
-        rule(isGood, "suites are not 1 to 16 ascending numbers from 1 to 255, including 1");
+        rule(isGood, "suites are not 1 to 16 ascending numbers from 1 to 255, including that of the key");
         return suites;
     }
 
     static boolean isDevice(String id) {
-        return MessageSender.isText(id, LONGEST_DEVICE) && !id.startsWith("pcr1") && !id.isBlank();
+        return MessageSender.isText(id, LONGEST_DEVICE) && !id.startsWith("pcr1") && !id.startsWith(PREFIX_2) && !id.matches(" *");
     }
 
     static SenderPublicKey sender(String text) throws PushcryptException {

@@ -29,12 +29,24 @@ public record Registration(String topic, String user, List<String> foreign) {
     /**
      * What a provider has under the device's id.
      *
-     * @param publicKey its key
+     * @param publicKey the text of its key, which may be of suite 2, {@code pcrx1…}
      * @param generation its generation
      * @param topic its topic, or {@code null}
      * @param user its user, or {@code null}
      */
-    public record Held(DevicePublicKey publicKey, long generation, String topic, String user) {}
+    public record Held(String publicKey, long generation, String topic, String user) {
+        /**
+         * Creates a value.
+         *
+         * @param publicKey the text of its key, which may be of suite 2, {@code pcrx1…}
+         * @param generation its generation
+         * @param topic its topic, or {@code null}
+         * @param user its user, or {@code null}
+         */
+        public Held {
+            Objects.requireNonNull(publicKey, "publicKey");
+        }
+    }
 
     /**
      * Another device that has the record's key. If the record is accepted, that one loses it.
@@ -60,7 +72,7 @@ public record Registration(String topic, String user, List<String> foreign) {
      * @param record the record
      * @param situation what the provider knows
      * @return what the record means
-     * @throws PushcryptException {@code user-mismatch}, {@code generation-rollback}, {@code generation-too-high}, {@code topic-mismatch} or {@code key-taken}
+     * @throws PushcryptException {@code user-mismatch}, {@code generation-rollback}, {@code generation-too-high}, {@code suite-downgrade}, {@code topic-mismatch} or {@code key-taken}
      */
     public static Registration check(DeviceRecord record, Situation situation) throws PushcryptException {
         Held held = situation.held();
@@ -74,10 +86,11 @@ public record Registration(String topic, String user, List<String> foreign) {
 
     private static void checkAgainst(DeviceRecord record, Held held, String user) throws PushcryptException {
         long generation = held == null ? 0 : held.generation();
-        boolean isSame = held != null && held.publicKey().equals(record.publicKey());
+        boolean isSame = held != null && held.publicKey().equals(record.publicKey().toString());
         if (held != null && held.user() != null && (user == null ? !isSame : !user.equals(held.user()))) throw new PushcryptException("user-mismatch");
         if (record.generation() < generation || held != null && record.generation() == generation && !isSame) throw new PushcryptException("generation-rollback");
         if (record.generation() > generation + GENERATION_STEP) throw new PushcryptException("generation-too-high");
+        if (held != null && Records.suiteOf(held.publicKey()) != Records.SUITE) throw new PushcryptException("suite-downgrade");
         boolean isBound = held != null && held.topic() != null && record.topic() != null;
         if (isBound && !Objects.equals(record.topic(), held.topic())) throw new PushcryptException("topic-mismatch");
     }

@@ -88,6 +88,7 @@ public record Reply(
         String confirmed = Records.text(members, "acknowledged"), refused = Records.text(members, "refused"), own = Records.text(members, "sender");
         Records.rule((confirmed == null) != (refused == null), "there is not either acknowledged or refused");
         Records.rule(refused == null || REASON.matcher(refused).matches(), "refused is not a reason");
+        Records.suites(members, null);
         List<String> recovery = Records.texts(members, "recovery", 2), foreign = Records.texts(members, "foreign", MOST_FOREIGN);
         DevicePublicKey acknowledged = confirmed == null ? null : DevicePublicKey.parse(confirmed);
         SenderPublicKey sender = Records.sender(own);

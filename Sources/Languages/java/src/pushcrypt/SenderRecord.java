@@ -37,6 +37,7 @@ public record SenderRecord(SenderPublicKey publicKey, String topic, long generat
      */
     public static SenderRecord parse(byte[] json) throws PushcryptException {
         Members members = Records.begin(json);
+        Records.checkSuite(members, Records.SUITE);
         String topic = Records.topic(members);
         Long generation = Records.integer(members, "generation"), created = Records.integer(members, "created");
         List<String> recovery = Records.texts(members, "recovery", 2);

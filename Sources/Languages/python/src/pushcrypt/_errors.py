@@ -47,6 +47,7 @@ class Code(str, enum.Enum):
     USER_MISMATCH = "user-mismatch"
     GENERATION_ROLLBACK = "generation-rollback"
     GENERATION_TOO_HIGH = "generation-too-high"
+    SUITE_DOWNGRADE = "suite-downgrade"
     TOPIC_MISMATCH = "topic-mismatch"
     KEY_TAKEN = "key-taken"
     # Trust

@@ -17,6 +17,9 @@ __all__ = ["DeviceKey", "DevicePublicKey", "RecoveryKey", "RecoveryPublicKey", "
 LENGTH = 32
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 KINDS = ("pcr", "pcs", "pcv", "pcr-secret-", "pcs-secret-", "pcv-secret-")
+#: Device keys of suite 2, post-quantum: known in order to be refused as what they are.
+SUITE_2 = {"pcr": "pcrx", "pcr-secret-": "pcrx-secret-"}
+LENGTHS = {"pcrx": 1216}
 X25519, ED25519, RECOVERY = 0x01, 0x02, 0x04
 
 # The curve edwards25519: -x² + y² = 1 + dx²y² modulo P, and the order L of its large subgroup.
@@ -227,19 +230,21 @@ def shown(kind: str) -> str:
 
 def read_text(text: str, kind: str) -> bytes:
     text = text[:-1] if text.endswith("\n") else text
-    of = [other for other in KINDS if text.startswith(shown(other) + "1")]
-    if not of:
+    of = next((other for other in (*KINDS, *SUITE_2.values()) if text.startswith(shown(other) + "1")), None)
+    if of is None:
         raise PushcryptError(Code.MALFORMED_KEY, f"this is not the text of a key; it begins with {shown(kind)}1")
-    if of[0] != kind:
-        raise PushcryptError(Code.WRONG_KIND_OF_KEY, f"this is a {shown(of[0])}1 key, and a {shown(kind)}1 key is needed")
-    alphabet = ALPHABET.upper() if kind.endswith("-") else ALPHABET
-    values = [alphabet.find(character) for character in text[len(kind) + 1 :]]
-    if len(values) != 58 or -1 in values:
+    if of not in (kind, SUITE_2.get(kind)):
+        raise PushcryptError(Code.WRONG_KIND_OF_KEY, f"this is a {shown(of)}1 key, and a {shown(kind)}1 key is needed")
+    alphabet, length = ALPHABET.upper() if of.endswith("-") else ALPHABET, LENGTHS.get(of, LENGTH)
+    values, count = [alphabet.find(character) for character in text[len(of) + 1 :]], -(-8 * length // 5)
+    if len(values) != count + 6 or -1 in values:
         raise PushcryptError(Code.MALFORMED_KEY, "the key's text is too short, too long or has a wrong character; copy it whole")
-    if polymod(kind, values) != 1:
+    if polymod(of, values) != 1:
         raise PushcryptError(Code.WRONG_CHECKSUM, "the key was mistyped or cut; copy it again")
-    if values[51] & 15:
+    if values[count - 1] & (1 << 5 * count - 8 * length) - 1:
         raise PushcryptError(Code.MALFORMED_KEY, "the key's text has bits after its end")
+    if of != kind:
+        raise PushcryptError(Code.UNSUPPORTED_SUITE, f"this is a {shown(of)}1 key, of suite 2, which this package does not know")
     number = 0
     for value in values[:52]:
         number = number << 5 | value

@@ -18,7 +18,9 @@ from .messages import is_label
 
 __all__ = ["DeviceRecord", "HeldDevice", "Pins", "Reply", "SenderRecord", "apply_reply", "check_registration"]
 
+#: The suite of the keys that this package knows; `pcrx1…` are of suite 2.
 SUITE = 1
+SUITE_2, PREFIX_2 = 2, "pcrx1"
 LARGEST_SUITE = 255
 MOST_SUITES = 16
 LONGEST_VERSION = 64
@@ -50,13 +52,14 @@ class DeviceRecord:
         """Reads a record; refuses one that breaks a rule. The rules of a provider follow: `check_registration`."""
         # First what is no text of a key, then those, last what follows of the keys.
         fields = Fields(data)
-        fields.check_suite()
         public_key, key_id, sender = fields.needed("public_key"), fields.text("key_id"), fields.text("sender")
+        suite = suite_of(public_key)
+        fields.check_suite(suite)
         device, version = fields.text("device"), fields.text("app_version")
         require(device is None or is_device_id(device), "the device's id")
         require(version is None or is_label(version, LONGEST_VERSION), "the app's version")
         topic, generation, created = fields.topic(), fields.number("generation"), fields.number("created")
-        suites, recovery = fields.suites(), fields.texts("recovery", MOST_RECOVERY)
+        suites, recovery = fields.suites(suite), fields.texts("recovery", MOST_RECOVERY)
         record = cls(
             public_key=DevicePublicKey.parse(public_key), device=device, suites=suites, topic=topic,
             generation=1 if generation is None else generation, created=created,
@@ -92,7 +95,7 @@ class SenderRecord:
     def parse(cls, data: bytes) -> SenderRecord:
         """Reads a record; refuses one that breaks a rule."""
         fields = Fields(data)
-        fields.check_suite()
+        fields.check_suite(SUITE)
         public_key, key_id = fields.needed("public_key"), fields.text("key_id")
         topic, generation, created = fields.topic(), fields.number("generation"), fields.number("created")
         recovery = fields.texts("recovery", MOST_RECOVERY)
@@ -137,6 +140,7 @@ class Reply:
         require((acknowledged is None) != (refused is None), "the choice of acknowledged or refused")
         require(refused is None or REASON.fullmatch(refused) is not None, "the reason")
         recovery, foreign = fields.texts("recovery", MOST_RECOVERY), fields.texts("foreign", MOST_FOREIGN)
+        fields.suites(None)
         reply = cls(
             acknowledged=None if acknowledged is None else DevicePublicKey.parse(acknowledged), refused=refused,
             sender=None if sender is None else SenderPublicKey.parse(sender),
@@ -162,17 +166,24 @@ class Reply:
 class HeldDevice:
     """What a provider holds of a device."""
 
-    public_key: DevicePublicKey
+    #: Its key, or the text of the key, which may be of suite 2, `pcrx1…`.
+    public_key: DevicePublicKey | str
     generation: int
     topic: str | None = None
     user: str | None = None
+
+    def __post_init__(self) -> None:
+        for value, kinds in ((self.public_key, (DevicePublicKey, str)), (self.generation, int), (self.user, (str, type(None)))):
+            if not isinstance(value, kinds):
+                raise TypeError(f"a {type(value).__name__} is not a key, a generation or a user")
 
 
 def check_registration(
     record: DeviceRecord, held: HeldDevice | None, *, user: str | None, elsewhere: HeldDevice | None = None,
     replace: bool = False, own_keys: Collection[SenderPublicKey | RecoveryPublicKey] | None = None,
 ) -> list[str]:
-    """Decides whether a provider accepts a record [D-7], [D-8], [D-15], [D-17], [D-18], [D-22].
+    """Decides whether a provider accepts a record [D-7], [D-8], [D-15], [D-17], [D-18], [D-22],
+    [D-23].
 
     Refuses it with the code that the reply names: `Reply(refused=error.code)`. Otherwise the provider stores the record,
     in the same transaction in which it read `held`, removes the key `elsewhere`, and keeps the held topic and user if
@@ -189,19 +200,22 @@ def check_registration(
     Returns:
         The record's members that name a key which the provider never had, for `Reply.foreign`: tell your operator.
     """
+    is_same = held is not None and str(held.public_key) == str(record.public_key)
     if held is not None and not replace and held.user is not None:
         if user is not None and user != held.user:
             raise PushcryptError(Code.USER_MISMATCH, "the device is another user's")
-        if user is None and record.public_key != held.public_key:
+        if user is None and not is_same:
             raise PushcryptError(Code.USER_MISMATCH, "the device is a user's, and a session without a user has another key")
     if not replace:
         generation = 0 if held is None else held.generation
         if held is not None and (
-            record.generation < generation or (record.generation == generation and record.public_key != held.public_key)
+            record.generation < generation or (record.generation == generation and not is_same)
         ):
             raise PushcryptError(Code.GENERATION_ROLLBACK, "the record is older than the one held")
         if record.generation > generation + GENERATION_STEP:
             raise PushcryptError(Code.GENERATION_TOO_HIGH, f"the generation is over {GENERATION_STEP} above the one held")
+        if held is not None and suite_of(str(held.public_key)) == SUITE_2:
+            raise PushcryptError(Code.SUITE_DOWNGRADE, "the device has a post-quantum key, and this is none")
         if held is not None and None not in (held.topic, record.topic) and held.topic != record.topic:
             raise PushcryptError(Code.TOPIC_MISMATCH, "the device is held for another app")
     owner = user if user is not None or held is None else held.user
@@ -282,26 +296,32 @@ class Fields:
         require(topic is None or TOPIC.fullmatch(topic) is not None, "topic")
         return topic
 
-    def check_suite(self) -> None:
+    def check_suite(self, own: int) -> None:
+        """[D-3]"""
         suite = self.members.get("suite")
-        require(suite is None or (type(suite) is Number and suite == str(SUITE)), "suite")
+        require(suite is None or (type(suite) is Number and suite == str(own)), "suite")
 
-    def suites(self) -> tuple[int, ...]:
-        """[D-9]"""
+    def suites(self, own: int | None) -> tuple[int, ...]:
+        """[D-9], with the suite of a record's key."""
         value = self.members.get("suites")
         if value is None:
-            return (SUITE,)
+            return (own or SUITE,)
         if not isinstance(value, list) or not 1 <= len(value) <= MOST_SUITES:
             raise broken("suites")
         numbers = [one.at_most(LARGEST_SUITE) if type(one) is Number else None for one in value]
         suites = [number for number in numbers if number]
-        require(len(suites) == len(value) and suites == sorted(set(suites)) and SUITE in suites, "suites")
+        require(len(suites) == len(value) and suites == sorted(set(suites)), "suites")
+        require(own is None or own in suites, "suites")
         return tuple(suites)
 
 
 def is_device_id(text: str) -> bool:
     """[D-14]"""
-    return is_label(text) and not text.startswith("pcr1") and bool(text.strip(" "))
+    return is_label(text) and not text.startswith(("pcr1", PREFIX_2)) and bool(text.strip(" "))
+
+
+def suite_of(public_key: str) -> int:
+    return SUITE_2 if public_key.startswith(PREFIX_2) else SUITE
 
 
 def check_different(sender: SenderPublicKey | None, recovery: Sequence[RecoveryPublicKey]) -> None:
