@@ -33,7 +33,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist setup-operations build library send archives man demo demo-send test test-readme test-url test-clean test-long test-scale test-operations test-senders test-send test-send-long test-pq test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb tarball dist check-reproducible lint install install-send install-library uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist setup-operations setup-key-services build library send archives man demo demo-send test test-readme test-url test-clean test-long test-scale test-operations test-key-services test-senders test-send test-send-long test-pq test-interop test-packages test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb tarball dist check-reproducible lint install install-send install-library uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +92,9 @@ test-scale: build send setup-scale ## 100,000 messages each through Kafka, a Red
 test-operations: deb setup-dist setup-operations ## metrics through promtool, the Kubernetes manifest, the image (as root)
 	@Tests/Checks/Release/operations.sh
 
+test-key-services: build setup-key-services ## seal with keys in SoftHSM2 and in a stand-in for Vault
+	@Tests/Checks/KeyServices/run.sh
+
 test-senders: build setup-senders ## send through real APNs clients to a local endpoint, and open what arrives
 	@Tests/Checks/Senders/run.sh
 
@@ -146,7 +149,7 @@ api: setup-send ## record the public API of each library, which `make test` comp
 bench-peers: build send setup-peers ## compare with the cost of Web Push, sealed boxes and age, and `send` with h2load and aioapns
 	@Tests/Checks/Bench/peers.sh
 
-setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist setup-operations: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-send setup-browser setup-xcode setup-packages setup-dist setup-operations setup-key-services: setup-%: setup
 	@Tests/Checks/Scripts/setup.sh $*
 
 deb: build send library setup-packages ## Debian packages, checked by lintian: .build/packages

@@ -11,6 +11,7 @@
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
 #        setup.sh dist       what `make dist` needs besides: what `make deb` and the packages need, and a Python environment in .build/dist
 #        setup.sh operations what `make test-operations` needs besides: promtool, buildah and debootstrap
+#        setup.sh key-services   what `make test-key-services` needs besides: SoftHSM2, and Python's PyKCS11
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh send       what `make send` and `make test-send` need besides: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt
 #        setup.sh interop    what `make test-interop` and `make test-packages` need besides: Node 18, TypeScript, JDK 17, gcc, Go, and Python 3.11 with
@@ -154,6 +155,11 @@ add_missing() {
         need mandoc command -v mandoc
         ;;
     library) ;;
+    key-services)
+        need softhsm2 command -v softhsm2-util
+        need python3-pykcs11 /usr/bin/python3 -c 'import PyKCS11'
+        need python3-cryptography /usr/bin/python3 -c 'import cryptography'
+        ;;
     operations)
         add_missing send
         need prometheus command -v promtool

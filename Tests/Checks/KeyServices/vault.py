@@ -1,0 +1,84 @@
+"""A stand-in for Vault's transit engine, of what its documentation says: keys/NAME and sign/NAME with batch_input.
+
+    vault.py FOLDER     writes the port to FOLDER/port; FOLDER/accepted has the token that it accepts, FOLDER/fault what goes wrong next:
+                        `sealed` answers 503, `close` closes the connection, `error` fails the first message, `wrong` signs another one,
+                        `other` with another version of the key. Each fault happens once.
+"""
+import base64, http.server, json, os, pathlib, sys
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+FOLDER = pathlib.Path(sys.argv[1])
+KEYS = {str(version): Ed25519PrivateKey.from_private_bytes(bytes([version]) * 32) for version in (1, 2)}
+
+
+def encoded(data):
+    return base64.b64encode(data).decode()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body):
+        body = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def fault(self):
+        try:
+            os.rename(FOLDER / "fault", FOLDER / "happened")
+            return (FOLDER / "happened").read_text().strip()
+        except FileNotFoundError:
+            return ""
+
+    def refused(self):
+        if self.headers["X-Vault-Token"] != (FOLDER / "accepted").read_text().strip():
+            self.answer(403, {"errors": ["permission denied"]})
+            return True
+
+    def do_GET(self):
+        if self.refused():
+            return
+        if self.path != "/v1/transit/keys/push-sender":
+            return self.answer(404, {"errors": []})
+        keys = {version: {"name": "ed25519", "public_key": encoded(key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))}
+                for version, key in KEYS.items()}
+        self.answer(200, {"data": {"name": "push-sender", "type": "ed25519", "keys": keys, "latest_version": 2}})
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.refused():
+            return
+        fault = self.fault()
+        if fault == "sealed":
+            return self.answer(503, {"errors": ["Vault is sealed"]})
+        if fault == "close":
+            self.close_connection = True
+            return
+        assert self.path == "/v1/transit/sign/push-sender"
+        version = body["key_version"]
+        results = []
+        for item in body["batch_input"]:
+            message = base64.b64decode(item["input"], validate=True)
+            signature = KEYS[str(version)].sign(message + b"!" * (fault == "wrong"))
+            results.append({"signature": f"vault:v{1 if fault == 'other' else version}:{encoded(signature)}"})
+        if fault == "error":
+            results[0] = {"error": "encryption key not found"}
+        self.answer(200, {"data": {"batch_results": results}})
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+
+server = Server(("127.0.0.1", 0), Handler)
+(FOLDER / "new").write_text(str(server.server_port))
+os.rename(FOLDER / "new", FOLDER / "port")
+server.serve_forever()
