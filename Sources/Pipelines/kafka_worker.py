@@ -29,22 +29,23 @@ with open(options["config"]) as file:
 consumer = Consumer({"auto.offset.reset": "earliest", **config["consumer"], "enable.auto.commit": False})
 producer = Producer({**config["producer"], "enable.idempotence": True})
 
-# In a separate session, so that Control-C does not reach it: it ends when its input does. Large pipe buffers let it
-# continue while the broker acknowledges.
-sealer = subprocess.Popen(
-    options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
-stopping, asked = threading.Event(), threading.Event()
+stopping, asked, sealer = threading.Event(), threading.Event(), None
 
 
 def stop(*_):
     asked.set()
     stopping.set()
-    if sends:
+    if sends and sealer:
         sealer.terminate()  # At the end of its input alone it would continue to try what APNs delays.
 
 
 for number in signal.SIGTERM, signal.SIGINT:
     signal.signal(number, stop)
+
+# In a separate session, so that Control-C does not reach it: it ends when its input does. Large pipe buffers let it
+# continue while the broker acknowledges.
+sealer = subprocess.Popen(
+    options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
 pending = collections.deque()  # The messages passed to the sealer or sender, in the order of its answers.
 acknowledged, safe = queue.SimpleQueue(), {}  # The offsets up to which the output is safe: future ones, and those to commit.
 
