@@ -48,7 +48,7 @@ refusal open_text(struct opened *opened, const char *text, size_t length, const 
     uint8_t envelope[OUTSIDE + LARGEST_BUCKET], inner[LARGEST_BUCKET];
     size_t envelope_length;
     sodium_memzero(opened, sizeof *opened);
-    if (!is_context(receiver->context)) return "malformed-context";
+    if (!is_context(receiver->context)) return "wrong-topic";
     const refusal malformed = decode_envelope(envelope, &envelope_length, text, length);
     if (malformed != NULL) return malformed;
     const refusal refused = open_inner(opened, inner, envelope, envelope_length - OUTSIDE, receiver, now);

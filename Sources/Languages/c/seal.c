@@ -102,7 +102,7 @@ static refusal seal_minified(
     const uint8_t seed[KEY]) {
     size_t body_length, bucket = 0;
     struct json aps;
-    if (!is_context(message->context)) return "malformed-context";
+    if (!is_context(message->context)) return "wrong-topic";
     if (check_device_key(device) != NULL) return "weak-key";
     const refusal refused = check(&body_length, &aps, minified, message);
     if (refused != NULL) return refused;

@@ -82,7 +82,7 @@ static bool may_pin(const struct trust *trust, const struct sender *sender, cons
 // keys.
 refusal trust_add(struct trust *trust, const struct sender *sender) {
     if (trust->count == MOST_SENDERS || sender->superseded_count > MOST_SUPERSEDED) return "trust-full";
-    if (sender->recovery_count > MOST_RECOVERY_KEYS || memchr(sender->name, 0, sizeof sender->name) == NULL) return "malformed-trust";
+    if (sender->recovery_count > MOST_RECOVERY_KEYS || memchr(sender->name, 0, sizeof sender->name) == NULL) return "corrupt-store";
     struct sender *added = &trust->senders[trust->count];
     *added = *sender;
     if (sender->has_pin && check_sender_key(sender->pinned) != NULL) return "weak-key";
@@ -101,7 +101,7 @@ refusal trust_add(struct trust *trust, const struct sender *sender) {
         bool two_uses = other->has_pin && is_recovery_key(trust, other->pinned);
         for (size_t past = 0; past < other->superseded_count; past++)
             two_uses = two_uses || is_recovery_key(trust, other->superseded[past].key);
-        if (two_uses) return trust->count--, "key-has-two-uses";
+        if (two_uses) return trust->count--, "sender-superseded";
     }
     return NULL;
 }
@@ -247,7 +247,7 @@ refusal trust_evaluate(
     bool unchanged = false;
     *changed = false;
     *conflict = NULL;
-    if (!is_context(context)) return "malformed-context";
+    if (!is_context(context)) return "wrong-topic";
     if (length != STATEMENT || (statement[0] != ROTATES && statement[0] != RECOVERS)) return "malformed-statement";
     if (statement[0] == RECOVERS && number(statement + SERIAL, 4) == 0) return "malformed-statement";
     for (size_t index = 0; index < trust->count; index++) {

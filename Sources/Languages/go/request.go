@@ -75,8 +75,8 @@ func (sealer *Sealer) Request(push *SealedPush, options ...RequestOption) (*Push
 	switch {
 	case asked.priority != 10 && asked.priority != 5 && asked.priority != 1 || asked.priority == 10 && push.PushType == Background:
 		return nil, refuse(InvalidRequest, "the priority is 10, 5 or 1, and for a background push not 10")
-	case asked.expiration.Unix() < 0:
-		return nil, refuse(InvalidRequest, "the expiration is before 1970")
+	case asked.expiration.Unix() < 0 || asked.expiration.Unix() >= 100_000_000_000 && !asked.expiration.Equal(push.ExpiresAt):
+		return nil, refuse(InvalidRequest, "the expiration is before 1970, or was made from milliseconds as if they were seconds")
 	}
 	if asked.isOnce {
 		asked.expiration = time.Time{}

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"log"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ type Sealer struct {
 	placeholder Placeholder
 }
 
-// NewSealer creates a sealer for an app's bundle id, without a suffix such as .voip.
+// NewSealer creates a sealer for an app's bundle id, without a suffix such as .voip, of which the standard logger is told.
 //
 // The signer is a *SenderKey, or an Ed25519 key elsewhere, such as in a key service, which gives one signature here. Each of its
 // signatures is checked.
@@ -30,7 +31,7 @@ func NewSealer(signer crypto.Signer, topic string, placeholder Placeholder) (*Se
 		return nil, err
 	}
 	if strings.HasSuffix(topic, ".voip") {
-		return nil, refuse(WrongTopic, "the topic is the app's bundle id, without .voip; phones would not open this")
+		log.Print("pushcrypt: the topic is the app's bundle id, without .voip; phones would not open this")
 	}
 	if err := placeholder.check(); err != nil {
 		return nil, err

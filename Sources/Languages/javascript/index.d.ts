@@ -131,7 +131,7 @@ export interface SealerOptions {
 
 /** Seals for the devices of one app. It keeps no state between messages. */
 export class Sealer {
-    /** @throws {PushcryptError} `malformed-context` or `invalid-placeholder` */
+    /** @throws {PushcryptError} `wrong-topic` or `invalid-placeholder` */
     constructor(options: SealerOptions);
     readonly topic: string;
     /**
@@ -329,7 +329,7 @@ export interface TrustedSender {
 
 /** The senders that an app trusts. It is durable and only grows. */
 export class Trust {
-    /** @throws {PushcryptError} the code of a key, `sender-superseded`, `key-has-two-uses` or `malformed-trust` */
+    /** @throws {PushcryptError} the code of a key, `sender-superseded` or `corrupt-store` */
     constructor(senders: readonly TrustedSender[]);
     readonly senders: Required<TrustedSender>[];
     /** Follows statements in order, and ignores those that are not accepted. */

@@ -41,10 +41,9 @@ const TEXTS = {
     "wrong-size": "the file is longer or shorter than its reference says",
     "truncated-file": "the file was sealed without its end",
     "wrong-hash": "the file is not the one that the reference means",
-    "malformed-context": "a topic is the app's bundle id: 1 to 255 ASCII letters, digits, '.' and '-', without .voip",
-    "malformed-trust": "a sender has at most 2 recovery keys, and a last recovery of 53 bytes or none",
-    "sender-superseded": "a sender has one key twice",
-    "key-has-two-uses": "a key is both a sender's and a recovery key",
+    "wrong-topic": "a topic is the app's bundle id: 1 to 255 ASCII letters, digits, '.' and '-', without .voip",
+    "corrupt-store": "a sender has at most 2 recovery keys, and a last recovery of 53 bytes or none",
+    "sender-superseded": "a sender has one key twice, or as a recovery key too",
     "invalid-time": "a time is 0 to 2^53 - 1 milliseconds, a time to live 1 to 2592000 seconds (30 days)",
 };
 

@@ -66,7 +66,9 @@ class Sealing {
         if (push.pushType === "background" && priority === 10) {
             throw new PushcryptError("invalid-request", "APNs refuses background pushes with priority 10; use 5 or 1, or leave it out");
         }
-        if (!Number.isSafeInteger(expiration) || expiration < 0) throw new PushcryptError("invalid-time", "expiration is not a whole number of seconds since 1970");
+        if (!Number.isSafeInteger(expiration) || expiration < 0 || (given.expiration !== undefined && expiration >= 1e11)) {
+            throw new PushcryptError("invalid-request", "the expiration is a time in seconds since 1970, or 0");
+        }
         checkName(collapseName, "the collapse name");
         const pushes = collapseName === undefined
             ? Buffer.concat([Buffer.of(2), Buffer.from(push.messageID, "hex")])

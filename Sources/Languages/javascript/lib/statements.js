@@ -25,7 +25,7 @@ function recoveryStatement(given) {
     const recovery = partsOf(by, RecoveryKey, "by").publicKey, added = partsOf(to, SenderKey, "to").publicKey;
     checkContext(topic);
     if (!Number.isInteger(serial) || serial < 1 || serial > 0xffffffff) throw new TypeError("serial must be a whole number from 1 to 2^32 - 1");
-    if (recovery.equals(added)) throw new PushcryptError("key-has-two-uses");
+    if (recovery.equals(added)) throw new PushcryptError("superseded-new-key", "the new key is the recovery key; each needs its own");
     const head = claim(0x02, keyID(RECOVERY, recovery), added, time(at, "at"), ALWAYS, serial);
     return Buffer.concat([
         head, signature(by, recoverySigned(head, 0x03, recovery, topic)), signature(to, recoverySigned(head, 0x02, recovery, topic)),

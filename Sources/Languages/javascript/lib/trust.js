@@ -69,8 +69,8 @@ class Trust {
         for (const { keys, recovery, lastRecovery } of this.senders) {
             if (keys.some((key, index) => has(keys.slice(0, index), key))) throw new PushcryptError("sender-superseded");
             const isEmpty = lastRecovery.length === 0;
-            if (recovery.length > MOST_RECOVERY_KEYS || (!isEmpty && lastRecovery.length !== SIGNED)) throw new PushcryptError("malformed-trust");
-            if (keys.some((key) => has(this.recoveryKeys(), key))) throw new PushcryptError("key-has-two-uses");
+            if (recovery.length > MOST_RECOVERY_KEYS || (!isEmpty && lastRecovery.length !== SIGNED)) throw new PushcryptError("corrupt-store");
+            if (keys.some((key) => has(this.recoveryKeys(), key))) throw new PushcryptError("sender-superseded");
         }
     }
 

@@ -65,14 +65,15 @@ function json(value, code) {
         return Buffer.from(value);
     }
     if (value === null || typeof value !== "object") throw new TypeError("JSON is given as a string, a Uint8Array or an object");
-    checkUnchanged(value, "", DEPTH, code);
+    checkUnchanged(value, DEPTH, code);
     return Buffer.from(JSON.stringify(value));
 }
 
 /** Refuses a value that JSON.stringify would leave out or write as another one. */
-function checkUnchanged(value, place, depth, code) {
+function checkUnchanged(value, depth, code) {
     const refuse = (reason) => {
-        throw new PushcryptError(code, `${place.slice(1) || "the payload"} ${reason}; give the JSON as text or bytes, which are kept as they are`);
+        // Without the place, which would quote names of the payload.
+        throw new PushcryptError(code, `the payload ${reason}; give the JSON as text or bytes, which are kept as they are`);
     };
     switch (typeof value) {
         case "boolean":
@@ -81,29 +82,29 @@ function checkUnchanged(value, place, depth, code) {
             if (/\p{Surrogate}/u.test(value)) refuse("has half of a surrogate pair");
             return;
         case "number":
-            if (!Number.isFinite(value) || Object.is(value, -0)) refuse("is a number that JSON does not have");
-            if (Number.isInteger(value) && !Number.isSafeInteger(value)) refuse("is an integer beyond 2^53, which JavaScript has rounded");
+            if (!Number.isFinite(value) || Object.is(value, -0)) refuse("has a number that JSON does not have");
+            if (Number.isInteger(value) && !Number.isSafeInteger(value)) refuse("has an integer beyond 2^53, which JavaScript has rounded");
             return;
         case "object":
             break;
         default:
-            refuse(`is of the type ${typeof value}, which JSON does not have`);
+            refuse(`has a ${typeof value}, which JSON does not have`);
     }
     if (value === null) return;
     if (depth === 0) refuse("is nested deeper than 32");
     if (Array.isArray(value)) {
-        for (let index = 0; index < value.length; index++) checkUnchanged(value[index], `${place}[${index}]`, depth - 1, code);
-        if (Object.keys(value).length !== value.length || "toJSON" in value) refuse("is an array with holes or names");
+        for (let index = 0; index < value.length; index++) checkUnchanged(value[index], depth - 1, code);
+        if (Object.keys(value).length !== value.length || "toJSON" in value) refuse("has an array with holes or names");
         return;
     }
     const prototype = Object.getPrototypeOf(value);
     if ((prototype !== null && Object.getPrototypeOf(prototype) !== null) || typeof value.toJSON === "function") {
-        refuse("is an object of a class, and not a plain one");
+        refuse("has an object of a class, and not a plain one");
     }
     if (Object.getOwnPropertySymbols(value).length > 0) refuse("has a symbol as a name");
     for (const name of Object.keys(value)) {
         if (/\p{Surrogate}/u.test(name)) refuse("has a name with half of a surrogate pair");
-        checkUnchanged(value[name], `${place}.${name}`, depth - 1, code);
+        checkUnchanged(value[name], depth - 1, code);
     }
 }
 

@@ -57,15 +57,15 @@ static void misuse_trust(const uint8_t key[KEY]) {
     sender.recovery_count = 1;
     must(is(trust_add(&trust, &sender), "weak-key"), "a recovery key of zeros");
     sender.recovery_count = MOST_RECOVERY_KEYS + 1;
-    must(is(trust_add(&trust, &sender), "malformed-trust"), "three recovery keys");
+    must(is(trust_add(&trust, &sender), "corrupt-store"), "three recovery keys");
     sender.recovery_count = 0;
     memset(sender.name, 'a', sizeof sender.name);
-    must(is(trust_add(&trust, &sender), "malformed-trust"), "a name without an end");
+    must(is(trust_add(&trust, &sender), "corrupt-store"), "a name without an end");
     sender.name[1] = 0;
     must(trust_add(&trust, &sender) == NULL, "nothing wrong with a sender");
     other.recovery_count = 1;
     memcpy(other.recovery[0], key, KEY);
-    must(is(trust_add(&trust, &other), "key-has-two-uses") && trust.count == 1, "a key that is a sender's and a recovery key");
+    must(is(trust_add(&trust, &other), "sender-superseded") && trust.count == 1, "a key that is a sender's and a recovery key");
     sender.has_pin = false;
     sender.superseded_count = 1;
     memcpy(sender.superseded[0].statement, statement, STATEMENT);

@@ -49,7 +49,7 @@ refusal answer_context(char **words) {
     const bool good = strlen((const char *)text.bytes) == text.length && is_context((const char *)text.bytes);
     free(text.bytes);
     if (good) printf("ok");
-    return good ? NULL : "malformed-context";
+    return good ? NULL : "wrong-topic";
 }
 
 refusal answer_text(char **words) {

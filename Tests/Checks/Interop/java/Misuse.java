@@ -126,7 +126,7 @@ final class Misuse {
         refused("a sound with half of a pair", "invalid-request", () -> Placeholder.STANDARD.withSound(HALF));
         refused("a title of spaces", "invalid-placeholder", () -> Placeholder.STANDARD.withTitle(" \u00a0\u2003"));
         refused("a title of 4,097 bytes", "invalid-placeholder", () -> Placeholder.STANDARD.withTitle("a".repeat(4097)));
-        refused("a topic with a space", "malformed-context", () -> new Sealer(sender, "a b"));
+        refused("a topic with a space", "wrong-topic", () -> new Sealer(sender, "a b"));
         fault("a topic that is null", () -> new Sealer(sender, null));
         fault("a sender that is null", () -> new Sealer(null, "a"));
         refused("a signature by another key", "wrong-signature", () -> new Sealer(signer(new byte[64]), "a", Placeholder.STANDARD));
@@ -186,6 +186,11 @@ final class Misuse {
         payload("a text with half of a pair", "malformed-payload", "{\"aps\":{\"alert\":\"" + HALF + "\"}}");
         fault("a payload that is null", () -> sealer.seal((byte[]) null, device, Instant.EPOCH, STANDARD));
         changed("NaN", Double.NaN);
+        try {
+            sealer.seal(Map.of("aps", Map.of("secretName", Double.NaN)), device, STANDARD);
+        } catch (PushcryptException refused) {
+            good.put("an error that names nothing of the payload", !refused.getMessage().contains("secretName"));
+        }
         changed("infinity", Float.POSITIVE_INFINITY);
         changed("half of a pair", HALF);
         changed("a time", Instant.EPOCH);
@@ -230,16 +235,16 @@ final class Misuse {
         refused("a pin of zeros", "weak-key", () -> SenderPublicKey.of(new byte[32]));
         refused("a key that is pinned and superseded", "sender-superseded", () -> trust(own, old, null, 0));
         RecoveryKey recovery = RecoveryKey.of(seven);
-        refused("a key that is a sender's and a recovery key", "key-has-two-uses", () -> trust(SenderKey.of(seven).publicKey(), none, recovery, 0));
-        refused("a last recovery of 52 bytes", "malformed-trust", () -> trust(own, none, null, 52));
+        refused("a key that is a sender's and a recovery key", "sender-superseded", () -> trust(SenderKey.of(seven).publicKey(), none, recovery, 0));
+        refused("a last recovery of 52 bytes", "corrupt-store", () -> trust(own, none, null, 52));
         good.put("the same statement of a sender without a pin", !trust(null, old, null, 0).evaluate(statement, "a", Instant.EPOCH).changed());
         Trust trust = trust(own, none, recovery, 0);
         SenderKey next = SenderKey.generate();
         Statement rotation = Statement.rotation(sender, next, Instant.EPOCH, Statement.STANDARD_ACCEPT_FOR, Statement.STANDARD_OVERLAP);
         trust.follow(List.of(rotation, Statement.recovery(recovery, SenderKey.generate(), "a", 3, Instant.EPOCH)), "a", Instant.EPOCH);
         good.put("a trust that was stored", Trust.parse(trust.json()).json().equals(trust.json()) && trust.senders().get(0).superseded().size() == 2);
-        refused("a stored trust that lacks a member", "malformed-trust", () -> Trust.parse("[{\"name\":\"a\",\"pinned\":null}]"));
-        refused("a stored trust that ends early", "malformed-trust", () -> Trust.parse(trust.json().substring(1)));
+        refused("a stored trust that lacks a member", "corrupt-store", () -> Trust.parse("[{\"name\":\"a\",\"pinned\":null}]"));
+        refused("a stored trust that ends early", "corrupt-store", () -> Trust.parse(trust.json().substring(1)));
         FileOpener opener = Inside.opener(new byte[32], 46, new byte[32]);
         boolean first = isRefused("not-a-sealed-file", () -> opener.update(new byte[46]));
         good.put("a file after it was refused", first && isRefused("malformed-file", () -> opener.update(new byte[1])) && isRefused("malformed-file", opener::finish));

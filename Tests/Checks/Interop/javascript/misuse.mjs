@@ -6,6 +6,16 @@ import {
     formatSenderRecord, open, parseDeviceRecord, parseReply, parseSenderRecord, recoveryStatement, rotationStatement,
 } from "pushcrypt";
 
+/** Whether the call throws an error that quotes no name of a payload. */
+function isSilent(call) {
+    try {
+        call();
+        return false;
+    } catch (error) {
+        return !/secretName/.test(error.message);
+    }
+}
+
 /** Whether the call throws this error, of a code or a type. */
 function refused(what, call) {
     try {
@@ -89,7 +99,7 @@ function* misusedSeals(to, sender) {
     yield ["a clear field that is the alert", refused(TypeError, () => sealer({ clearFields: ["alert"] }))];
     yield ["a misspelt member of the placeholder", refused(TypeError, () => sealer({ Title: "a" }))];
     yield ["a topic of another type", refused(TypeError, () => new Sealer({ sender, topic: undefined }))];
-    yield ["a topic with a space", refused("malformed-context", () => new Sealer({ sender, topic: "a b" }))];
+    yield ["a topic with a space", refused("wrong-topic", () => new Sealer({ sender, topic: "a b" }))];
     yield ["a device's key as the sender", refused(TypeError, () => new Sealer({ sender: DeviceKey.generate(), topic: "a" }))];
     for (const [name, what, given] of [
         ["no aps", "missing-aps", '{"a":1}'],
@@ -110,6 +120,7 @@ function* misusedSeals(to, sender) {
     yield ["an empty collapse name", refused("invalid-request", () => request({ collapseName: "" }))];
     yield ["an empty device name", refused("invalid-request", () => request({ device: "" }))];
     yield ["a device name of 256 bytes", refused("invalid-request", () => request({ device: "é".repeat(128) }))];
+    yield ["an expiration in milliseconds", refused("invalid-request", () => request({ expiration: 1_767_225_600_000 }))];
     yield ["a priority of 7", refused(TypeError, () => request({ priority: 7 }))];
     yield ["a background push at once", refused("invalid-request", () => sealer({}).request(seal({ pushType: "background" }), { priority: 10 }))];
     yield ["a request of another object", refused(TypeError, () => sealer({}).request({ ...push }))];
@@ -135,6 +146,7 @@ function* changedPayloads(to, sender) {
         ["an array with a hole", [, 1]], ["an array with a name", Object.assign([1], { a: 2 })], ["bytes", Buffer.alloc(1)], ["a boxed number", Object(1)], ["a name with half of a pair", { "\ud800": 1 }],
         ["a symbol as a name", { [Symbol("a")]: 1 }], ["an object that writes itself", { toJSON: () => 1 }], ["undefined in an array", [undefined]],
     ]) yield [`${name} in a payload`, refused("malformed-payload", () => sealed({ aps: { alert: "a" }, value }))];
+    yield ["an error that names nothing of the payload", isSilent(() => sealed({ aps: { alert: "a" }, secretName: [{ secretName: NaN }] }))];
     yield ["a payload in itself", refused("malformed-payload", () => sealed(cycle))];
     const good = { aps: { alert: "a" }, list: [1, 0.1, -5, null, true, "\ud83d\ude00"], __proto__: null, nested: Object.create(null) };
     yield ["a payload that JSON keeps", back(good) === JSON.stringify(good)];
@@ -152,8 +164,8 @@ function* misusedTrust(sender, { keyText }) {
     yield ["a key that is pinned and superseded", refused("sender-superseded", both)];
     const recovery = new RecoveryKey(Buffer.alloc(32, 7)), same = new SenderKey(Buffer.alloc(32, 7));
     const twoUses = trusts(same.publicKey, {}, { name: "b", pinned: null, recoveryKeys: [recovery.publicKey] });
-    yield ["a key that is a sender's and a recovery key", refused("key-has-two-uses", twoUses)];
-    yield ["a last recovery of 52 bytes", refused("malformed-trust", trusts(sender.publicKey, { lastRecovery: Buffer.alloc(52) }))];
+    yield ["a key that is a sender's and a recovery key", refused("sender-superseded", twoUses)];
+    yield ["a last recovery of 52 bytes", refused("corrupt-store", trusts(sender.publicKey, { lastRecovery: Buffer.alloc(52) }))];
     yield ["a misspelt member of a sender", refused(TypeError, trusts(sender.publicKey, { recovery: [] }))];
     yield ["a pin that is undefined", refused(TypeError, trusts(undefined))];
     const without = trusts(null, { superseded: [{ key: sender.publicKey, statement }] })();

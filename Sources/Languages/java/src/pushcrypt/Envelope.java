@@ -129,7 +129,7 @@ final class Envelope {
 
     /** Whether a text is a valid context, the app's bundle id without a suffix [K-2]. */
     static void checkContext(String context) throws PushcryptException {
-        if (!isContext(context)) throw new PushcryptException("malformed-context");
+        if (!isContext(context)) throw new PushcryptException("wrong-topic");
     }
 
     static boolean isContext(String context) {

@@ -50,15 +50,15 @@ final class Json {
     /** A payload of maps, lists, texts, numbers and booleans as bytes. */
     static byte[] write(Map<String, ?> object) throws PushcryptException {
         StringBuilder text = new StringBuilder();
-        write(object, "", DEPTH, text);
+        write(object, DEPTH, text);
         return text.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    private static void write(Object value, String place, int depth, StringBuilder text) throws PushcryptException {
+    private static void write(Object value, int depth, StringBuilder text) throws PushcryptException {
         if (value == null || value instanceof Boolean) {
             text.append(value);
         } else if (value instanceof String string) {
-            if (!isUnicode(string)) throw refused(place, "has half of a surrogate pair");
+            if (!isUnicode(string)) throw refused("has half of a surrogate pair");
             text.append(quoted(string));
         } else if (value instanceof Byte || value instanceof Short || value instanceof Integer || value instanceof Long || value instanceof BigInteger) {
             text.append(value);
@@ -66,35 +66,35 @@ final class Json {
             text.append(decimal);
         } else if (value instanceof Double || value instanceof Float) {
             double number = ((Number) value).doubleValue();
-            if (Double.isNaN(number) || Double.isInfinite(number)) throw refused(place, "is a number that JSON does not have");
+            if (Double.isNaN(number) || Double.isInfinite(number)) throw refused("has a number that JSON does not have");
             text.append(value);
         } else if (value instanceof Map<?, ?> members) {
-            if (depth == 0) throw refused(place, "is nested deeper than 32");
+            if (depth == 0) throw refused("is nested deeper than 32");
             String separator = "{";
             for (Map.Entry<?, ?> member : members.entrySet()) {
-                if (!(member.getKey() instanceof String name) || !isUnicode(name)) throw refused(place, "has a name that is not a text");
+                if (!(member.getKey() instanceof String name) || !isUnicode(name)) throw refused("has a name that is not a text");
                 text.append(separator).append(quoted(name)).append(':');
-                write(member.getValue(), place + "." + name, depth - 1, text);
+                write(member.getValue(), depth - 1, text);
                 separator = ",";
             }
             text.append(members.isEmpty() ? "{}" : "}");
         } else if (value instanceof List<?> elements) {
-            if (depth == 0) throw refused(place, "is nested deeper than 32");
+            if (depth == 0) throw refused("is nested deeper than 32");
             String separator = "[";
             for (Object element : elements) {
                 text.append(separator);
-                write(element, place + "[]", depth - 1, text);
+                write(element, depth - 1, text);
                 separator = ",";
             }
             text.append(elements.isEmpty() ? "[]" : "]");
         } else {
-            throw refused(place, "is a " + value.getClass().getSimpleName() + ", which JSON does not have");
+            throw refused("has a " + value.getClass().getSimpleName() + ", which JSON does not have");
         }
     }
 
-    private static PushcryptException refused(String place, String reason) {
-        return new PushcryptException("malformed-payload",
-            (place.isEmpty() ? "the payload" : place.substring(1)) + " " + reason + "; give the JSON as text or bytes, which are kept as they are");
+    /** Without the place, which would quote names of the payload. */
+    private static PushcryptException refused(String reason) {
+        return new PushcryptException("malformed-payload", "the payload " + reason + "; give the JSON as text or bytes, which are kept as they are");
     }
 
     /** A parsed value as maps, lists, texts, booleans, null, and numbers as BigDecimal. */

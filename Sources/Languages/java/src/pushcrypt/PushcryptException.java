@@ -51,10 +51,9 @@ public final class PushcryptException extends Exception {
         Map.entry("wrong-size", "the file is longer or shorter than its reference says"),
         Map.entry("truncated-file", "the file was sealed without its end"),
         Map.entry("wrong-hash", "the file is not the one that the reference means"),
-        Map.entry("malformed-context", "a topic is the app's bundle id: 1 to 255 ASCII letters, digits, '.' and '-', without .voip"),
-        Map.entry("malformed-trust", "a sender has at most 2 recovery keys, and a last recovery of 53 bytes or none"),
-        Map.entry("sender-superseded", "a sender has one key twice"),
-        Map.entry("key-has-two-uses", "a key is both a sender's and a recovery key"),
+        Map.entry("wrong-topic", "a topic is the app's bundle id: 1 to 255 ASCII letters, digits, '.' and '-', without .voip"),
+        Map.entry("corrupt-store", "a sender has at most 2 recovery keys, and a last recovery of 53 bytes or none"),
+        Map.entry("sender-superseded", "a sender has one key twice, or as a recovery key too"),
         Map.entry("invalid-time", "a time is 0 to 2^53 - 1 milliseconds, a time to live 1 to 2592000 seconds (30 days)"));
 
     /** The reason. */

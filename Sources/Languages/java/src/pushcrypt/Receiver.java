@@ -16,7 +16,7 @@ public final class Receiver {
      * Creates a receiver.
      *
      * @param topic the app's own bundle id, never a value from a push [O-0.2]
-     * @throws PushcryptException {@code malformed-context}
+     * @throws PushcryptException {@code wrong-topic}
      */
     public Receiver(String topic) throws PushcryptException {
         Envelope.checkContext(topic);

@@ -22,7 +22,7 @@ public final class Sealer {
      *
      * @param sender the key that signs
      * @param topic the app's bundle id, without {@code .voip}
-     * @throws PushcryptException {@code malformed-context}
+     * @throws PushcryptException {@code wrong-topic}
      */
     public Sealer(SenderKey sender, String topic) throws PushcryptException {
         this(sender, topic, Placeholder.STANDARD);
@@ -34,7 +34,7 @@ public final class Sealer {
      * @param sender the key that signs
      * @param topic the app's bundle id, without {@code .voip}
      * @param placeholder what a phone shows if it cannot open a message
-     * @throws PushcryptException {@code malformed-context}
+     * @throws PushcryptException {@code wrong-topic}
      */
     public Sealer(SenderKey sender, String topic, Placeholder placeholder) throws PushcryptException {
         this(new Sealing.Sender(sender.publicKey, sender.id, Sealing.hedgeKey(sender.secret), message -> Sealing.sign(sender.signing, message)), topic, placeholder);
@@ -46,7 +46,7 @@ public final class Sealer {
      * @param signer the key that signs
      * @param topic the app's bundle id, without {@code .voip}
      * @param placeholder what a phone shows if it cannot open a message
-     * @throws PushcryptException {@code malformed-context} or {@code wrong-signature}
+     * @throws PushcryptException {@code wrong-topic} or {@code wrong-signature}
      */
     public Sealer(Signer signer, String topic, Placeholder placeholder) throws PushcryptException {
         this(sender(signer), topic, placeholder);

@@ -61,12 +61,12 @@ public final class Statement {
      * @param serial above that of the last recovery, 1 to 2^32 - 1
      * @param at the present time
      * @return the statement
-     * @throws PushcryptException {@code malformed-context} or {@code key-has-two-uses}
+     * @throws PushcryptException {@code wrong-topic} or {@code superseded-new-key}
      */
     public static Statement recovery(RecoveryKey by, SenderKey to, String topic, long serial, Instant at) throws PushcryptException {
         Envelope.checkContext(topic);
         if (serial < 1 || serial > ALWAYS) throw new IllegalArgumentException("a serial is 1 to 2^32 - 1");
-        if (Arrays.equals(by.publicKey, to.publicKey)) throw new PushcryptException("key-has-two-uses");
+        if (Arrays.equals(by.publicKey, to.publicKey)) throw new PushcryptException("superseded-new-key", "the new key is the recovery key; each needs its own");
         byte[] head = concat(new byte[] {0x02}, by.id, to.publicKey, Bytes.bigEndian(Platform.milliseconds(at), 8), Bytes.bigEndian(ALWAYS, 4),
             Bytes.bigEndian(serial, 4));
         byte[] first = sign(by.secret, TrustRules.recoverySigned(head, 0x03, by.publicKey, topic));

@@ -30,7 +30,7 @@ public final class Trust {
      * Creates a trust.
      *
      * @param senders the senders in order
-     * @throws PushcryptException {@code sender-superseded}, {@code key-has-two-uses} or {@code malformed-trust}
+     * @throws PushcryptException {@code sender-superseded} or {@code corrupt-store}
      */
     public Trust(List<TrustedSender> senders) throws PushcryptException {
         List<TrustRules.Sender> all = new ArrayList<>();
@@ -136,20 +136,20 @@ public final class Trust {
      *
      * @param json the array
      * @return the trust
-     * @throws PushcryptException {@code malformed-trust}, or the code of a key
+     * @throws PushcryptException {@code corrupt-store}, or the code of a key
      */
     public static Trust parse(String json) throws PushcryptException {
-        Object value = Payload.parseObject(Json.bytes("{\"senders\":" + json + "}", "malformed-trust"), "malformed-trust").get("senders");
+        Object value = Payload.parseObject(Json.bytes("{\"senders\":" + json + "}", "corrupt-store"), "corrupt-store").get("senders");
         List<TrustedSender> senders = new ArrayList<>();
         for (Object sender : list(value)) senders.add(readSender(sender));
         return new Trust(senders);
     }
 
     private static TrustedSender readSender(Object value) throws PushcryptException {
-        if (!(value instanceof Map<?, ?> members)) throw new PushcryptException("malformed-trust");
+        if (!(value instanceof Map<?, ?> members)) throw new PushcryptException("corrupt-store");
         List<TrustedSender.Superseded> superseded = new ArrayList<>();
         for (Object each : list(members.get("superseded"))) {
-            if (!(each instanceof Map<?, ?> old)) throw new PushcryptException("malformed-trust");
+            if (!(each instanceof Map<?, ?> old)) throw new PushcryptException("corrupt-store");
             Statement statement = old.get("statement") == Payload.NULL ? null : Statement.of(decode(old.get("statement")));
             superseded.add(new TrustedSender.Superseded(SenderPublicKey.parse(text(old.get("key"))), statement));
         }
@@ -161,19 +161,19 @@ public final class Trust {
 
     private static List<?> list(Object value) throws PushcryptException {
         if (value instanceof List<?> list) return list;
-        throw new PushcryptException("malformed-trust");
+        throw new PushcryptException("corrupt-store");
     }
 
     private static String text(Object value) throws PushcryptException {
         if (value instanceof String text) return text;
-        throw new PushcryptException("malformed-trust");
+        throw new PushcryptException("corrupt-store");
     }
 
     private static byte[] decode(Object value) throws PushcryptException {
         try {
             return Base64.getUrlDecoder().decode(text(value));
         } catch (IllegalArgumentException malformed) {
-            throw new PushcryptException("malformed-trust");
+            throw new PushcryptException("corrupt-store");
         }
     }
 }

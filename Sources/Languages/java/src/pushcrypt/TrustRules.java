@@ -87,8 +87,8 @@ final class TrustRules {
                 if (contains(keys.subList(0, index), keys.get(index))) throw new PushcryptException("sender-superseded");
             }
             int length = sender.lastRecovery().length;
-            if (sender.recovery().size() > MOST_RECOVERY_KEYS || length != 0 && length != SIGNED) throw new PushcryptException("malformed-trust");
-            if (keys.stream().anyMatch(key -> contains(recoveryKeys(), key))) throw new PushcryptException("key-has-two-uses");
+            if (sender.recovery().size() > MOST_RECOVERY_KEYS || length != 0 && length != SIGNED) throw new PushcryptException("corrupt-store");
+            if (keys.stream().anyMatch(key -> contains(recoveryKeys(), key))) throw new PushcryptException("sender-superseded");
         }
     }
 
