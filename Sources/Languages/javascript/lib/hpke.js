@@ -86,13 +86,13 @@ function keySchedule(sharedSecret, info) {
 
 /** For HMAC an empty salt and 32 zero bytes are the same key. */
 function labeledExtract(suite, salt, label, ikm) {
-    return createHmac("sha256", salt).update("HPKE-v1").update(suite).update(label).update(ikm).digest();
+    return createHmac("sha256", salt).update("HPKE-v1" + suite + label).update(ikm).digest();
 }
 
 /** At most 32 bytes, so only the first block of HKDF-Expand is needed. */
 function labeledExpand(suite, prk, label, info, length) {
-    const mac = createHmac("sha256", prk).update(Buffer.of(0, length)).update("HPKE-v1").update(suite).update(label);
-    return mac.update(info).update(Buffer.of(1)).digest().subarray(0, length);
+    const prefix = String.fromCharCode(0, length) + "HPKE-v1" + suite + label;
+    return createHmac("sha256", prk).update(prefix).update(info).update("\x01").digest().subarray(0, length);
 }
 
 module.exports = {

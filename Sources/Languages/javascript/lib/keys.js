@@ -17,6 +17,10 @@ const SUITE_2 = new Map([[DEVICE_PUBLIC, "pcrx"], [DEVICE_SECRET, "pcrx-secret-"
 const LONG_LENGTH = 1216;
 const X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04;
 
+/** For each five bits that leave the checksum of BIP-173, what is added to it. */
+const GENERATORS = Array.from({ length: 32 }, (_, top) => [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
+    .reduce((sum, generator, bit) => ((top >> bit) & 1 ? sum ^ generator : sum), 0));
+
 const P = 2n ** 255n - 19n;
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 // The u-coordinates below P for which X25519 gives zero.
@@ -90,15 +94,15 @@ function regroup(groups, from, to) {
 
 /** The checksum of BIP-173: 1 for a valid text. */
 function polymod(kind, values) {
-    const prefix = [...Buffer.from(kind)];
+    const prefix = Buffer.from(kind);
     let checksum = 1;
-    for (const value of [...prefix.map((byte) => byte >> 5), 0, ...prefix.map((byte) => byte & 31), ...values]) {
-        const top = checksum >> 25;
-        checksum = ((checksum & 0x1ffffff) << 5) ^ value;
-        [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3].forEach((generator, bit) => {
-            if ((top >> bit) & 1) checksum ^= generator;
-        });
-    }
+    const add = (value) => {
+        checksum = ((checksum & 0x1ffffff) << 5) ^ value ^ GENERATORS[checksum >> 25];
+    };
+    for (const byte of prefix) add(byte >> 5);
+    add(0);
+    for (const byte of prefix) add(byte & 31);
+    for (const value of values) add(value);
     return checksum;
 }
 

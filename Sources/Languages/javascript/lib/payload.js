@@ -6,10 +6,12 @@
 const { PushcryptError } = require("./errors.js");
 
 const DEPTH = 32;
-const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
+const WORDS = { true: true, false: false, null: null };
+
+const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** A number as written, so that none is rounded and none is too long. */
 class NumberText {
@@ -33,26 +35,29 @@ function parseObject(data, code) {
     const refuse = () => {
         throw new PushcryptError(code);
     };
-    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     let text, at = 0;
     try {
-        text = decoder.decode(data);
+        text = UTF_8.decode(data);
     } catch {
         refuse();
     }
 
+    function skipSpace() {
+        for (let code = text.charCodeAt(at); code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09; code = text.charCodeAt(at)) at += 1;
+    }
+
     /** Reads a token that matches a pattern, after white space; `undefined` if the next token does not match. */
     function take(pattern) {
-        SPACE.lastIndex = at;
-        SPACE.exec(text);
-        pattern.lastIndex = at = SPACE.lastIndex;
-        const token = pattern.exec(text)?.[0];
-        if (token !== undefined) at += token.length;
+        skipSpace();
+        pattern.lastIndex = at;
+        if (!pattern.test(text)) return undefined;
+        const token = text.slice(at, pattern.lastIndex);
+        at = pattern.lastIndex;
         return token;
     }
 
     function takes(character) {
-        take(SPACE);
+        skipSpace();
         if (text[at] !== character) return false;
         at += 1;
         return true;
@@ -60,6 +65,8 @@ function parseObject(data, code) {
 
     function string() {
         const token = take(STRING) ?? refuse();
+        // Half of a surrogate pair can only be an escape: the text was UTF-8.
+        if (!token.includes("\\")) return token.slice(1, -1);
         const value = JSON.parse(token);
         return /\p{Surrogate}/u.test(value) ? refuse() : value;
     }
@@ -93,12 +100,11 @@ function parseObject(data, code) {
         if (text[at] === '"') return string();
         const number = take(NUMBER);
         if (number !== undefined) return new NumberText(number);
-        const word = take(WORD) ?? refuse();
-        return JSON.parse(word);
+        return WORDS[take(WORD) ?? refuse()];
     }
 
     const result = value(0);
-    take(SPACE);
+    skipSpace();
     return result instanceof Map && at === text.length ? result : refuse();
 }
 
