@@ -115,7 +115,7 @@ import Testing
         ("1", "not-encrypted"), ("null", "not-encrypted"), ("{}", "not-encrypted"), ("\"\"", "malformed-envelope"),
         ("\"Salted__·öîQÊ$UDì_¶Ù∞èΩ^¬%gq∞NÿÒQùw\"", "malformed-envelope"), ("\"AQ\"", "malformed-envelope"),
         ("\"" + envelope.dropLast(4) + "\"", "malformed-envelope"), ("\"" + envelope + "AAAA\"", "malformed-envelope"),
-        ("\"" + envelope.dropLast() + "=\"", "malformed-envelope"), ("\"Ag\"", "unsupported-suite"),
+        ("\"" + envelope.dropLast() + "=\"", "malformed-envelope"), ("\"Aw\"", "unsupported-suite"),
         ("\"eyJhcHMiOnt9fQ\"", "unsupported-suite"),
     ])
     func whatIsNoEnvelopeIsAnError(_ value: String, _ code: String) {

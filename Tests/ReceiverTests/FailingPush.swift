@@ -59,8 +59,8 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             FailingPush(.malformedEnvelope, "Apple's sample") { _ in
                 Scene.push(value: #""Salted__·öîQÊ$UDì_¶Ù∞èΩ^¬%gq∞NÿÒQùw""#)
             },
-            FailingPush(.unsupportedSuite, "suite 0x02") { scene in
-                try changed(scene) { bytes in bytes[0] = 0x02 }
+            FailingPush(.unsupportedSuite, "suite 0x03") { scene in
+                try changed(scene) { bytes in bytes[0] = 0x03 }
             },
         ]
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs the tests against libsodium 1.0.22, which has X-Wing: those of suite 2, which `make test` skips on earlier ones, and the
-# others. Fetches it from Debian's unstable suite, and builds in .build/pq, beside the other builds.
-# Usage: post-quantum.sh [FILTER]      only tests whose names match a regular expression
+# others; then messages of suite 2 in both directions, 2,000 or COUNT. Fetches it from Debian's unstable suite, and builds in .build/pq,
+# beside the other builds.
+# Usage: post-quantum.sh             everything; COUNT=100000 as many messages as `make test-interop`
+#        post-quantum.sh FILTER      only tests whose names match a regular expression
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -37,4 +39,9 @@ filter=()
 swift test --skip-build --scratch-path .build/pq -Xlinker -rpath -Xlinker "$prefix/lib" -Xlinker --enable-new-dtags --parallel ${filter[@]+"${filter[@]}"} 2>&1 | tee .build/pq-test.log |
     { grep -E '^(✘|↳|error:|warning:|✔ Test run)' || true; }
 grep -aE '^SKIPPED' .build/pq-test.log | sort -u || true
-! grep -aqE '^(✘|error:)' .build/pq-test.log
+if grep -aqE '^(✘|error:)' .build/pq-test.log; then exit 1; fi
+[ $# -eq 0 ] || exit 0
+
+python=.build/interop/bin/python
+[ -x "$python" ] || python=python3
+"$python" -B Tests/Checks/Interop/suite2.py "$program"
