@@ -19,12 +19,15 @@ public func pushcrypt_open(
         let topic = try unsafe topic(topicID)
         let now = Timestamp(milliseconds: now)
         // Secrets first: if the caller mixes the two lists up, no secret is treated as public.
-        let deviceKeys = try unsafe readDeviceKeys(deviceKeys, at: now)
+        let deviceKeys = try unsafe readDeviceKeys(deviceKeys)
+        let usable = deviceKeys.filter { $0.until.map { now <= $0 } ?? true }.map(\.key)
         let trust = try unsafe SenderList(senders).trust
-        let opener = Opener(topic: topic, deviceKeys: deviceKeys, trust: trust)
+        let opener = Opener(topic: topic, deviceKeys: usable, trust: trust)
         do throws(OpenError) {
             let notification = try unsafe opener.open(push, at: now)
             said = pushcrypt_opened(notification, trust: trust, for: topic, at: now)
+            let place = deviceKeys.firstIndex { $0.key.publicKey == notification.openedWith }
+            said.device_number = UInt32((place ?? -1) + 1)
             return notification.payloadWithoutKeys
         } catch {
             throw CallError(error)
@@ -47,10 +50,11 @@ private func clear(_ opened: UnsafeMutablePointer<pushcrypt_opened>?) -> CallErr
     return nil
 }
 
-/// Reads the device's keys that have not ended.
-private func readDeviceKeys(_ list: UnsafePointer<CChar>?, at now: Timestamp) throws(CallError) -> [DeviceKey] {
+/// Reads the device's keys, with their ends.
+private func readDeviceKeys(
+    _ list: UnsafePointer<CChar>?
+) throws(CallError) -> [(key: DeviceKey, until: Timestamp?)] {
     try unsafe KeyList(list, "device_keys").keys { (text) throws(KeyError) in try DeviceKey(text: text) }
-        .filter { $0.until.map { now <= $0 } ?? true }.map(\.key)
 }
 
 // MARK: Output
@@ -74,7 +78,7 @@ extension pushcrypt_opened {
         file_count = UInt32(notification.attachments.count) + (notification.fullBody == nil ? 0 : 1)
         write(notification.messageID, to: &message_id)
         write(notification.sender, to: &sender)
-        write(notification.openedWith, to: &device_key)
+        if notification.openedWith.suite == .x25519 { write(notification.openedWith, to: &device_key) }
 
         var changed: [pushcrypt_rotation] = []
         var trust = trust

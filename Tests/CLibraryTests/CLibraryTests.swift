@@ -56,10 +56,13 @@ import Testing
         }
     }
 
-    @Test("What Swift has sealed is opened, and what is sealed Swift opens")
-    func bothWays() throws {
+    @Test("What Swift has sealed is opened, and what is sealed Swift opens", arguments: CipherSuite.supported)
+    func bothWays(_ suite: CipherSuite) throws {
+        if suite == CipherSuite.supported.last, suite == .x25519 {
+            print("SKIPPED: suite 2 needs libsodium 1.0.22: run make test-pq")
+        }
         let sender = SenderKey()
-        let device = DeviceKey()
+        let device = try DeviceKey(suite)
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
 
@@ -69,11 +72,13 @@ import Testing
         var opened = pushcrypt_opened()
         opened.size = MemoryLayout<pushcrypt_opened>.size
         var result = unsafe pushcrypt_open(
-            push.map(CChar.init(bitPattern:)), push.count, Self.text(of: device), "\(sender.publicKey)", Self.topic,
-            Self.now, &opened, &output, output.count, &length)
+            push.map(CChar.init(bitPattern:)), push.count, "\(Self.text(of: DeviceKey()))\n\(Self.text(of: device))",
+            "\(sender.publicKey)", Self.topic, Self.now, &opened, &output, output.count, &length)
         #expect(result == PUSHCRYPT_DONE)
         #expect(Self.text(output.prefix(length)) == Self.payload)
-        #expect(opened.sent_at == Self.now)
+        #expect(opened.sent_at == Self.now && opened.device_number == 2)
+        let textLength = unsafe withUnsafeBytes(of: opened.device_key) { unsafe $0.prefix { $0 != 0 }.count }
+        #expect(textLength == (suite == .x25519 ? 62 : 0))
         #expect(Self.lastError.isEmpty)
 
         result = unsafe pushcrypt_seal(

@@ -122,6 +122,17 @@ import Testing
         #expect(call.lines(.error).isEmpty && call.sizes?.limit == 5120 && call.sizes?.remainingToSeal == 0)
     }
 
+    /// Suite 2 leaves less room, and any device may change over to it.
+    @Test(arguments: [(nil, 1629), ("background", 1629), ("voip", 2397)] as [(String?, Int)])
+    func aPayloadThatIsTooLongForSuite2IsNoted(_ type: String?, _ limit: Int) {
+        func notes(_ count: Int) -> [String] {
+            PayloadLint(alertPayload(count: count), .init(pushType: type)).lines(.note).filter {
+                $0.contains("too-large")
+            }
+        }
+        #expect(notes(limit) == [] && notes(limit + 1) == ["payload-too-large "])
+    }
+
     @Test func whiteSpaceCountsAsItIsSentAndNotAsItIsSealed() throws {
         let sizes = try #require(PayloadLint(" {\n\"aps\" : { \"alert\" : \"x\" } }\n ").sizes)
         #expect(sizes.length == 29 && sizes.minifiedLength == 21 && sizes.maximumReencodedLength == 23)

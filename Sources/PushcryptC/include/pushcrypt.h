@@ -82,7 +82,7 @@ struct pushcrypt_seal_options {
  * even one that repeats a call after PUSHCRYPT_TOO_SMALL.
  *
  *   payload, payload_length   the APNs payload as UTF-8 JSON, with an `aps` object that has something to show
- *   device_key                the phone's registered key, `pcr1...`
+ *   device_key                the phone's registered key, `pcr1...` or `pcrx1...`
  *   signing_key               the provider's secret key, `PCS-SECRET-1...`; a newline is allowed after either key
  *   topic                     the app's bundle id, never with `.voip`: 1 to 255 ASCII letters, digits, '.' and '-'
  *   now                       milliseconds since 1970-01-01 UTC; a time before 2001 is refused, because it may be in seconds
@@ -125,13 +125,16 @@ struct pushcrypt_opened {
     char message_id[PUSHCRYPT_ID_CAPACITY];
     /* The sender, `pcs1...`: one of the given senders, or a key from a rotation in this message. */
     char sender[PUSHCRYPT_KEY_CAPACITY];
-    /* The public half of the device's key that opened the message, `pcr1...`. */
+    /* The public half of the device's key that opened the message, `pcr1...`; empty for a post-quantum one, which has 1957
+     * characters: `device_number` tells which it is. */
     char device_key[PUSHCRYPT_KEY_CAPACITY];
     /* The last recovery, if there is one among `rotations`; otherwise empty. The list has it in a line `recovered TEXT`, instead
      * of any earlier one: it holds the serial, so that no older recovery is accepted. */
     char recovered[PUSHCRYPT_RECOVERY_CAPACITY];
     /* 1 if the recovery key has signed another recovery with the last serial: somebody else has it. Tell the app. */
     uint32_t recovery_conflict;
+    /* The position among `device_keys` of the key that opened the message, from 1. */
+    uint32_t device_number;
 };
 
 /* Opens a received push: returns the payload that its provider sealed.
@@ -142,7 +145,7 @@ struct pushcrypt_opened {
  * this check. Opening itself changes nothing.
  *
  *   push, push_length          the push as received, UTF-8 JSON, at most 65536 bytes
- *   device_keys                the device's secret keys, `PCR-SECRET-1...`, one per line
+ *   device_keys                the device's secret keys, `PCR-SECRET-1...` or `PCRX-SECRET-1...`, one per line
  *   senders                    the trusted keys, `pcs1...`, and up to two recovery keys, `pcv1...`, one per line; never a key
  *                              that was received in a push
  *   topic                      the app's bundle id

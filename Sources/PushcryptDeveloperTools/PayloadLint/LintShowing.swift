@@ -95,6 +95,12 @@ extension LintFindings {
                     .error, .payloadTooLarge, at: "",
                     "has \(minified.count) bytes without white space, \(-remaining) more than can be sealed (\(sealable.maximumPayloadLength))",
                     fix: "shorten it by that much")
+            } else if minified.count > sealable.maximumPayloadLength(.xwing) {
+                let limit = sealable.maximumPayloadLength(.xwing)
+                add(
+                    .note, .payloadTooLarge, at: "",
+                    "has \(minified.count) bytes without white space, \(minified.count - limit) more than can be sealed for a device with a post-quantum key (\(limit))",
+                    fix: "shorten it by that much before phones change over")
             }
         }
         // A push that is going to be sealed is sent in another form.
