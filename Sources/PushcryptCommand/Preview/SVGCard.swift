@@ -90,7 +90,7 @@ struct SVGCard {
                 "text",
                 [
                     "class": line.style, "x": svg(x), "y": svg(top + Double(index) * Size.line + 14.5),
-                    "direction": line.direction.rawValue, "xml:lang": "",
+                    "direction": line.direction.rawValue, "xml:lang": "und",
                 ], text: line.text)
         }
     }
@@ -141,7 +141,7 @@ struct SVGCard {
                 "text",
                 [
                     "class": action.isDestructive ? "danger" : "action", "x": svg(isRight ? 16 + room : 16),
-                    "y": svg(y + Size.action / 2 + 5), "direction": action.title.direction.rawValue, "xml:lang": "",
+                    "y": svg(y + Size.action / 2 + 5), "direction": action.title.direction.rawValue, "xml:lang": "und",
                 ], text: title?.text ?? "")
             if action.note.isEmpty { continue }
             markup.element(

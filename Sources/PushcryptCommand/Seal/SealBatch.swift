@@ -242,7 +242,7 @@ private struct SealAnswer {
         }
         rest.tally.done += 1
         rest.tally.bytes[message.payload.envelope.innerLength, default: 0] += message.payload.json.count
-        log("sealed") { message.logFields }
+        log("sealed", item) { message.logFields + [("line", .number(item.number))] }
     }
 
     private mutating func add(_ item: SealItem, _ payload: ContiguousArray<UInt8>, _ request: PushRequest?) {
@@ -253,7 +253,7 @@ private struct SealAnswer {
             item.writePassed(to: &json)
         }
         rest.tally.unencrypted += 1
-        log("unencrypted") { [("line", .number(item.number)), ("bytes", .number(payload.count))] }
+        log("unencrypted", item) { [("line", .number(item.number)), ("bytes", .number(payload.count))] }
     }
 
     private mutating func refuse(_ item: SealItem, _ device: String?, _ failure: LineFailure) {
@@ -264,11 +264,18 @@ private struct SealAnswer {
             item.writePassed(to: &json, beside: LineFailure.members)
         }
         rest.tally.refused[failure.code, default: 0] += 1
-        log("refused") { [("line", .number(item.number)), ("code", .word(failure.code))] }
+        log("refused", item) { [("line", .number(item.number)), ("code", .word(failure.code))] }
     }
 
-    private mutating func log(_ event: String, _ fields: () -> [MessageFormat.Field]) {
-        if let format = batch.log { rest.log.append(contentsOf: format.messages.line(event, fields())) }
+    /// An object also has the caller's id and the time: in text, an id could look like more fields.
+    private mutating func log(_ event: String, _ item: SealItem, _ fields: () -> [MessageFormat.Field]) {
+        guard let format = batch.log else { return }
+        var fields = fields()
+        if format == .json {
+            if let id = item.callerID { fields.append(("id", .word(id))) }
+            fields.append(("time", .word("\(batch.settings.now())")))
+        }
+        rest.log.append(contentsOf: format.messages.line(event, fields))
     }
 }
 

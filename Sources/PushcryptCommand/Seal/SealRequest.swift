@@ -35,7 +35,18 @@ final class SealRequest {
 extension SealRequest.Recipient {
     /// Reads the id of a device, or a public key.
     init(named name: String) throws(KeyError) {
-        self = DevicePublicKey.isBeginning(of: name) ? .key(try DevicePublicKey(text: name)) : .device(name)
+        // Each key begins like this, and few ids do.
+        guard name.utf8.starts(with: "pc".utf8) || name.utf8.starts(with: "PC".utf8) else {
+            self = .device(name)
+            return
+        }
+        do throws(KeyError) {
+            self = .key(try DevicePublicKey(text: name))
+        } catch {
+            // A key of another kind may be secret: it is neither looked up nor quoted.
+            guard error.code != .wrongKind, !DevicePublicKey.isBeginning(of: name) else { throw error }
+            self = .device(name)
+        }
     }
 }
 
@@ -259,6 +270,9 @@ final class SealItem {
     var recipient: SealRequest.Recipient? {
         if case .request(let request) = content { request.recipient } else { nil }
     }
+
+    /// The `id` of the line, if it is a text.
+    var callerID: String? { line?["id"]?.string }
 
     /// Writes the recipient: the device, if there may be several, or the line's own members.
     func writeRecipient(_ device: String?, to json: inout JSONWriter) {
