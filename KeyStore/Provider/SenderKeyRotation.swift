@@ -240,6 +240,13 @@ package struct AnnouncementChain: Sendable {
         }
         return needed.prefix(RotationStatement.maximumPerMessage).reversed().map(\.statement)
     }
+
+    /// Returns the statements for a device that has reported nothing, as text for `AnnouncedStatements`.
+    package func text(endingAt sender: SenderPublicKey, at now: Timestamp) -> String {
+        statements(endingAt: sender, pinned: nil, at: now).map { statement in
+            AnnouncedStatements.line(statement, replacing: rows.first { $0.statement == statement }?.oldKey)
+        }.joined()
+    }
 }
 
 extension StoreTransaction {

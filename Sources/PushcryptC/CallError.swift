@@ -51,6 +51,11 @@ struct CallError: Error {
         self.init(PUSHCRYPT_MISUSE, "\(error.code): \(place): \(error)")
     }
 
+    /// The error of the statements that the caller announces.
+    init(_ error: RotationError, in place: String) {
+        self.init(PUSHCRYPT_MISUSE, "\(error.code): \(place): \(error)")
+    }
+
     /// The error of the key of a device, which a device has sent.
     init(recipient error: KeyError) {
         self.init(PUSHCRYPT_REFUSED, "\(error.code): device_key: \(error)")

@@ -18,10 +18,15 @@ public func pushcrypt_seal(
         guard now >= earliestMoment else {
             throw .invalid("now is before 2001; it must be in milliseconds since 1970, not in seconds")
         }
-        let (options, placeholder) = try unsafe read(options)
+        let given = unsafe options
+        var (options, placeholder) = try unsafe read(given)
         // The secret first: a caller who mixes the two up is refused before it is read as if it were public.
         let signingKey = try unsafe readSigningKey(signingKey)
         let recipient = try unsafe readRecipient(deviceKey)
+        if let text = unsafe given?.pointee.statements {
+            let statements = try unsafe readStatements(text, of: signingKey.publicKey)
+            options.announcing = statements.accepted(at: Timestamp(milliseconds: now))
+        }
         do throws(SealError) {
             return try unsafe Sealer(sender: signingKey, topic: topic, placeholder: placeholder)
                 .seal(payload, to: recipient, at: Timestamp(milliseconds: now), options: options).json
@@ -49,6 +54,17 @@ private func readRecipient(_ start: UnsafePointer<CChar>?) throws(CallError) -> 
         return try DevicePublicKey(text: text)
     } catch {
         throw CallError(recipient: error)
+    }
+}
+
+private func readStatements(
+    _ start: UnsafePointer<CChar>, of sender: SenderPublicKey
+) throws(CallError) -> AnnouncedStatements {
+    let text = try unsafe string(start, "options->statements")
+    do throws(RotationError) {
+        return try AnnouncedStatements(text: text, endingAt: sender)
+    } catch {
+        throw CallError(error, in: "options->statements")
     }
 }
 

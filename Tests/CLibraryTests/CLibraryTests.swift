@@ -31,6 +31,40 @@ import Testing
         key.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
     }
 
+    @Test("A push announces the rotations in the options, and refuses others")
+    func statements() throws {
+        let (old, sender, device) = (SenderKey(), SenderKey(), DeviceKey())
+        let topic = try Topic(Self.topic)
+        let at = Timestamp(milliseconds: Self.now)
+        let statement = try RotationStatement(from: old, to: sender, at: at)
+        let text = AnnouncedStatements.line(statement, replacing: old.publicKey)
+        var (push, length) = (Self.untouched, -1)
+        func seal(_ statements: String, by key: SenderKey, at now: UInt64 = Self.now) -> CInt {
+            unsafe statements.withCString { statements in
+                var options = unsafe pushcrypt_seal_options()
+                unsafe options.size = MemoryLayout<pushcrypt_seal_options>.size
+                unsafe options.statements = statements
+                return unsafe pushcrypt_seal(
+                    Self.payload, Self.payload.utf8.count, "\(device.publicKey)", Self.text(of: key), Self.topic, now,
+                    &options, &push, push.count, &length)
+            }
+        }
+        #expect(seal(text, by: sender) == PUSHCRYPT_DONE)
+        let opener = Opener(topic: topic, deviceKeys: [device], trust: SenderTrust(pinned: [old.publicKey]))
+        #expect(try opener.open(Self.text(push.prefix(length)).utf8, at: at).statements == [statement])
+
+        #expect(seal(text, by: old) == PUSHCRYPT_MISUSE && Self.code == "untrusted-old-key")
+        #expect(seal(String(text.dropLast(5)), by: sender) == PUSHCRYPT_MISUSE && Self.code == "malformed-statement")
+
+        // Phones accept it no longer.
+        let later = at.adding(RotationStatement.standardAcceptFor).adding(.seconds(1))
+        #expect(seal(text, by: sender, at: later.milliseconds) == PUSHCRYPT_DONE)
+        let trust = SenderTrust(pinned: [sender.publicKey])
+        let opened = try Opener(topic: topic, deviceKeys: [device], trust: trust)
+            .open(Self.text(push.prefix(length)).utf8, at: later)
+        #expect(opened.statements.isEmpty)
+    }
+
     @Test(
         "A topic that ends as the topic of a call leaves a warning, until the next call",
         arguments: [topic, "\(topic).voip"])

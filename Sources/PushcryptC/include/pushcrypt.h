@@ -69,6 +69,9 @@ struct pushcrypt_seal_options {
     uint32_t time_to_live;
     /* PUSHCRYPT_SENT_EXACTLY or 0. */
     uint32_t flags;
+    /* The rotations of the signing key that the push announces to phones: what `pushcrypt export sender --statements` wrote. Leave
+     * it NULL when every phone has the new key: each statement adds 182 bytes. */
+    const char *statements;
 };
 
 /* The push reaches Apple byte for byte. Without this flag, the limit applies to the longest form that a client may re-encode the

@@ -80,12 +80,22 @@ extension SQLiteKeyStore {
 /// `export sender`.
 struct ExportSenderCommand: CommandBody {
     static var page: CommandPage {
-        CommandPage(examples: [Example("pushcrypt export sender | pushcrypt --store D sender trust provider -")])
+        CommandPage(examples: [
+            Example("pushcrypt export sender | pushcrypt --store D sender trust provider -"),
+            Example(
+                "pushcrypt export sender --statements -o statements", "for 'seal --statement', beside the key file"),
+        ])
     }
 
     private let arguments: ExportArguments
+    private let isForStatements: Bool
 
-    init(_ arguments: inout Arguments) { self.arguments = ExportArguments(&arguments, of: .senderKey) }
+    init(_ arguments: inout Arguments) {
+        isForStatements = arguments.flag(
+            "--statements", help: "the rotations that messages announce now, a line each; nothing if there are none")
+        self.arguments = ExportArguments(&arguments, of: .senderKey)
+        arguments.atMostOne(of: "--statements", "--secret", "--json")
+    }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(arguments.store)
@@ -94,6 +104,12 @@ struct ExportSenderCommand: CommandBody {
             try stored.key.withText { (text) throws(CommandFailure) in
                 try console.deliverSecret(text, to: arguments.output)
             }
+            return .done
+        }
+        if isForStatements {
+            let chain = try withStoreErrors { () throws(KeyStoreError) in try store.announcements() }
+            let text = chain.text(endingAt: stored.record.publicKey, at: console.timestamp)
+            try console.deliver(text, to: arguments.output)
             return .done
         }
         let text = try arguments.isJSON ? announcementText(stored.record, store) : "\(stored.record.publicKey)"

@@ -8,6 +8,7 @@ struct SenderArguments: Sendable {
     let keyFile: String?
     let signer: String?
     let signerKey: String?
+    let statements: String?
     /// In milliseconds.
     let signerTimeout: Int?
 
@@ -31,6 +32,9 @@ struct SenderArguments: Sendable {
             help:
                 "how long the signer may be silent (default 10s); a group of messages may take three times as long"
         )
+        statements = arguments.value(
+            "--statement", "FILE", .input,
+            help: "announce the rotations in FILE, from 'export sender --statements', with a key file or a signer")
         for name in ["--signer-key", "--signer-timeout"] {
             arguments.option(name, needs: "--signer", hint: "add --signer unix:PATH")
         }
@@ -42,6 +46,24 @@ struct SenderArguments: Sendable {
         arguments.option(
             "--sender-key-file", excludes: ["--signer", "--store", "--from", "--passphrase-file"],
             hint: "a key file is used without a store")
+        arguments.option(
+            "--statement", excludes: ["--store", "--from", "--passphrase-file"],
+            hint: "messages carry what the store announces")
+    }
+
+    /// Reads `--statement`.
+    fileprivate func announced(
+        by signer: EnvelopeSigner, _ console: Console
+    ) throws(CommandFailure) -> AnnouncedStatements? {
+        guard let statements else { return nil }
+        let text = String(decoding: try console.read(statements, limit: 4096), as: UTF8.self)
+        do throws(RotationError) {
+            return try AnnouncedStatements(text: text, endingAt: signer.publicKey)
+        } catch {
+            throw .usage(
+                "\(quoted(statements)): \(error.code): \(error)",
+                hint: "write the file again: pushcrypt export sender --statements")
+        }
     }
 
     /// The default number of threads that seal: more than there are processors if they wait for a signer.
@@ -58,7 +80,7 @@ extension Arguments {
 /// The source of the keys that `seal` uses.
 enum SealSource: Sendable {
     /// A key, and no devices.
-    case key(EnvelopeSigner)
+    case key(EnvelopeSigner, announcing: AnnouncedStatements?)
     /// The devices of a store, with its key or another.
     case store(SQLiteKeyStore, SealingKeys.SenderChoice)
 
@@ -66,14 +88,20 @@ enum SealSource: Sendable {
     init(_ arguments: SealArguments, isBrief: Bool = false, _ console: Console) throws(CommandFailure) {
         let sender = arguments.sender
         if let file = sender.keyFile {
-            self = .key(EnvelopeSigner(try console.readSenderKey(from: file)))
+            let signer = EnvelopeSigner(try console.readSenderKey(from: file))
+            self = .key(signer, announcing: try sender.announced(by: signer, console))
         } else if let address = sender.signer {
             let signer = try EnvelopeSigner(at: address, sender, jobs: arguments.batch.jobs, console)
             // A container with a signer has no store, unless the command line names one.
             self =
                 arguments.store.path == nil
-                ? .key(signer) : .store(try console.open(arguments.store, isBrief: isBrief), .signer(signer))
+                ? .key(signer, announcing: try sender.announced(by: signer, console))
+                : .store(try console.open(arguments.store, isBrief: isBrief), .signer(signer))
         } else {
+            guard sender.statements == nil else {
+                throw .usage(
+                    "--statement needs --sender-key-file or --signer", hint: "a store announces its own rotations")
+            }
             self = .store(try console.open(arguments.store, isBrief: isBrief), .named(sender.name))
         }
     }
@@ -81,7 +109,7 @@ enum SealSource: Sendable {
     /// Reads the keys as they are now.
     func keys() throws(KeyStoreError) -> SealingKeys {
         switch self {
-        case .key(let signer): SealingKeys(signer)
+        case .key(let signer, let announced): SealingKeys(signer, announcing: announced)
         case .store(let store, let sender): try SealingKeys(of: store, sender)
         }
     }
@@ -89,7 +117,7 @@ enum SealSource: Sendable {
     /// Reads the keys for one thread of a batch, which follow the store's changes.
     func followingKeys() throws(KeyStoreError) -> SealingKeys {
         switch self {
-        case .key(let signer): SealingKeys(signer)
+        case .key(let signer, let announced): SealingKeys(signer, announcing: announced)
         case .store(let store, let sender): try SealingKeys(following: store, sender)
         }
     }

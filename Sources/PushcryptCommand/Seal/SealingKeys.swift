@@ -14,12 +14,17 @@ final class SealingKeys {
         var defaultTopic: Topic?
         var placeholder = PlaceholderChoice()
         fileprivate var chain: AnnouncementChain?
+        /// What messages announce without a store.
+        private let announced: AnnouncedStatements?
 
-        init(_ signer: EnvelopeSigner) { self.signer = signer }
+        init(_ signer: EnvelopeSigner, announcing announced: AnnouncedStatements? = nil) {
+            self.signer = signer
+            self.announced = announced
+        }
 
         /// Returns the statements for a device that last reported `pinned` as its sender's key.
         func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
-            chain?.statements(endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
+            announced?.accepted(at: now) ?? chain?.statements(endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
         }
     }
 
@@ -72,7 +77,9 @@ final class SealingKeys {
     }
 
     /// Creates keys without devices.
-    init(_ signer: EnvelopeSigner) { sender = Sender(signer) }
+    init(_ signer: EnvelopeSigner, announcing announced: AnnouncedStatements?) {
+        sender = Sender(signer, announcing: announced)
+    }
 
     /// Reads the keys of a store once.
     init(of store: SQLiteKeyStore, _ choice: SenderChoice) throws(KeyStoreError) {

@@ -1,0 +1,75 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// What a provider without a store announces.
+@Suite struct AnnouncedStatementsTests {
+    private let keys: [SenderKey]
+    private let now = FormatFixture.now
+
+    init() throws {
+        keys = try (101...104).map { try FormatFixture.sender($0) }
+    }
+
+    /// A line for the rotation between two of the keys.
+    private func line(_ old: Int, _ new: Int, at time: Timestamp = FormatFixture.now) throws -> String {
+        let statement = try RotationStatement(from: keys[old], to: keys[new], at: time)
+        return AnnouncedStatements.line(statement, replacing: keys[old].publicKey)
+    }
+
+    private func read(_ lines: String..., endingAt key: Int) throws -> AnnouncedStatements {
+        try AnnouncedStatements(text: lines.joined(), endingAt: keys[key].publicKey)
+    }
+
+    private func code(_ lines: String..., endingAt key: Int) -> RotationError.Code? {
+        do throws(RotationError) {
+            _ = try AnnouncedStatements(text: lines.joined(), endingAt: keys[key].publicKey)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("A chain is read as it was written, oldest first, and a device that knows its first key follows it")
+    func chain() throws {
+        let statements = try read(line(0, 1), line(1, 2), line(2, 3), endingAt: 3).accepted(at: now)
+        var trust = SenderTrust(pinned: [keys[0].publicKey])
+        for statement in statements { _ = try trust.accept(statement, for: FormatFixture.app, at: now) }
+        #expect(trust.senders[0].pinned == keys[3].publicKey)
+    }
+
+    @Test("Each statement leads on from the one before, and the last to the key that signs")
+    func order() throws {
+        #expect(try code(line(0, 1), endingAt: 2) == .untrustedKey)
+        #expect(try code(line(1, 2), line(0, 1), endingAt: 1) == .untrustedKey)
+        #expect(try code(line(0, 1), line(2, 3), endingAt: 3) == .untrustedKey)
+    }
+
+    @Test("A line that was cut or changed is refused")
+    func damaged() throws {
+        let line = try line(0, 1)
+        for count in [0, 1, 62, 63, 100, line.utf8.count - 2] {
+            #expect(code(String(line.prefix(count)), endingAt: 1) == .malformedStatement)
+        }
+        let other = AnnouncedStatements.line(
+            try RotationStatement(from: keys[0], to: keys[1], at: now), replacing: keys[2].publicKey)
+        #expect(code(other, endingAt: 1) == .untrustedKey)
+        for place in [61, 125] {
+            var bytes = try RotationStatement(from: keys[0], to: keys[1], at: now).bytes
+            bytes[place] ^= 1
+            let forged = AnnouncedStatements.line(
+                try RotationStatement(bytes: bytes.span), replacing: keys[0].publicKey)
+            #expect(code(forged, endingAt: 1) == .badSignature)
+        }
+        #expect(code(line, line, line, line, line, endingAt: 1) != nil)
+    }
+
+    @Test("A rotation that phones accept no longer is left out, with those before it")
+    func expired() throws {
+        let later = now.adding(.days(300))
+        let statements = try read(line(0, 1), line(1, 2, at: later), endingAt: 2)
+        #expect(statements.accepted(at: now.adding(.days(400))).count == 2)
+        #expect(statements.accepted(at: now.adding(.days(401))).map(\.newKeyBytes) == [keys[2].publicKey.bytes])
+        #expect(statements.accepted(at: later.adding(.days(401))).isEmpty)
+    }
+}
