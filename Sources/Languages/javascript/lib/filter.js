@@ -118,7 +118,7 @@ class SealFilter {
         }
         const data = json(payload, "malformed-payload");
         parseObject(data, "malformed-payload");
-        const number = this.#next++, rest = json(members, "malformed-line").toString().slice(1, -1);
+        const number = this.#next++, rest = json(members, "invalid-request").toString().slice(1, -1);
         const text = `{${rest === "" ? "" : `${rest},`}"payload":${minify(data.toString())},"${NUMBER}":${number}}\n`;
         if (Buffer.byteLength(text) > LONGEST_LINE) throw new PushcryptError("line-too-long", "a line has at most 1 MiB");
         return { number, text };

@@ -73,7 +73,8 @@ function json(value, code) {
 function checkUnchanged(value, depth, code) {
     const refuse = (reason) => {
         // Without the place, which would quote names of the payload.
-        throw new PushcryptError(code, `the payload ${reason}; give the JSON as text or bytes, which are kept as they are`);
+        const what = code === "malformed-payload" ? "the payload" : "the object";
+        throw new PushcryptError(code, `${what} ${reason}; give the JSON as text or bytes, which are kept as they are`);
     };
     switch (typeof value) {
         case "boolean":

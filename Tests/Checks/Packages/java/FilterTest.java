@@ -154,6 +154,12 @@ final class FilterTest {
             for (String payload : List.of("{\"aps\":{}},\"to\":{\"a\":1}", "[]", "{\"a\":\"\ud800\"}")) {
                 require(isRefused("malformed-payload", misused, payload), payload);
             }
+            try {
+                misused.seal("{}", Map.of("to", "x", "token", Double.NaN));
+                require(false, "a member that is no number");
+            } catch (PushcryptException refused) {
+                require(refused.code().equals("invalid-request"), "a member that is no number: " + refused.code());
+            }
             require(isRefused("line-too-long", misused, "{\"a\":\"" + "a".repeat(1 << 20) + "\"}"), "a long line");
         }
         System.out.println("figure: filter-java messages=" + total + " kills=" + kills + " lost=0 most-under-way=" + most);

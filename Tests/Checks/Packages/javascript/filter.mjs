@@ -151,6 +151,7 @@ const misused = new SealFilter({ command, args });
 await assert.rejects(misused.seal({ "to-user": "alice", payload: {} }), TypeError);
 await assert.rejects(misused.seal({ to: "x", payload: '{"aps":{}},"to":{"a":1}' }), { code: "malformed-payload" });
 await assert.rejects(misused.seal({ to: "x", payload: { big: 2 ** 60 } }), { code: "malformed-payload" });
+await assert.rejects(misused.seal({ to: "x", payload: {}, token: NaN }), { code: "invalid-request" });
 await assert.rejects(misused.seal({ to: "x", payload: `{"a":"${"a".repeat(1 << 20)}"}` }), { code: "line-too-long" });
 await misused.close();
 

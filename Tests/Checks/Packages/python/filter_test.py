@@ -106,6 +106,11 @@ async def refusals() -> None:
         to = PHONE.public_key
         answer = await sealing.seal(Message(to=to, payload={"aps": {}}, passed={"token": 1}))
         expect("the code of a refusal", (answer.error and answer.error.code, answer.members["token"]), ("nothing-to-show", 1))
+        for token in (float("nan"), "\ud800", b""):
+            try:
+                expect("a value beside the payload", await sealing.seal(Message(to=to, payload={}, passed={"token": token})), "refused")
+            except PushcryptError as error:
+                expect("the code of a value beside the payload", error.code, "invalid-request")
         for wrong, kind in (
             (Message(to=to, payload={}, passed={"to-user": "alice"}), ValueError), (Message(to=to, payload=b'{}},"to":"x"'), PushcryptError),
             (Message(to=to, payload={}, passed={"collapse-id": "a"}), ValueError), (Message(to=to, payload={"a": b""}), PushcryptError),

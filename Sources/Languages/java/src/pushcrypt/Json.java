@@ -47,6 +47,15 @@ final class Json {
         return text == null ? null : quoted(text.toString());
     }
 
+    /** Members beside a payload as bytes. */
+    static byte[] writeMembers(Map<String, ?> members) throws PushcryptException {
+        try {
+            return write(members);
+        } catch (PushcryptException malformed) {
+            throw new PushcryptException("invalid-request", "a member beside the payload has a value that JSON does not have");
+        }
+    }
+
     /** A payload of maps, lists, texts, numbers and booleans as bytes. */
     static byte[] write(Map<String, ?> object) throws PushcryptException {
         StringBuilder text = new StringBuilder();

@@ -118,7 +118,7 @@ public final class SealFilter implements AutoCloseable {
      * @param payload JSON, whose numbers and strings are kept as they are written
      * @param members the other members of the line: {@code to}, {@code id}, {@code topic}, {@code ttl} and so on, and any to be passed through
      * @return the answer; or, as the cause of an exception, a {@link PushcryptException} with the code of the line, or {@code filter-ended} if the command does not answer
-     * @throws PushcryptException {@code malformed-payload} or {@code line-too-long}: the command was not asked
+     * @throws PushcryptException {@code malformed-payload}, {@code invalid-request} or {@code line-too-long}: the command was not asked
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public CompletableFuture<Answer> seal(String payload, Map<String, ?> members) throws PushcryptException, InterruptedException {
@@ -126,7 +126,7 @@ public final class SealFilter implements AutoCloseable {
             if (members.containsKey(name)) throw new IllegalArgumentException("a message cannot have " + name + " here: each has one answer");
         }
         Payload.parseObject(Json.bytes(payload, "malformed-payload"), "malformed-payload");
-        String rest = new String(Json.write(members), StandardCharsets.UTF_8), start = rest.substring(0, rest.length() - 1);
+        String rest = new String(Json.writeMembers(members), StandardCharsets.UTF_8), start = rest.substring(0, rest.length() - 1);
         String before = start + (members.isEmpty() ? "" : ",") + "\"payload\":" + Payload.minify(payload);
         CompletableFuture<Answer> answer = new CompletableFuture<>();
         synchronized (this) {

@@ -91,11 +91,17 @@ class Message:
             if value is not None:
                 line[NAMES.get(name, name)] = value.members() if isinstance(value, Person) else value
         if isinstance(self.payload, dict):
-            return write_object({**line, "payload": self.payload}, 0)[:-1]
-        payload = self.payload.encode("utf-8", "surrogatepass") if isinstance(self.payload, str) else bytes(self.payload)
-        # Checked, so that nothing in it can end the member.
-        parse_object(payload, Code.MALFORMED_PAYLOAD)
-        return write_object(line, 0)[:-1] + b',"payload":' + minify(payload)
+            payload = write_object(self.payload)
+        else:
+            given = self.payload.encode("utf-8", "surrogatepass") if isinstance(self.payload, str) else bytes(self.payload)
+            # Checked, so that nothing in it can end the member.
+            parse_object(given, Code.MALFORMED_PAYLOAD)
+            payload = minify(given)
+        try:
+            members = write_object(line, 0)
+        except PushcryptError:
+            raise PushcryptError(Code.INVALID_REQUEST, "a member beside the payload has a value that JSON cannot express") from None
+        return members[:-1] + b',"payload":' + payload
 
 
 @dataclass(frozen=True)
@@ -319,8 +325,10 @@ class AsyncFilter:
         try:
             if not await self._read(process.stdout):
                 return None, "answers what belongs to no message; the command has to be pushcrypt seal --batch"
-            code = await process.wait()
             await asyncio.wait([listening], timeout=LAST_WORDS)
+            # Some versions of Python wait for the pipes too, and another process may hold the other end of this one.
+            getattr(process, "_transport").get_pipe_transport(2).close()
+            code = await process.wait()
             return code, f"ended with {code}: {' '.join(said)}"
         finally:
             self._process = None
@@ -335,7 +343,6 @@ class AsyncFilter:
             # A broken pipe is the reader's matter.
             with contextlib.suppress(OSError):
                 await process.stdin.wait_closed()
-            # Another process may hold the other end of its standard error.
             getattr(process, "_transport").close()
 
     async def _write(self, stdin: asyncio.StreamWriter) -> None:
