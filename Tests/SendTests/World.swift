@@ -66,13 +66,20 @@ final class World {
 
     /// Answers the oldest request, or that of a delivery.
     func answer(_ answer: APNsAnswer, _ delivery: Delivery? = nil) {
-        let index = sent.firstIndex { delivery == nil || $0.delivery === delivery } ?? 0
+        guard let index = sent.firstIndex(where: { delivery == nil || $0.delivery === delivery }) else {
+            Issue.record("there is no request to answer")
+            return
+        }
         let (delivery, link) = sent.remove(at: index)
         dispatcher.answered(delivery, answer, on: link, at: now)
         settle()
     }
 
     func fail(wasRead: Bool) {
+        guard !sent.isEmpty else {
+            Issue.record("there is no request that could fail")
+            return
+        }
         let (delivery, link) = sent.removeFirst()
         dispatcher.failed(delivery, wasRead: wasRead, on: link, at: now)
         settle()
