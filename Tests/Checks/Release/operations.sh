@@ -58,7 +58,7 @@ base() {
     rm -rf "$work/context" && mkdir -p "$work/context/packages/partial"
     cp "$recipes"/{Containerfile,kafka_worker.py} "$work/context/"
     for package in pushcrypt pushcrypt-send; do
-        deb=$(ls -t .build/packages/"$package"_*.deb 2>/dev/null | head -n 1)
+        deb=$(ls -t .build/packages/"$package"_*.deb 2>/dev/null | head -n 1) || true
         [ -n "$deb" ] || fail "there is no package $package yet: make deb"
         cp "$deb" "$work/context/packages/"
     done
