@@ -7,8 +7,8 @@ final class BareCaller {
     private var text = [CChar](repeating: 0, count: BARE_MAXIMUM_TEXT)
     private var payload = [UInt8](repeating: 0, count: BARE_MAXIMUM_PAYLOAD)
 
-    init(seed: [UInt8], scalar: [UInt8], topic: String) throws(BenchFailure) {
-        guard unsafe bare_make_keys(&keys, seed, scalar, topic) == 0 else {
+    init(_ suite: CipherSuite = .x25519, seed: [UInt8], scalar: [UInt8], topic: String) throws(BenchFailure) {
+        guard unsafe bare_make_keys(&keys, CInt(suite.rawValue), seed, scalar, topic) == 0 else {
             throw BenchFailure(what: "self-check: the bare calls take no key")
         }
     }

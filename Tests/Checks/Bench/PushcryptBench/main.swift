@@ -34,7 +34,7 @@
 do {
     let arguments = CommandLine.arguments.dropFirst()
     switch (arguments.first, arguments.dropFirst().first) {
-    case ("sample", nil): try print(LibraryBench().sample())
+    case ("sample", nil): try print(LibraryBench.sample())
     case ("library", nil): try LibraryBench.printRows(standardInput())
     case ("parts", nil): try PartsBench.printRows()
     case ("bare", let count?): try print(BatchBench.bare(Int(count) ?? 0))

@@ -32,7 +32,9 @@ configuration.now = { time }
 let service = NotificationServiceHandler(configuration: configuration)
 let sealer = Sealer(sender: sender, topic: topic)
 var keys = bare_keys()
-guard unsafe bare_make_keys(&keys, seed, scalar, topic.bundleID) == 0 else { fatalError("the bare calls take no key") }
+guard unsafe bare_make_keys(&keys, 1, seed, scalar, topic.bundleID) == 0 else {
+    fatalError("the bare calls take no key")
+}
 var plain = [UInt8](repeating: 0, count: BARE_MAXIMUM_PAYLOAD)
 
 var measured: [UInt64] = []
