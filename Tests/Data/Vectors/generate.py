@@ -54,6 +54,7 @@ from cases import (  # noqa: E402
     store_cases,
     store_row_cases,
     suite2_cases,
+    suite2_seal_cases,
     worked_example,
 )
 from cases.vector import Vector  # noqa: E402
@@ -81,6 +82,7 @@ def documents() -> dict[str, Document]:
         "hpke.json": hpke_cases.document(),
         "rotation.json": {"statements": rotation_cases.statement_cases(), "recoveries": recovery_cases.json_cases()},
         "envelopes.json": envelopes(),
+        "suite-2-seals.json": {"seal": suite2_seal_cases.seal_cases()},
         "attachments.json": attachments(),
         "requests.json": {
             "collapse": request_cases.collapse_cases(),

@@ -1,0 +1,109 @@
+import PostQuantum
+import Testing
+
+@testable import Pushcrypt
+
+/// Sealing to suite 2, as `Tests/Data/Vectors/suite-2-seals.json` has it: the same inputs, randomness included, give the same
+/// bytes at each step.
+@Suite(.postQuantum) struct Suite2SealVectorTests {
+    struct Vectors: Codable {
+        let seal: [Vector]
+    }
+
+    struct Vector: FormatVector {
+        let name: String
+        let topic: String
+        let deviceSeed: Hex
+        let devicePublic: Hex
+        let recipientKeyID: Hex
+        let senderSeed: Hex
+        let sentAt: UInt64
+        let ttl: UInt32
+        let statements: [Hex]
+        let hedgeKey: Hex
+        let rMessageID: Hex?
+        let callerID: String?
+        let messageID: Hex
+        let rEphemeral: Hex
+        let contentHash: Hex
+        let recipientHash: Hex
+        let ikmE: Hex
+        let randomness: Hex
+        let enc: Hex
+        let encHash: Hex
+        let sharedSecret: Hex
+        let info: Hex
+        let key: Hex
+        let nonce: Hex
+        let signed: Hex
+        let inner: Hex
+        let payload: String
+        let envelope: String
+        let collapseID: String
+    }
+
+    static func vectors() throws -> [Vector] {
+        try FormatVectors.read("suite-2-seals.json", as: Vectors.self).seal
+    }
+
+    @Test(.vectors("suite-2-seals.json, seal"), arguments: try vectors())
+    func aPayloadSealsToTheseBytes(_ vector: Vector) throws {
+        let sender = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let sealer = Sealer(sender: sender, topic: try Topic(vector.topic))
+        var options = Sealer.Options()
+        options.pushType = .voip
+        options.messageName = vector.callerID
+        options.timeToLive = .seconds(UInt64(vector.ttl))
+        options.announcing = try vector.statements.map { try RotationStatement(bytes: $0.bytes.span) }
+        let messageID = vector.rMessageID?.bytes ?? Bytes(repeating: 0, count: 32)
+        let sealed = try sealer.seal(
+            bytes: Bytes(vector.payload.utf8), to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
+            at: Timestamp(milliseconds: vector.sentAt), options: options,
+            randomness: EnvelopeSealer.Randomness(messageID: messageID.span, ephemeral: vector.rEphemeral.bytes.span))
+        #expect(sealed.envelope.text == vector.envelope)
+        #expect(sealed.messageID.bytes == vector.messageID.bytes)
+        #expect(try sealer.request(for: sealed).collapseID == vector.collapseID)
+        let expected = HMACSHA256(key: vector.hedgeKey.bytes.span).finishPublic()
+        let hedged = sealer.envelopes.signer.hedged().finishPublic()
+        #expect(hedged == expected, "the hedge key")
+    }
+
+    @Test(arguments: try vectors()) func eachStepGivesTheseBytes(_ vector: Vector) throws {
+        let device = try DeviceKey(scalar: vector.deviceSeed.bytes.span, .xwing)
+        #expect(device.publicKey.bytes == vector.devicePublic.bytes)
+        #expect(device.publicKey.id.description == vector.recipientKeyID.bytes.hex)
+        #expect(device.publicKey.transcript == vector.recipientHash.bytes)
+        let made = try KEM.encapsulate(to: device.publicKey, ikm: vector.ikmE.bytes.span)
+        let (enc, secretMade) = (made.enc, made.sharedSecret.bytes)
+        #expect(enc == vector.enc.bytes && secretMade == vector.sharedSecret.bytes)
+        let encHash = SHA256.digest(enc.span)
+        #expect(encHash == vector.encHash.bytes)
+        let chosen = try XWing.encapsulate(
+            to: vector.devicePublic.bytes.span, randomness: vector.randomness.bytes.span)
+        let chosenEnc = chosen.enc
+        #expect(chosenEnc == vector.enc.bytes)
+        let secret = try KEM.decapsulate(vector.enc.bytes.span, with: device)
+        #expect(secret.bytes == vector.sharedSecret.bytes)
+
+        let envelope = try Envelope(text: vector.envelope)
+        let topic = try Topic(vector.topic)
+        let info = envelope.withHeader { envelopeInfo(header: $0, topic: topic) }
+        #expect(info == vector.info.bytes)
+        let context = try HPKEContext(.xwing, sharedSecret: secret, info: info.span)
+        let inner = try envelope.withCiphertext { (ciphertext) throws(SodiumRefusal) in
+            try context.open(ciphertext, authenticating: Bytes().span).bytes
+        }
+        #expect(inner == vector.inner.bytes)
+        #expect(context.key.bytes == vector.key.bytes)
+        #expect(context.baseNonce.bytes == vector.nonce.bytes)
+        let content = contentHash(of: inner.span)
+        #expect(content == vector.contentHash.bytes)
+        let sender = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let signed = envelope.withHeader { header in
+            signedMessage(
+                header: header, enc: vector.enc.bytes.span, .xwing, recipient: device.publicKey.transcript,
+                sender: sender.publicKey, topic: topic, contentHash: content)
+        }
+        #expect(signed == vector.signed.bytes)
+    }
+}
