@@ -245,6 +245,10 @@ def judge(number, mutant):
         return "hung", output
     if code < 0:
         return f"killed: the tests ended with signal {-code}", output
+    # The command's handler, which the tests contain, reports a trap.
+    crashed = re.search(r"^pushcrypt: error: crashed \((\w+)\)", output, re.M)
+    if crashed:
+        return f"killed: the tests ended with {crashed.group(1)}", output
     return "unclear", output
 
 
