@@ -39,9 +39,15 @@ import Waiting
         let file = RecoverableDatabase(
             JournalTable.kind, in: scratch.path, busyTimeout: 100, interruption: interruption)
         try file.write { _ in }
+        let inside = Locked(Outcome())
         let outcome = Self.write(file) { (connection) throws(KeyStoreError) in
             started.pass()
-            try connection.rows(Self.long)
+            do throws(KeyStoreError) {
+                try connection.rows(Self.long)
+            } catch {
+                inside.withLock { $0.error = error }
+                throw error
+            }
         }
         #expect(await started.hasVisitors())
         let journal = JournalFile(in: scratch.path)
@@ -53,7 +59,8 @@ import Waiting
             return outcome.withLock { $0.isOver }
         }
         #expect(ends)
-        #expect(outcome.withLock { $0.error?.code } == .storeBusy, "no damage, so the file is not recreated")
+        #expect(inside.withLock { $0.error?.code } == .storeBusy, "no damage, so the file is not recreated")
+        #expect(outcome.withLock { $0.error?.code } == .storeBusy)
         #expect(journal.append(Self.entry) == nil)
         #expect(try journal.entries().map(\.code) == ["opened", "opened"])
         #expect(try FileFacts(at: name)?.identity == identity)
@@ -72,6 +79,9 @@ import Waiting
         interruption.stop()
         for _ in 0..<2 {
             #expect(throws: KeyStoreError.self) { try file.write { _ in Issue.record("runs") } }
+            let other = RecoverableDatabase(
+                JournalTable.kind, in: scratch.path, busyTimeout: 100, interruption: interruption)
+            #expect(throws: KeyStoreError.self) { try other.write { _ in Issue.record("runs") } }
             #expect(try readFile(name) == before)
         }
         interruption.begin()

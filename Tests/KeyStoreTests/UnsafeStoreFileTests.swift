@@ -28,7 +28,8 @@ struct UnsafeStoreFileTests {
         let scratch = try Scratch()
         try create(scratch).setSetting("a", named: "title")
         for name in ["keystore.db-shm", "keystore.db-wal"] {
-            try Self.touch(scratch.file(name))
+            // Not empty: SQLite itself changes the mode of an empty one.
+            try writeFile(scratch.file(name), [0])
             #expect(unsafe chmod(scratch.file(name), 0o400) == 0)
         }
         let store = try open(scratch)
