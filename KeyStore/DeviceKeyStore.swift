@@ -100,7 +100,7 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// Retires a pending key that its provider has refused; the active one stays.
     ///
     /// It opens for `grace` after `now`, because another of the provider's servers may have accepted it before, and becomes
-    /// active if `confirmDeviceKey` names it. The next key has a later generation.
+    /// active if `confirmDeviceKey` names it. Until it is purged, the next key has a later generation.
     ///
     /// - Returns: Whether it was there: pending, and not the only key of its name.
     /// - Throws: `ambiguousName`.

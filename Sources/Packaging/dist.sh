@@ -10,6 +10,12 @@ version=$(Sources/Packaging/version.sh)
 out=.build/packages
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+[ -z "$(cat .build/sodium-prefix 2>/dev/null)" ] || {
+    echo 'dist: error: a release links the libsodium of the system, which its bill of materials names: run make dist without SODIUM' >&2
+    exit 64
+}
+stray=$(git ls-files --others Sources KeyStore Tests/Data/Vectors)
+[ -z "$stray" ] || { printf 'dist: error: a release would contain these files, which git does not have:\n%s\n' "$stray" >&2; exit 1; }
 rm -rf dist "$out"
 mkdir dist
 

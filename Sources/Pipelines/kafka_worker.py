@@ -143,6 +143,9 @@ try:
 except BrokenPipeError:
     with contextlib.suppress(BrokenPipeError):  # The sealer has ended; its exit code gives the reason.
         sealer.stdin.close()
+except BaseException:
+    sealer.kill()  # The other thread would wait for it, and this process for that thread.
+    raise
 forwarding.join()
 commit()
 consumer.close()

@@ -8,7 +8,7 @@ then `pushcrypt seal --signer unix:SOCKET --signer-key pcs1…`. Vault: a transi
 transit/keys/KEY and `update` on transit/sign/KEY, and its file is read again when Vault refuses it. PKCS#11: needs PyKCS11, and a token
 with CKM_EDDSA; a session that ends is opened again. The socket gets mode 0660: its folder decides who may sign.
 """
-import argparse, base64, http.client, json, os, queue, socketserver, ssl, struct, sys, threading, urllib.parse
+import argparse, base64, http.client, json, os, queue, socketserver, ssl, stat, struct, sys, threading, urllib.parse
 
 LONGEST, TOGETHER = 4096, 64
 
@@ -34,8 +34,14 @@ class Vault:
         self.public = base64.b64decode(key["keys"][str(self.version)]["public_key"], validate=True)
 
     def token(self):
-        with open(self.options.token_file) as file:
-            return file.read().strip()
+        try:
+            with open(self.options.token_file) as file:
+                token = file.read().strip()
+        except (OSError, ValueError) as error:
+            raise Refused(f"the token file cannot be read: {type(error).__name__}") from None
+        if not (token.isascii() and token.isprintable()):  # An error of http.client would quote it.
+            raise Refused("the token file has more than a token")
+        return token
 
     def connection(self):
         if not getattr(self.local, "connection", None):
@@ -84,7 +90,7 @@ class PKCS11:
         import PyKCS11
 
         self.api, self.options, self.local, self.lock = PyKCS11, options, threading.local(), threading.Lock()
-        self.library = PyKCS11.PyKCS11Lib()
+        self.library, self.wrong = PyKCS11.PyKCS11Lib(), None
         self.library.load(options.module)
         session, _ = self.session()
         point = bytes(session.getAttributeValue(self.object(session, PyKCS11.CKO_PUBLIC_KEY), [PyKCS11.CKA_EC_POINT])[0])
@@ -106,13 +112,35 @@ class PKCS11:
                 raise Refused(f"there are {len(slots)} tokens of this name")
             session = self.library.openSession(slots[0], self.api.CKF_SERIAL_SESSION)
             try:
-                with open(self.options.pin_file) as file, self.lock:
-                    session.login(file.read().strip())
+                self.log_in(session)
+                self.local.session = session, self.object(session, self.api.CKO_PRIVATE_KEY)
+            except BaseException:
+                self.close(session)
+                raise
+        return self.local.session
+
+    def log_in(self, session):
+        try:
+            with open(self.options.pin_file) as file:
+                pin = file.read().strip()
+        except (OSError, ValueError) as error:
+            raise Refused(f"the PIN file cannot be read: {type(error).__name__}") from None
+        with self.lock:
+            if pin == self.wrong:  # A token is locked after a few wrong PINs.
+                raise Refused("the token has refused this PIN, which is not tried again")
+            try:
+                session.login(pin)
             except self.api.PyKCS11Error as error:
+                if error.value == self.api.CKR_PIN_INCORRECT:
+                    self.wrong = pin
                 if error.value != self.api.CKR_USER_ALREADY_LOGGED_IN:  # Another thread's login counts for all.
                     raise Refused(f"the token does not log in: {error.value:#x}") from None
-            self.local.session = session, self.object(session, self.api.CKO_PRIVATE_KEY)
-        return self.local.session
+
+    def close(self, session):
+        try:
+            session.closeSession()
+        except self.api.PyKCS11Error:
+            pass  # It has ended, or the token is away.
 
     def sign(self, messages):
         return [self.signature(message) for message in messages]
@@ -124,7 +152,10 @@ class PKCS11:
                 return bytes(session.sign(key, message, self.api.Mechanism(self.api.CKM_EDDSA, None)))
             except (self.api.PyKCS11Error, Refused) as error:
                 # The session has ended, or the token was away.
+                session, _ = getattr(self.local, "session", None) or (None, None)
                 self.local.session = None
+                if session:
+                    self.close(session)
                 if attempt == 2:
                     return error if isinstance(error, Refused) else Refused(f"the token does not sign: {error.value:#x}")
 
@@ -134,7 +165,9 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
     def __init__(self, path, service, threads):
         self.service, self.work = service, queue.Queue(1024)
-        if os.path.exists(path):
+        if os.path.lexists(path):
+            if not stat.S_ISSOCK(os.lstat(path).st_mode):
+                raise Refused("the socket's path is a file that is not a socket")
             os.unlink(path)
         mask = os.umask(0o117)
         super().__init__(path, Client)

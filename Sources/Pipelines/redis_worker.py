@@ -17,7 +17,7 @@ import argparse, collections, contextlib, json, os, signal, subprocess, sys, thr
 import redis
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-for name, text in ("url", "of the server"), ("from", "stream"), ("to", "stream"), ("refused", "stream"), ("name", "of this worker"):
+for name, text in ("url", "of the server; its password is in REDIS_PASSWORD"), ("from", "stream"), ("to", "stream"), ("refused", "stream"), ("name", "of this worker"):
     parser.add_argument(f"--{name}", required=True, help=text)
 parser.add_argument("--idle", type=float, help="seconds after which a worker that says nothing is dead (30, with send 300)")
 parser.add_argument("command", nargs="+")
@@ -27,7 +27,9 @@ if sends and "--in-order" not in options["command"]:
     parser.error("answers are paired with entries by order: add --in-order to send")
 # Otherwise what a sender tries again would be sent by others too.
 options["idle"] = options["idle"] or (300 if sends else 30)
-server, source, group = redis.Redis.from_url(options["url"]), options["from"], "sealers"
+# `ps` would show a password in the URL.
+server = redis.Redis.from_url(options["url"], password=os.environ.get("REDIS_PASSWORD"))
+source, group = options["from"], "sealers"
 
 stopping, asked, sealer = threading.Event(), threading.Event(), None
 
@@ -128,6 +130,9 @@ try:
 except BrokenPipeError:
     with contextlib.suppress(BrokenPipeError):  # The sealer has ended; its exit code gives the reason.
         sealer.stdin.close()
+except BaseException:
+    sealer.kill()  # The other thread would wait for it, and this process for that thread.
+    raise
 forwarding.join()
 # 1 means that lines were refused; they are answered. 64 is a wrong set-up, for which no restart helps. Pending entries will be
 # claimed.

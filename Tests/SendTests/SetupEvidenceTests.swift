@@ -90,6 +90,34 @@ import Testing
         #expect(production.sent.count == 1)
     }
 
+    /// A copy of it may have arrived.
+    @Test func whatHadNoAnswerIsNotRefused() {
+        let evidence = SetupEvidence()
+        let production = World(evidence: evidence, environment: "production")
+        let sandbox = World(evidence: evidence, environment: "sandbox")
+        production.add()
+        production.settle()
+        production.answer(accepted)
+        let refused = APNsAnswer(status: 403, reason: "InvalidProviderToken")
+        for index in 0..<21 { sandbox.add(topic: "\(index)") }
+        sandbox.settle()
+        sandbox.fail(wasRead: true)
+        for _ in 0..<20 { sandbox.answer(refused) }
+        #expect(sandbox.dispatcher.rested.map(\.topic) == [nil])
+        sandbox.pass(60_000)
+        #expect(sandbox.outcomes == Array(repeating: .refused(refused), count: 20) + [.unknown])
+    }
+
+    @Test func aLoginRefusedAfterNoAnswerSaysNothingOfTheFirstCopy() {
+        let world = World()
+        world.add()
+        world.settle()
+        world.fail(wasRead: true)
+        world.pass(60_000)
+        world.answer(APNsAnswer(status: 403, reason: "InvalidProviderToken"))
+        #expect(world.outcomes == [.unknown])
+    }
+
     @Test func whatHasNoTurnIsNotTried() {
         let world = World()
         world.streams = 0

@@ -179,7 +179,7 @@ extension Enrolment {
         _ key: DevicePublicKey, _ state: inout EnrolmentState, _ now: Timestamp
     ) throws(KeyStoreError) {
         state.refusePostQuantum(by: account, at: now)
-        // It opens, and its generation is taken, until after the next try: another server may have it.
+        // It opens, and its generation is taken, until then: another server may have it.
         let grace = max(policy.grace, .days(31))
         let wasPending = try store.retirePendingDeviceKey(key, named: account, grace: grace, at: now)
         // An account that began with it has no other; what was acknowledged once stays.

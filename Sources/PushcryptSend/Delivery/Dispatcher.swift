@@ -233,7 +233,7 @@ extension Dispatcher {
             }
             if let refusal = evidence.refusal(of: delivery.request.topic, in: environment, at: now) {
                 _ = ready.popFirst()
-                answer(delivery, .held(refusal))
+                answer(delivery, delivery.setback == .unknown ? .unknown : .held(refusal))
                 continue
             }
             if !busyTokens.isEmpty, let due = busyTokens[delivery.request.deviceToken], due > now.uptime {
@@ -433,7 +433,9 @@ extension Dispatcher {
     }
 
     private func refuse(_ delivery: Delivery, _ answer: APNsAnswer, at now: Moment) {
-        self.answer(delivery, .refused(answer))
+        // An earlier copy may have arrived; only of the device does this answer say more.
+        let mayHaveArrived = delivery.setback == .unknown && answer.concernsLogin
+        self.answer(delivery, mayHaveArrived ? .unknown : .refused(answer))
         guard evidence.add(answer, to: delivery, in: environment, at: now) else { return }
         guard evidence.hasOthers(than: answer, in: environment) else { return stop(.refusals(answer)) }
         rested.append((answer.concernsLogin ? nil : delivery.request.topic, answer))

@@ -713,6 +713,10 @@ def part_workers(folder):
         return [json.loads(fields["answer"])["error"]["code"] for fields in queues["unsent"]]
 
     for name in ("kafka", "redis"):
+        # A queue that goes away: the worker ends, whatever its child does.
+        patient = ["/usr/bin/python3", "-c", "import time; time.sleep(60)"]
+        code, _, done, said = worker(folder, name, None, [{"broken": True}], patient, wait=10)
+        expect((code, done) == (1, 0) and "did not end" not in said, name, "waits for a dead queue", code, done, said)
         # A sender that says it stops, and goes on: its worker ends, and its service starts another.
         over = "import sys; sys.stdin.readline(); print('{\"error\":{\"code\":\"not-sent\"}}', flush=True); sys.stdin.read()"
         code, queues, done, said = worker(folder, name, None, [line(n) for n in range(9)], ["/usr/bin/python3", "-c", over], wait=10)

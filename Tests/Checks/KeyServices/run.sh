@@ -78,6 +78,9 @@ for wrong in '--token other --key sender --pin-file pin' '--token push --key oth
     ! grep -qE '87654321|PCR-SECRET' log || fail 'a secret is shown'
 done
 
+# A token locks itself after a few wrong PINs.
+"$python" "$here/wrong_pin.py" "$module" pin || fail 'a wrong PIN'
+
 # --- Vault ----------------------------------------------------------------------------------------------------------------------
 
 mkdir vault
@@ -120,5 +123,14 @@ grep -q 'Vault answers 403' log answers || fail "$(tail -n 1 log)"
 ! "$python" "$root/Sources/Pipelines/key_signer.py" other vault --address http://vault.example.com:8200 --key k --token-file token 2>log ||
     fail 'it sends a token in the clear'
 grep -q 'must begin with https' log || fail "$(cat log)"
+printf 'first\nSECOND-TOKEN\n' >token
+! "$python" "$root/Sources/Pipelines/key_signer.py" other vault --address "http://127.0.0.1:$(<vault/port)" --key push-sender --token-file token 2>log ||
+    fail 'it starts with two tokens'
+grep -q 'has more than a token' log && ! grep -q SECOND log || fail "$(cat log)"
+echo third >token
+echo important >other
+! "$python" "$root/Sources/Pipelines/key_signer.py" other vault --address "http://127.0.0.1:$(<vault/port)" --key push-sender --token-file token 2>log ||
+    fail 'it starts in the place of a file'
+grep -q 'not a socket' log && [ "$(<other)" = important ] || fail "$(cat log)"
 [ ! -s vault.log ] || fail "$(tail -n 3 vault.log)"
 echo 'key-services: done'

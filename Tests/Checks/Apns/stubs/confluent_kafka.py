@@ -63,6 +63,8 @@ class Consumer:
         first, self.messages = self.messages[:count], self.messages[count:]
         if not first:
             time.sleep(timeout)
+        if any(b'{"broken": true}' in message.value() for message in first):
+            raise KafkaException("the broker has gone")
         self.taken.write(b"." * len(first))
         return first
 

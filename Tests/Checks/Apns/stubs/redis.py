@@ -1,4 +1,5 @@
-"""As much of a server of Redis as redis_worker.py needs: a stream of the lines of a file, each delivered once.
+"""As much of a server of Redis as redis_worker.py needs: a stream of the lines of a file, each delivered once; the line {"broken": true}
+breaks the connection.
 
 In the folder STUB: `input`; `taken`, with a byte for each delivery; `log`, a line of JSON for each command of a transaction.
 """
@@ -13,7 +14,7 @@ class ResponseError(Exception):
 
 class Redis:
     @classmethod
-    def from_url(cls, url):
+    def from_url(cls, url, password):
         return cls()
 
     def __init__(self):
@@ -32,6 +33,8 @@ class Redis:
         if not first:
             time.sleep(block / 1000)
             return []
+        if b'{"broken": true}' in first[0]:
+            raise ConnectionError("the server has gone")
         self.taken.write(b"." * len(first))
         return [[b"stream", [(b"%d-0" % number, {b"line": text}) for number, text in first]]]
 
