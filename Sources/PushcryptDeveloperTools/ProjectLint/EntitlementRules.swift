@@ -8,6 +8,7 @@ struct EntitlementRules {
 
     private static let keychain = "keychain-access-groups"
     private static let appGroups = "com.apple.security.application-groups"
+    private static let sandbox = "com.apple.security.app-sandbox"
     static let communication = "com.apple.developer.usernotifications.communication"
     private static let filtering = "com.apple.developer.usernotifications.filtering"
     private static let apsEnvironment = "aps-environment"
@@ -115,7 +116,7 @@ struct EntitlementRules {
             ]
         }
         for list in target.entitlements {
-            findings += groupFindings(list)
+            findings += groupFindings(list) + sandboxFindings(list, target.targets)
             if target.point == .service {
                 findings += sharing(Self.keychain, list, "the extension cannot read the app's keys")
                 findings += filteringFindings(list)
@@ -210,6 +211,22 @@ struct EntitlementRules {
                 list.file, "the extension may hide notifications (\(Self.filtering))",
                 fix: "Apple grants it on request; declare it in the app's code, so that copies can be hidden"
             )
+        ]
+    }
+
+    /// macOS, also for Catalyst, starts only extensions in the sandbox.
+    private func sandboxFindings(_ list: IOSProject.Entitlements, _ targets: [XcodeSettings.Target]) -> [Finding] {
+        let isMissing = targets.flatMap(\.settings).contains { settings in
+            let platforms = "\(settings["SDKROOT"] ?? "") \(settings["SUPPORTED_PLATFORMS"] ?? "")"
+            let isForMac =
+                platforms.split(separator: " ").contains("macosx") || settings["SUPPORTS_MACCATALYST"] == "YES"
+            return isForMac && !settings.isIncomplete && settings["ENABLE_APP_SANDBOX"] != "YES"
+        }
+        guard isMissing, list.values[Self.sandbox]?.bool != true else { return [] }
+        return [
+            .error(
+                list.file, "there is no \(Self.sandbox), so macOS does not start the extension",
+                fix: "add the capability App Sandbox, with outgoing connections if notifications have attachments")
         ]
     }
 

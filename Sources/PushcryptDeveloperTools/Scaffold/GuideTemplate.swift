@@ -82,9 +82,9 @@ extension IOSScaffold {
             ## What was tested
 
             These sources were compiled and run on Linux, with the stand-ins, as Swift 6. They also compile as Swift 5, and with the
-            main actor as the default isolation, and typecheck for iOS 15. Nothing was opened in Xcode or run on an Apple system: project, Keychain, app groups, signing and the
-            system's start of the extension are first tested on your device.
-            `pushcrypt device test ID` creates a first push.
+            main actor as the default isolation, and typecheck for iOS 15. Nothing was opened in Xcode or run on an Apple
+            system: project, Keychain, app groups, signing and the system's start of the extension are first tested on your
+            device. `pushcrypt device test ID` creates a first push.
 
             """#
         return ScaffoldFile(path: "README.md", text: text)
@@ -101,15 +101,15 @@ extension IOSScaffold {
             usesAppGroupAsKeychainGroup
             ? "The keys are in the app group: no Keychain Sharing is needed."
             : """
-            Keychain Sharing with `\(keychainGroup)`. In the app, put its own group `\(topic)` first: the first one gets what
-               other libraries store.
+            Keychain Sharing with `\(keychainGroup)`. In the app,
+               put its own group `\(topic)` first: the first one gets what other libraries store.
             """
         var text = #"""
             # Adding encrypted notifications to a project
 
             Written by `pushcrypt scaffold ios --into`. Nothing else was changed. In Xcode 26 or later:
 
-            1. File > Add Package Dependencies: pushcrypt.
+            1. File > Add Package Dependencies > Add Local: your copy of pushcrypt.
             2. File > New > Target > Notification Service Extension, called `NotificationService`, embedded in the app, iOS 15.0
                or later. Move to the trash what Xcode created in its folder, and put these files there. Xcode must not copy
                `Info.plist` as a resource: Target Membership off.
