@@ -1,4 +1,5 @@
 public import Foundation
+public import Pushcrypt
 public import PushcryptKeyStore
 
 /// A directory shared by an app and its extensions.
@@ -48,10 +49,27 @@ public struct AppGroup: Hashable, Sendable {
 
 // The extension's files in the group, for the app. Not run on Apple systems.
 extension AppGroup {
-    /// Returns the file of statements that the extension received in messages. The app merges it at each launch.
+    /// Returns the file of statements that the extension received in messages. The app merges it at each launch, with
+    /// `mergeStatements`.
     ///
     /// - Throws: `AppGroup.Missing`, or Foundation's error if the directory cannot be created.
     public func statements() throws -> StatementFile { StatementFile(in: try createdDirectory()) }
+
+    /// Merges what the extension has learned into the app's key store: `StatementFile.merge`. The system does not suspend
+    /// the process meanwhile, or the merge ends: a suspended process with a lock on the file would be killed.
+    ///
+    /// - Throws: `AppGroup.Missing`, Foundation's error if the directory cannot be created, and those of the merge.
+    public func mergeStatements<Store: DeviceKeyStore>(
+        into store: Store, at now: Timestamp
+    ) throws -> StatementFile.MergeResult { try Self.merge(try statements(), into: store, at: now, .system) }
+
+    static func merge<Store: DeviceKeyStore>(
+        _ statements: StatementFile, into store: Store, at now: Timestamp, _ activity: ExpiringActivity
+    ) throws(KeyStoreError) -> StatementFile.MergeResult {
+        try activity.run("merging statements", expired: statements.interruption.stop) { () throws(KeyStoreError) in
+            try statements.merge(into: store, at: now)
+        }
+    }
 
     /// Returns the journal of the extension's deliveries.
     ///

@@ -34,10 +34,11 @@ struct NotificationList: Sendable {
 
     /// Removes what shows a message that a guard in this directory knows as withdrawn, and what the system keeps of its
     /// sender.
-    func removeWithdrawn(in directory: URL, at now: Timestamp) {
+    func removeWithdrawn(in directory: URL, at now: Timestamp, _ activity: ExpiringActivity = .system) {
         guard FileManager.default.fileExists(atPath: directory.path) else { return }
         let shared = SharedAttachments(directory: directory)
-        let messages = ReplayFile.open(in: directory.path, at: now).withdrawn()
+        let replay = ReplayFile.open(in: directory.path, at: now)
+        let messages = activity.run("removing notifications", expired: replay.interruption.stop) { replay.withdrawn() }
         SenderIntent.delete(messages)
         remove(messages) { $0.forEach(shared.remove) }
     }

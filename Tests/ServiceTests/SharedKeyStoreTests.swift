@@ -56,7 +56,7 @@ import Testing
         unsafe setenv("PUSHCRYPT_APP_GROUPS", folder.path, 1)
         let group = AppGroup(identifier: "group.com.example")
         #expect(try group.journal().entries().isEmpty)
-        let merged = try group.statements().merge(into: SQLiteKeyStore.inMemory(), at: Self.now)
+        let merged = try group.mergeStatements(into: SQLiteKeyStore.inMemory(), at: Self.now)
         #expect(merged.confirmed.isEmpty && merged.changes.isEmpty)
         let directory = folder.appendingPathComponent("group.com.example/pushcrypt").path
         #expect(try FileManager.default.attributesOfItem(atPath: directory)[.posixPermissions] as? Int == 0o700)

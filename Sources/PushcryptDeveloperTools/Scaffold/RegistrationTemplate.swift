@@ -68,7 +68,7 @@ extension IOSScaffold {
                         let store = try SharedKeyStore.open()
                         let enrolment = try enrolment(in: store)
                         // Applies changes by messages that arrived while the app was not running.
-                        let folded = try Self.appGroup.statements().merge(into: store, at: now)
+                        let folded = try Self.appGroup.mergeStatements(into: store, at: now)
                         // Notifications withdrawn while the extension could not remove them.
                         try? Self.appGroup.removeWithdrawnNotifications()
                         let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
