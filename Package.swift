@@ -71,12 +71,16 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
     let linuxProducts: [Product] = [
         .library(
             name: "AppleStandIns",
-            targets: ["Intents", "UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit"])
+            targets: [
+                "CallKit", "Intents", "PushKit", "UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit",
+            ])
     ]
     let linuxTargets: [Target] = [
         .target(name: "UserNotifications", path: "\(standIns)/UserNotifications", swiftSettings: strict),
         .target(
             name: "Intents", dependencies: ["UserNotifications"], path: "\(standIns)/Intents", swiftSettings: strict),
+        .target(name: "CallKit", path: "\(standIns)/CallKit", swiftSettings: strict),
+        .target(name: "PushKit", path: "\(standIns)/PushKit", swiftSettings: strict),
         .target(name: "UIKit", path: "\(standIns)/UIKit", swiftSettings: strict),
         .target(
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],

@@ -37,41 +37,35 @@ public final class AppPushes: Sendable {
         }
     }
 
-    /// Opens the payload of a PushKit push, and has a call reported, whatever happens: the system ends an app that reports
-    /// none.
+    /// Opens the payload of a PushKit push, and waits for it, normally some milliseconds. The system ends an app whose delegate
+    /// returns before it has reported a call: call this in the delegate's method, and report a call whatever it returns. If that
+    /// is not `opened`, end the call.
     ///
     ///     func pushRegistry(
     ///         _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
-    ///         completion: @escaping () -> Void
+    ///         completion: @escaping @Sendable () -> Void
     ///     ) {
-    ///         pushes.openCall(payload.dictionaryPayload, report: { opened, done in
-    ///             let (call, update) = (UUID(), CXCallUpdate())
-    ///             if case .opened(let notification) = opened { update.localizedCallerName = notification.from?.name }
-    ///             provider.reportNewIncomingCall(with: call, update: update) { [provider] _ in
-    ///                 if case .opened = opened { /* connect */ } else {
-    ///                     provider.reportCall(with: call, endedAt: nil, reason: .failed)
-    ///                 }
-    ///                 done()
-    ///             }
-    ///         }, completion: completion)
+    ///         let (call, update) = (UUID(), CXCallUpdate())
+    ///         let opened = pushes.openCall(payload.dictionaryPayload)
+    ///         if case .opened(let notification) = opened { update.localizedCallerName = notification.from?.name }
+    ///         provider.reportNewIncomingCall(with: call, update: update) { _ in completion() }
+    ///         guard case .opened = opened else {
+    ///             return provider.reportCall(with: call, endedAt: nil, reason: .failed)
+    ///         }
     ///     }
     ///
     /// - Parameters:
     ///   - payload: The push's dictionary.
-    ///   - milliseconds: When a call is reported at the latest, whatever keys and files do.
-    ///   - report: Reports a call; called exactly once, on any thread. If the push did not open, or did before, it
-    ///     reports a call and ends it. It calls its last argument when the system has the report.
-    ///   - completion: The system's, called once, after the report.
-    public func openCall(
-        _ payload: [AnyHashable: Any], within milliseconds: UInt64 = 2000,
-        report: @escaping @Sendable (Opened, _ done: @escaping @Sendable () -> Void) -> Void,
-        completion: @escaping () -> Void
-    ) {
-        let completion = UncheckedSendableBox(completion)
-        let isDone = Locked(Flag())
+    ///   - milliseconds: When this returns at the latest, whatever keys and files do.
+    public func openCall(_ payload: [AnyHashable: Any], within milliseconds: UInt64 = 2000) -> Opened {
+        let answer = Locked(Answer())
+        let isAnswered = DispatchSemaphore(value: 0)
         open(Self.text(of: payload), within: milliseconds, isCall: true) { opened in
-            report(opened) { if isDone.set() { completion.value() } }
+            answer.withLock { $0.opened = opened }
+            isAnswered.signal()
         }
+        isAnswered.wait()
+        return answer.withLock { $0.opened } ?? .unopened(.deadline)
     }
 
     private func open(
@@ -119,6 +113,10 @@ public final class AppPushes: Sendable {
 
     fileprivate final class Flag {
         var isSet = false
+    }
+
+    private final class Answer {
+        var opened: Opened?
     }
 }
 

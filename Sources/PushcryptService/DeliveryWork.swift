@@ -181,6 +181,8 @@ final class DeliveryWork: @unchecked Sendable {
             files.stop()
         }
         if let problem { findings.withLock { $0.warnings.append(problem) } }
+        // The app shows nothing: with anything in it, the system might show the push.
+        if content.isBlank, configuration.hasFilteringEntitlement { return (UNNotificationContent(), outcome) }
         guard let instead else {
             return (withSender(content.marked(taken.mark), taken, donates: outcome != .dropped), outcome)
         }

@@ -17,6 +17,12 @@ extension UNNotificationContent {
 }
 
 extension UNNotificationContent {
+    /// Whether there is nothing to show.
+    var isBlank: Bool {
+        title.isEmpty && subtitle.isEmpty && body.isEmpty && sound == nil && badge == nil && attachments.isEmpty
+            && userInfo.isEmpty
+    }
+
     /// The same content, as shown when it has rung before.
     func quiet(isDuplicate: Bool) -> UNNotificationContent {
         let content = thawed

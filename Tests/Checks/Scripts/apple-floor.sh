@@ -191,6 +191,8 @@ check_platform() {
         make_stand_in UserNotificationsUI
     fi
     if [ "$platform" = ios ]; then
+        make_stand_in CallKit
+        make_stand_in PushKit
         for module in SwiftUI XCTest; do
             compile "$module" -emit-module -experimental-skip-all-function-bodies -suppress-warnings -swift-version 5 \
                 -o "$work/$module.swiftmodule" "$parts/$module.swift"

@@ -48,9 +48,12 @@ example $guide choices Sources/ChoosyNotificationService/NotificationService.swi
 example $guide enrolment Sources/App/Enrolment.swift
 example $guide registrar Sources/Server/Registrar.swift
 example $guide shared Sources/App/Shared.swift
+example $guide calls Sources/App/Calls.swift
+example $guide call Sources/CallNotificationService/NotificationService.swift
 example $guide journal Sources/App/Journal.swift
 example $guide test Tests/NotificationServiceTests/NotificationServiceTests.swift
 source_file Tests/NotificationServiceTests/Phone.swift < "$root/Tests/Checks/Outside/Phone.swift"
+source_file Tests/CallTests/CallTests.swift < "$root/Tests/Checks/Outside/CallTests.swift"
 
 server=Docs/SwiftServers.md
 example $server one Sources/Server/Notifier.swift
@@ -157,9 +160,11 @@ let package = Package(
         .target(name: "NotificationService", dependencies: service),
         .target(name: "VendorNotificationService", dependencies: service),
         .target(name: "ChoosyNotificationService", dependencies: service),
+        .target(name: "CallNotificationService", dependencies: service),
         .target(name: "App", dependencies: service),
         .target(name: "Migration", dependencies: service),
         .testTarget(name: "MigrationTests", dependencies: ["Migration", simulator] + service),
+        .testTarget(name: "CallTests", dependencies: ["App", "CallNotificationService", simulator] + service),
         .testTarget(name: "CatalogueTests", dependencies: [simulator, tools] + sealing + service),
         .testTarget(name: "NotificationServiceTests", dependencies: ["NotificationService", simulator] + service),
     ]
@@ -172,7 +177,7 @@ swift test --quiet --skip-build --package-path "$work" --scratch-path "$build" >
 }
 
 "$root/Tests/Checks/Scripts/apple-floor.sh" app \
-    "$work"/Sources/{ReadmeService,NotificationService,VendorNotificationService,ChoosyNotificationService,App}
+    "$work"/Sources/{ReadmeService,NotificationService,VendorNotificationService,ChoosyNotificationService,CallNotificationService,App}
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

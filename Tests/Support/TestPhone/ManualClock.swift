@@ -41,6 +41,9 @@ package final class ManualClock: DeliveryClock {
         }
     }
 
+    /// How many calls are to be made.
+    package var scheduled: Int { state.withLock { $0.calls.count { !$0.isCancelled } } }
+
     /// Advances the time and makes the due calls on this thread.
     package func advance(milliseconds: UInt64) {
         let due = state.withLock { state in

@@ -1,0 +1,163 @@
+import CallKit
+import DeviceSimulator
+import Foundation
+import PushKit
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptService
+import Testing
+
+@testable import App
+@testable import CallNotificationService
+
+/// The guide's calls: an app whose delegate returns without having reported a call is ended by the system.
+@Suite(.timeLimit(.minutes(20))) struct CallTests {
+    private let keys: SQLiteKeyStore
+    private let sender = SenderKey()
+    private let topic: Topic
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID())")
+    private let events = Events()
+    private let calls: Calls
+
+    init() throws {
+        topic = try Topic("com.example.app")
+        keys = try SQLiteKeyStore.inMemory()
+        _ = try keys.generateDeviceKey(topic: topic, at: Self.now)
+        try keys.trustSender(sender.publicKey, named: "provider", at: Self.now)
+        calls = Calls(Provider(events), AppPushes(configuration: Self.configuration(keys, topic, folder)))
+    }
+
+    private static var now: Timestamp { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
+
+    private static func configuration(
+        _ keys: SQLiteKeyStore, _ topic: Topic, _ folder: URL
+    ) -> NotificationServiceHandler.Configuration {
+        var configuration = NotificationServiceHandler.Configuration(topic: topic, directory: folder) { keys }
+        // Stands still: a busy machine makes nothing late.
+        configuration.clock = SimulatedClock()
+        return configuration
+    }
+
+    private func sealed(
+        _ payload: String = #"{"aps":{"alert":"calls"}}"#, options: Sealer.Options = .init()
+    ) throws -> [UInt8] {
+        let device = try #require(try keys.deviceKeys().first).publicKey
+        let anna = try #require(CommunicationSender(name: "Anna", handle: "u17"))
+        let push = try Sealer(sender: sender, topic: topic)
+            .seal(payload.utf8, from: anna, to: device, at: Self.now, options: options)
+        return [UInt8](push.json)
+    }
+
+    /// Calls the delegate, as the system does; returns what has happened when it returns.
+    private func receive(_ json: [UInt8]) throws -> [String] {
+        let object = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
+        let before = events.all.count
+        calls.pushRegistry(
+            PKPushRegistry(queue: nil), didReceiveIncomingPushWith: Payload(try #require(object)), for: .voIP,
+            completion: { [events] in events.add("completed") })
+        return Array(events.all[before...])
+    }
+
+    @Test func aCallIsReportedBeforeTheDelegateReturns() throws {
+        #expect(try receive(try sealed()) == ["reports Anna", "completed"])
+    }
+
+    @Test func whatDoesNotOpenIsReportedOnceAndEnded() throws {
+        var options = Sealer.Options()
+        options.messageName = "call"
+        let call = try sealed(options: options)
+        _ = try receive(call)
+        var withdrawal = Sealer.Options()
+        withdrawal.withdrawing = ["late"]
+        _ = try receive(try sealed(options: withdrawal))
+        options.messageName = "late"
+        let pushes = [
+            Array(#"{"ENCRYPTED_DATA":"AQ"}"#.utf8), Array(#"{"ENCRYPTED_DATA":7}"#.utf8), Array("{}".utf8),
+            Array(#"{"aps":{"alert":{"title":"Anna"}}}"#.utf8), call, try sealed(options: options),
+        ]
+        for push in pushes { #expect(try receive(push) == ["reports nobody", "completed", "ends 1"]) }
+    }
+
+    @Test func keysThatHangEndInACall() throws {
+        let (topic, folder) = (topic, folder)
+        let hanging = Calls(
+            Provider(events),
+            AppPushes(
+                configuration: .init(topic: topic, directory: folder) { [keys] in
+                    Thread.sleep(forTimeInterval: 10)
+                    return keys
+                }))
+        let object = try JSONSerialization.jsonObject(with: Data(try sealed())) as? [String: Any]
+        hanging.pushRegistry(
+            PKPushRegistry(queue: nil), didReceiveIncomingPushWith: Payload(try #require(object)), for: .voIP,
+            completion: { [events] in events.add("completed") })
+        #expect(events.all == ["reports nobody", "completed", "ends 1"])
+    }
+
+    @Test func theExtensionPassesCallsOn() async throws {
+        let device = SimulatedDevice { [keys, topic, folder] in
+            CallService(Self.configuration(keys, topic, folder))
+        }
+        device.app.hasFilteringEntitlement = true
+        let call = try sealed(#"{"aps":{"alert":"calls"},"call":"c7"}"#)
+        for _ in 0..<2 {
+            let outcome = await device.push(APNsPush(call))
+            #expect(outcome.shown == nil && outcome.faults.isEmpty, "\(outcome)")
+        }
+        #expect(await device.push(APNsPush(try sealed())).shown?.body == "calls")
+        // The app has the extension's guard.
+        #expect(try receive(call) == ["reports nobody", "completed", "ends 1"])
+    }
+}
+
+/// The guide's extension, with other keys and files.
+private final class CallService: NotificationService {
+    private let given: NotificationServiceHandler.Configuration
+
+    init(_ given: NotificationServiceHandler.Configuration) { self.given = given }
+
+    override var configuration: NotificationServiceHandler.Configuration {
+        var configuration = super.configuration
+        (configuration.directory, configuration.keys) = (given.directory, given.keys)
+        return configuration
+    }
+}
+
+private final class Events: @unchecked Sendable {
+    // Locked.
+    private let lock = NSLock()
+    private var events: [String] = []
+
+    var all: [String] { lock.withLock { events } }
+
+    func add(_ event: String) { lock.withLock { events.append(event) } }
+}
+
+private final class Payload: PKPushPayload {
+    private let dictionary: [AnyHashable: Any]
+
+    init(_ dictionary: [AnyHashable: Any]) { self.dictionary = dictionary }
+
+    override var dictionaryPayload: [AnyHashable: Any] { dictionary }
+}
+
+/// Notes what an app reports, and answers at once.
+private final class Provider: CXProvider {
+    private let events: Events
+
+    init(_ events: Events) {
+        self.events = events
+        super.init(configuration: CXProviderConfiguration())
+    }
+
+    override func reportNewIncomingCall(
+        with uuid: UUID, update: CXCallUpdate, completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        events.add("reports \(update.localizedCallerName ?? "nobody")")
+        completion(nil)
+    }
+
+    override func reportCall(with uuid: UUID, endedAt dateEnded: Date?, reason endedReason: CXCallEndedReason) {
+        events.add("ends \(endedReason.rawValue)")
+    }
+}
