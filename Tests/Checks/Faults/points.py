@@ -1,11 +1,11 @@
 """Runs very many small trials on two workers, and prints how to repeat a failure."""
-import hashlib, itertools, multiprocessing, os, pathlib, shutil, sys, time, traceback
+import hashlib, itertools, multiprocessing, os, pathlib, shlex, shutil, sys, time, traceback
 
 from program import Failure
 
 WORKERS = 2
-# The most failures to report.
-LISTED = 10
+# The most failures of one name to report.
+LISTED = 3
 
 
 class Trials:
@@ -26,16 +26,16 @@ class Trials:
             sys.exit(f"{self.part}: there is nothing to try in {name}: has what is recorded another form now?")
         global _trial, _folder
         _trial, _folder = trial, self.folder
-        counts = {}
+        counts, listed = {}, self.failures + LISTED
         with multiprocessing.get_context("fork").Pool(WORKERS) as pool:
             for item, result, problem in pool.imap_unordered(_attempt, items, chunksize=8):
                 for key, number in result.items():
                     counts[key] = counts.get(key, 0) + number
                 if problem is not None:
                     self.failures += 1
-                    if self.failures > LISTED:
+                    if self.failures > listed:
                         continue
-                    print(f"FAILED: {problem}\n    again: Tests/Checks/Faults/{self.part}.py {name} {item}", flush=True)
+                    print(f"FAILED: {problem}\n    again: Tests/Checks/Faults/{self.part}.py {name} {shlex.quote(str(item))}", flush=True)
         for key, number in counts.items():
             self.counts[key] = self.counts.get(key, 0) + number
         line = " ".join(f"{key}={number}" for key, number in counts.items())
