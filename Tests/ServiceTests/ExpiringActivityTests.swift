@@ -25,7 +25,7 @@ import Waiting
         /// How many calls of the block have returned.
         var ended: Int { state.withLock { $0.ended } }
 
-        /// Answers on a thread of its own.
+        /// Answers on another thread.
         func answer(isExpired: Bool) {
             guard let block = state.withLock({ $0.blocks.last }) else { return }
             Thread.detachNewThread {
