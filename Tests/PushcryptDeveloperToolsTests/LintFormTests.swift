@@ -133,6 +133,16 @@ import Testing
         #expect(notes(limit) == [] && notes(limit + 1) == ["payload-too-large "])
     }
 
+    /// The phone opens it, and not this build.
+    @Test(arguments: [(1728, true), (1729, false)])
+    func aSealedPushMayBeOfSuite2(_ bucket: Int, _ isOne: Bool) {
+        let envelope = Bytes([2] + repeatElement(0, count: 1140 + bucket))
+        let text = Base64URL.string(envelope.span)
+        let push = #"{"aps":{"alert":"x","mutable-content":1},"ENCRYPTED_DATA":"\#(text)"}"#
+        #expect(PayloadLint(push).lines(.error) == (isOne ? [] : ["malformed-envelope ENCRYPTED_DATA"]))
+        #expect(PayloadLint(push).sizes?.bucket == (isOne ? bucket : nil))
+    }
+
     @Test func whiteSpaceCountsAsItIsSentAndNotAsItIsSealed() throws {
         let sizes = try #require(PayloadLint(" {\n\"aps\" : { \"alert\" : \"x\" } }\n ").sizes)
         #expect(sizes.length == 29 && sizes.minifiedLength == 21 && sizes.maximumReencodedLength == 23)

@@ -92,6 +92,7 @@ extension PreviewedPush {
     /// Reports the receiver's warnings, and the reason if the push does not open.
     fileprivate func report(_ console: Console) {
         for warning in warnings { console.warning(warning) }
+        if let hint { console.hint(hint) }
         guard case .fallback(let reason) = shown.outcome else { return }
         console.warning("the push does not open: \(reason.code): \(reason)")
         if reason.code == Delivery.Reason.noTopic.code { console.hint(TopicArgument.hint) }

@@ -39,6 +39,14 @@ struct PreviewedPush {
     /// The receiver's warnings for the developer.
     let warnings: [String]
 
+    /// What to do about a payload that fits a device of suite 1 only.
+    var hint: String? {
+        let limit = PushType.alert.maximumPayloadLength(.xwing)
+        guard isSealedHere, let count = shown.opened?.payload.count, count > limit else { return nil }
+        return
+            "the payload has \(count) bytes, \(count - limit) more than can be sealed for a device with a post-quantum key (\(limit)); shorten it by that much before phones change over, or seal with --fit"
+    }
+
     /// Reads the push, and receives it twice.
     init(_ arguments: PreviewArguments, _ console: Console) throws(CommandFailure) {
         let input = try console.read(arguments.file, limit: ReceivedPush.maximumLength)

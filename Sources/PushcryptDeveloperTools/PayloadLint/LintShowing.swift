@@ -83,7 +83,8 @@ extension LintFindings {
         var remainingInBucket: Int?
         var remainingToSeal: Int?
         if let text = push.envelope?.string {
-            bucket = (try? Envelope(text: text))?.innerLength
+            let characters = ContiguousArray(text.utf8)
+            bucket = (try? Envelope(inspecting: characters.span))?.innerLength
         } else if push.envelope == nil, let sealable = type.sealable {
             let inner = InnerPlaintext.body + minified.count
             bucket = Bucket.smallest(holding: inner, limit: sealable.largestBucket(.x25519), .x25519)
