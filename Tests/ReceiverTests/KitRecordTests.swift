@@ -6,10 +6,12 @@ import VectorKit
 @testable import PushcryptReceiver
 
 /// `Tests/Data/Vectors/kit/records` and `kit/replies`: what a phone and its provider say of keys, and what each end does then.
-/// (`Docs/FormatRecords.md`, D-1 to D-22)
+/// (`Docs/FormatRecords.md`, D-1 to D-24)
 @Suite struct KitRecordTests {
     @Test func aRecordIsTakenOrNot() throws {
-        let vectors = try KitFolder.records.vectors()
+        let supported = CipherSuite.supported.map { "\($0.rawValue)" }.joined(separator: " ")
+        let all = try KitFolder.records.vectors()
+        let vectors = all.filter { $0.optional("seals") ?? supported == supported }
         for vector in vectors {
             let outcome = try outcome(of: vector) {
                 try vector.one("kind") == "device" ? try registration(vector) : try announcement(vector)
@@ -17,6 +19,9 @@ import VectorKit
             #expect(outcome == vector.expect, "\(vector)")
         }
         print("vectors: kit/records: \(vectors.count)")
+        if vectors.count < all.count {
+            print("SKIPPED: kit/records: \(all.count - vectors.count) files need another libsodium than this")
+        }
     }
 
     @Test func aReplyIsTakenOrNot() throws {
@@ -50,14 +55,16 @@ import VectorKit
                 publicKey: try DevicePublicKey(text: held),
                 topic: try vector.optional("held-topic").map { try Topic($0) },
                 generation: try vector.number("held-generation"), createdAt: nil)
-            try store.addDevice(
-                before, id: "phone1", owner: owner(vector.optional("held-user")), replace: true, at: .start)
+            // Another store's, which may be of any suite.
+            let owner: DeviceOwner = vector.optional("held-user").map { .user($0) } ?? .nobody
+            let change = DeviceChange.registered(id: "phone1", before, owner: owner, updatedAt: .start)
+            #expect(try store.importDevices([change], at: .start).added == 1, "\(vector)")
         }
         if let user = vector.optional("elsewhere") {
             let other = DeviceRegistration(publicKey: record.publicKey, createdAt: nil)
             try store.addDevice(other, id: "phone2", owner: owner(user == "-" ? nil : user), at: .start)
         }
-        let provider = ["held-key", "user", "elsewhere", "replace", "provider-has"].flatMap(vector.all)
+        let provider = ["held-key", "user", "elsewhere", "replace", "provider-has", "seals"].flatMap(vector.all)
         // Without anything of a provider's, it is only read.
         let isOnlyRead = provider.isEmpty && vector.expect == "accepted"
         try store.addDevice(

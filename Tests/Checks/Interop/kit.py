@@ -226,6 +226,9 @@ def base64url(text):
 
 
 def is_asked(language, folder, header):
+    if "seals" in header:
+        # A package refuses a record of suite 2 when it reads it.
+        return False
     return language in PACKAGES or folder not in ONLY_PACKAGES and (folder != "payloads" or not NOT_OFFERED & set(header))
 
 

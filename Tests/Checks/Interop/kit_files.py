@@ -23,7 +23,7 @@ HEADERS = {
     "references": set(),
     "attachment-lists": set(),
     "full-bodies": set(),
-    "records": {"kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "provider-has"},
+    "records": {"kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "provider-has", "seals"},
     "replies": {"device", "pinned", "held-recovery", "built-in"},
     "reserved": set(),
     "payloads": {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "statements", "sent-exactly"},
@@ -73,7 +73,8 @@ CODES = {
     "attachment-lists": set(),
     "full-bodies": {"malformed-file"},
     "records": {
-        "malformed-record", "user-mismatch", "generation-rollback", "generation-too-high", "topic-mismatch", "key-taken",
+        "malformed-record", "user-mismatch", "generation-rollback", "generation-too-high", "suite-downgrade", "unsupported-suite",
+        "topic-mismatch", "key-taken",
     },
     "replies": {"malformed-record"},
     "reserved": set(),

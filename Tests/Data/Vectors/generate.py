@@ -54,6 +54,7 @@ from cases import (  # noqa: E402
     store_cases,
     store_row_cases,
     suite2_cases,
+    suite2_record_cases,
     suite2_seal_cases,
     worked_example,
 )
@@ -136,6 +137,7 @@ def kit() -> list[Vector]:
         *sealer_cases.sealer_cases(),
         *(seal.envelope for seal in seal_cases.seal_cases()),
         *suite2_cases.suite_2_cases(),
+        *suite2_record_cases.suite_2_record_cases(),
     ]
 
 

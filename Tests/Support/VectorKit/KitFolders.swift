@@ -113,10 +113,11 @@ extension KitFolder {
     public static let records = KitFolder(
         "records", taken: ["accepted"],
         refused: recordCodes.union([
-            "user-mismatch", "generation-rollback", "generation-too-high", "topic-mismatch", "key-taken",
+            "user-mismatch", "generation-rollback", "generation-too-high", "suite-downgrade", "unsupported-suite",
+            "topic-mismatch", "key-taken",
         ]), once: ["kind"], whenTaken: ["key", "generation"],
         optional: recordMembers.union([
-            "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace",
+            "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "seals",
         ]), many: ["recovery", "provider-has", "foreign"],
         bound: [recordMembers: ["accepted"], ["foreign"]: ["accepted"]],
         withholds: { !$0.all("foreign").isEmpty })

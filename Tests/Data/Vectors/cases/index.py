@@ -23,8 +23,6 @@ TESTS = {
     "A-34": ("whatIsNotTheFileIsRefused", "It is about what a receiver does on a network."),
     "A-35": ("aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone", "It is about when a file is shown."),
     "A-29": ("theFullTextComesOutAndAShortOneIsThereWithoutIt", "It is about what a sealer's caller shortens."),
-    "D-23": ("aDeviceChangesOverAndNeverBack", "It is about keys of suite 0x02, which a provider need not know."),
-    "D-24": ("aKeyThatCannotBeSealedToIsRefused", "It is about what a provider lacks."),
     "D-25": ("itStaysUntilTheOperatorPermitsIt", "It is about a phone over several launches."),
     "R-23": ("aRecoveryIsAnnouncedUntilTheDeviceReportsItsKey", "It is about what a provider seals to which device."),
     "R-24": ("aRecoveryIsKeptThoughTheFileIsFull", "It is about a receiver's own file."),

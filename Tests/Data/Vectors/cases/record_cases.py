@@ -13,7 +13,7 @@ MALFORMED = "malformed-record"
 
 
 def device_text(key: bytes) -> str:
-    return keys.text_form(Kind.DEVICE_PUBLIC, key)
+    return keys.text_form(Kind.DEVICE_PUBLIC if len(key) == 32 else Kind.XWING_PUBLIC, key)
 
 
 GOOD: dict[str, object] = {
@@ -60,6 +60,7 @@ def record_case(
             ("held-user", held.user),
             ("elsewhere", provider.elsewhere if provider.elsewhere != "" else "-"),
             ("replace", "yes" if provider.is_replaced else None),
+            ("seals", " ".join(map(str, provider.seals)) if provider.seals else None),
             *(("provider-has", keys.text_form(kind, key)) for kind, key in own),
         ]
     try:
@@ -71,7 +72,7 @@ def record_case(
     else:
         assert expected == "accepted", name
         header += [
-            ("key", keys.text_form(kind, record.key)),
+            ("key", device_text(record.key) if kind is Kind.DEVICE_PUBLIC else keys.text_form(kind, record.key)),
             ("device", record.device),
             ("suites", " ".join(map(str, record.suites)) or None),
             ("topic", record.topic or held.topic),

@@ -185,13 +185,19 @@ class Held:
 
 @dataclass(frozen=True)
 class Provider:
-    """What else it has. `elsewhere` is the user of another device with the same key, empty if it knows none."""
+    """What else it has. `elsewhere` is the user of another device with the same key, empty if it knows none; `seals` are the suites
+    that it can seal to, where that matters."""
 
     held: Held = Held()
     is_replaced: bool = False
     user: str | None = None
     elsewhere: str | None = None
     own_keys: tuple[bytes, ...] = ()
+    seals: tuple[int, ...] | None = None
+
+
+def suite_of_key(key: bytes) -> int:
+    return SUITE if len(key) == 32 else XWING_SUITE
 
 
 def register(record: Record, provider: Provider) -> None:
@@ -206,6 +212,11 @@ def register(record: Record, provider: Provider) -> None:
             raise Refused("generation-rollback")
         if record.generation > held.generation + GENERATION_STEP:
             raise Refused("generation-too-high")
+        if held.key and suite_of_key(record.key) < suite_of_key(held.key):
+            raise Refused("suite-downgrade")
+    if provider.seals and suite_of_key(record.key) not in provider.seals and record.key != held.key:
+        raise Refused("unsupported-suite")
+    if not provider.is_replaced:
         if record.topic is not None and held.topic is not None and record.topic != held.topic:
             raise Refused("topic-mismatch")
     if provider.elsewhere is not None and not (provider.elsewhere and provider.elsewhere == (provider.user or held.user)):
