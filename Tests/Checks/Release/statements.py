@@ -47,4 +47,5 @@ for package in packages:
     ref = pathlib.Path(package).name
     expect(names <= needed[ref], f"the bill of materials lacks {names - needed[ref]} of {ref}")
     expect("-dev_" in ref or "swift" in needed[ref], f"the bill of materials lacks Swift's library in {ref}")
+    expect("libpushcrypt" in ref or needed[ref] & {"libsqlite3-0", "libsqlite3-dev"}, f"the bill of materials lacks SQLite in {ref}")
 expect("cryptography" in needed[f"{next(name for name in sums if name.endswith('.whl'))}"], "the wheel needs cryptography")
