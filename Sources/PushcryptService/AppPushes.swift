@@ -30,7 +30,9 @@ public final class AppPushes: Sendable {
 
     /// Opens a background push: the `userInfo` of `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
     /// What it withdraws is then off the screen.
-    public func open(_ userInfo: [AnyHashable: Any], within milliseconds: UInt64 = 10_000) async -> Opened {
+    public nonisolated(nonsending) func open(
+        _ userInfo: [AnyHashable: Any], within milliseconds: UInt64 = 10_000
+    ) async -> Opened {
         let text = Self.text(of: userInfo)
         return await withCheckedContinuation { continuation in
             open(text, within: milliseconds, isCall: false) { continuation.resume(returning: $0) }

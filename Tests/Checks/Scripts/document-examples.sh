@@ -48,6 +48,7 @@ example $guide choices Sources/ChoosyNotificationService/NotificationService.swi
 example $guide enrolment Sources/App/Enrolment.swift
 example $guide registrar Sources/Server/Registrar.swift
 example $guide shared Sources/App/Shared.swift
+example $guide background Sources/App/BackgroundPushes.swift
 example $guide calls Sources/App/Calls.swift
 example $guide call Sources/CallNotificationService/NotificationService.swift
 example $guide journal Sources/App/Journal.swift
