@@ -3,17 +3,22 @@
 
 #include "pushcrypt.h"
 
-enum { VALUES = 58, CHECKSUM = 6, LONGEST_PREFIX = 11 };
+enum { VALUES = 58, CHECKSUM = 6, LONG_KEY = 1216, MOST_VALUES = (8 * LONG_KEY + 4) / 5 + CHECKSUM };
+
+// Keys of suite 2, post-quantum: known in order to be refused as what they are.
+enum { DEVICE_PUBLIC_2 = RECOVERY_SECRET + 1, DEVICE_SECRET_2, KINDS_OF_TEXT };
 
 static const struct {
     const char *prefix, *written, *alphabet;
-} KINDS[] = {
+} KINDS[KINDS_OF_TEXT] = {
     [DEVICE_PUBLIC] = {"pcr", "pcr1", "qpzry9x8gf2tvdw0s3jn54khce6mua7l"},
     [SENDER_PUBLIC] = {"pcs", "pcs1", "qpzry9x8gf2tvdw0s3jn54khce6mua7l"},
     [RECOVERY_PUBLIC] = {"pcv", "pcv1", "qpzry9x8gf2tvdw0s3jn54khce6mua7l"},
     [DEVICE_SECRET] = {"pcr-secret-", "PCR-SECRET-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
     [SENDER_SECRET] = {"pcs-secret-", "PCS-SECRET-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
     [RECOVERY_SECRET] = {"pcv-secret-", "PCV-SECRET-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
+    [DEVICE_PUBLIC_2] = {"pcrx", "pcrx1", "qpzry9x8gf2tvdw0s3jn54khce6mua7l"},
+    [DEVICE_SECRET_2] = {"pcrx-secret-", "PCRX-SECRET-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
 };
 
 // The u-coordinates below 2^255 - 19 for which X25519 gives zero.
@@ -48,11 +53,11 @@ void key_id(uint8_t id[KEY_ID], enum key_type type, const uint8_t public_key[KEY
 }
 
 // The checksum of BIP-173: 1 for a valid text.
-static uint32_t polymod(const char *prefix, const uint8_t values[VALUES]) {
+static uint32_t polymod(const char *prefix, const uint8_t *values, size_t count) {
     static const uint32_t generators[] = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
     const size_t length = strlen(prefix);
     uint32_t checksum = 1;
-    for (size_t index = 0; index < 2 * length + 1 + VALUES; index++) {
+    for (size_t index = 0; index < 2 * length + 1 + count; index++) {
         uint32_t value = 0;
         if (index < length)
             value = (uint32_t)prefix[index] >> 5;
@@ -69,31 +74,33 @@ static uint32_t polymod(const char *prefix, const uint8_t values[VALUES]) {
 }
 
 // Decodes five bits per character into 32 bytes. Does not check public keys.
-static refusal decode(uint8_t key[KEY], uint8_t values[VALUES], const char *text, size_t length, enum key_kind kind) {
+static refusal decode(uint8_t key[KEY], uint8_t values[MOST_VALUES], const char *text, size_t length, enum key_kind kind) {
     if (length > 0 && text[length - 1] == '\n') length--;
     int of = -1;
-    for (int other = DEVICE_PUBLIC; other <= RECOVERY_SECRET; other++) {
+    for (int other = DEVICE_PUBLIC; other < KINDS_OF_TEXT; other++) {
         const size_t prefix = strlen(KINDS[other].written);
         if (length >= prefix && memcmp(text, KINDS[other].written, prefix) == 0) of = other;
     }
     if (of < 0) return "malformed-key";
-    if (of != (int)kind) return "wrong-kind-of-key";
-    const size_t prefix = strlen(KINDS[kind].written);
-    if (length != prefix + VALUES) return "malformed-key";
-    for (size_t index = 0; index < VALUES; index++) {
-        const char *found = text[prefix + index] == 0 ? NULL : strchr(KINDS[kind].alphabet, text[prefix + index]);
+    const int suite_1 = of == DEVICE_PUBLIC_2 ? DEVICE_PUBLIC : of == DEVICE_SECRET_2 ? DEVICE_SECRET : of;
+    if (suite_1 != (int)kind) return "wrong-kind-of-key";
+    const size_t prefix = strlen(KINDS[of].written), bytes = of == DEVICE_PUBLIC_2 ? LONG_KEY : KEY, count = (8 * bytes + 4) / 5;
+    if (length != prefix + count + CHECKSUM) return "malformed-key";
+    for (size_t index = 0; index < count + CHECKSUM; index++) {
+        const char *found = text[prefix + index] == 0 ? NULL : strchr(KINDS[of].alphabet, text[prefix + index]);
         if (found == NULL) return "malformed-key";
-        values[index] = (uint8_t)(found - KINDS[kind].alphabet);
+        values[index] = (uint8_t)(found - KINDS[of].alphabet);
     }
-    if (polymod(KINDS[kind].prefix, values) != 1) return "wrong-checksum";
-    if ((values[VALUES - CHECKSUM - 1] & 15) != 0) return "malformed-key";
+    if (polymod(KINDS[of].prefix, values, count + CHECKSUM) != 1) return "wrong-checksum";
+    if ((values[count - 1] & ((1u << (5 * count - 8 * bytes)) - 1)) != 0) return "malformed-key";
+    if (of != (int)kind) return "unsupported-suite";
     uint32_t bits = 0;
-    for (size_t index = 0, count = 0, byte = 0; index < VALUES - CHECKSUM; index++) {
+    for (size_t index = 0, held = 0, byte = 0; index < VALUES - CHECKSUM; index++) {
         bits = bits << 5 | values[index];
-        count += 5;
-        if (count >= 8) {
-            count -= 8;
-            key[byte++] = (uint8_t)(bits >> count);
+        held += 5;
+        if (held >= 8) {
+            held -= 8;
+            key[byte++] = (uint8_t)(bits >> held);
         }
     }
     return NULL;
@@ -101,7 +108,7 @@ static refusal decode(uint8_t key[KEY], uint8_t values[VALUES], const char *text
 
 // Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use.
 refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_kind kind) {
-    uint8_t values[VALUES];
+    uint8_t values[MOST_VALUES];
     const refusal refused = decode(key, values, text, length, kind);
     sodium_memzero(values, sizeof values);
     if (refused != NULL) return refused;
@@ -118,7 +125,7 @@ void key_text(char text[LONGEST_KEY_TEXT + 1], const uint8_t key[KEY], enum key_
         const uint32_t next = bit / 8 + 1 < KEY ? key[bit / 8 + 1] : 0;
         values[index] = (uint8_t)(((uint32_t)key[bit / 8] << 8 | next) >> (11 - bit % 8) & 31);
     }
-    const uint32_t checksum = polymod(KINDS[kind].prefix, values) ^ 1;
+    const uint32_t checksum = polymod(KINDS[kind].prefix, values, VALUES) ^ 1;
     for (size_t index = 0; index < CHECKSUM; index++)
         values[VALUES - CHECKSUM + index] = (uint8_t)(checksum >> 5 * (CHECKSUM - 1 - index) & 31);
     const size_t prefix = strlen(KINDS[kind].written);

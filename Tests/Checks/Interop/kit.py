@@ -123,7 +123,7 @@ class Case:
             self.check("the bytes alone", self.ask("check", kind, self.one("bytes")), expected)
 
     def suite_2_keys(self):
-        """A package reads the text of such a key, and no more: a good key and a weak one are of a suite that it does not know."""
+        """A receiver reads the text of such a key, and no more: a good key and a weak one are of a suite that it does not know."""
         expected = "unsupported-suite" if self.expect in ("accepted", "weak-key") else self.expect
         self.check("the outcome", self.ask("key", KINDS[self.one("kind")], word(self.body)), ["refused", expected])
 

@@ -278,8 +278,10 @@ JAVASCRIPT = {
     "key that is not printed": ("attachments.js", "{ value: bytes32(key) }", "{ value: bytes32(key), enumerable: true }"),
 }
 C = {
-    "checksum": ("keys.c", "if (polymod(KINDS[kind].prefix, values) != 1)", "if (0)"),
-    "padding bits of a key": ("keys.c", "if ((values[VALUES - CHECKSUM - 1] & 15) != 0)", "if (0)"),
+    "checksum": ("keys.c", "if (polymod(KINDS[of].prefix, values, count + CHECKSUM) != 1)", "if (0)"),
+    "padding bits of a key": ("keys.c", "if ((values[count - 1] & ((1u << (5 * count - 8 * bytes)) - 1)) != 0)", "if (0)"),
+    "kind of a key of suite 2": ("keys.c", "if (suite_1 != (int)kind)", "if (suite_1 == of && of != (int)kind)"),
+    "a key of suite 2": ("keys.c", "if (of != (int)kind) return", "if (0) return"),
     "order of a sender key": ("keys.c", " || memcmp(product, u, KEY) != 0)", ")"),
     "reduced device key": ("keys.c", "if ((key[31] & 0x80) != 0 || !is_reduced(key))", "if (0)"),
     "overlong UTF-8": ("payload.c", "if (at[0] == 0xe0 && at[1] < 0xa0)", "if (0)"),
