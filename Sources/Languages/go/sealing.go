@@ -84,6 +84,7 @@ type message struct {
 	withdrawing []string
 	isDropped   bool
 	announcing  [][]byte
+	announced   *AnnouncedStatements
 	sentExactly bool
 }
 
@@ -129,6 +130,11 @@ func Announcing(statements ...[]byte) Option {
 	return func(m *message) { m.announcing = append(m.announcing, statements...) }
 }
 
+// AnnouncingAll adds those statements of a text that phones still accept.
+func AnnouncingAll(statements *AnnouncedStatements) Option {
+	return func(m *message) { m.announced = statements }
+}
+
 // SentExactly says that the client sends the payload byte for byte, so that its own length counts.
 func SentExactly() Option { return func(m *message) { m.sentExactly = true } }
 
@@ -156,6 +162,12 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	seconds := message.timeToLive / time.Second
 	if !ok || sentAt > largestTime || seconds*time.Second != message.timeToLive || seconds < 1 || seconds > longestTimeToLive {
 		return nil, refuse(InvalidTime, "the time to live is 1 second to 30 days, whole seconds, and the clock after 1970")
+	}
+	if announced := message.announced; announced != nil {
+		if announced.sender != sealer.signing.public {
+			return nil, refuse(UntrustedOldKey, "the statements lead to another key than the one that signs")
+		}
+		message.announcing = append(announced.Accepted(timeOf(sentAt)), message.announcing...)
 	}
 	checked, err := newPayload(payload, message.pushType)
 	if err != nil {

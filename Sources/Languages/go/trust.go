@@ -213,9 +213,8 @@ func (trust *Trust) Evaluate(statement []byte, topic string, at time.Time) (afte
 func isConflict(code Code) bool { return code == RotationConflict || code == RecoveryConflict }
 
 func (trust *Trust) evaluate(statement []byte, topic string, now uint64) (after *Trust, conflict Code, err error) {
-	if len(statement) != statementLength || statement[0] != versionRotation && statement[0] != versionRecovery ||
-		statement[0] == versionRecovery && u32(statement[49:]) == 0 {
-		return nil, "", refuse(MalformedStatement, "a statement has 181 bytes, a known version and, for a recovery, a serial")
+	if err := checkForm(statement); err != nil {
+		return nil, "", err
 	}
 	worst := broken{3, UntrustedOldKey}
 	if statement[0] == versionRecovery {
@@ -251,6 +250,15 @@ func (trust *Trust) evaluate(statement []byte, topic string, now uint64) (after 
 		return trust, "", nil
 	}
 	return nil, "", errStatement(worst.code)
+}
+
+// checkForm refuses what is not a statement.
+func checkForm(statement []byte) error {
+	if len(statement) != statementLength || statement[0] != versionRotation && statement[0] != versionRecovery ||
+		statement[0] == versionRecovery && u32(statement[49:]) == 0 {
+		return refuse(MalformedStatement, "a statement has 181 bytes, a known version and, for a recovery, a serial")
+	}
+	return nil
 }
 
 func errStatement(code Code) error {

@@ -95,8 +95,8 @@ export interface SealOptions {
     messageName?: string;
     /** How many seconds receivers show it for, 1 to 2,592,000 (30 days), the default. Unless it is a call, the end is rounded to ten minutes. */
     timeToLive?: number;
-    /** The statements that the device may not know, oldest first, at most 4. */
-    announcing?: readonly Uint8Array[];
+    /** The statements that the device may not know, oldest first, at most 4; or those of a text, of which the ones that phones still accept are sent. */
+    announcing?: readonly Uint8Array[] | AnnouncedStatements;
     /** Whether `json` reaches Apple byte for byte, so that its own length counts, and not that of the longest re-encoding. */
     sentExactly?: boolean;
     /** Files that were sealed and stored, at most 8. */
@@ -357,6 +357,24 @@ export function rotationStatement(options: {
 
 /** The statement by which a recovery key replaces whatever is trusted, for one app. `serial` is above the last. */
 export function recoveryStatement(options: { by: RecoveryKey; to: SenderKey; topic: string; serial: number; at?: Time }): Uint8Array;
+
+/** The statements that messages of a sender key carry, for a provider without the command's store. */
+export class AnnouncedStatements {
+    private constructor();
+    /**
+     * Reads what `pushcrypt export sender --statements` writes: 1 to 4 lines as of `statementLine`, oldest first. Each leads on from the one before, and the
+     * last to `sender`, `pcs1…`. The signatures of rotations are checked; that of a recovery needs the recovery key, which phones have.
+     * @throws {PushcryptError} `malformed-statement`, `untrusted-old-key`, `bad-statement-signature` or `weak-key`
+     */
+    static parse(text: string, sender: string): AnnouncedStatements;
+    /** The key to which the last one leads, `pcs1…`. */
+    readonly sender: string;
+    /** Those that phones accept at a time, by default now: a recovery always, and rotations after the last expired one. */
+    accepted(at?: Time): Uint8Array[];
+}
+
+/** The line of a statement, with its newline; `replaced` is the key that a rotation replaces, `pcs1…`, and not given for a recovery. */
+export function statementLine(statement: Uint8Array, replaced?: string): string;
 
 // Records
 

@@ -1,6 +1,7 @@
 // The package's interface; index.d.ts documents it.
 "use strict";
 
+const { AnnouncedStatements, statementLine } = require("./lib/announced.js");
 const { AttachmentReference, FileOpener, checkFullBody } = require("./lib/attachments.js");
 const { PushcryptError } = require("./lib/errors.js");
 const { SealFilter } = require("./lib/filter.js");
@@ -11,6 +12,6 @@ const { DeviceKey, RecoveryKey, SenderKey } = require("./lib/secrets.js");
 const { recoveryStatement, rotationStatement } = require("./lib/statements.js");
 
 module.exports = {
-    ...records, AttachmentReference, DeviceKey, FileOpener, OpenedPush, PushcryptError, RecoveryKey, RemoteSealer, SealFilter, SealedPush, Sealer, SenderKey, Trust,
-    limits, messageID, open, openEnvelope, readFullBody: checkFullBody, recoveryStatement, rotationStatement,
+    ...records, AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, OpenedPush, PushcryptError, RecoveryKey, RemoteSealer, SealFilter, SealedPush, Sealer, SenderKey, Trust,
+    limits, messageID, open, openEnvelope, readFullBody: checkFullBody, recoveryStatement, rotationStatement, statementLine,
 };

@@ -2,7 +2,7 @@
 import pushcrypt from "./index.js";
 
 export const {
-    AttachmentReference, DeviceKey, FileOpener, OpenedPush, PushcryptError, RecoveryKey, RemoteSealer, SealFilter, SealedPush, Sealer, SenderKey, Trust, applyReply,
+    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, OpenedPush, PushcryptError, RecoveryKey, RemoteSealer, SealFilter, SealedPush, Sealer, SenderKey, Trust, applyReply,
     checkRegistration, formatDeviceRecord, formatReply, formatSenderRecord, limits, messageID, open, openEnvelope, parseDeviceRecord, parseReply,
-    parseSenderRecord, readFullBody, recoveryStatement, rotationStatement,
+    parseSenderRecord, readFullBody, recoveryStatement, rotationStatement, statementLine,
 } = pushcrypt;

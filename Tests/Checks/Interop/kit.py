@@ -5,6 +5,7 @@ import json
 import os
 import random
 
+import announced
 from drivers import PACKAGES, Failure, data, options, read_options, word
 from kit_files import IF_GOOD, KIT, NOT_ASKED, ONLY_PACKAGES, TRUST, WHEN_GOOD, check_reader, files
 
@@ -370,7 +371,7 @@ def misuse(driver):
 
 def checks(driver):
     """What is asked beside the kit."""
-    asked = [("requests", requests), ("statements made", statements_made), ("records of suite 2", suite_2_records)]
+    asked = [("requests", requests), ("statements made", statements_made), ("announced", announced.ask), ("records of suite 2", suite_2_records)]
     more = asked if driver.language in PACKAGES else []
     return [("seals", seals), *more, ("misuse", misuse)]
 

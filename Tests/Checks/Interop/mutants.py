@@ -15,6 +15,12 @@ import kit
 from drivers import ROOT, Driver, Failure
 
 PYTHON = {
+    "old key of a line": ("announced.py", "if not old.verifies(statement[53:117], signed(statement, 0x01, old)):", "if False:"),
+    "new key of a line": ("announced.py", "if not new.verifies(statement[117:181], signed(statement, 0x02, old)):", "if False:"),
+    "line that leads on": ("announced.py", " or last not in (None, old):", ":"),
+    "last line": ("announced.py", "if last != sender:", "if False:"),
+    "expired line": ("announced.py", "if at > later(number(statement, 37, 45), number(statement, 45, 49)):", "if False:"),
+    "signer of lines": ("sealing.py", "if announcing.sender != self.public_key:", "if False:"),
     "checksum": ("keys.py", "if polymod(of, values) != 1:", "if False:"),
     "padding bits of a key": ("keys.py", "if values[count - 1] & (1 << 5 * count - 8 * length) - 1:", "if False:"),
     "kind of a key": ("keys.py", "if of not in (kind, SUITE_2.get(kind)):", "if False:"),
@@ -158,6 +164,13 @@ PYTHON = {
     "built-in recovery": ("records.py", "if not recovery and not recovery_built_in:", "if not recovery:"),
 }
 JAVASCRIPT = {
+    "old key of a line": ("announced.js", "if (!verifies(old, statement.subarray(53, 117), signed(statement, 0x01, old)))", "if (false)"),
+    "new key of a line": ("announced.js", "if (!verifies(key, statement.subarray(117), signed(statement, 0x02, old)))", "if (false)"),
+    "weak key of a line": ("announced.js", "    checkSenderKey(key);\n    if", "    if"),
+    "line that leads on": ("announced.js", " || (last !== null && !last.equals(old))", ""),
+    "last line": ("announced.js", "if (!last.equals(end))", "if (false)"),
+    "expired line": ("announced.js", "now > later(statement", "false && later(statement"),
+    "signer of lines": ("sealer.js", "if (!given.leadTo(this.#sender.publicKey))", "if (false)"),
     "checksum": ("keys.js", "if (polymod(of, values) !== 1)", "if (false)"),
     "padding bits of a key": ("keys.js", "if ((values[count - 1] & ((1 << (5 * count - 8 * length)) - 1)) !== 0)", "if (false)"),
     "kind of a key": ("keys.js", "if (of !== kind && of !== SUITE_2.get(kind))", "if (false)"),
@@ -363,6 +376,13 @@ C = {
     "full disk": ("attachments.c", "return written ? NULL : \"not-written\";", "return NULL;"),
 }
 JAVA = {
+    "old key of a line": ("AnnouncedStatements.java", "if (!verifies(old.key, statement, TrustRules.FIRST_SIGNATURE, 0x01, old.key))", "if (old.key == null)"),
+    "new key of a line": ("AnnouncedStatements.java", "if (!verifies(statement.newKey(), statement, TrustRules.SECOND_SIGNATURE, 0x02, old.key))", "if (old.key == null)"),
+    "weak key of a line": ("AnnouncedStatements.java", 'if (!isSenderKey(statement.newKey())) throw new PushcryptException("weak-key");', ""),
+    "line that leads on": ("AnnouncedStatements.java", " || last != null && !Arrays.equals(last, old.key)", ""),
+    "last line": ("AnnouncedStatements.java", "if (!Arrays.equals(last, sender.key))", "if (last == null)"),
+    "expired line": ("AnnouncedStatements.java", "if (all.get(index).isExpired(now)) start", "if (now == 5) start"),
+    "signer of lines": ("Sealing.java", "if (options.announced != null && !Arrays.equals(options.announced.sender().key, sender.publicKey))", "if (false)"),
     "checksum": ("Keys.java", "if (polymod(of.prefix, values) != 1)", "if (false)"),
     "order of a sender key": ("Keys.java", "if (!Arrays.equals(x25519(Bytes.littleEndian(scalar, LENGTH), encoded), encoded))", "if (scalar == null || encoded == null)"),
     "duplicate names": ("Payload.java", "if (members.put(name, value(depth)) != null)", "if (members.put(name, value(depth)) == NULL)"),
@@ -452,6 +472,12 @@ JAVA = {
     "signature of a signer": ("Sealer.java", "if (signature.length != 64 || !TrustRules.verifies(publicKey.key, signature, message))", "if (false)"),
 }
 GO = {
+    "old key of a line": ("announced.go", "if !old.verifies(statement[53:117], rotationMessage(roleOld, old, claim)) {", "if false {"),
+    "new key of a line": ("announced.go", "if err == nil && !key.verifies(statement[117:], rotationMessage(roleNew, old, claim)) {", "if false {"),
+    "line that leads on": ("announced.go", " || !last.isZero() && last != old {", " {"),
+    "last line": ("announced.go", "if last != sender {", "if false {"),
+    "expired line": ("announced.go", "if now > later(u64(statement[37:]), u32(statement[45:])) {", "if now == 0 {"),
+    "signer of lines": ("sealing.go", "if announced.sender != sealer.signing.public {", "if false {"),
     "checksum": ("bech32.go", "if polymod(found, values) != 1 {", "if false {"),
     "padding bits of a key": ("bech32.go", "if values[count-1]&(1<<(5*count-8*found.length())-1) != 0 {", "if false {"),
     "kind of a key": ("bech32.go", "if found.suite1() != kind {", "if false {"),

@@ -14,6 +14,10 @@ const SECRETS = [DEVICE_SECRET, SENDER_SECRET, RECOVERY_SECRET];
 const KINDS = [DEVICE_PUBLIC, SENDER_PUBLIC, RECOVERY_PUBLIC, ...SECRETS];
 /** Device keys of suite 2, post-quantum: known in order to be refused as what they are. */
 const SUITE_2 = new Map([[DEVICE_PUBLIC, "pcrx"], [DEVICE_SECRET, "pcrx-secret-"]]);
+/** The numbers of the characters, by their codes. */
+const LOWER_NUMBERS = new Map([...ALPHABET].map((character, number) => [character.charCodeAt(0), number]));
+const UPPER_NUMBERS = new Map([...ALPHABET.toUpperCase()].map((character, number) => [character.charCodeAt(0), number]));
+const ALL_KINDS = [...KINDS, ...SUITE_2.values()];
 const LONG_LENGTH = 1216;
 const X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04;
 
@@ -50,16 +54,21 @@ function sha256(...parts) {
 /** Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use. */
 function parseKey(text, kind) {
     if (text.endsWith("\n")) text = text.slice(0, -1);
-    const of = [...KINDS, ...SUITE_2.values()].find((other) => text.startsWith(inCase(other, other) + "1"));
+    const of = ALL_KINDS.find((other) => text.startsWith(inCase(other, other) + "1"));
     if (of === undefined) throw new PushcryptError("malformed-key");
     if (of !== kind && of !== SUITE_2.get(kind)) throw new PushcryptError("wrong-kind-of-key");
-    const alphabet = inCase(of, ALPHABET), length = of === SUITE_2.get(DEVICE_PUBLIC) ? LONG_LENGTH : 32, count = Math.ceil((8 * length) / 5);
-    const values = [...text.slice(of.length + 1)].map((character) => alphabet.indexOf(character));
-    if (values.length !== count + 6 || values.includes(-1)) throw new PushcryptError("malformed-key");
+    const length = of === SUITE_2.get(DEVICE_PUBLIC) ? LONG_LENGTH : 32, count = Math.ceil((8 * length) / 5), start = of.length + 1;
+    if (text.length !== start + count + 6) throw new PushcryptError("malformed-key");
+    const values = new Uint8Array(count + 6), numbers = of.endsWith("-") ? UPPER_NUMBERS : LOWER_NUMBERS;
+    for (let place = 0; place < values.length; place++) {
+        const value = numbers.get(text.charCodeAt(start + place));
+        if (value === undefined) throw new PushcryptError("malformed-key");
+        values[place] = value;
+    }
     if (polymod(of, values) !== 1) throw new PushcryptError("wrong-checksum");
     if ((values[count - 1] & ((1 << (5 * count - 8 * length)) - 1)) !== 0) throw new PushcryptError("malformed-key");
     if (of !== kind) throw new PushcryptError("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not know");
-    const key = regroup(values.slice(0, 52), 5, 8).subarray(0, 32);
+    const key = regroup(values.subarray(0, 52), 5, 8).subarray(0, 32);
     if (kind === DEVICE_PUBLIC) checkDeviceKey(key);
     if (kind === SENDER_PUBLIC || kind === RECOVERY_PUBLIC) checkSenderKey(key);
     return key;
@@ -94,15 +103,14 @@ function regroup(groups, from, to) {
 
 /** The checksum of BIP-173: 1 for a valid text. */
 function polymod(kind, values) {
-    const prefix = Buffer.from(kind);
     let checksum = 1;
     const add = (value) => {
         checksum = ((checksum & 0x1ffffff) << 5) ^ value ^ GENERATORS[checksum >> 25];
     };
-    for (const byte of prefix) add(byte >> 5);
+    for (let at = 0; at < kind.length; at++) add(kind.charCodeAt(at) >> 5);
     add(0);
-    for (const byte of prefix) add(byte & 31);
-    for (const value of values) add(value);
+    for (let at = 0; at < kind.length; at++) add(kind.charCodeAt(at) & 31);
+    for (let at = 0; at < values.length; at++) add(values[at]);
     return checksum;
 }
 

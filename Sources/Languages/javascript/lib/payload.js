@@ -25,7 +25,10 @@ class NumberText {
     }
 }
 
-/** The members of an object, so that no name has a meaning in JavaScript. `start` and `end` are its place in the text. */
+/**
+ * The members of an object, so that no name has a meaning in JavaScript. `start` and `end` are its place in the text. The outermost has that `text`, and
+ * whether it `isSpaced`: white space is between tokens.
+ */
 class Members extends Map {}
 
 /**
@@ -35,7 +38,7 @@ function parseObject(data, code) {
     const refuse = () => {
         throw new PushcryptError(code);
     };
-    let text, at = 0;
+    let text, at = 0, isSpaced = false;
     try {
         text = UTF_8.decode(data);
     } catch {
@@ -43,7 +46,10 @@ function parseObject(data, code) {
     }
 
     function skipSpace() {
-        for (let code = text.charCodeAt(at); code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09; code = text.charCodeAt(at)) at += 1;
+        for (let code = text.charCodeAt(at); code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09; code = text.charCodeAt(at)) {
+            at += 1;
+            isSpaced = true;
+        }
     }
 
     /** Reads a token that matches a pattern, after white space; `undefined` if the next token does not match. */
@@ -105,7 +111,7 @@ function parseObject(data, code) {
 
     const result = value(0);
     skipSpace();
-    return result instanceof Map && at === text.length ? result : refuse();
+    return result instanceof Map && at === text.length ? Object.assign(result, { text, isSpaced }) : refuse();
 }
 
 /** Parses a payload by [J-1] to [J-7]. Returns its members. */

@@ -45,7 +45,7 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
  * Prepares a message for one device, up to its signature: `toSign`, and `finish`, which takes it. `message` has the checked options:
  *
  * `payload` (bytes), `topic`, `device` (a checked key), `sender` ({ publicKey, id, hedge }), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
- * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `widths` (a map for lengths of clear parts), `statements`, `reserved` (the text
+ * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `clearParts` (a map for those that are alike), `statements`, `reserved` (the text
  * of the member `pushcrypt`, or ""), `sentExactly`, `messageName`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and
  * `sealedLife`.
  */
@@ -61,12 +61,11 @@ function prepare(message) {
     if (statements.length > MOST_STATEMENTS || statements.some((statement) => statement.length !== STATEMENT)) {
         throw new PushcryptError("invalid-request", "a message announces at most 4 statements of 181 bytes");
     }
-    const members = checkSealable(message.payload, pushType), text = message.payload.toString();
-    const { body, bucket } = makeBody(message, minify(text));
-    const clear = clearPart(message, members.get("aps"), text);
+    const members = checkSealable(message.payload, pushType), { text, isSpaced } = members;
+    const { body, bucket } = makeBody(message, isSpaced ? minify(text) : text);
+    const { clear, bytes, widest } = clearPart(message, members.get("aps"), text);
     const envelopeLength = Math.ceil((4 * (OUTSIDE + bucket)) / 3);
-    const widestLength = widestOf(clear, message) + envelopeLength, limit = LIMITS[pushType][0];
-    const length = message.sentExactly ? Buffer.byteLength(clear) + envelopeLength : widestLength;
+    const widestLength = widest + envelopeLength, limit = LIMITS[pushType][0], length = message.sentExactly ? bytes + envelopeLength : widestLength;
     if (length > limit) {
         throw new PushcryptError(
             "push-too-large", `the push would have ${length} bytes, ${length - limit} more than Apple accepts; shorten the title or keep fewer fields in the clear`,
@@ -141,8 +140,10 @@ function hedged(sender, label, ...parts) {
     return createHmac("sha256", sender.hedge).update(label).update(Buffer.concat(parts)).digest();
 }
 
-/** The push without its envelope: all that the relay sees. */
-function clearPart({ pushType, title, sound, clearFields }, aps, text) {
+/** The push without its envelope, all that the relay sees, and its lengths. Without fields of the payload it is one of a few. */
+function clearPart({ pushType, title, sound, clearFields, clearParts }, aps, text) {
+    const wakes = pushType === "background" || aps.get("content-available")?.text === "1", shape = `${pushType} ${aps.has("sound")} ${wakes}`;
+    if (clearFields.length === 0 && clearParts.has(shape)) return clearParts.get(shape);
     const members = [];
     if (pushType === "alert") {
         members.push('"mutable-content":1', `"alert":${JSON.stringify({ title, body: "(Encrypted)" })}`);
@@ -152,15 +153,10 @@ function clearPart({ pushType, title, sound, clearFields }, aps, text) {
             for (const [name, value] of writtenMembers(text, aps)) if (clearFields.includes(name)) members.push(`"${name}":${value}`);
         }
     }
-    if (pushType === "background" || aps.get("content-available")?.text === "1") members.push('"content-available":1');
-    return `{"aps":{${members.join(",")}},"ENCRYPTED_DATA":""}`;
-}
-
-/** The length of a clear part, which is one of a few unless fields of the payload are in it. */
-function widestOf(clear, { clearFields, widths }) {
-    if (clearFields.length > 0) return widest(clear);
-    if (!widths.has(clear)) widths.set(clear, widest(clear));
-    return widths.get(clear);
+    if (wakes) members.push('"content-available":1');
+    const clear = `{"aps":{${members.join(",")}},"ENCRYPTED_DATA":""}`, made = { clear, bytes: Buffer.byteLength(clear), widest: widest(clear) };
+    if (clearFields.length === 0) clearParts.set(shape, made);
+    return made;
 }
 
 /** The length of a clear part in the longest form that a client may write [S-4]. */

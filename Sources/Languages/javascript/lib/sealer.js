@@ -2,6 +2,7 @@
 "use strict";
 
 const { randomBytes } = require("node:crypto");
+const { AnnouncedStatements } = require("./announced.js");
 const { AttachmentReference, sealFile } = require("./attachments.js");
 const { checkContext } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
@@ -51,10 +52,16 @@ class Sealing {
         const { toSign, finish } = prepare({
             payload: json(payload, "malformed-payload"), topic: this.#topic, device, sender: this.#sender, sentAt,
             timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageName, ...this.#placeholder,
-            statements: array(announcing, "announcing").map((statement) => bytes(statement, "a statement")), sentExactly: boolean(sentExactly, "sentExactly"),
+            statements: this.#announced(announcing, sentAt), sentExactly: boolean(sentExactly, "sentExactly"),
             reserved: writeReserved({ attachments, fullBody, sender: from, withdrawing, drop }, messageName), ...fixed,
         });
         return { toSign, finish: (signature) => new SealedPush(finish(signature), to.trimEnd(), pushType) };
+    }
+
+    #announced(given, sentAt) {
+        if (!(given instanceof AnnouncedStatements)) return array(given, "announcing").map((statement) => bytes(statement, "a statement"));
+        if (!given.leadTo(this.#sender.publicKey)) throw new PushcryptError("untrusted-old-key", "the statements lead to another key than the one that signs");
+        return given.accepted(sentAt);
     }
 
     request(push, given = {}) {
@@ -218,7 +225,7 @@ function readPlaceholder(given) {
     for (const field of array(clearFields, "clearFields")) {
         if (!CLEAR_FIELDS.includes(field)) throw new TypeError(`${String(field)} is not one of ${CLEAR_FIELDS.join(", ")}`);
     }
-    return { title, sound, clearFields: [...clearFields], widths: new Map() };
+    return { title, sound, clearFields: [...clearFields], clearParts: new Map() };
 }
 
 /** An empty name would be the same for all. */

@@ -121,9 +121,7 @@ class Trust {
      * Returns whether something changed, and a conflict that the statement raises nevertheless.
      */
     evaluate(statement, context, now) {
-        const version = statement[0];
-        if (statement.length !== STATEMENT || (version !== ROTATES && version !== RECOVERS)) throw new PushcryptError("malformed-statement");
-        if (version === RECOVERS && statement.readUInt32BE(49) === 0) throw new PushcryptError("malformed-statement");
+        const version = checkForm(statement);
         // A slice of a message would keep the whole message in memory, with the keys of its files.
         statement = Buffer.from(statement);
         const failures = [];
@@ -197,6 +195,14 @@ class Fails extends Error {
     }
 }
 
+/** Refuses what is not a statement. Returns its version. */
+function checkForm(statement) {
+    const version = statement[0];
+    if (statement.length !== STATEMENT || (version !== ROTATES && version !== RECOVERS)) throw new PushcryptError("malformed-statement");
+    if (version === RECOVERS && statement.readUInt32BE(49) === 0) throw new PushcryptError("malformed-statement");
+    return version;
+}
+
 function must(condition, rule, code) {
     if (!condition) throw new Fails(rule, code);
 }
@@ -240,5 +246,5 @@ function later(time, seconds) {
 }
 
 module.exports = {
-    STATEMENT, RECOVERS, TOLERANCE, NEVER, LARGEST_OVERLAP, Superseded, Sender, Trust, verifies, later, signed, recoverySigned,
+    STATEMENT, RECOVERS, TOLERANCE, NEVER, LARGEST_OVERLAP, Superseded, Sender, Trust, checkForm, verifies, later, signed, recoverySigned,
 };

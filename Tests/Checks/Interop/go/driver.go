@@ -432,6 +432,27 @@ func answerRecovery(words []string) string {
 	return fmt.Sprintf("ok %x", must(pushcrypt.RecoveryStatement(recovery, new, words[0], uint32(number(words[4])), clock(words[3]))))
 }
 
+func answerAnnounced(words []string) string {
+	announced := must(pushcrypt.ParseAnnouncedStatements(string(data(words[2])), must(pushcrypt.ParseSenderPublicKey(words[0]))))
+	var texts []string
+	for _, statement := range announced.Accepted(clock(words[1])) {
+		texts = append(texts, hex.EncodeToString(statement))
+	}
+	if len(texts) == 0 {
+		return "ok -"
+	}
+	return "ok " + strings.Join(texts, ",")
+}
+
+func answerLine(words []string) string {
+	var replaced *pushcrypt.SenderPublicKey
+	if words[0] != "-" {
+		key := must(pushcrypt.ParseSenderPublicKey(words[0]))
+		replaced = &key
+	}
+	return fmt.Sprintf("ok %x", must(pushcrypt.StatementLine(data(words[1]), replaced)))
+}
+
 func recoveryTexts(keys []pushcrypt.RecoveryPublicKey) []string {
 	var texts []string
 	for _, key := range keys {
@@ -659,6 +680,7 @@ func answerMisuse(words []string) string {
 var answers = map[string]func([]string) string{
 	"key": answerKey, "check": answerCheck, "context": answerContext, "text": answerText, "fingerprint": answerFingerprint,
 	"open": answerOpen, "push": answerPush, "statement": answerStatement, "message": answerMessage, "rotation": answerRotation,
+	"announced": answerAnnounced, "line": answerLine,
 	"recovery": answerRecovery, "record": answerRecord, "reply": answerReply, "reserved": answerReserved, "reference": answerReference,
 	"attachments": answerAttachments, "fullbody": answerFullBody, "file": answerFile, "sealfile": answerSealFile,
 	"hedgedfile": answerHedgedFile, "misuse": answerMisuse,

@@ -282,6 +282,19 @@ func uses(expect func(string, bool), refused func(pushcrypt.Code, error) bool, s
 	expect("keys that a sender had", reflect.DeepEqual(after.HadBefore(next.PublicKey(), now.Add(time.Minute)), both))
 	expect("keys after their overlap", reflect.DeepEqual(after.HadBefore(next.PublicKey(), now.Add(time.Minute+time.Millisecond)), both[:1]))
 	expect("keys before a rotation", reflect.DeepEqual(after.HadBefore(sender.PublicKey(), now), both[1:]))
+	old := sender.PublicKey()
+	announced := must(pushcrypt.ParseAnnouncedStatements(must(pushcrypt.StatementLine(statement, &old)), next.PublicKey()))
+	for count, at := range []time.Time{now.Add(400*24*time.Hour + time.Millisecond), now} {
+		push := must(must(pushcrypt.NewSealer(next, "a", pushcrypt.Placeholder{})).Seal(
+			[]byte(`{"aps":{"alert":"a"}}`), phone.PublicKey(), pushcrypt.WithTime(at), pushcrypt.AnnouncingAll(announced)))
+		receiver.Trust = must(pushcrypt.NewTrust(pushcrypt.Sender{Name: "a", Pinned: []pushcrypt.SenderPublicKey{next.PublicKey(), old}[count]}))
+		expect(fmt.Sprint(count, " statements of a text"), len(must(receiver.Open(push.Payload, at)).Statements) == count)
+	}
+	_, err = must(pushcrypt.NewSealer(sender, "a", pushcrypt.Placeholder{})).Seal(
+		[]byte(`{"aps":{"alert":"a"}}`), phone.PublicKey(), pushcrypt.AnnouncingAll(announced))
+	expect("statements to another key", refused(pushcrypt.UntrustedOldKey, err))
+	announced.Accepted(now)[0][0]++
+	expect("statements that the caller changes", bytes.Equal(announced.Accepted(now)[0], statement))
 	_, err = pushcrypt.RotationStatement(next, next, pushcrypt.Rotation{})
 	expect("a rotation to itself", refused(pushcrypt.SupersededNewKey, err))
 	_, err = pushcrypt.RotationStatement(sender, next, pushcrypt.Rotation{Overlap: 61 * 24 * time.Hour})

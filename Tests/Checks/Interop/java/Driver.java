@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import pushcrypt.AnnouncedStatements;
 import pushcrypt.AttachmentReference;
 import pushcrypt.DeviceKey;
 import pushcrypt.DevicePublicKey;
@@ -351,6 +352,12 @@ public final class Driver {
         return wrong.isEmpty() ? "ok" : "broken " + String.join(", ", wrong);
     }
 
+    private static String answerAnnounced(String[] words) throws PushcryptException {
+        AnnouncedStatements announced = AnnouncedStatements.parse(text(words[3]), SenderPublicKey.parse(words[1]));
+        List<String> accepted = announced.accepted(Inside.instant(words[2])).stream().map(statement -> word(statement.bytes())).toList();
+        return "ok " + (accepted.isEmpty() ? "-" : String.join(",", accepted));
+    }
+
     private static String answer(String[] words) throws GeneralSecurityException, PushcryptException {
         return switch (words[0]) {
             case "key" -> answerKey(words[1], text(words[2]));
@@ -368,6 +375,11 @@ public final class Driver {
                 Duration.ofSeconds(Long.parseLong(words[4])), Duration.ofSeconds(Long.parseLong(words[5]))).bytes());
             case "recovery" -> "ok " + word(Statement.recovery(
                 RecoveryKey.parse(words[2]), sender(words[3]), words[1], Long.parseLong(words[5]), Inside.instant(words[4])).bytes());
+            case "announced" -> answerAnnounced(words);
+            case "line" -> {
+                Statement statement = Statement.of(data(words[2]));
+                yield "ok " + word(words[1].equals("-") ? statement.line() : statement.line(SenderPublicKey.parse(words[1])));
+            }
             case "hedgedfile" -> answerHedgedFile(words);
             case "reference" -> answerReference(data(words[1]));
             case "attachments" -> answerAttachments(data(words[1]));

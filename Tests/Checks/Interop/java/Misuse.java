@@ -10,6 +10,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import pushcrypt.AnnouncedStatements;
 import pushcrypt.AttachmentReference;
 import pushcrypt.DeviceKey;
 import pushcrypt.DevicePublicKey;
@@ -121,6 +122,7 @@ final class Misuse {
         refused("nine attachments", "too-many-attachments", () -> seal(STANDARD.attachments(Collections.nCopies(9, film))));
         Statement statement = Statement.rotation(sender, SenderKey.generate(), Instant.EPOCH, Statement.STANDARD_ACCEPT_FOR, Statement.STANDARD_OVERLAP);
         refused("five statements", "invalid-request", () -> seal(STANDARD.announcing(Collections.nCopies(5, statement))));
+        announced();
         refused("a statement of 180 bytes", "malformed-statement", () -> Statement.of(new byte[180]));
         refused("a title with half of a pair", "invalid-request", () -> Placeholder.STANDARD.withTitle(HALF));
         refused("a sound with half of a pair", "invalid-request", () -> Placeholder.STANDARD.withSound(HALF));
@@ -146,6 +148,25 @@ final class Misuse {
         refused("a background push at once", "invalid-request", () -> sealer.request(background, null, null, 10));
         fault("a priority of 7", () -> sealer.request(push, null, null, 7));
         good.put("a background push by itself", sealer.request(background).headers().get("apns-priority").equals("5"));
+    }
+
+    /** The text of statements, in messages. */
+    private void announced() throws PushcryptException {
+        SenderKey next = SenderKey.generate();
+        DeviceKey phone = DeviceKey.generate();
+        Statement statement = Statement.rotation(sender, next, Instant.EPOCH, Statement.STANDARD_ACCEPT_FOR, Statement.STANDARD_OVERLAP);
+        AnnouncedStatements statements = AnnouncedStatements.parse(statement.line(sender.publicKey()), next.publicKey());
+        SealOptions options = STANDARD.announcing(statements);
+        for (Instant at : List.of(Instant.EPOCH, Instant.EPOCH.plus(Duration.ofDays(400)).plusMillis(1))) {
+            List<Statement> expected = at.equals(Instant.EPOCH) ? List.of(statement) : List.of();
+            SealedPush push = new Sealer(next, "a").seal(PAYLOAD.getBytes(), phone.publicKey(), at, options);
+            Trust trust = new Trust(List.of(TrustedSender.of("a", expected.isEmpty() ? next.publicKey() : sender.publicKey())));
+            good.put(expected.size() + " statements of a text", new Receiver("a").open(push.bytes(), List.of(phone), trust, at).statements().equals(expected));
+        }
+        refused("statements to another key", "untrusted-old-key", () -> seal(options));
+        refused("the line of a rotation as a recovery's", "untrusted-old-key", statement::line);
+        fault("statements that are null", () -> STANDARD.announcing((AnnouncedStatements) null));
+        fault("a text that is null", () -> AnnouncedStatements.parse(null, next.publicKey()));
     }
 
     private Signer signer(byte[] signature) {

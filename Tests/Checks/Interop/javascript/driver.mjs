@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import {
-    AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, applyReply, checkRegistration, open, openEnvelope,
-    parseDeviceRecord, parseReply, parseSenderRecord, readFullBody, recoveryStatement, rotationStatement,
+    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, applyReply, checkRegistration, open, openEnvelope,
+    parseDeviceRecord, parseReply, parseSenderRecord, readFullBody, recoveryStatement, rotationStatement, statementLine,
 } from "pushcrypt";
 import * as misuse from "./misuse.mjs";
 
@@ -188,6 +188,11 @@ const ANSWERS = {
         from: senderKey(from), to: senderKey(to), at: BigInt(at), acceptFor: Number(acceptFor), overlap: Number(overlap),
     }))}`,
     recovery: (topic, by, to, at, serial) => `ok ${word(recoveryStatement({ by: RecoveryKey.parse(by), to: senderKey(to), topic, at: BigInt(at), serial: Number(serial) }))}`,
+    announced(sender, at, text) {
+        const accepted = AnnouncedStatements.parse(data(text).toString(), sender).accepted(BigInt(at));
+        return `ok ${accepted.map(word).join(",") || "-"}`;
+    },
+    line: (replaced, statement) => `ok ${word(Buffer.from(statementLine(data(statement), replaced === "-" ? undefined : replaced)))}`,
     hedgedfile(sender, r, header, plain) {
         const options = { url: "https://a", type: "a.b", name: "a", [FIXED]: { r: data(r), header: data(header) } };
         const { key, size, sha256 } = new Sealer({ topic: "a", sender: senderKey(sender) }).sealFile(data(plain), options).reference;

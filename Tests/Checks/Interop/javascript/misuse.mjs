@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";
 import {
-    AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, checkRegistration, formatDeviceRecord, formatReply,
-    formatSenderRecord, open, parseDeviceRecord, parseReply, parseSenderRecord, recoveryStatement, rotationStatement,
+    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, checkRegistration, formatDeviceRecord, formatReply,
+    formatSenderRecord, open, parseDeviceRecord, parseReply, parseSenderRecord, recoveryStatement, rotationStatement, statementLine,
 } from "pushcrypt";
 
 /** Whether the call throws an error that quotes no name of a payload. */
@@ -36,10 +36,27 @@ export function* answers(to, sender, internal) {
     const topic = "a", day = 86_400, later = SenderKey.generate(), by = RecoveryKey.generate();
     yield ["an overlap of 61 days", refused("overlap-too-long", () => rotationStatement({ from: sender, to: later, overlap: 61 * day }))];
     yield ["a key that replaces itself", refused("superseded-new-key", () => rotationStatement({ from: sender, to: sender }))];
+    yield* announced(to, sender, later);
     yield ["a serial of 0", refused(TypeError, () => recoveryStatement({ by, to: later, topic, serial: 0 }))];
     const zeros = Buffer.alloc(32), opener = new FileOpener({ key: zeros, size: 46, sha256: zeros });
     const first = refused("not-a-sealed-file", () => opener.update(Buffer.alloc(46)));
     yield ["a file after it was refused", first && refused("malformed-file", () => opener.update(zeros)) && refused("malformed-file", () => opener.finish())];
+}
+
+/** The text of statements, in messages. */
+function* announced(to, from, sender) {
+    const phone = DeviceKey.generate(), topic = "a", at = 1_767_225_600_000, statement = rotationStatement({ from, to: sender, at });
+    const text = statementLine(statement, from.publicKey), announcing = AnnouncedStatements.parse(text, sender.publicKey);
+    for (const [when, pinned, count] of [[at, from, 1], [at + 34_560_000_001, sender, 0]]) {
+        const push = new Sealer({ sender, topic }).seal('{"aps":{"alert":"a"}}', { to: phone.publicKey, at: when, announcing });
+        const opened = open(push.json, { topic, devices: [phone], trust: new Trust([{ name: "a", pinned: pinned.publicKey }]), at: when });
+        yield [`${count} statements of a text`, opened.statements.length === count && opened.statements.every((one) => statement.equals(one))];
+    }
+    const seal = (announcing) => () => new Sealer({ sender: from, topic }).seal('{"aps":{"alert":"a"}}', { to, announcing });
+    yield ["statements to another key", refused("untrusted-old-key", seal(announcing))];
+    yield ["the text of statements", refused(TypeError, seal(text)) && refused(TypeError, seal(statement)) && refused(TypeError, seal(null))];
+    for (const wrong of [Buffer.from(text), null, undefined, 7]) yield [`a text that is ${typeof wrong}`, refused(TypeError, () => AnnouncedStatements.parse(wrong, sender.publicKey))];
+    yield ["statements without a key", refused(TypeError, () => AnnouncedStatements.parse(text))];
 }
 
 /** Signers that do not sign: nothing is sealed. */

@@ -9,10 +9,10 @@ sys.dont_write_bytecode = True
 
 import misuse
 from pushcrypt import (
-    DeviceKey, DevicePublicKey, DeviceRecord, FileOpener, HeldDevice, HeldKey, Person, Pins, Placeholder, PushcryptError,
+    AnnouncedStatements, DeviceKey, DevicePublicKey, DeviceRecord, FileOpener, HeldDevice, HeldKey, Person, Pins, Placeholder, PushcryptError,
     RecoveryKey, RecoveryPublicKey, Reference, Reply, Sealer, Sender, SenderKey, SenderPublicKey, SenderRecord, SealedFile, Superseded,
     Trust, _envelope, _json, apply_reply, attachments, check_full_body, check_registration, fingerprint, messages, open_push, opening,
-    recovery_statement, rotation_statement, signing,
+    recovery_statement, rotation_statement, signing, statement_line,
 )
 
 KINDS = {
@@ -214,6 +214,15 @@ def answer_recovery(context, recovery, new, issued_at, serial):
     return f"ok {statement.hex()}"
 
 
+def answer_announced(sender, at, text):
+    announced = AnnouncedStatements.parse(data(text).decode(), SenderPublicKey.parse(sender))
+    return f"ok {','.join(statement.hex() for statement in announced.accepted(int(at))) or '-'}"
+
+
+def answer_line(replaced, statement):
+    return f"ok {statement_line(data(statement), None if replaced == '-' else SenderPublicKey.parse(replaced)).encode().hex()}"
+
+
 def answer_record(kind, text, *words):
     if kind == "sender":
         record = SenderRecord.parse(data(text))
@@ -338,6 +347,8 @@ ANSWERS = {
     "message": answer_message,
     "rotation": answer_rotation,
     "recovery": answer_recovery,
+    "announced": answer_announced,
+    "line": answer_line,
     "record": answer_record,
     "reply": answer_reply,
     "reserved": answer_reserved,

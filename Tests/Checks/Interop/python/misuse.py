@@ -9,9 +9,9 @@ import time
 from decimal import Decimal
 
 from pushcrypt import (
-    Code, DeviceKey, DevicePublicKey, FileOpener, Person, Placeholder, PushcryptError, RecoveryKey, RecoveryPublicKey, Reference, SealedFile,
+    AnnouncedStatements, Code, DeviceKey, DevicePublicKey, FileOpener, Person, Placeholder, PushcryptError, RecoveryKey, RecoveryPublicKey, Reference, SealedFile,
     Sealer, Sender, SenderKey, SenderPublicKey, Superseded, Trust, _json, check_full_body, fingerprint, open_push, recovery_statement,
-    rotation_statement, seal_file, seal_full_body,
+    rotation_statement, seal_file, seal_full_body, statement_line,
 )
 
 HALF = "\ud800"
@@ -72,6 +72,11 @@ def sealing(device, sender):
     yield "a misspelt option of the placeholder", wrong_type(Placeholder, tilte="a")
     yield "a statement of 180 bytes", seals("invalid-request", announcing=[bytes(180)])
     yield "five statements", seals("invalid-request", announcing=[bytes(181)] * 5)
+    yield "a statement alone", wrong_type(sealer.seal, payload, device, announcing=bytes(181))
+    yield "the text of statements", wrong_type(sealer.seal, payload, device, announcing="recovery AgAA\n")
+    yield "a statement that is a number", wrong_type(sealer.seal, payload, device, announcing=[7])
+    yield "a text of statements as bytes", wrong_type(AnnouncedStatements.parse, b"", sender.public_key)
+    yield "statements to a key as text", wrong_type(AnnouncedStatements.parse, "", str(sender.public_key))
     yield "a time to live with a fraction", seals("invalid-time", time_to_live=1.5)
     yield "a time to live that is true", seals("invalid-time", time_to_live=True)
     yield "a time before 1970", seals("invalid-time", at=-1)
@@ -187,6 +192,14 @@ def uses(sender):
     yield "times", (opened.sent_at, opened.expires_at) == (now, push.expires_at)
     accepted, told = trust.follow(opened.statements, "a", now)
     yield "a rotation", (accepted, told, trust.senders[0].pinned) == ([statement], [], new.public_key)
+    announced = AnnouncedStatements.parse(statement_line(statement, sender.public_key), new.public_key)
+    for when, wanted in ((now, [statement]), (now + 34_560_000_001, [])):
+        push = Sealer(new, topic="a").seal({"aps": {"alert": "a"}}, phone.public_key, at=when, announcing=announced)
+        fresh = Trust([Sender("a", new.public_key if when > now else sender.public_key)])
+        again = open_push(push.payload, topic="a", devices=[phone], trust=fresh, at=when)
+        yield f"{len(wanted)} statements of a text", again.statements == wanted
+    yield "statements to another key", refused(
+        "untrusted-old-key", Sealer(sender, topic="a").seal, b'{"aps":{"alert":"a"}}', phone.public_key, announcing=announced)
     both = [new.public_key, sender.public_key]
     yield "keys that a sender had", trust.had_before(new.public_key, now + 60_000) == both
     yield "keys after their overlap", trust.had_before(new.public_key, now + 60_001) == both[:1]

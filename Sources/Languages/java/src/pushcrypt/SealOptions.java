@@ -17,6 +17,7 @@ public final class SealOptions implements Cloneable {
     String messageName;
     long timeToLive = Envelope.LONGEST_TIME_TO_LIVE;
     List<Statement> announcing = List.of();
+    AnnouncedStatements announced;
     boolean sentExactly, isDropped;
     List<AttachmentReference> attachments = List.of();
     AttachmentReference fullBody;
@@ -84,7 +85,24 @@ public final class SealOptions implements Cloneable {
      */
     public SealOptions announcing(List<Statement> statements) {
         List<Statement> all = List.copyOf(statements);
-        return with(options -> options.announcing = all);
+        return with(options -> {
+            options.announcing = all;
+            options.announced = null;
+        });
+    }
+
+    /**
+     * Announces those statements that phones accept when the message is sealed. They have to lead to the sealer's key: {@code untrusted-old-key}.
+     *
+     * @param statements the statements
+     * @return the options
+     */
+    public SealOptions announcing(AnnouncedStatements statements) {
+        Objects.requireNonNull(statements, "statements");
+        return with(options -> {
+            options.announcing = List.of();
+            options.announced = statements;
+        });
     }
 
     /**

@@ -82,8 +82,8 @@ public final class Sealer {
      * @param options how it is sealed
      * @return what to send instead of the payload
      * @throws PushcryptException {@code malformed-payload}, {@code missing-aps}, {@code invalid-field}, {@code nothing-to-show}, {@code reserved-key},
-     *     {@code too-many-attachments}, {@code payload-too-large}, {@code push-too-large}, {@code invalid-time}, {@code invalid-request} or
-     *     {@code malformed-reference}, or {@code wrong-signature} of a signer
+     *     {@code too-many-attachments}, {@code payload-too-large}, {@code push-too-large}, {@code invalid-time}, {@code invalid-request},
+     *     {@code untrusted-old-key} or {@code malformed-reference}, or {@code wrong-signature} of a signer
      */
     public SealedPush seal(byte[] payload, DevicePublicKey to, Instant at, SealOptions options) throws PushcryptException {
         return seal(payload, to, Platform.milliseconds(at), options, Sealing.Fixed.random());

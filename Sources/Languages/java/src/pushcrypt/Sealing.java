@@ -9,6 +9,7 @@ import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.Signature;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import javax.crypto.Mac;
@@ -80,7 +81,10 @@ final class Sealing {
     static Sealed seal(byte[] payload, Sender sender, String topic, Placeholder placeholder, DevicePublicKey device, long sentAt, SealOptions options, Fixed fixed)
         throws GeneralSecurityException, PushcryptException {
         PushType pushType = options.pushType;
-        List<Statement> statements = options.announcing;
+        List<Statement> statements = options.announced == null ? options.announcing : options.announced.accepted(sentAt);
+        if (options.announced != null && !Arrays.equals(options.announced.sender().key, sender.publicKey)) {
+            throw new PushcryptException("untrusted-old-key", "the statements lead to another key than the one that signs");
+        }
         if (options.timeToLive < 1 || options.timeToLive > Envelope.LONGEST_TIME_TO_LIVE || sentAt < 0 || sentAt > Envelope.LARGEST_TIME) {
             throw new PushcryptException("invalid-time");
         }

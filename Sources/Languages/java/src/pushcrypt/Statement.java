@@ -13,6 +13,7 @@ public final class Statement {
     /** For how long the old key still signs messages, if nothing else is said: 31 days. */
     public static final Duration STANDARD_OVERLAP = Duration.ofDays(31);
 
+    static final String RECOVERY = "recovery";
     private static final long ALWAYS = 0xffffffffL;
     final byte[] bytes;
 
@@ -89,6 +90,47 @@ public final class Statement {
      */
     public byte[] bytes() {
         return bytes.clone();
+    }
+
+    /**
+     * Returns the line of a rotation, with its newline, for {@link AnnouncedStatements}.
+     *
+     * @param replaced the key that it replaces
+     * @return the line
+     * @throws PushcryptException {@code untrusted-old-key} for another key, or of a recovery
+     */
+    public String line(SenderPublicKey replaced) throws PushcryptException {
+        if (isRecovery() || !Arrays.equals(replaced.id, keyID())) throw new PushcryptException("untrusted-old-key", "this is not the key that the statement replaces");
+        return replaced + " " + Envelope.encode(bytes) + "\n";
+    }
+
+    /**
+     * Returns the line of a recovery, with its newline, for {@link AnnouncedStatements}.
+     *
+     * @return the line
+     * @throws PushcryptException {@code untrusted-old-key} of a rotation
+     */
+    public String line() throws PushcryptException {
+        if (!isRecovery()) throw new PushcryptException("untrusted-old-key", "a rotation needs the key that it replaces");
+        return RECOVERY + " " + Envelope.encode(bytes) + "\n";
+    }
+
+    boolean isRecovery() {
+        return bytes[0] == TrustRules.RECOVERS;
+    }
+
+    byte[] keyID() {
+        return Bytes.part(bytes, 1, 5);
+    }
+
+    byte[] newKey() {
+        return Bytes.part(bytes, 5, TrustRules.ISSUED_AT);
+    }
+
+    /** Whether phones no longer accept it, which is never so of a recovery. */
+    boolean isExpired(long now) {
+        long issuedAt = Bytes.number(bytes, TrustRules.ISSUED_AT, TrustRules.ACCEPT_FOR);
+        return !isRecovery() && TrustRules.isAfter(now, TrustRules.later(issuedAt, Bytes.number(bytes, TrustRules.ACCEPT_FOR, TrustRules.OVERLAP)));
     }
 
     @Override

@@ -21,9 +21,8 @@ final class TrustRules {
     /** The largest time; times are unsigned. */
     static final long NEVER = -1;
     static final long TOLERANCE = 86_400;
-    static final int RECOVERS = 0x02;
-    private static final int ROTATES = 0x01, SIGNED = 53, ISSUED_AT = 37, ACCEPT_FOR = 45, OVERLAP = 49, SERIAL = 49;
-    private static final int FIRST_SIGNATURE = 53, SECOND_SIGNATURE = 117, MOST_RECOVERY_KEYS = 2;
+    static final int RECOVERS = 0x02, SIGNED = 53, ISSUED_AT = 37, ACCEPT_FOR = 45, OVERLAP = 49, FIRST_SIGNATURE = 53, SECOND_SIGNATURE = 117;
+    private static final int ROTATES = 0x01, SERIAL = 49, MOST_RECOVERY_KEYS = 2;
     static final long LARGEST_OVERLAP = 5_184_000;
     private static final List<String> CONFLICTS = List.of("rotation-conflict", "recovery-conflict");
 
@@ -240,7 +239,7 @@ final class TrustRules {
         if (!condition) throw new Fails(rule, code);
     }
 
-    private static boolean isSenderKey(byte[] key) throws GeneralSecurityException {
+    static boolean isSenderKey(byte[] key) throws GeneralSecurityException {
         try {
             Keys.checkSenderKey(key);
             return true;

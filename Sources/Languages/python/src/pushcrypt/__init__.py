@@ -14,6 +14,7 @@ seconds, whole numbers.
 
 from ._envelope import fingerprint
 from ._errors import Code, PushcryptError
+from .announced import AnnouncedStatements, statement_line
 from .attachments import (
     FileOpener,
     FullBody,
@@ -42,10 +43,10 @@ from .trust import Sender, Superseded, Trust, recovery_statement, rotation_state
 __version__ = "1.0.0b1"
 
 __all__ = [
-    "ClearField", "Code", "DeviceKey", "DevicePublicKey", "DeviceRecord", "FileOpener", "FullBody", "HeldDevice",
-    "HeldKey", "Opened", "Person", "Pins", "Placeholder", "PushRequest", "PushType", "PushcryptError",
+    "AnnouncedStatements", "ClearField", "Code", "DeviceKey", "DevicePublicKey", "DeviceRecord", "FileOpener", "FullBody",
+    "HeldDevice", "HeldKey", "Opened", "Person", "Pins", "Placeholder", "PushRequest", "PushType", "PushcryptError",
     "RecoveryKey", "RecoveryPublicKey", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer", "Sender", "SenderKey",
     "SenderPublicKey", "SenderRecord", "Signer", "Superseded", "Trust", "apply_reply", "check_full_body",
     "check_registration", "fingerprint", "open_push", "recovery_statement", "rotation_statement", "seal_file",
-    "seal_full_body",
+    "seal_full_body", "statement_line",
 ]

@@ -53,8 +53,7 @@ def setup_base_s(recipient: bytes, info: bytes, ikm_e: bytes) -> tuple[bytes, Co
 
 
 def derive_key_pair(ikm: bytes) -> X25519PrivateKey:
-    dkp_prk = labeled_extract(KEM_SUITE, b"", b"dkp_prk", ikm)
-    return X25519PrivateKey.from_private_bytes(labeled_expand(KEM_SUITE, dkp_prk, b"sk", b"", 32))
+    return X25519PrivateKey.from_private_bytes(expand(extract(b"", DKP_PRK, ikm), SK, b""))
 
 
 def setup_base_r(enc: bytes, secret: X25519PrivateKey, public: bytes, info: bytes) -> Context:
@@ -74,27 +73,29 @@ def dh(secret: X25519PrivateKey, public: bytes) -> bytes:
 
 
 def extract_and_expand(dh: bytes, kem_context: bytes) -> bytes:
-    eae_prk = labeled_extract(KEM_SUITE, b"", b"eae_prk", dh)
-    return labeled_expand(KEM_SUITE, eae_prk, b"shared_secret", kem_context, 32)
+    return expand(extract(b"", EAE_PRK, dh), SHARED_SECRET, kem_context)
 
 
 def key_schedule(shared_secret: bytes, info: bytes) -> Context:
-    context = PSK_ID_HASH + labeled_extract(HPKE_SUITE, b"", b"info_hash", info)
-    secret = labeled_extract(HPKE_SUITE, shared_secret, b"secret", b"")
-    key = labeled_expand(HPKE_SUITE, secret, b"key", context, 32)
-    return Context(key, labeled_expand(HPKE_SUITE, secret, b"base_nonce", context, 12))
+    context = PSK_ID_HASH + extract(b"", INFO_HASH, info)
+    secret = extract(shared_secret, SECRET, b"")
+    return Context(expand(secret, KEY, context), expand(secret, BASE_NONCE, context)[:12])
 
 
-def labeled_extract(suite: bytes, salt: bytes, label: bytes, ikm: bytes) -> bytes:
-    """For HMAC an empty salt and 32 zero bytes are the same key."""
-    return hmac.digest(salt, b"HPKE-v1" + suite + label + ikm, "sha256")
+def extract(salt: bytes, label: bytes, ikm: bytes) -> bytes:
+    """`LabeledExtract`. For HMAC an empty salt and 32 zero bytes are the same key."""
+    return hmac.digest(salt, label + ikm, "sha256")
 
 
-def labeled_expand(suite: bytes, prk: bytes, label: bytes, info: bytes, length: int) -> bytes:
-    """At most 32 bytes, so only the first block of HKDF-Expand is needed."""
-    info = length.to_bytes(2, "big") + b"HPKE-v1" + suite + label + info
-    return hmac.digest(prk, info + b"\x01", "sha256")[:length]
+def expand(prk: bytes, label: bytes, info: bytes) -> bytes:
+    """`LabeledExpand` to at most 32 bytes, so only the first block of HKDF-Expand is needed. The caller cuts it to its length."""
+    return hmac.digest(prk, label + info + b"\x01", "sha256")
 
 
+# The labels as they are hashed: the length of what is expanded, the version, the suite and the name.
+DKP_PRK, EAE_PRK = (b"HPKE-v1" + KEM_SUITE + name for name in (b"dkp_prk", b"eae_prk"))
+SK, SHARED_SECRET = (b"\x00\x20HPKE-v1" + KEM_SUITE + name for name in (b"sk", b"shared_secret"))
+INFO_HASH, SECRET = (b"HPKE-v1" + HPKE_SUITE + name for name in (b"info_hash", b"secret"))
+KEY, BASE_NONCE = b"\x00\x20HPKE-v1" + HPKE_SUITE + b"key", b"\x00\x0cHPKE-v1" + HPKE_SUITE + b"base_nonce"
 # The mode, 0 for base, and the hash of the empty psk_id, with which every key schedule's context begins.
-PSK_ID_HASH = b"\x00" + labeled_extract(HPKE_SUITE, b"", b"psk_id_hash", b"")
+PSK_ID_HASH = b"\x00" + extract(b"", b"HPKE-v1" + HPKE_SUITE + b"psk_id_hash", b"")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import bisect
 import hashlib
 import re
 import secrets
@@ -35,6 +36,7 @@ from ._envelope import (
 from ._errors import Code, PushcryptError
 from ._hpke import setup_base_s
 from ._json import Number, write, write_object
+from .announced import AnnouncedStatements
 from .attachments import MOST, FullBody, Reference, check_full_body_reference
 from .keys import DevicePublicKey, SenderKey
 from .messages import Person, check_withdrawal
@@ -182,6 +184,7 @@ class Sealer:
             warnings.warn("the topic is the app's bundle id, without .voip; phones would not open this", stacklevel=2)
         self.topic, self.placeholder = topic, placeholder
         self._signer, self.public_key, self._hedge = sender, sender.public_key, Hedge(sender)
+        self._lp16_topic = lp16(topic.encode())
         self._clear_parts: dict[tuple[PushType, bool, bool], ClearPart] = {}
 
     def __repr__(self) -> str:
@@ -201,7 +204,7 @@ class Sealer:
         person: Person | None = None,
         withdrawing: Sequence[str] = (),
         dropped: bool = False,
-        announcing: Sequence[bytes] = (),
+        announcing: Sequence[bytes] | AnnouncedStatements = (),
         sent_exactly: bool = False,
     ) -> SealedPush:
         """Seals a payload for one device.
@@ -220,7 +223,8 @@ class Sealer:
             person: Who the notification is from.
             withdrawing: Names of earlier messages to this device that it takes off the screen, at most 64.
             dropped: Whether nothing is to be shown.
-            announcing: Statements that phones may not know yet, at most 4, a recovery first.
+            announcing: Statements that phones may not know yet, at most 4, a recovery first; or those of a text, of which
+                the ones that phones still accept are sent.
             sent_exactly: Whether the client sends these very bytes, so that their own length counts.
 
         Raises:
@@ -234,7 +238,7 @@ class Sealer:
     def _seal(
         self, payload: Payload, device: DevicePublicKey, push_type: PushType, message_name: str | None, time_to_live: int,
         at: int | None, attachments: Sequence[Reference], full_body: FullBody | Reference | None, person: Person | None,
-        withdrawing: Sequence[str], dropped: bool, announcing: Sequence[bytes], sent_exactly: bool, r_message_id: bytes,
+        withdrawing: Sequence[str], dropped: bool, announcing: Sequence[bytes] | AnnouncedStatements, sent_exactly: bool, r_message_id: bytes,
         r_ephemeral: bytes, sealed_time_to_live: int | None,
     ) -> SealedPush:
         """Seals with given randomness, which must never be used twice [S-9], and time to live: for vectors."""
@@ -248,15 +252,15 @@ class Sealer:
         check_times(sent_at, time_to_live)
         check_withdrawal(withdrawing, message_name)
         message_id = None if message_name is None else named_message(checked_name(message_name, "the message's name"))
-        if len(announcing) > MOST_STATEMENTS or any(len(statement) != STATEMENT for statement in announcing):
-            raise PushcryptError(Code.INVALID_REQUEST, "a message announces at most 4 statements, of 181 bytes each")
+        announcing = self._announced(announcing, sent_at)
 
         checked = CheckedPayload(payload_bytes(payload), push_type)
         body = bytes([len(announcing)]) + b"".join(announcing) if announcing else b""
         body += with_member(checked.json, reserved_member(attachments, full_body, person, withdrawing, dropped))
         limit, largest = LIMITS[push_type]
-        bucket = next((bucket for bucket in BUCKETS if BODY + len(body) <= bucket <= largest), None)
-        if bucket is None:
+        fitting = bisect.bisect_left(BUCKETS, BODY + len(body))
+        bucket = BUCKETS[fitting] if fitting < len(BUCKETS) else largest + 1
+        if bucket > largest:
             raise PushcryptError(
                 Code.PAYLOAD_TOO_LARGE,
                 f"the payload, with attachments and statements, has {len(body)} bytes, {len(body) - largest + BODY} too many",
@@ -283,10 +287,21 @@ class Sealer:
             clear.before + text.encode() + AFTER, text, message_id, device, push_type, sent_at + 1000 * sealed_time_to_live, widest
         )
 
+    def _announced(self, announcing: Sequence[bytes] | AnnouncedStatements, sent_at: int) -> Sequence[bytes]:
+        if isinstance(announcing, AnnouncedStatements):
+            if announcing.sender != self.public_key:
+                raise PushcryptError(Code.UNTRUSTED_OLD_KEY, "the statements lead to another key than the one that signs")
+            return announcing.accepted(sent_at)
+        if isinstance(announcing, (bytes, bytearray, memoryview, str)):
+            raise TypeError("announcing is a list of statements; AnnouncedStatements.parse() reads their text")
+        if len(announcing) > MOST_STATEMENTS or any(len(statement) != STATEMENT for statement in announcing):
+            raise PushcryptError(Code.INVALID_REQUEST, "a message announces at most 4 statements, of 181 bytes each")
+        return announcing
+
     def _encrypt(self, content: bytes, device: DevicePublicKey, r_ephemeral: bytes) -> str:
         recipient, sender, sender_id = bytes(device), bytes(self.public_key), self.public_key.id_bytes
         header, hash = bytes([SUITE]) + device.id_bytes, hashlib.sha256(content).digest()
-        topic = lp16(self.topic.encode())
+        topic = self._lp16_topic
         ikm_e = self._hedge.digest(
             b"pushcrypt/1 ephemeral\0" + r_ephemeral + header + recipient + sender_id + topic + hash
         )

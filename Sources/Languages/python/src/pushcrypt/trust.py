@@ -140,10 +140,7 @@ class Trust:
 
         Returns whether something changed, and a conflict that the statement raises nevertheless.
         """
-        if len(statement) != STATEMENT or statement[0] not in (ROTATES, RECOVERS):
-            raise malformed()
-        if statement[0] == RECOVERS and number(statement, 49, 53) == 0:
-            raise malformed()
+        check_form(statement)
         senders: list[Sender] = []
         failures: list[Fails] = []
         for sender in self.senders:
@@ -227,6 +224,14 @@ def new_key(statement: bytes, rule: int) -> SenderPublicKey:
         return SenderPublicKey(statement[5:37])
     except PushcryptError:
         raise Fails(rule, Code.WEAK_KEY) from None
+
+
+def check_form(statement: bytes) -> None:
+    """Refuses what is not a statement [R-1]."""
+    if len(statement) != STATEMENT or statement[0] not in (ROTATES, RECOVERS):
+        raise malformed()
+    if statement[0] == RECOVERS and number(statement, 49, 53) == 0:
+        raise malformed()
 
 
 def malformed() -> PushcryptError:

@@ -1,0 +1,119 @@
+package pushcrypt;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.Objects;
+
+/** The statements that messages of a sender key carry, for a provider without the command's store. */
+public final class AnnouncedStatements {
+    private final List<Statement> all;
+    private final SenderPublicKey sender;
+
+    private AnnouncedStatements(List<Statement> all, SenderPublicKey sender) {
+        this.all = all;
+        this.sender = sender;
+    }
+
+    /**
+     * Reads what {@code pushcrypt export sender --statements} writes: 1 to 4 lines as of {@link Statement#line}, oldest first. Each leads on from the one
+     * before, and the last to the sender's key. The signatures of rotations are checked; that of a recovery needs the recovery key, which phones have.
+     *
+     * @param text the text
+     * @param sender the key that seals
+     * @return the statements
+     * @throws PushcryptException {@code malformed-statement}, {@code untrusted-old-key}, {@code bad-statement-signature} or {@code weak-key}
+     */
+    public static AnnouncedStatements parse(String text, SenderPublicKey sender) throws PushcryptException {
+        Objects.requireNonNull(sender, "sender");
+        List<Statement> all = new ArrayList<>();
+        byte[] last = null;
+        for (String line : text.split("\n")) {
+            if (line.isEmpty()) continue;
+            String[] words = line.split(" ", -1);
+            Statement statement = Statement.of(words.length == 2 ? decoded(words[1]) : new byte[0]);
+            if (statement.isRecovery()) {
+                if (!all.isEmpty() || !words[0].equals(Statement.RECOVERY) || !isSenderKey(statement.newKey())) {
+                    throw new PushcryptException("malformed-statement", "a recovery is only the first line, behind 'recovery'");
+                }
+                last = statement.newKey();
+            } else {
+                last = rotated(statement, words[0], last);
+            }
+            all.add(statement);
+        }
+        if (all.isEmpty() || all.size() > Envelope.MOST_STATEMENTS) {
+            throw new PushcryptException("malformed-statement", "there are " + all.size() + " statements, and a message carries 1 to 4");
+        }
+        if (!Arrays.equals(last, sender.key)) throw foreign("the last statement leads to another key than the one that signs");
+        return new AnnouncedStatements(List.copyOf(all), sender);
+    }
+
+    private static byte[] decoded(String text) {
+        try {
+            byte[] bytes = Base64.getUrlDecoder().decode(text);
+            return Envelope.encode(bytes).equals(text) ? bytes : new byte[0];
+        } catch (IllegalArgumentException malformed) {
+            return new byte[0];
+        }
+    }
+
+    private static byte[] rotated(Statement statement, String replaced, byte[] last) throws PushcryptException {
+        SenderPublicKey old;
+        try {
+            old = SenderPublicKey.parse(replaced);
+        } catch (PushcryptException none) {
+            old = null;
+        }
+        if (old == null || !Arrays.equals(old.id, statement.keyID()) || last != null && !Arrays.equals(last, old.key)) {
+            throw foreign("a line replaces another key than the line before leads to");
+        }
+        if (!verifies(old.key, statement, TrustRules.FIRST_SIGNATURE, 0x01, old.key)) throw new PushcryptException("bad-statement-signature");
+        if (!isSenderKey(statement.newKey())) throw new PushcryptException("weak-key");
+        if (!verifies(statement.newKey(), statement, TrustRules.SECOND_SIGNATURE, 0x02, old.key)) throw new PushcryptException("bad-statement-signature");
+        return statement.newKey();
+    }
+
+    private static boolean verifies(byte[] key, Statement statement, int at, int role, byte[] old) throws PushcryptException {
+        byte[] signature = Bytes.part(statement.bytes, at, at + 64), claim = Bytes.part(statement.bytes, 0, TrustRules.SIGNED);
+        return Platform.run(() -> TrustRules.verifies(key, signature, TrustRules.signed(claim, role, old)));
+    }
+
+    private static boolean isSenderKey(byte[] key) throws PushcryptException {
+        Platform.Work<Boolean> work = () -> TrustRules.isSenderKey(key);
+        return Platform.run(work);
+    }
+
+    private static PushcryptException foreign(String text) {
+        return new PushcryptException("untrusted-old-key", text);
+    }
+
+    /**
+     * Returns the key to which the last statement leads.
+     *
+     * @return the key
+     */
+    public SenderPublicKey sender() {
+        return sender;
+    }
+
+    /**
+     * Returns the statements that phones accept at a time: a recovery always, and rotations after the last expired one.
+     *
+     * @param at the time
+     * @return the statements, oldest first
+     */
+    public List<Statement> accepted(Instant at) {
+        return accepted(Platform.milliseconds(at));
+    }
+
+    List<Statement> accepted(long now) {
+        int start = 0;
+        for (int index = 0; index < all.size(); index++) if (all.get(index).isExpired(now)) start = index + 1;
+        List<Statement> accepted = new ArrayList<>(all.subList(start, all.size()));
+        if (start > 0 && all.get(0).isRecovery()) accepted.add(0, all.get(0));
+        return accepted;
+    }
+}

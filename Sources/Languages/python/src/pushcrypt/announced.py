@@ -1,0 +1,118 @@
+"""The statements that messages announce, as a text: `Docs/ProviderPipelines.md`, Without a store."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from ._envelope import MOST_STATEMENTS, encode, later, milliseconds_now, number
+from ._errors import Code, PushcryptError
+from .keys import SenderPublicKey
+from .trust import RECOVERS, check_form, malformed, signed
+
+__all__ = ["AnnouncedStatements", "statement_line"]
+
+RECOVERY = "recovery"
+STATEMENT_TEXT = re.compile(r"[A-Za-z0-9_-]{242}")
+
+
+class AnnouncedStatements:
+    """The statements that messages of a sender key carry, for a provider without the command's store.
+
+    Their text is what `pushcrypt export sender --statements` writes: a line for each, oldest first, as of `statement_line`.
+    """
+
+    __slots__ = ("sender", "_all")
+
+    #: The key to which the last statement leads.
+    sender: SenderPublicKey
+
+    def __init__(self, sender: SenderPublicKey, statements: tuple[bytes, ...]) -> None:
+        self.sender, self._all = sender, statements
+
+    @classmethod
+    def parse(cls, text: str, sender: SenderPublicKey) -> AnnouncedStatements:
+        """Reads a text of 1 to 4 lines. Each statement leads on from the one before, and the last to `sender`.
+
+        The signatures of rotations are checked; that of a recovery needs the recovery key, which phones have.
+
+        Raises:
+            PushcryptError: `malformed-statement`, `untrusted-old-key`, `bad-statement-signature` or `weak-key`.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"the statements are a str, not {type(text).__name__}")
+        if not isinstance(sender, SenderPublicKey):
+            raise TypeError(f"the sender is a SenderPublicKey, not {type(sender).__name__}")
+        statements: list[bytes] = []
+        last: SenderPublicKey | None = None
+        for line in filter(None, text.split("\n")):
+            words = line.split(" ")
+            if len(words) != 2 or not STATEMENT_TEXT.fullmatch(words[1]):
+                raise malformed()
+            statement = base64.urlsafe_b64decode(words[1] + "==")
+            if encode(statement) != words[1]:
+                raise malformed()
+            check_form(statement)
+            if statement[0] == RECOVERS:
+                last = recovered_key(statement, is_first=not statements and words[0] == RECOVERY)
+            else:
+                last = rotated_key(statement, parsed(words[0]), last)
+            statements.append(statement)
+        if not 1 <= len(statements) <= MOST_STATEMENTS:
+            raise PushcryptError(Code.MALFORMED_STATEMENT, f"there are {len(statements)} statements, and a message carries 1 to 4")
+        if last != sender:
+            raise foreign("the last statement leads to another key than the one that signs")
+        return cls(sender, tuple(statements))
+
+    def accepted(self, at: int | None = None) -> list[bytes]:
+        """The statements that phones accept at a time: a recovery always, and rotations after the last expired one."""
+        at = milliseconds_now() if at is None else at
+        recovery = [statement for statement in self._all[:1] if statement[0] == RECOVERS]
+        rotations: list[bytes] = []
+        for statement in reversed(self._all[len(recovery) :]):
+            if at > later(number(statement, 37, 45), number(statement, 45, 49)):
+                break
+            rotations.insert(0, statement)
+        return recovery + rotations
+
+    def __repr__(self) -> str:
+        return f"<{len(self._all)} statements to {self.sender}>"
+
+
+def statement_line(statement: bytes, replaced: SenderPublicKey | None = None) -> str:
+    """The line of a statement, with its newline; `replaced` is the key that a rotation replaces, and `None` of a recovery."""
+    check_form(statement)
+    if (statement[0] == RECOVERS) != (replaced is None) or replaced is not None and replaced.id_bytes != statement[1:5]:
+        raise foreign("a rotation needs the key that it replaces, and a recovery none")
+    return f"{replaced or RECOVERY} {encode(statement)}\n"
+
+
+def parsed(text: str) -> SenderPublicKey | None:
+    try:
+        return SenderPublicKey.parse(text)
+    except PushcryptError:
+        return None
+
+
+def recovered_key(statement: bytes, *, is_first: bool) -> SenderPublicKey:
+    try:
+        if is_first:
+            return SenderPublicKey(statement[5:37])
+    except PushcryptError:
+        pass
+    raise PushcryptError(Code.MALFORMED_STATEMENT, "a recovery is only the first line, behind 'recovery'")
+
+
+def rotated_key(statement: bytes, old: SenderPublicKey | None, last: SenderPublicKey | None) -> SenderPublicKey:
+    if old is None or old.id_bytes != statement[1:5] or last not in (None, old):
+        raise foreign("a line replaces another key than the line before leads to")
+    if not old.verifies(statement[53:117], signed(statement, 0x01, old)):
+        raise PushcryptError(Code.BAD_STATEMENT_SIGNATURE, "the old key did not sign the statement")
+    new = SenderPublicKey(statement[5:37])
+    if not new.verifies(statement[117:181], signed(statement, 0x02, old)):
+        raise PushcryptError(Code.BAD_STATEMENT_SIGNATURE, "the new key did not sign the statement")
+    return new
+
+
+def foreign(text: str) -> PushcryptError:
+    return PushcryptError(Code.UNTRUSTED_OLD_KEY, text)

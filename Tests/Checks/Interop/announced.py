@@ -1,0 +1,153 @@
+"""The text of the statements that messages announce: the packages and the command read it alike.
+
+    announced.py PROGRAM    asks the command, `seal --statement`; kit.py asks the packages
+"""
+import base64
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+
+from nacl.signing import SigningKey
+
+DAY = 86_400
+TIME = 1_767_225_600_000
+# A millisecond, in days.
+LATER = 1 / (1000 * DAY)
+KEYS = [SigningKey(hashlib.sha256(b"announced %d" % number).digest()) for number in range(6)]
+MALFORMED, FOREIGN, FORGED = "malformed-statement", "untrusted-old-key", "bad-statement-signature"
+
+
+def public(number):
+    return text("pcs", KEYS[number].verify_key.encode())
+
+
+def text(prefix, key):
+    from kit import bech32
+    return bech32(prefix, key.hex())
+
+
+def statement(old, new, days=0, added=None, forged=()):
+    """A rotation, issued some days after TIME. `added` is another new key, `forged` names bytes to change."""
+    key, key_id = KEYS[old], hashlib.sha256(b"pushcrypt/1 key id\0\x02" + KEYS[old].verify_key.encode()).digest()[:4]
+    times = (TIME + 1000 * DAY * days).to_bytes(8, "big") + (400 * DAY).to_bytes(4, "big") + (31 * DAY).to_bytes(4, "big")
+    claim = b"\x01" + key_id + (added or KEYS[new].verify_key.encode()) + times
+    for role, signer in ((1, key), (2, KEYS[new])):
+        claim += signer.sign(b"pushcrypt/1 rotation\0" + bytes([role]) + key.verify_key.encode() + claim[:53]).signature
+    return bytes(byte ^ (place in forged) for place, byte in enumerate(claim))
+
+
+def recovery(new, serial=1, added=None):
+    """A recovery, whose signatures nobody can check who does not have the recovery key."""
+    key = added or KEYS[new].verify_key.encode()
+    return b"\x02" + bytes(4) + key + TIME.to_bytes(8, "big") + b"\xff" * 4 + serial.to_bytes(4, "big") + bytes(128)
+
+
+def line(made, name):
+    return f"{name} {base64.urlsafe_b64encode(made).decode().rstrip('=')}\n"
+
+
+def rotated(old, new, *more, **options):
+    return line(statement(old, new, *more, **options), public(old))
+
+
+def cases():
+    """A name, the text, the number of the key that signs, and the code; or the statements that count some days later, and a millisecond."""
+    one, chain = rotated(0, 1), [statement(0, 1), statement(1, 2, 300), statement(2, 3, 350)]
+    lines, back = [line(made, public(number)) for number, made in enumerate(chain)], line(recovery(0), "recovery")
+    yield "a rotation", one, 1, {0: chain[:1], 400: chain[:1], 400 + LATER: []}
+    yield "three", "".join(lines), 3, {0: chain, 400: chain, 400 + LATER: chain[1:], 700 + LATER: chain[2:], 750 + LATER: []}
+    yield "a recovery", back, 0, {0: [recovery(0)], 100_000: [recovery(0)]}
+    yield "a recovery before rotations", back + "".join(lines), 3, {0: [recovery(0), *chain], 701: [recovery(0), chain[2]], 751: [recovery(0)]}
+    # A rotation that ends earlier than the one before it: what it led on from counts no longer either.
+    brief = [statement(0, 1, 300), statement(1, 2)]
+    yield "an expired one behind another", line(brief[0], public(0)) + line(brief[1], public(1)), 2, {400: brief, 400 + LATER: []}
+    yield "empty lines", f"\n\n{lines[0]}\n{lines[1].rstrip()}", 2, {0: chain[:2]}
+    yield "nothing", "", 0, MALFORMED
+    yield "empty lines alone", "\n\n", 0, MALFORMED
+    yield "another end", one, 2, FOREIGN
+    yield "another order", lines[1] + lines[0], 2, FOREIGN
+    yield "a gap", lines[0] + lines[2], 3, FOREIGN
+    yield "the same line twice", one + one, 1, FOREIGN
+    yield "five", "".join(rotated(number, number + 1) for number in range(5)), 5, MALFORMED
+    yield "a rotation behind another key", line(statement(0, 1), public(2)), 1, FOREIGN
+    yield "a rotation behind 'recovery'", line(statement(0, 1), "recovery"), 1, FOREIGN
+    yield "a rotation behind nothing", line(statement(0, 1), ""), 1, FOREIGN
+    yield "a rotation behind a mistyped key", line(statement(0, 1), public(0)[:-1] + "q"), 1, FOREIGN
+    yield "a rotation behind a key in upper case", line(statement(0, 1), public(0).upper()), 1, FOREIGN
+    yield "a recovery behind a key", line(recovery(1), public(0)), 1, MALFORMED
+    yield "a recovery behind a rotation", one + back, 0, MALFORMED
+    yield "two recoveries", back + back, 0, MALFORMED
+    yield "a recovery to a weak key", line(recovery(0, added=bytes(32)), "recovery"), 0, MALFORMED
+    yield "a recovery without a serial", line(recovery(0, serial=0), "recovery"), 0, MALFORMED
+    yield "a weak key", line(statement(0, 1, added=bytes(32)), public(0)), 1, "weak-key"
+    for place in (40, 61, 125, 180):
+        yield f"byte {place} changed", line(statement(0, 1, forged=[place]), public(0)), 1, FORGED
+    yield "another key's id", line(statement(0, 1, forged=[2]), public(0)), 1, FOREIGN
+    yield "another version", line(statement(0, 1, forged=[0, 1]), public(0)), 1, MALFORMED
+    for count in (1, 62, 63, 64, 100, len(one) - 2):
+        yield f"{count} bytes of a line", one[:count], 1, MALFORMED
+    yield "a longer line", one.rstrip() + "A\n", 1, MALFORMED
+    yield "bits after the end", one[:-2] + "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"[
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".index(one[-2]) ^ 1] + "\n", 1, MALFORMED
+    yield "padding", one.rstrip() + "==\n", 1, MALFORMED
+    yield "the other base64", line(statement(0, 1), public(0)).replace("-", "+").replace("_", "/"), 1, MALFORMED
+    yield "a carriage return", one.replace("\n", "\r\n"), 1, MALFORMED
+    yield "a carriage return within", one[:100] + "\r" + one[100:], 1, MALFORMED
+    yield "two spaces", one.replace(" ", "  "), 1, MALFORMED
+    yield "a space at the end", one.replace("\n", " \n"), 1, MALFORMED
+    yield "a tab", one.replace(" ", "\t"), 1, MALFORMED
+    yield "a byte order mark", "\ufeff" + one, 1, FOREIGN
+    yield "another space", one.replace(" ", "\u00a0"), 1, MALFORMED
+
+
+def ask(driver):
+    """Each case of a package, and each line as it writes it."""
+    from drivers import Failure, word
+
+    def check(name, question, expected):
+        answer = driver.ask([question])[0]
+        if answer != expected:
+            raise Failure(f"{driver.language}: announced: {name}: {str(answer)[:300]}, and not {str(expected)[:300]}")
+
+    for name, text, end, expected in cases():
+        if isinstance(expected, str):
+            check(name, f"announced {public(end)} {TIME} {word(text.encode())}", ["refused", expected])
+            continue
+        for days, statements in expected.items():
+            wanted = ["ok", ",".join(map(word, statements)) or "-"]
+            check(name, f"announced {public(end)} {TIME + round(1000 * DAY * days)} {word(text.encode())}", wanted)
+    rotation, lost = statement(0, 1), recovery(1)
+    check("the line of a rotation", f"line {public(0)} {word(rotation)}", ["ok", word(rotated(0, 1).encode())])
+    check("the line of a recovery", f"line - {word(lost)}", ["ok", word(line(lost, "recovery").encode())])
+    for name, question, code in (
+        ("behind another key", f"line {public(2)} {word(rotation)}", FOREIGN), ("behind none", f"line - {word(rotation)}", FOREIGN),
+        ("of a recovery behind a key", f"line {public(0)} {word(lost)}", FOREIGN), ("of 180 bytes", f"line {public(0)} {word(rotation[:180])}", MALFORMED),
+    ):
+        check(f"the line of a rotation {name}", question, ["refused", code])
+
+
+def main():
+    program, count = os.path.abspath(sys.argv[1]), 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for number, key in enumerate(KEYS):
+            with open(os.open(f"{number}.key", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+                file.write(text("pcs-secret-", key.encode()).upper() + "\n")
+        device = subprocess.run([program, "keygen", "device", "-o", "phone.key"], check=True, capture_output=True, text=True).stdout.strip()
+        for name, statements, end, expected in cases():
+            with open("statements", "w", newline="") as file:
+                file.write(statements)
+            sealed = subprocess.run(
+                [program, "seal", "--sender-key-file", f"{end}.key", "--statement", "statements", "--to", device, "--topic", "com.example.app"],
+                input='{"aps":{"alert":"a"}}', capture_output=True, text=True)
+            said = sealed.stderr.split(": ")[3:4] or [""]
+            if (sealed.returncode, said[0] if sealed.returncode else "") != ((64, expected) if isinstance(expected, str) else (0, "")):
+                sys.exit(f"interop: announced: {name}: the command ends with {sealed.returncode}, not with {expected}: {sealed.stderr}")
+            count += 1
+    print(f"interop: the command reads {count} texts of statements as the packages do")
+
+
+if __name__ == "__main__":
+    main()
