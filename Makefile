@@ -94,7 +94,7 @@ test-clean: ## the same in a clean Debian root; as root, with debootstrap
 test-long: setup-send ## longer tests: faults, sanitizers, mutants, a million messages; resumes where it stopped
 	@Tests/Checks/Long/run.sh
 
-test-scale: build send setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, with workers being killed
+test-scale: build send setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, and a service in PostgreSQL, with processes being killed
 	@Tests/Checks/Pipelines/run.sh
 
 test-operations: deb setup-dist setup-operations ## metrics through promtool, the Kubernetes manifest, the image (as root)

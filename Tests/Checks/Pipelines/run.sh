@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Sends 100,000 messages through each of the workers in Sources/Pipelines, kills them on the way, and counts what
-# the phones show. Called by `make test-scale`, which builds the command and installs the rest.
-# Usage: run.sh [kafka|redis|spark]...
+# Sends 100,000 messages through each of the workers in Sources/Pipelines, and 10,000 through the service in PostgreSQL with 1,000,000 devices
+# (COUNT), kills them on the way, and counts what the phones show. Called by `make test-scale`, which builds the command and installs the rest.
+# Usage: run.sh [kafka|redis|spark|postgres]...
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-python=$PWD/.build/scale/bin/python
 pushcrypt=$PWD/.build/release/pushcrypt
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -12,12 +11,19 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'kill $! 2>/dev/null; wait; exit 130' INT TERM
 
-[ $# -gt 0 ] || set -- kafka redis spark
+[ $# -gt 0 ] || set -- kafka redis spark postgres
 for name; do
+    python=$PWD/.build/scale/bin/python
     case $name in
     kafka) recipe=kafka_worker.py ;;
     redis) recipe=redis_worker.py ;;
     spark) recipe=spark_job.py ;;
+    postgres)
+        recipe=postgres_service.py python=$PWD/.build/postgres/bin/python
+        export PYTHONPATH=$PWD/Sources/Languages/python/src
+        # PostgreSQL runs as another user if this is root.
+        chmod 755 "$work"
+        ;;
     *) echo "run.sh: error: there is no pipeline called $name" >&2 && exit 64 ;;
     esac
     mkdir "$work/$name"

@@ -5,7 +5,7 @@
 #        setup.sh test       what `make test` needs besides: what `send` needs, the shells that are completed for, a checker of manual pages, valgrind, and QR codes
 #        setup.sh bench      what `make bench` needs besides
 #        setup.sh peers      what `make bench-peers` needs besides: what `send` needs, h2load and nghttpd, Python environments in .build
-#        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
+#        setup.sh scale      what `make test-scale` needs besides: brokers, PostgreSQL, and Python environments in .build
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 #        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace, faketime, e2fsprogs and a C compiler
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
@@ -129,6 +129,8 @@ add_missing() {
         need python3-venv python3 -c 'import ensurepip'
         need redis-server command -v redis-server
         need default-jre-headless command -v java
+        # Its programs are not in the path.
+        need postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
         ;;
     senders)
         need python3-venv python3 -c 'import ensurepip'
@@ -276,7 +278,7 @@ install_missing() {
         fail "apt-get could not install ${missing[*]}; its output is in $log"
     }
     # Debian starts a server after installing it, but the tests start their own.
-    for server in redis-server prometheus; do
+    for server in redis-server prometheus postgresql; do
         if [[ " ${missing[*]} " == *" $server "* && -d /run/systemd/system ]]; then
             "${as_root[@]}" systemctl disable --now "$server" >>"$log" 2>&1 || true
         fi
@@ -301,7 +303,10 @@ peers)
     environment peers Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Bench/requirements.txt
     environment senders Tests/Checks/Senders/requirements.txt
     ;;
-scale) environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt ;;
+scale)
+    environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt
+    environment postgres Tests/Checks/Pipelines/postgres-requirements.txt
+    ;;
 senders) environment senders Tests/Checks/Senders/requirements.txt ;;
 xcode) environment xcode Tests/Checks/Xcode/requirements.txt ;;
 dist) environment dist Tests/Checks/Release/requirements.txt ;;
