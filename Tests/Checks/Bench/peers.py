@@ -2,12 +2,14 @@
 
 usage: peers.py PUSHCRYPT WORK
 
-Each row is the best of five rounds. All rows take turns, so that a busy moment affects all of them.
+Each row is the best of five rounds. All rows take turns, so that a busy moment affects all of them. A package's row has a second number: how
+many times the bare calls of its platform it takes (Languages), which may be 1.3.
 """
-import os, subprocess, sys, time
+import base64, os, subprocess, sys, time
 
 import http_ece
 import nacl.public
+import pywebpush
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -52,6 +54,41 @@ def web_push(count):
     return time.perf_counter() - start, (len(sealed) * 4 + 2) // 3
 
 
+web_pusher = pywebpush.WebPusher({"endpoint": "https://a", "keys": {
+    "p256dh": base64.urlsafe_b64encode(receiver_point).decode(), "auth": base64.urlsafe_b64encode(secret).decode()}})
+
+
+def py_web_push(count):
+    start = time.perf_counter()
+    for _ in range(count):
+        sealed = web_pusher.encode(payload)["body"]
+    return time.perf_counter() - start, (len(sealed) * 4 + 2) // 3
+
+
+class Package:
+    """A process with a package, which seals so many messages, or makes the bare calls of so many."""
+
+    def __init__(self, *command):
+        with open(f"{work}/sender.key") as file:
+            secret_text = file.read().strip()
+        devices = [run("keygen", "device", "--output", f"{work}/phone.key", "--force").strip().decode() for _ in range(100)]
+        self.process = subprocess.Popen(
+            [*command, secret_text, topic, payload.decode(), *devices], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        for _ in range(3):
+            self.seal(2_000), self.bare(2_000)
+
+    def ask(self, what, count):
+        print(what, count, file=self.process.stdin)
+        seconds, length = self.process.stdout.readline().split()
+        return float(seconds), round(float(length)) - CLEAR
+
+    def seal(self, count):
+        return self.ask("seal", count)
+
+    def bare(self, count):
+        return self.ask("bare", count)
+
+
 def sealed_box(count):
     start = time.perf_counter()
     for _ in range(count):
@@ -76,16 +113,30 @@ def one_shot(count):
     return time.perf_counter() - start, len(sealed.split(b'"ENCRYPTED_DATA":"')[1].split(b'"')[0])
 
 
+# The characters around the envelope.
+CLEAR = len('{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"},"sound":"default"},"ENCRYPTED_DATA":""}')
+languages = ".build/languages"
+bench = "Tests/Checks/Bench/Languages"
+packages = {
+    "Python": Package(f"{languages}/python/environment/bin/python", "-B", f"{bench}/bench.py"),
+    "Node": Package("node", f"{bench}/bench.mjs", os.path.abspath(f"{languages}/javascript/node_modules/pushcrypt/index.mjs")),
+    "Go": Package(f"{languages}/go/bench"),
+    "Java": Package("java", "-XX:+UseSerialGC", "-cp", f"{languages}/java/pushcrypt.jar:{languages}/java/bench", "Bench"),
+}
+own = [(f"pushcrypt for {name}", package.seal, 2_000, "as above") for name, package in packages.items()]
+bare = [(name, package.bare, 2_000, "") for name, package in packages.items()]
 rows = [
     ("pushcrypt seal --batch, one job", batch, 10_000, "sender, device, app, time; shown once"),
+    *own,
     ("http-ece (Web Push, RFC 8291)", web_push, 2_000, "who knows the subscription's secret; no sender"),
+    ("pywebpush", py_web_push, 2_000, "as above"),
     ("PyNaCl SealedBox", sealed_box, 5_000, "nobody"),
-    ("pushcrypt seal, a process each", one_shot, 100, "as above"),
+    ("pushcrypt seal, a process each", one_shot, 100, "as seal --batch"),
     ("age -r, a process each", age, 100, "nobody"),
 ]
 best = {}
 for _ in range(5):
-    for name, measure, count, _ in rows:
+    for name, measure, count, _ in [*rows, *bare]:
         seconds, characters = measure(count)
         best[name] = min(best.get(name, (float("inf"), 0)), (seconds / count * 1e6, characters))
 
@@ -93,3 +144,7 @@ print(f"{'200 bytes':34}{'a message':>14}{'as text':>12}  authenticates")
 for name, _, _, authenticates in rows:
     microseconds, characters = best[name]
     print(f"{name:34}{microseconds:11.1f} µs{characters:7} char  {authenticates}")
+print()
+for name in packages:
+    ratio = best[f"pushcrypt for {name}"][0] / best[name][0]
+    print(f"pushcrypt for {name:20}{ratio:11.2f} times its bare calls" + (", over 1.3" if ratio > 1.3 else ""))

@@ -476,7 +476,7 @@ GO = {
     "new key of a line": ("announced.go", "if err == nil && !key.verifies(statement[117:], rotationMessage(roleNew, old, claim)) {", "if false {"),
     "line that leads on": ("announced.go", " || !last.isZero() && last != old {", " {"),
     "last line": ("announced.go", "if last != sender {", "if false {"),
-    "expired line": ("announced.go", "if now > later(u64(statement[37:]), u32(statement[45:])) {", "if now == 0 {"),
+    "expired line": ("announced.go", "if now > later(u64(statement[37:]), u32(statement[45:])) {", "if u64(statement[37:]) == now+7 {"),
     "signer of lines": ("sealing.go", "if announced.sender != sealer.signing.public {", "if false {"),
     "checksum": ("bech32.go", "if polymod(found, values) != 1 {", "if false {"),
     "padding bits of a key": ("bech32.go", "if values[count-1]&(1<<(5*count-8*found.length())-1) != 0 {", "if false {"),

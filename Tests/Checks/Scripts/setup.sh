@@ -4,7 +4,7 @@
 # Usage: setup.sh            what every target needs
 #        setup.sh test       what `make test` needs besides: what `send` needs, the shells that are completed for, a checker of manual pages, valgrind, and QR codes
 #        setup.sh bench      what `make bench` needs besides
-#        setup.sh peers      what `make bench-peers` needs besides: what `send` needs, h2load and nghttpd, Python environments in .build
+#        setup.sh peers      what `make bench-peers` needs besides: what `send` and `make test-packages` need, h2load and nghttpd, Python environments in .build
 #        setup.sh scale      what `make test-scale` needs besides: brokers, PostgreSQL, and Python environments in .build
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 #        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace, faketime, e2fsprogs and a C compiler
@@ -120,6 +120,7 @@ add_missing() {
         ;;
     peers)
         add_missing send
+        add_missing interop
         need age command -v age
         need python3-venv python3 -c 'import ensurepip'
         need nghttp2-client command -v h2load
@@ -300,6 +301,8 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 case $what in
 peers)
+    environment interop Tests/Checks/Interop/requirements.txt Tests/Checks/Packages/requirements.txt
+    wheels Tests/Checks/Interop/requirements.txt
     environment peers Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Bench/requirements.txt
     environment senders Tests/Checks/Senders/requirements.txt
     ;;

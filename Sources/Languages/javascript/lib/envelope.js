@@ -123,16 +123,21 @@ function checkContext(context) {
     if (!/^[A-Za-z0-9.-]{1,255}$/.test(context)) throw new PushcryptError("wrong-topic");
 }
 
+const ENVELOPE = Buffer.from("pushcrypt/1 envelope\0"), SIGNATURE = Buffer.from("pushcrypt/1 signature\0");
+/** The last text, usually a sealer's topic, and its bytes. */
+let last = { text: "", bytes: Buffer.alloc(2) };
+
 function lp16(text) {
-    return Buffer.concat([Buffer.of(text.length >> 8, text.length), Buffer.from(text)]);
+    if (last.text !== text) last = { text, bytes: Buffer.concat([Buffer.of(text.length >> 8, text.length), Buffer.from(text)]) };
+    return last.bytes;
 }
 
 function envelopeInfo(header, context) {
-    return Buffer.concat([Buffer.from("pushcrypt/1 envelope\0"), header, lp16(context)]);
+    return Buffer.concat([ENVELOPE, header, lp16(context)]);
 }
 
 function signed(header, enc, recipient, sender, context, contentHash) {
-    return Buffer.concat([Buffer.from("pushcrypt/1 signature\0"), header, enc, recipient, sender, lp16(context), contentHash]);
+    return Buffer.concat([SIGNATURE, header, enc, recipient, sender, lp16(context), contentHash]);
 }
 
 module.exports = {

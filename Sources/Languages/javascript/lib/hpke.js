@@ -11,9 +11,16 @@ const { X25519, publicKey, rawPublic, secretKey } = require("./keys.js");
 const KEM_SUITE = "KEM\x00\x20";
 const HPKE_SUITE = "HPKE\x00\x20\x00\x01\x00\x03";
 const TAG = 16;
-// For HMAC an empty salt and 32 zero bytes are the same key, and Node is slower with a text.
-const NO_SALT = Buffer.alloc(32);
-const PSK_ID_HASH = labeledExtract(HPKE_SUITE, NO_SALT, "psk_id_hash", "");
+// For HMAC an empty salt and 32 zero bytes are the same key. Bytes, here and below, because Node is slower with texts.
+const NO_SALT = Buffer.alloc(32), NOTHING = Buffer.alloc(0), COUNTER = Buffer.of(1);
+// The labels as they are hashed: the length of what is expanded, the version, the suite and the name.
+const label = (suite, name, length = "") => Buffer.from(`${length}HPKE-v1${suite}${name}`, "latin1");
+const DKP_PRK = label(KEM_SUITE, "dkp_prk"), EAE_PRK = label(KEM_SUITE, "eae_prk");
+const SK = label(KEM_SUITE, "sk", "\x00\x20"), SHARED_SECRET = label(KEM_SUITE, "shared_secret", "\x00\x20");
+const INFO_HASH = label(HPKE_SUITE, "info_hash"), SECRET = label(HPKE_SUITE, "secret");
+const KEY = label(HPKE_SUITE, "key", "\x00\x20"), BASE_NONCE = label(HPKE_SUITE, "base_nonce", "\x00\x0c");
+// The mode, 0 for base, and the hash of the empty psk_id, with which every key schedule's context begins.
+const PSK_ID_HASH = Buffer.concat([Buffer.of(0), labeledExtract(NO_SALT, label(HPKE_SUITE, "psk_id_hash"), NOTHING)]);
 
 /** An encryption context at sequence number 0, for one message. */
 class Context {
@@ -51,7 +58,7 @@ function setupBaseS(recipient, info, ikmE) {
 }
 
 function deriveKey(ikm) {
-    return labeledExpand(KEM_SUITE, labeledExtract(KEM_SUITE, NO_SALT, "dkp_prk", ikm), "sk", "", 32);
+    return labeledExpand(labeledExtract(NO_SALT, DKP_PRK, ikm), SK, NOTHING);
 }
 
 /** The recipient's context. The KEM context is enc as received [O-4.1]. */
@@ -74,26 +81,22 @@ function dh(secret, raw) {
 }
 
 function extractAndExpand(dh, kemContext) {
-    const eaePRK = labeledExtract(KEM_SUITE, NO_SALT, "eae_prk", dh);
-    return labeledExpand(KEM_SUITE, eaePRK, "shared_secret", kemContext, 32);
+    return labeledExpand(labeledExtract(NO_SALT, EAE_PRK, dh), SHARED_SECRET, kemContext);
 }
 
 function keySchedule(sharedSecret, info) {
-    const infoHash = labeledExtract(HPKE_SUITE, NO_SALT, "info_hash", info);
-    const context = Buffer.concat([Buffer.of(0), PSK_ID_HASH, infoHash]);
-    const secret = labeledExtract(HPKE_SUITE, sharedSecret, "secret", "");
-    const key = labeledExpand(HPKE_SUITE, secret, "key", context, 32);
-    return new Context(key, labeledExpand(HPKE_SUITE, secret, "base_nonce", context, 12));
+    const context = Buffer.concat([PSK_ID_HASH, labeledExtract(NO_SALT, INFO_HASH, info)]);
+    const secret = labeledExtract(sharedSecret, SECRET, NOTHING);
+    return new Context(labeledExpand(secret, KEY, context), labeledExpand(secret, BASE_NONCE, context).subarray(0, 12));
 }
 
-function labeledExtract(suite, salt, label, ikm) {
-    return createHmac("sha256", salt).update("HPKE-v1" + suite + label).update(ikm).digest();
+function labeledExtract(salt, label, ikm) {
+    return createHmac("sha256", salt).update(label).update(ikm).digest();
 }
 
-/** At most 32 bytes, so only the first block of HKDF-Expand is needed. */
-function labeledExpand(suite, prk, label, info, length) {
-    const prefix = String.fromCharCode(0, length) + "HPKE-v1" + suite + label;
-    return createHmac("sha256", prk).update(prefix).update(info).update("\x01").digest().subarray(0, length);
+/** At most 32 bytes, so only the first block of HKDF-Expand is needed. The caller cuts it to its length. */
+function labeledExpand(prk, label, info) {
+    return createHmac("sha256", prk).update(label).update(info).update(COUNTER).digest();
 }
 
 module.exports = {

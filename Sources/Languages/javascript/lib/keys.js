@@ -116,6 +116,8 @@ function polymod(kind, values) {
 
 /** Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero. */
 function checkDeviceKey(key) {
+    // None of those has another last byte, and numbers cost as much as a hash.
+    if (key[31] !== 0 && key[31] !== 0x57 && key[31] < 0x7f) return;
     const u = integer(key);
     if (u >= P || SMALL_ORDER_U.includes(u)) throw new PushcryptError("weak-key");
 }

@@ -73,7 +73,7 @@ function prepare(message) {
     }
 
     const timeToLive = message.sealedLife ?? sealedTimeToLive(message.timeToLive, sentAt, pushType);
-    const inner = Buffer.alloc(bucket);
+    const inner = Buffer.allocUnsafe(bucket).fill(0);
     sender.id.copy(inner, 0);
     inner[CONTENT] = statements.length > 0 ? STATEMENTS : PAYLOAD;
     inner.writeBigUInt64BE(sentAt, 85);
