@@ -5,7 +5,7 @@ from dataclasses import replace
 import bytes_on_disk, program
 from checker import KEY_FILE, Bounds, Facts
 from program import Failure
-from scene import APP, Life
+from scene import APP, PHONE, Life
 
 IMPORTED = 200
 
@@ -362,6 +362,68 @@ def restore_over(root):
         may_be_done=True)
 
 
+# MARK: Suite 2
+
+def changing_over(root):
+    """A phone with two generations of suite 1 has made one of suite 2."""
+    life = grown(root)
+    life.must(life.phone, "rotate", "device", "--post-quantum")
+    return life.note()
+
+
+def made_of_suite_2(make, root):
+    case = make(root)
+    arguments = (*case.arguments, "--post-quantum")
+    return replace(case, name=f"{case.name}-suite-2", arguments=arguments, says=b"pcrx1")
+
+
+def change_over_register(root):
+    """The provider accepts the new key; it seals to it or to the one before it, and the phone opens either."""
+    life = changing_over(root)
+    record = life.must(life.phone, "export", "device", "--json")
+    before = facts(life)
+    return Case(
+        "change-over-register", life, ("device", "add", PHONE, "--reply"), before, before, store="P", input=record,
+        says=b'"acknowledged"')
+
+
+def change_over_confirm(root):
+    life = changing_over(root)
+    life.register()
+    life.send(3)
+    before = facts(life)
+    return Case(
+        "change-over-confirm", life, ("rotate", "device", "--confirm", "--json"), before, replace(before, active=3),
+        says=b"pcrx1")
+
+
+def change_over_open(root):
+    """The first message to the new key makes it active."""
+    case = change_over_confirm(root)
+    return replace(
+        case, name="change-over-open", arguments=("open", "--json", "--request-id", "first"),
+        input=json.dumps(case.life.messages[-1].push).encode(), says=b'"outcome"')
+
+
+def log_out_suite_2(root):
+    """Keys of both suites, the last of them active, are destroyed."""
+    life = changing_over(root).confirm()
+    before = facts(life)
+    gone = frozenset().union(*(life.needles["device", generation] for generation in (1, 2, 3)))
+    return Case(
+        "log-out-suite-2", life, ("rotate", "device", "--purge", "--everything", "--json"), before,
+        replace(before, oldest=0, newest=0, active=0, messages=(), gone=gone), says=b"purged", may_be_done=True)
+
+
+# They need a command with X-Wing.
+SUITE_2 = {
+    "keygen-device-suite-2": functools.partial(made_of_suite_2, keygen_device),
+    "key-file-suite-2": functools.partial(made_of_suite_2, key_file),
+    "change-over": functools.partial(made_of_suite_2, rotate_device),
+    "change-over-register": change_over_register, "change-over-confirm": change_over_confirm,
+    "change-over-open": change_over_open, "log-out-suite-2": log_out_suite_2,
+}
+
 ALL = {
     "init": init, "init-passphrase": init_with_passphrase, "keygen-sender": keygen_sender,
     "keygen-device": keygen_device, "keygen-import": keygen_imported, "key-file": key_file, "device-import": device_import,
@@ -377,4 +439,4 @@ ALL = {
 
 
 def make(name, root):
-    return ALL[name](pathlib.Path(root))
+    return (ALL | SUITE_2)[name](pathlib.Path(root))

@@ -127,7 +127,7 @@ def whole_key_file(file, bounds):
     within("the key file", file.exists(), bounds.low.key_file, bounds.high.key_file)
     if file.exists():
         expect("the mode of the key file", oct(file.stat().st_mode & 0o777), "0o600")
-        if not re.fullmatch(rb"PCR-SECRET-1[0-9A-Z]{58}\n", file.read_bytes()):
+        if not re.fullmatch(rb"PCRX?-SECRET-1[0-9A-Z]{58}\n", file.read_bytes()):
             raise Failure(f"the key file is not whole: it has {file.stat().st_size} bytes")
 
 

@@ -3,7 +3,7 @@ import collections, os, pathlib, subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[2]
-PUSHCRYPT = str(CHECKOUT / ".build/release/pushcrypt")
+PUSHCRYPT = os.environ.get("PUSHCRYPT_PROGRAM") or str(CHECKOUT / ".build/release/pushcrypt")
 BUILT = CHECKOUT / ".build/faults"
 
 # Longer than any run: a command waits for others for five seconds.
@@ -33,6 +33,10 @@ def must(arguments, input=b"", environment=None):
     if done.exit != 0:
         raise Failure(f"{said(arguments)} ended with {done.exit}: {done.messages.decode()}")
     return done.output
+
+
+def has_suite_2():
+    return b"post-quantum" in must(["--version"])
 
 
 def said(arguments):
