@@ -56,8 +56,10 @@ def form(point, some):
 class Payloads:
     """Payloads as lists of tokens: joined they are minimal, and with white space between them another text of the same."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, buckets=BUCKETS, largest=2816):
+        """Of these buckets; `largest` is that of a push that is no call."""
         self.pool, self.some = Pool(seed), random.Random(seed)
+        self.buckets, self.largest = buckets, largest
 
     def string(self, longest=24):
         return '"' + self.pool.part(self.some.randrange(longest), self.some) + '"'
@@ -142,8 +144,8 @@ class Payloads:
         some = self.some
         push_type = some.choice(PUSH_TYPES)
         room = 1 + STATEMENT * statement_count if statement_count else 0
-        buckets = [bucket for bucket in BUCKETS if bucket - INNER - room > 200 or not room]
-        bucket = some.choice([bucket for bucket in buckets if push_type == "voip" or bucket <= 2816])
+        buckets = [bucket for bucket in self.buckets if bucket - INNER - room > 200 or not room]
+        bucket = some.choice([bucket for bucket in buckets if push_type == "voip" or bucket <= self.largest])
         tokens = self.tokens(push_type, bucket - INNER - room - some.choice((0, 0, 1, some.randrange(100))))
         return {
             "push-type": push_type,

@@ -103,7 +103,7 @@ def corrupted(push, some):
 
 def random_messages(seed):
     """Messages that fit suite 2, each with the number of its provider."""
-    payloads = messages.Payloads(f"suite 2 {seed}")
+    payloads = messages.Payloads(f"suite 2 {seed}", XWING_BUCKETS, LARGEST)
     while True:
         provider = payloads.some.choice((0, 0, 0, 1))
         message = payloads.message(provider)
