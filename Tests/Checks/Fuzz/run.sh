@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets under libFuzzer and the address sanitizer, and runs them. See README.md.
 # Usage: run.sh fuzz SECONDS [TARGET ...]      each target for so long, two at a time; adds a line for each to the ledger
-#        run.sh short                          replays the corpus and tries some thousand inputs more, for `make test`
+#        run.sh short [TARGET ...]             replays the corpus and tries some thousand inputs more, for `make test`
 #        run.sh minimise [TARGET ...]          puts what was found into the corpus: as few files as reach as much
 #        run.sh try TARGET FILE                runs one input
 #        run.sh figures                        prints the sums of the ledger
 # FUZZ_PROGRAMS names a folder with a copy of an earlier build, .build/fuzz/release/{Fuzz*,commit}; FUZZ_JOBS is the
-# number of targets to run at a time.
+# number of targets to run at a time, FUZZ_SECONDS the time of a short run, FUZZ_WORK the folder instead of .build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 here=Tests/Checks/Fuzz
-work=.build/fuzz
+work=${FUZZ_WORK:-.build/fuzz}
 logs=$work/logs
 ledger=$here/ledger.tsv
 programs=${FUZZ_PROGRAMS:-}
@@ -20,7 +20,7 @@ jobs=${FUZZ_JOBS:-2}
 table='arguments FuzzProgram 256
 attachment FuzzFormat 120
 batch FuzzProgram 512
-envelope FuzzProgram 600
+envelope FuzzProgram 2000
 formats FuzzFormat 300
 inner FuzzProgram 400
 json FuzzFormat 200
@@ -48,11 +48,12 @@ version() {
     echo "$commit"
 }
 
-# Builds the programs, optimised or, in half the time, not.
+# Builds the programs of some targets, optimised or, in half the time, not.
 build() {
     [ -z "$programs" ] || return 0
     local scratch=$1 optimisation=$2 product
-    for product in FuzzFormat FuzzProgram FuzzSend; do
+    shift 2
+    for product in $(for target; do grep "^$target " <<<"$table"; done | cut -d ' ' -f 2 | sort -u); do
         PUSHCRYPT_FUZZ=1 swift build -c release --scratch-path "$scratch" --product "$product" --quiet \
             -Xswiftc "$optimisation" -Xswiftc -enable-testing -Xswiftc -parse-as-library \
             -Xswiftc -sanitize=fuzzer,address -Xswiftc -Xfrontend -Xswiftc -function-sections
@@ -125,7 +126,7 @@ fuzz_one() {
 }
 
 short_one() {
-    run "$1" "$work/short/$1" -runs=20000 -max_total_time=2 -seed="${SEED:-1}" || return 1
+    run "$1" "$work/short/$1" -runs=20000 -max_total_time="${FUZZ_SECONDS:-2}" -seed="${SEED:-1}" || return 1
     echo "fuzz: $1: $(executions "$1")"
 }
 
@@ -135,6 +136,8 @@ minimise_one() {
     rm -rf "$new"
     mkdir -p "$new" "$work/corpus/$target" "$kept"
     "${command[@]}" -set_cover_merge=1 -use_counters=0 "$new" "$kept" "$work/corpus/$target" >"$logs/$target-merge.log" 2>&1
+    # They reach nothing without X-Wing.
+    find "$kept" -name 'suite-2-*' -exec cp {} "$new" \;
     rm -rf "${kept:?}"
     mv "$new" "$kept"
     echo "$target: $(find "$kept" -type f | wc -l) inputs"
@@ -176,7 +179,7 @@ fuzz)
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $all
     for target; do command_of "$target"; done
-    build "$work" -O
+    build "$work" -O "$@"
     commit=$(<"$programs/commit")
     status=0
     run_all fuzz_one "$@" || status=1
@@ -184,19 +187,20 @@ fuzz)
     exit $status
     ;;
 short)
-    build "$work-short" -Onone
-    rm -rf "$work/short"
-    # shellcheck disable=SC2086
-    run_all short_one $all
-    ;;
-minimise)
-    build "$work" -O
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $all
+    build "$work-short" -Onone "$@"
+    rm -rf "$work/short"
+    run_all short_one "$@"
+    ;;
+minimise)
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $all
+    build "$work" -O "$@"
     run_all minimise_one "$@"
     ;;
 try)
-    build "$work" -O
+    build "$work" -O "$1"
     command_of "$1"
     exec "${command[@]}" "$2"
     ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests against libsodium 1.0.22, which has X-Wing: those of suite 2, which `make test` skips on earlier ones, and the
-# others; then messages of suite 2 in both directions, 2,000 or COUNT. Fetches it from Debian's unstable suite, and builds in .build/pq,
-# beside the other builds.
+# others; then the fuzz targets that take keys or envelopes of suite 2, for some seconds, and messages of it in both directions, 2,000 or
+# COUNT. Fetches it from Debian's unstable suite, and builds in .build/pq, beside the other builds.
 # Usage: post-quantum.sh             everything; COUNT=100000 as many messages as `make test-interop`
 #        post-quantum.sh FILTER      only tests whose names match a regular expression
 set -euo pipefail
@@ -41,6 +41,15 @@ swift test --skip-build --scratch-path .build/pq -Xlinker -rpath -Xlinker "$pref
 grep -aE '^SKIPPED' .build/pq-test.log | sort -u || true
 if grep -aqE '^(✘|error:)' .build/pq-test.log; then exit 1; fi
 [ $# -eq 0 ] || exit 0
+
+if command -v strace >/dev/null; then
+    PYTHONDONTWRITEBYTECODE=1 Tests/Checks/Faults/kill_points.py suite-2
+else
+    echo 'SKIPPED: commands of suite 2, killed at every system call: strace is missing'
+fi
+
+echo 'fuzz targets, with libsodium 1.0.22'
+LD_LIBRARY_PATH=$prefix/lib FUZZ_WORK=.build/pq-fuzz FUZZ_SECONDS=10 Tests/Checks/Fuzz/run.sh short batch envelope inner keys row
 
 python=.build/interop/bin/python
 [ -x "$python" ] || python=python3

@@ -9,6 +9,10 @@ package enum KnownKeys {
 
     package static let device = deviceKey(0x11)
     package static let otherDevice = deviceKey(0x12)
+    /// A key of suite 2, where libsodium has X-Wing.
+    package static let postQuantum = CipherSuite.xwing.isSupported ? deviceKey(0x13, .xwing) : nil
+    /// All three, without the last where there is none.
+    package static let devices = [device, otherDevice] + (postQuantum.map { [$0] } ?? [])
 
     /// A sender's key for each number.
     package static func sender(_ number: UInt8) -> SenderKey {
@@ -25,9 +29,9 @@ package enum KnownKeys {
     /// The bytes of the first device key's secret.
     package static let deviceScalar = Bytes(repeating: 0x11, count: 32)
 
-    private static func deviceKey(_ byte: UInt8) -> DeviceKey {
+    private static func deviceKey(_ byte: UInt8, _ suite: CipherSuite = .x25519) -> DeviceKey {
         let scalar = Bytes(repeating: byte, count: 32)
-        return known { () throws(KeyError) in try DeviceKey(scalar: scalar.span) }
+        return known { () throws(KeyError) in try DeviceKey(scalar: scalar.span, suite) }
     }
 
     /// Unwraps a result that cannot fail for the literals here.

@@ -8,8 +8,8 @@ import PushcryptKeyStore
 /// The lines of a batch: each has one answer, which is JSON, keeps the line's own keys and no secret; and what was sealed opens to
 /// what was given.
 ///
-/// Input: how the batch is told to answer, then its lines. The bytes 0x01 to 0x08 and 0x0E stand for texts that no mutation would
-/// find, the last two of them for the texts of the secret keys.
+/// Input: how the batch is told to answer, then its lines. The bytes 0x01 to 0x08, 0x0E and 0x0F stand for texts that no mutation
+/// would find, 0x08 and 0x0E for the texts of the secret keys, 0x0F for a public key of suite 2.
 struct BatchTarget: FuzzTarget {
     static let name = "batch"
 
@@ -17,9 +17,13 @@ struct BatchTarget: FuzzTarget {
     private let opener: Opener
     private let words: [UInt8: Bytes]
     private let secrets: [Bytes]
+    /// The devices whose messages the opener opens, by id or by key.
+    private let recipients: [String]
 
     init() {
         let (sender, device) = (KnownKeys.sender(1), KnownKeys.device)
+        let postQuantum = KnownKeys.postQuantum.map { [$0] } ?? []
+        recipients = ["phone"] + postQuantum.map { "\($0.publicKey)" }
         keys = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
             _ = try store.importSenderKey(sender, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
@@ -29,7 +33,7 @@ struct BatchTarget: FuzzTarget {
             return try SealingKeys(following: store, .named(nil))
         }
         let trust = SenderTrust(pinned: [sender.publicKey])
-        opener = Opener(topic: KnownKeys.topic, deviceKeys: [device], trust: trust)
+        opener = Opener(topic: KnownKeys.topic, deviceKeys: [device] + postQuantum, trust: trust)
         let sealed = KnownKeys.known { () throws(SealError) in
             try Sealer(sender: sender, topic: KnownKeys.topic).seal(
                 #"{"aps":{"alert":"Hello"}}"#.utf8, to: device.publicKey, at: KnownKeys.now)
@@ -43,6 +47,7 @@ struct BatchTarget: FuzzTarget {
             0x06: Bytes(repeating: UInt8(ascii: "["), count: 33),
             0x07: Bytes(repeating: UInt8(ascii: "x"), count: 2500),
             0x08: secrets[0], 0x0e: secrets[1],
+            0x0f: Bytes((recipients.last ?? "").utf8),
         ]
     }
 
@@ -114,7 +119,8 @@ struct BatchTarget: FuzzTarget {
     private func checkSealed(_ answer: JSONValue, of line: Bytes) {
         guard answer["error"] == nil, answer["unencrypted"] == nil, answer["shortened"] == nil,
             let given = (try? JSONDocument(parsing: line, maximumDepth: 33))?.root,
-            given["to"]?.string == "phone" || given["to-user"]?.string == "alice", given["topic"] == nil
+            given["to"]?.string.map(recipients.contains) == true || given["to-user"]?.string == "alice",
+            given["topic"] == nil
         else { return }
         guard let payload = answer["payload"]?.minified(), let opened = try? opener.open(payload, at: KnownKeys.now)
         else { fail("batch: what was sealed opens") }

@@ -6,7 +6,7 @@ import PushcryptReceiver
 
 /// The text of an envelope: it has one form, nothing opens but the genuine ones, and what does not open changes nothing.
 ///
-/// Input: what it is, then a text, edits of a genuine text, edits of the bytes of one, or a push in which a byte below 0x09
+/// Input: what it is, then a text, edits of a genuine text, edits of the bytes of one, or a push in which a byte of `words`
 /// stands for a genuine text.
 struct EnvelopeTarget: FuzzTarget {
     static let name = "envelope"
@@ -14,18 +14,28 @@ struct EnvelopeTarget: FuzzTarget {
     private let opener: Opener
     private let store: SQLiteKeyStore
     private let receiver: NotificationReceiver
-    private let genuine: [Bytes]
+    /// Those of suite 1, then those of suite 2, if there are any.
+    private let genuine: [[Bytes]]
+    /// The bytes that stand for genuine texts in a push: 0x00 to 0x07 for those of suite 1, 0x0e to 0x14 for those of suite 2.
+    private let words: [UInt8: Bytes]
 
     init() {
         let sender = KnownKeys.sender(1)
         opener = Opener(
-            topic: KnownKeys.topic, deviceKeys: [KnownKeys.device, KnownKeys.otherDevice],
-            trust: SenderTrust(pinned: [sender.publicKey]))
-        genuine = Self.envelopes(by: sender)
+            topic: KnownKeys.topic, deviceKeys: KnownKeys.devices, trust: SenderTrust(pinned: [sender.publicKey]))
+        genuine = [KnownKeys.device, KnownKeys.postQuantum].compactMap { device in
+            device.map { Self.envelopes(to: $0.publicKey, by: sender) }
+        }
+        words = Dictionary(
+            uniqueKeysWithValues: zip([0x00, 0x0e] as [UInt8], genuine).flatMap { first, texts in
+                texts.enumerated().map { (first + UInt8($0.offset), $0.element) }
+            })
         store = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
-            _ = try store.importDeviceKey(
-                KnownKeys.device, named: "phone", topic: KnownKeys.topic, at: KnownKeys.now)
+            for (name, device) in zip(["phone", "newer"], [KnownKeys.device, KnownKeys.postQuantum]) {
+                guard let device else { continue }
+                _ = try store.importDeviceKey(device, named: name, topic: KnownKeys.topic, at: KnownKeys.now)
+            }
             try store.trustSender(sender.publicKey, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
             return store
         }
@@ -35,17 +45,17 @@ struct EnvelopeTarget: FuzzTarget {
     }
 
     /// One envelope for each bucket, the same in every run.
-    private static func envelopes(by sender: SenderKey) -> [Bytes] {
+    private static func envelopes(to device: DevicePublicKey, by sender: SenderKey) -> [Bytes] {
         let sealer = Sealer(sender: sender, topic: KnownKeys.topic)
-        return Bucket.all(.x25519).map { bucket in
+        return Bucket.all(device.suite).map { bucket in
             var options = Sealer.Options()
-            if bucket == Bucket.largest(.x25519) { options.pushType = .voip }
+            if bucket > Bucket.largestForAlert(device.suite) { options.pushType = .voip }
             let filler = String(repeating: "x", count: bucket - InnerPlaintext.body - 60)
             let payload = Bytes(#"{"aps":{"alert":{"title":"Hello","body":"\#(filler)"}}}"#.utf8)
             let random = Bytes(repeating: UInt8(truncatingIfNeeded: bucket >> 8), count: 32)
             let sealed = KnownKeys.known { () throws(SealError) in
                 try sealer.seal(
-                    bytes: payload, to: KnownKeys.device.publicKey, at: KnownKeys.now, options: options,
+                    bytes: payload, to: device, at: KnownKeys.now, options: options,
                     randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span))
             }
             return Bytes(sealed.envelope.text.utf8)
@@ -55,7 +65,9 @@ struct EnvelopeTarget: FuzzTarget {
     func run(_ input: Bytes) {
         var choices = Choices(input)
         let form = choices.byte()
-        var text = genuine[Int(form >> 2) % genuine.count]
+        let number = Int(form >> 2)
+        let texts = genuine[number >> 3 & 1 < genuine.count ? number >> 3 & 1 : 0]
+        var text = texts[number % texts.count]
         switch form & 3 {
         case 0: check(choices.rest())
         case 1:
@@ -65,26 +77,28 @@ struct EnvelopeTarget: FuzzTarget {
             guard var bytes = Base64URL.decode(text.span) else { fail("envelope: a genuine text decodes") }
             bytes.edit(&choices)
             check(Bytes(Base64URL.string(bytes.span).utf8))
-        default: receive(Bytes(choices.rest().flatMap { $0 < genuine.count ? genuine[Int($0)] : [$0] }))
+        default: receive(Bytes(choices.rest().flatMap { words[$0] ?? [$0] }))
         }
     }
 
     private func check(_ text: Bytes) {
         guard let envelope = try? Envelope(text: text.span) else {
-            require(!genuine.contains(text), "envelope: a genuine envelope is one")
+            require(!isGenuine(text), "envelope: a genuine envelope is one")
             return
         }
         require(Bytes(envelope.text.utf8) == text, "envelope: an envelope has one text")
         let isOpened = (try? opener.open(envelope, at: KnownKeys.now)) != nil
-        require(isOpened == genuine.contains(text), "envelope: genuine envelopes open, and no others")
+        require(isOpened == isGenuine(text), "envelope: genuine envelopes open, and no others")
     }
+
+    private func isGenuine(_ text: Bytes) -> Bool { genuine.contains { $0.contains(text) } }
 
     private func receive(_ push: Bytes) {
         let before = changes
         let reception = receiver.receive(push, requestID: nil, at: KnownKeys.now)
         require(changes == before, "envelope: a push that brings no rotation changes nothing in the store")
         let envelope = try? ReceivedPush(push).envelope()
-        let isGenuine = envelope.map { genuine.contains(Bytes($0.text.utf8)) } ?? false
+        let isGenuine = envelope.map { self.isGenuine(Bytes($0.text.utf8)) } ?? false
         if case .fallback = reception.delivery.outcome {
             require(!isGenuine, "envelope: a push with a genuine envelope opens")
         } else {

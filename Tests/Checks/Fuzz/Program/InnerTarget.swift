@@ -7,8 +7,8 @@ import PushcryptReceiver
 /// The inner plaintext: encrypted and signed by the harness, rightly or not, it is opened exactly when the format says so, is
 /// refused with the code that the format gives, and what is refused has no effect.
 ///
-/// Input: bucket and signer, clock and what is wrong with the signature, which statements come before the payload and who opens;
-/// then the content from its type on.
+/// Input: bucket and signer, clock and what is wrong with the signature, which statements come before the payload, who opens and the
+/// suite; then the content from its type on.
 struct InnerTarget: FuzzTarget {
     static let name = "inner"
 
@@ -16,18 +16,31 @@ struct InnerTarget: FuzzTarget {
         0, 1, 86_400_000, -86_400_000, 2_592_000_000, 5_184_000_001, -1, 3_000_000_000,
     ]
 
-    private let channel = SealedChannel()
     private let scene = RotationScene()
-    private let opener: Opener
-    private let phone: RecordingPhone
-    private let receiver: NotificationReceiver
+    private let phones: [Phone]
+
+    /// A device with one key, and the way to it.
+    private struct Phone {
+        let suite: CipherSuite
+        let channel: SealedChannel
+        let opener: Opener
+        let recording: RecordingPhone
+        let receiver: NotificationReceiver
+
+        init(_ key: DeviceKey, _ trust: SenderTrust) {
+            suite = key.publicKey.suite
+            channel = SealedChannel(to: key.publicKey)
+            opener = Opener(topic: KnownKeys.topic, deviceKeys: [key], trust: trust)
+            recording = RecordingPhone(key, topic: KnownKeys.topic, trust: trust)
+            // Without a replay guard, so that every copy of a message is new.
+            let replay = ReplayFile.open(in: "/nonexistent", at: KnownKeys.now)
+            receiver = NotificationReceiver(keys: recording, effects: recording, replay: replay, topic: nil)
+        }
+    }
 
     init() {
-        opener = Opener(topic: KnownKeys.topic, deviceKeys: [KnownKeys.device], trust: scene.trust)
-        phone = RecordingPhone(KnownKeys.device, topic: KnownKeys.topic, trust: scene.trust)
-        // Without a replay guard, so that every copy of a message is new.
-        let replay = ReplayFile.open(in: "/nonexistent", at: KnownKeys.now)
-        receiver = NotificationReceiver(keys: phone, effects: phone, replay: replay, topic: nil)
+        let trust = scene.trust
+        phones = [KnownKeys.device, KnownKeys.postQuantum].compactMap { $0.map { Phone($0, trust) } }
     }
 
     func run(_ input: Bytes) {
@@ -38,14 +51,17 @@ struct InnerTarget: FuzzTarget {
         let count = Int(third & 7) <= RotationStatement.maximumPerMessage ? Int(third & 7) : 0
         let statements = (0..<count).map { _ in scene.statements[choices.number(below: scene.statements.count)] }
 
+        let phone = phones[Int(third >> 4 & 1) % phones.count]
         let signer = scene.senders[Int(first >> 4) % scene.senders.count]
-        var inner = content(&choices, statements, isFitted: first & 8 != 0, bucket: Bucket.all(.x25519)[Int(first & 7)])
-        let isSigned = sign(&inner, signer, fault: second >> 3 & 7)
+        let buckets = Bucket.all(phone.suite)
+        var inner = content(
+            &choices, statements, isFitted: first & 8 != 0, bucket: buckets[Int(first & 7) % buckets.count])
+        let isSigned = sign(&inner, signer, phone.channel, fault: second >> 3 & 7)
         if second & 0x40 != 0 { inner[choices.number(below: KeyID.length)] ^= 1 }
 
         let expected = InnerModel(inner: inner, signer: isSigned ? signer.publicKey : nil, trust: scene.trust, now: now)
-        let envelope = channel.envelope(of: inner)
-        switch third & 8 == 0 ? open(envelope, at: now) : receive(envelope, at: now) {
+        let envelope = phone.channel.envelope(of: inner)
+        switch third & 8 == 0 ? open(envelope, phone, at: now) : receive(envelope, phone, at: now) {
         case .opened(let opened):
             require(expected.code == nil, "inner: refused with \(expected.code?.description ?? "")")
             require(opened.sender == signer.publicKey, "inner: the sender is who signed")
@@ -62,26 +78,26 @@ struct InnerTarget: FuzzTarget {
         case refused(String)
     }
 
-    private func open(_ envelope: Envelope, at now: Timestamp) -> Outcome {
+    private func open(_ envelope: Envelope, _ phone: Phone, at now: Timestamp) -> Outcome {
         do throws(OpenError) {
-            return .opened(try opener.open(envelope, at: now))
+            return .opened(try phone.opener.open(envelope, at: now))
         } catch {
             return .refused(error.code.description)
         }
     }
 
     /// Opens as a phone does, which lets a message that has opened take effect.
-    private func receive(_ envelope: Envelope, at now: Timestamp) -> Outcome {
-        phone.settled = nil
+    private func receive(_ envelope: Envelope, _ phone: Phone, at now: Timestamp) -> Outcome {
+        phone.recording.settled = nil
         let push = Bytes(#"{"ENCRYPTED_DATA":"\#(envelope.text)"}"#.utf8)
-        let delivery = receiver.receive(push, requestID: nil, at: now).delivery
+        let delivery = phone.receiver.receive(push, requestID: nil, at: now).delivery
         switch delivery.outcome {
         case .opened, .dropped:
             guard let opened = delivery.opened else { fail("inner: an opened push has its notification") }
-            require(phone.settled == opened.statements, "inner: what a message has brought takes effect")
+            require(phone.recording.settled == opened.statements, "inner: what a message has brought takes effect")
             return .opened(opened)
         case .fallback(let reason):
-            require(phone.settled == nil, "inner: what was refused has no effect")
+            require(phone.recording.settled == nil, "inner: what was refused has no effect")
             return .refused(reason.code)
         case .openedWithoutAttachment, .passed, .suppressed, .withdrawn:
             fail("inner: a sealed push is opened or refused")
@@ -117,7 +133,7 @@ struct InnerTarget: FuzzTarget {
     }
 
     /// Signs, and tells whether rightly.
-    private func sign(_ inner: inout Bytes, _ signer: SenderKey, fault: UInt8) -> Bool {
+    private func sign(_ inner: inout Bytes, _ signer: SenderKey, _ channel: SealedChannel, fault: UInt8) -> Bool {
         let key = signer.publicKey
         let message =
             switch fault {

@@ -60,11 +60,18 @@ struct RowScene {
             try device.moved(to: .retiring, retiresAt: now, keys)
         }
         // The primary key, the public key, generation, state and the sealed secret.
+        let columns = [0, 3, 5, 6, 9]
         add(
             device, retiring,
             DeviceKeyRow(
                 id: 2, name: "bob", topic: nil, key: KnownKeys.otherDevice, generation: 7, state: .pending,
-                createdAt: now, keys: keys), secretColumns: [0, 3, 5, 6, 9])
+                createdAt: now, keys: keys), secretColumns: columns)
+        if let key = KnownKeys.postQuantum {
+            add(
+                DeviceKeyRow(
+                    id: 3, name: "alice", topic: topic, key: key, generation: 2, state: .pending, createdAt: now,
+                    keys: keys), secretColumns: columns)
+        }
         let senders = (1...2 as ClosedRange<UInt8>).map { number in
             SenderKeyRow(
                 id: Int64(number), name: "provider \(number)", topic: number == 1 ? topic : nil,
@@ -109,6 +116,15 @@ struct RowScene {
         add(
             RemovedDeviceRow(RemovedDevice(id: "phone1", removedAt: now, reason: "unregistered")),
             RemovedDeviceRow(RemovedDevice(id: "phone3", removedAt: now)))
+        // Of suite 2, which every build stores.
+        let bytes = Bytes(repeating: 0, count: 1184) + [9] + Bytes(repeating: 0, count: 31)
+        let key = KnownKeys.known { () throws(KeyError) in try DevicePublicKey(bytes: bytes.span) }
+        add(
+            DeviceRow(
+                DeviceRecord(
+                    id: "phone4", user: nil, publicKey: key, topic: topic, generation: 1, createdAt: now,
+                    updatedAt: now,
+                    pinnedSender: nil, suites: [1, 2], appVersion: nil, recoveryKeys: [])))
     }
 
     // MARK: Reading
