@@ -1,5 +1,5 @@
 """The commands that change a store, each with what the stores are before it and after it."""
-import contextlib, dataclasses, functools, json, pathlib, shutil
+import contextlib, dataclasses, functools, json, pathlib, re, shutil, subprocess
 from dataclasses import replace
 
 import bytes_on_disk, program
@@ -313,7 +313,8 @@ BACKUP = "--key", "{root}/store.key.backup", "{root}/keystore.backup"
 
 
 class Backup(Case):
-    """There is a backup with its key, or neither, and at most the backup if it was killed between both."""
+    """There is a backup with its key, or neither, and at most the backup if it was killed between both. If the key has still its
+    first name, `restore` refuses it, and says what to do."""
 
     def repeat(self, stores):
         backup, key = stores.root / "keystore.backup", stores.root / "store.key.backup"
@@ -321,6 +322,12 @@ class Backup(Case):
             raise Failure("there is a key without its backup")
         if backup.exists():
             key = key if key.exists() else stores.provider / "store.key"
+            if key.stat().st_nlink > 1:
+                refused = stores.run(stores.root / "R", "restore", backup, "--key", key).messages.decode()
+                advice = re.search(r"; run: (cp -p .* && mv .*)", refused)
+                if not advice:
+                    raise Failure(f"a key with two names: {refused}")
+                subprocess.run(advice[1], shell=True, check=True)
             stores.must(stores.root / "R", "restore", backup, "--key", key)
             stores.must(stores.root / "R", "doctor")
             shutil.rmtree(stores.root / "R")
