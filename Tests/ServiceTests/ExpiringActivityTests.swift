@@ -85,6 +85,8 @@ import Waiting
         #expect(await gate.hasVisitors())
         if hadTime { system.answer(isExpired: false) }
         system.answer(isExpired: true)
+        await eventually { told.asked > 0 }
+        gate.open()
         try await work.value
         #expect(await eventually { system.ended == (hadTime ? 2 : 1) })
         #expect(told.asked == 1)
@@ -102,7 +104,7 @@ import Waiting
         try file.keep(openedWith: pending.publicKey, statements: [], topic: try Topic("com.example.app"), at: now)
         let expired = ExpiringActivity { _, block in
             Thread.detachNewThread { block(true) }
-            while !file.interruption.isStopped { usleep(1000) }
+            for _ in 0..<10_000 where !file.interruption.isStopped { usleep(1000) }
         }
         let error = #expect(throws: KeyStoreError.self) {
             try AppGroup.merge(file, into: keys, at: now, expired)
