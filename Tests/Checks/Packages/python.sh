@@ -23,6 +23,16 @@ install() {
     } >"$root/log" 2>&1 || { tail -n 30 "$root/log" >&2; fail "it cannot be installed: $root/log"; }
 }
 
+# The README's other example, with a store.
+run_filter() (
+    cd "$root/readme"
+    PATH=$OLDPWD/.build/release:$PATH
+    pushcrypt --store P init >/dev/null 2>hint
+    pushcrypt --store P keygen sender --topic com.example.app >/dev/null
+    pushcrypt --store P device add phone1 - <phone.pub >/dev/null
+    [[ $(venv/bin/python many.py) =~ ^0a1b\ [A-Za-z0-9_-]{32}$ ]] || fail 'the filter of the README'
+)
+
 check() {
     local version
     version=$(Sources/Packaging/version.sh python)
@@ -37,6 +47,7 @@ check() {
     # As its user would: `pip install pushcrypt` without a network finds the artefact.
     Tests/Checks/Packages/readme.sh Sources/Languages/python/README.md "$root/readme" PATH="$PWD/.build/release:$PATH" \
         PIP_NO_INDEX=1 PIP_FIND_LINKS="$wheels $root/dist" PIP_DISABLE_PIP_VERSION_CHECK=1
+    run_filter
     "$tools/mypy" --strict --python-executable "$environment/bin/python" --cache-dir "$root/mypy" --package pushcrypt >"$root/types" ||
         { cat "$root/types" >&2; fail 'types'; }
     "$tools/mypy" --strict --python-executable "$environment/bin/python" --cache-dir "$root/mypy" "$root"/readme/*.py \

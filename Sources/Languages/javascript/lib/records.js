@@ -160,7 +160,7 @@ function formatDeviceRecord(given) {
         given, ["deviceID", "publicKey", "suites", "topic", "generation", "created", "sender", "recoveryKeys", "appVersion"], "formatDeviceRecord",
     );
     const key_id = keys.keyID(keys.X25519, keys.parseKey(string(publicKey, "publicKey"), keys.DEVICE_PUBLIC)).toString("hex");
-    const recovery = recoveryKeys.length > 0 ? recoveryKeys : undefined;
+    const recovery = some(recoveryKeys, "recoveryKeys");
     return written(parseDeviceRecord, { device: deviceID, public_key: publicKey, key_id, suite: 1, suites, topic, generation, created, sender, recovery, app_version: appVersion });
 }
 
@@ -169,7 +169,7 @@ function formatSenderRecord(given) {
         given, ["publicKey", "topic", "generation", "created", "recoveryKeys"], "formatSenderRecord",
     );
     const key_id = keys.keyID(keys.ED25519, keys.parseKey(string(publicKey, "publicKey"), keys.SENDER_PUBLIC)).toString("hex");
-    return written(parseSenderRecord, { public_key: publicKey, key_id, topic, generation, created, recovery: recoveryKeys.length > 0 ? recoveryKeys : undefined });
+    return written(parseSenderRecord, { public_key: publicKey, key_id, topic, generation, created, recovery: some(recoveryKeys, "recoveryKeys") });
 }
 
 function formatReply(given) {
@@ -177,12 +177,18 @@ function formatReply(given) {
         given, ["acknowledged", "refused", "sender", "recoveryKeys", "foreign"], "formatReply",
     );
     return written(parseReply, {
-        version: 1, acknowledged, refused, sender, recovery: recoveryKeys.length > 0 ? recoveryKeys : undefined, foreign: foreign.length > 0 ? foreign : undefined,
+        version: 1, acknowledged, refused, sender, recovery: some(recoveryKeys, "recoveryKeys"), foreign: some(foreign, "foreign"),
     });
 }
 
+/** An array, which is left out if it is empty. */
+function some(values, what) {
+    return array(values, what).length > 0 ? values : undefined;
+}
+
+/** Refuses what JSON would leave out or write as another value, such as a generation that is not a number. */
 function written(parse, members) {
-    const text = Buffer.from(JSON.stringify(present(members)));
+    const text = json(present(members), MALFORMED);
     parse(text);
     return text.toString();
 }
@@ -194,12 +200,16 @@ function checkRegistration(record, given) {
     const { user, held = null, sameKey = null, replace = false, ownKeys } = options(
         given, ["user", "held", "sameKey", "replace", "ownKeys"], "checkRegistration",
     );
+    if (typeof record?.publicKey !== "string" || !Number.isSafeInteger(record.generation) || !Array.isArray(record.recoveryKeys)) {
+        throw new TypeError("the record must be what parseDeviceRecord has returned");
+    }
     if (user !== null) string(user, "user");
+    if (ownKeys !== undefined) array(ownKeys, "ownKeys").forEach((key) => string(key, "one of ownKeys"));
     checkHeld(held, sameKey);
     const heldUser = held?.user ?? null;
     if (!boolean(replace, "replace")) checkAgainst(record, held, heldUser, user);
     if (sameKey !== null && (sameKey.user === null || sameKey.user !== (user ?? heldUser))) throw new PushcryptError("key-taken");
-    const isOwn = (key) => ownKeys === undefined || array(ownKeys, "ownKeys").includes(key);
+    const isOwn = (key) => ownKeys === undefined || ownKeys.includes(key);
     const foreign = [];
     if (record.sender !== undefined && !isOwn(record.sender)) foreign.push("sender");
     if (!record.recoveryKeys.every(isOwn)) foreign.push("recovery");
@@ -234,6 +244,10 @@ function checkAgainst(record, held, heldUser, user) {
 /** What a phone trusts after a reply [D-12], [D-13], [D-20]. */
 function applyReply(reply, given) {
     const { publicKey, pinned = null, recoveryKeys = [], builtIn = [] } = options(given, ["publicKey", "pinned", "recoveryKeys", "builtIn"], "applyReply");
+    if (reply === null || typeof reply !== "object" || !Array.isArray(reply.recoveryKeys)) throw new TypeError("the reply must be what parseReply has returned");
+    if (pinned !== null) string(pinned, "pinned");
+    array(recoveryKeys, "recoveryKeys");
+    array(builtIn, "builtIn");
     const confirms = reply.acknowledged === string(publicKey, "publicKey");
     const pins = confirms && pinned === null && !builtIn.includes("sender") && reply.sender !== undefined;
     const takes = pins && recoveryKeys.length === 0 && !builtIn.includes("recovery");

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";
 import {
-    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, checkRegistration, formatDeviceRecord, formatReply,
+    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, applyReply, checkRegistration, formatDeviceRecord, formatReply,
     formatSenderRecord, open, parseDeviceRecord, parseReply, parseSenderRecord, recoveryStatement, rotationStatement, statementLine,
 } from "pushcrypt";
 
@@ -213,6 +213,23 @@ function* misusedRecords(publicKey, { publicKey: sender }) {
     yield ["another device without a user", refused(TypeError, () => checkRegistration(record, { user: alice, sameKey: { user_id: alice } }))];
     yield ["a misspelt registration", refused(TypeError, () => checkRegistration(record, { user: null, Held: held }))];
     yield ["a device of spaces", refused("malformed-record", () => formatDeviceRecord({ publicKey, deviceID: " " }))];
+    for (const [name, call] of Object.entries({
+        "a generation that is no number": () => formatDeviceRecord({ publicKey, generation: NaN }),
+        "a topic that is a symbol": () => formatDeviceRecord({ publicKey, topic: Symbol("a") }),
+        "a time that is none": () => formatSenderRecord({ publicKey: sender, created: new Date(NaN) }),
+    })) yield [name, refused("malformed-record", call)];
+    for (const [name, call] of Object.entries({
+        "recovery keys that are a number": () => formatDeviceRecord({ publicKey, recoveryKeys: 7 }),
+        "recovery keys that are null": () => formatReply({ acknowledged: publicKey, recoveryKeys: null }),
+        "foreign keys that are a text": () => formatReply({ acknowledged: publicKey, foreign: "sender" }),
+        "own keys that are a set": () => checkRegistration(record, { user: null, ownKeys: new Set([sender]) }),
+        "own keys that are none": () => checkRegistration(record, { user: null, ownKeys: null }),
+        "a record that was not parsed": () => checkRegistration({ public_key: publicKey }, { user: null }),
+        "a reply that was not parsed": () => applyReply({ acknowledged: publicKey }, { publicKey }),
+        "a reply that is a number": () => applyReply(7, { publicKey }),
+        "a pin that is true": () => applyReply(parseReply(formatReply({ acknowledged: publicKey })), { publicKey, pinned: true }),
+        "a built-in key as text": () => applyReply(parseReply(formatReply({ acknowledged: publicKey })), { publicKey, builtIn: "sender" }),
+    })) yield [name, refused(TypeError, call)];
     yield ["a reply of both kinds", refused("malformed-record", () => formatReply({ acknowledged: publicKey, refused: "key-taken" }))];
     yield ["a reply that is written", parseReply(formatReply({ acknowledged: publicKey, sender })).acknowledged === publicKey];
     yield ["a sender's record", parseSenderRecord(formatSenderRecord({ publicKey: sender, topic: "a" })).publicKey === sender];

@@ -9,8 +9,9 @@ import time
 from decimal import Decimal
 
 from pushcrypt import (
-    AnnouncedStatements, Code, DeviceKey, DevicePublicKey, FileOpener, Person, Placeholder, PushcryptError, RecoveryKey, RecoveryPublicKey, Reference, SealedFile,
-    Sealer, Sender, SenderKey, SenderPublicKey, Superseded, Trust, _json, check_full_body, fingerprint, open_push, recovery_statement,
+    AnnouncedStatements, Code, DeviceKey, DevicePublicKey, DeviceRecord, FileOpener, HeldDevice, Person, Pins, Placeholder, PushcryptError,
+    RecoveryKey, RecoveryPublicKey, Reference, Reply, SealedFile, Sealer, Sender, SenderKey, SenderPublicKey, SenderRecord, Superseded, Trust,
+    _json, apply_reply, check_full_body, check_registration, fingerprint, open_push, recovery_statement,
     rotation_statement, seal_file, seal_full_body, statement_line,
 )
 
@@ -164,6 +165,36 @@ class Changing(io.BytesIO):
         return super().seek(*place)
 
 
+def registering(device, sender):
+    """Records, replies and registrations of wrong types: a text in the place of a key, of a flag or of a number."""
+    record, key = DeviceRecord(public_key=device, sender=sender.public_key), sender.public_key
+    yield "a reply with a number", wrong_type(Reply, acknowledged=device, sender=7)
+    yield "a reply with a key as text", wrong_type(Reply, acknowledged=str(device))
+    yield "a reply with texts as keys", wrong_type(Reply, acknowledged=device, recovery="pcv1")
+    yield "a record with a number as text", wrong_type(DeviceRecord, public_key=device, generation="5")
+    yield "a record that is true", wrong_type(DeviceRecord, public_key=device, generation=True)
+    yield "a record of bytes", wrong_type(DeviceRecord, public_key=device, topic=b"a")
+    yield "a record of a sender's key", wrong_type(DeviceRecord, public_key=key) and wrong_type(SenderRecord, public_key=device)
+    yield "a device of spaces", refused("malformed-record", DeviceRecord, public_key=device, device=" ")
+    yield "suites in another order", refused("malformed-record", DeviceRecord, public_key=device, suites=[2, 1])
+    yield "a generation below 0", refused("malformed-record", DeviceRecord, public_key=device, generation=-1)
+    yield "a user that is a number", wrong_type(check_registration, record, None, user=5)
+    yield "a flag that is a text", wrong_type(check_registration, record, None, user=None, replace="false")
+    yield "own keys as texts", wrong_type(check_registration, record, None, user=None, own_keys=[str(key)])
+    yield "a held topic of bytes", wrong_type(HeldDevice, public_key=device, generation=1, topic=b"a")
+    yield "a refusal for no key", wrong_type(
+        apply_reply, Reply(refused="key-taken"), None, Pins(), sender_built_in=False, recovery_built_in=False)
+    sealer = Sealer(sender, topic="a")
+    yield "a placeholder that is a text", wrong_type(Sealer, sender, topic="a", placeholder="New message")
+    yield "a sender that is a text", wrong_type(Sealer, sender.secret_text(), topic="a")
+    yield "a payload dropped as text", wrong_type(sealer.seal, b'{"aps":{"alert":"a"}}', device, dropped="false")
+    yield "an attachment as JSON", wrong_type(sealer.seal, b'{"aps":{"alert":"a"}}', device, attachments=[{"url": "https://a"}])
+    yield "a person as text", wrong_type(sealer.seal, b'{"aps":{"alert":"a"}}', device, person="Anna")
+    yield "a rotation of public keys", wrong_type(rotation_statement, key, key)
+    yield "an overlap with a fraction", wrong_type(rotation_statement, sender, SenderKey.generate(), overlap=1.5)
+    yield "the line of a key as text", wrong_type(statement_line, rotation_statement(sender, SenderKey.generate()), str(key))
+
+
 def uses(sender):
     """What no vector has: a message with everything, files, and keys after a rotation."""
     phone, new, now = DeviceKey.generate(), SenderKey.generate(), 1_767_225_600_000
@@ -218,6 +249,7 @@ def answers(device, sender):
     public, key = sender.public_key, os.urandom(32)
     yield from sealing(device, sender)
     yield from objects(device, sender)
+    yield from registering(device, sender)
     yield from uses(sender)
     old = Superseded(public)
     yield "a pin of zeros", refused("weak-key", SenderPublicKey, bytes(32))

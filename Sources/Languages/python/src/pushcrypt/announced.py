@@ -7,6 +7,7 @@ import re
 
 from ._envelope import MOST_STATEMENTS, encode, later, milliseconds_now, number
 from ._errors import Code, PushcryptError
+from ._types import check_type
 from .keys import SenderPublicKey
 from .trust import RECOVERS, check_form, malformed, signed
 
@@ -39,10 +40,8 @@ class AnnouncedStatements:
         Raises:
             PushcryptError: `malformed-statement`, `untrusted-old-key`, `bad-statement-signature` or `weak-key`.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"the statements are a str, not {type(text).__name__}")
-        if not isinstance(sender, SenderPublicKey):
-            raise TypeError(f"the sender is a SenderPublicKey, not {type(sender).__name__}")
+        check_type(text, str, "the text")
+        check_type(sender, SenderPublicKey, "the sender")
         statements: list[bytes] = []
         last: SenderPublicKey | None = None
         for line in filter(None, text.split("\n")):
@@ -67,6 +66,7 @@ class AnnouncedStatements:
     def accepted(self, at: int | None = None) -> list[bytes]:
         """The statements that phones accept at a time: a recovery always, and rotations after the last expired one."""
         at = milliseconds_now() if at is None else at
+        check_type(at, int, "at")
         recovery = [statement for statement in self._all[:1] if statement[0] == RECOVERS]
         rotations: list[bytes] = []
         for statement in reversed(self._all[len(recovery) :]):
@@ -81,6 +81,8 @@ class AnnouncedStatements:
 
 def statement_line(statement: bytes, replaced: SenderPublicKey | None = None) -> str:
     """The line of a statement, with its newline; `replaced` is the key that a rotation replaces, and `None` of a recovery."""
+    check_type(statement, bytes, "the statement")
+    check_type(replaced, (SenderPublicKey, type(None)), "the replaced key")
     check_form(statement)
     if (statement[0] == RECOVERS) != (replaced is None) or replaced is not None and replaced.id_bytes != statement[1:5]:
         raise foreign("a rotation needs the key that it replaces, and a recovery none")

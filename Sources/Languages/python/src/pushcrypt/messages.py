@@ -9,6 +9,7 @@ from typing import Any
 
 from ._envelope import named_message
 from ._errors import Code, PushcryptError
+from ._types import check_type
 from .attachments import Reference, parse_reference
 
 __all__ = ["Person"]
@@ -42,6 +43,7 @@ class Person:
                 Code.INVALID_REQUEST,
                 "a person's texts have 1 to 255 bytes without control characters, and there are at most 8 recipients",
             )
+        check_type(self.avatar, (Reference, type(None)), "the avatar")
         if self.avatar is not None:
             check_avatar(self.avatar)
 

@@ -13,6 +13,7 @@ from typing import Any
 from ._envelope import LARGEST_TIME, TOPIC
 from ._errors import Code, PushcryptError
 from ._json import Number, parse_object, write
+from ._types import check_type, check_types
 from .keys import DevicePublicKey, RecoveryPublicKey, SenderPublicKey
 from .messages import is_label
 
@@ -46,6 +47,18 @@ class DeviceRecord:
     sender: SenderPublicKey | None = None
     recovery: Sequence[RecoveryPublicKey] = ()
     app_version: str | None = None
+
+    def __post_init__(self) -> None:
+        check_type(self.public_key, DevicePublicKey, "public_key")
+        check_common(self)
+        check_type(self.device, (str, type(None)), "device")
+        check_type(self.app_version, (str, type(None)), "app_version")
+        check_types(self.suites, int, "suites")
+        check_type(self.sender, (SenderPublicKey, type(None)), "sender")
+        require(self.device is None or is_device_id(self.device), "the device's id")
+        require(self.app_version is None or is_label(self.app_version, LONGEST_VERSION), "the app's version")
+        require(SUITE in self.suites and list(self.suites) == sorted(set(self.suites)) and 1 <= self.suites[0], "suites")
+        require(self.suites[-1] <= LARGEST_SUITE and len(self.suites) <= MOST_SUITES, "suites")
 
     @classmethod
     def parse(cls, data: bytes) -> DeviceRecord:
@@ -91,6 +104,10 @@ class SenderRecord:
     created: int | None = None
     recovery: Sequence[RecoveryPublicKey] = ()
 
+    def __post_init__(self) -> None:
+        check_type(self.public_key, SenderPublicKey, "public_key")
+        check_common(self)
+
     @classmethod
     def parse(cls, data: bytes) -> SenderRecord:
         """Reads a record; refuses one that breaks a rule."""
@@ -128,6 +145,12 @@ class Reply:
     foreign: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        check_type(self.acknowledged, (DevicePublicKey, type(None)), "acknowledged")
+        check_type(self.refused, (str, type(None)), "refused")
+        check_type(self.sender, (SenderPublicKey, type(None)), "sender")
+        check_types(self.recovery, RecoveryPublicKey, "recovery")
+        check_types(self.foreign, str, "foreign")
+        require(len(self.recovery) <= MOST_RECOVERY and len(self.foreign) <= MOST_FOREIGN, "recovery or foreign")
         require((self.acknowledged is None) != (self.refused is None), "the choice of acknowledged or refused")
         require(self.refused is None or REASON.fullmatch(self.refused) is not None, "the reason")
 
@@ -173,9 +196,10 @@ class HeldDevice:
     user: str | None = None
 
     def __post_init__(self) -> None:
-        for value, kinds in ((self.public_key, (DevicePublicKey, str)), (self.generation, int), (self.user, (str, type(None)))):
-            if not isinstance(value, kinds):
-                raise TypeError(f"a {type(value).__name__} is not a key, a generation or a user")
+        check_type(self.public_key, (DevicePublicKey, str), "public_key")
+        check_type(self.generation, int, "generation")
+        for text, what in ((self.topic, "topic"), (self.user, "user")):
+            check_type(text, (str, type(None)), what)
 
 
 def check_registration(
@@ -200,6 +224,12 @@ def check_registration(
     Returns:
         The record's members that name a key which the provider never had, for `Reply.foreign`: tell your operator.
     """
+    check_type(record, DeviceRecord, "record")
+    for device in (held, elsewhere):
+        check_type(device, (HeldDevice, type(None)), "a held device")
+    check_type(user, (str, type(None)), "user")
+    check_type(replace, bool, "replace")
+    check_types(own_keys or (), (SenderPublicKey, RecoveryPublicKey), "own_keys")
     is_same = held is not None and str(held.public_key) == str(record.public_key)
     if held is not None and not replace and held.user is not None:
         if user is not None and user != held.user:
@@ -246,6 +276,10 @@ def apply_reply(
 
     `sender_built_in` and `recovery_built_in` say whether the app has such a key built in.
     """
+    for value, kind, what in ((reply, Reply, "reply"), (key, DevicePublicKey, "key"), (pins, Pins, "pins")):
+        check_type(value, kind, what)
+    for built_in in (sender_built_in, recovery_built_in):
+        check_type(built_in, bool, "what is built in")
     if reply.acknowledged != key:
         return False, pins
     if pins.sender is not None or sender_built_in or reply.sender is None:
@@ -313,6 +347,17 @@ class Fields:
         require(len(suites) == len(value) and suites == sorted(set(suites)), "suites")
         require(own is None or own in suites, "suites")
         return tuple(suites)
+
+
+def check_common(record: DeviceRecord | SenderRecord) -> None:
+    """What both kinds of records have, and refuse when they are read."""
+    check_type(record.topic, (str, type(None)), "topic")
+    check_type(record.generation, int, "generation")
+    check_type(record.created, (int, type(None)), "created")
+    check_types(record.recovery, RecoveryPublicKey, "recovery")
+    require(record.topic is None or TOPIC.fullmatch(record.topic) is not None, "topic")
+    require(0 <= record.generation <= LARGEST_TIME and 0 <= (record.created or 0) <= LARGEST_TIME, "generation or created")
+    require(len(record.recovery) <= MOST_RECOVERY, "recovery")
 
 
 def is_device_id(text: str) -> bool:

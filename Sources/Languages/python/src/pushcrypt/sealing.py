@@ -36,6 +36,7 @@ from ._envelope import (
 from ._errors import Code, PushcryptError
 from ._hpke import setup_base_s
 from ._json import Number, write, write_object
+from ._types import check_type, check_types
 from .announced import AnnouncedStatements
 from .attachments import MOST, FullBody, Reference, check_full_body_reference
 from .keys import DevicePublicKey, SenderKey
@@ -182,6 +183,9 @@ class Sealer:
         check_topic(topic)
         if topic.endswith(".voip"):
             warnings.warn("the topic is the app's bundle id, without .voip; phones would not open this", stacklevel=2)
+        check_type(placeholder, Placeholder, "the placeholder")
+        if not hasattr(sender, "sign"):
+            raise TypeError(f"the sender is a SenderKey or a Signer, not {type(sender).__name__}")
         self.topic, self.placeholder = topic, placeholder
         self._signer, self.public_key, self._hedge = sender, sender.public_key, Hedge(sender)
         self._lp16_topic = lp16(topic.encode())
@@ -248,6 +252,12 @@ class Sealer:
             )
         if not isinstance(device, DevicePublicKey):
             raise TypeError(f"the device is a DevicePublicKey, not {type(device).__name__}; parse() reads its text")
+        check_types(attachments, Reference, "attachments")
+        check_types(withdrawing, str, "withdrawing")
+        check_type(full_body, (FullBody, Reference, type(None)), "full_body")
+        check_type(person, (Person, type(None)), "person")
+        check_type(dropped, bool, "dropped")
+        check_type(sent_exactly, bool, "sent_exactly")
         sent_at = milliseconds_now() if at is None else at
         check_times(sent_at, time_to_live)
         check_withdrawal(withdrawing, message_name)
@@ -339,6 +349,7 @@ class Sealer:
             priority: By default 5 for a background push, and 10 for others.
             expiration: In seconds since 1970, 0 for one attempt; by default the message's own end.
         """
+        check_type(push, SealedPush, "the push")
         priority = (5 if push.push_type == "background" else 10) if priority is None else priority
         if priority not in (1, 5, 10) or (push.push_type == "background" and priority == 10):
             raise PushcryptError(Code.INVALID_REQUEST, "the priority is 10, 5 or 1, and for a background push not 10")

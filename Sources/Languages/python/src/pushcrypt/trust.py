@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ._envelope import LARGEST_TIME, check_topic, later, lp16, milliseconds_now, number
 from ._errors import Code, PushcryptError
+from ._types import check_type
 from .keys import RecoveryKey, RecoveryPublicKey, SenderKey, SenderPublicKey
 
 __all__ = ["Sender", "Superseded", "Trust", "recovery_statement", "rotation_statement"]
@@ -76,6 +77,12 @@ class Trust:
     def __init__(self, senders: Iterable[Sender] = ()) -> None:
         self.senders = tuple(senders)
         for sender in self.senders:
+            check_type(sender, Sender, "one of senders")
+            check_type(sender.pinned, (SenderPublicKey, type(None)), "pinned")
+            for key in sender.recovery:
+                check_type(key, RecoveryPublicKey, "one of recovery")
+            for old in sender.superseded:
+                check_type(old, Superseded, "one of superseded")
             own = [*([] if sender.pinned is None else [sender.pinned]), *sender.past]
             if len(set(own)) != len(own):
                 raise PushcryptError(Code.SENDER_SUPERSEDED, "one key is pinned and superseded, or superseded twice")
@@ -262,6 +269,9 @@ def rotation_statement(
     verifies messages for `overlap` seconds, by default 31 days and at most 60.
     """
     at = milliseconds_now() if at is None else at
+    check_type(old, SenderKey, "the old key")
+    check_type(new, SenderKey, "the new key")
+    check_type(overlap, int, "overlap")
     if old.public_key == new.public_key:
         raise PushcryptError(Code.SUPERSEDED_NEW_KEY, "a key cannot replace itself")
     if not 0 <= overlap <= LARGEST_OVERLAP:
@@ -281,6 +291,9 @@ def recovery_statement(
     """
     check_topic(topic)
     at = milliseconds_now() if at is None else at
+    check_type(recovery, RecoveryKey, "the recovery key")
+    check_type(new, SenderKey, "the new key")
+    check_type(serial, int, "serial")
     if not 1 <= serial <= LARGEST_DURATION:
         raise PushcryptError(Code.MALFORMED_STATEMENT, "the serial of a recovery is 1 to 2**32 - 1")
     if bytes(new.public_key) == bytes(recovery.public_key):
@@ -297,5 +310,7 @@ def claim(version: int, key_id: bytes, new: SenderKey, at: int, fifth: int, sixt
 
 
 def check_claim(at: int, accept_for: int) -> None:
+    check_type(at, int, "at")
+    check_type(accept_for, int, "accept_for")
     if not 0 <= at <= LARGEST_TIME or not 0 <= accept_for <= LARGEST_DURATION:
         raise PushcryptError(Code.INVALID_TIME, "the time of issue or the time to accept it for is out of range")
