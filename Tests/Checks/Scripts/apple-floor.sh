@@ -12,8 +12,8 @@
 #
 # Usage: apple-floor.sh
 #        apple-floor.sh app FOLDER…
-# The second form typechecks each folder as a module of an app for iOS 15, Swift 5 and 6, with and without the main actor as
-# the default isolation; FOLDER,FILE adds a file to one. It needs the modules of the first.
+# The second form compiles each folder as a module of an app for iOS 15, Swift 5 and 6, with and without the main actor as
+# the default isolation, as far as data races are found; FOLDER,FILE adds a file to one. It needs the modules of the first.
 #
 # On a Mac the compiler knows what is too new, and only the second pass runs.
 set -euo pipefail
@@ -229,7 +229,7 @@ compare() {
 
 # --------------------------------------------------------------------------------------------------------------------------------
 
-# Typechecks one module of an app in each mode.
+# Compiles one module of an app in each mode.
 check_app() {
     local name files mode
     name=$(basename "$1")
@@ -238,7 +238,7 @@ check_app() {
         -enable-upcoming-feature NonisolatedNonsendingByDefault -enable-upcoming-feature InferIsolatedConformances
         -enable-upcoming-feature MemberImportVisibility'; do
         # shellcheck disable=SC2086  # the flags are words
-        compile_freely "$name" $mode -I "$work/app" -warnings-as-errors -typecheck "${files[@]}" ||
+        compile_freely "$name" $mode -I "$work/app" -warnings-as-errors -emit-sil -o /dev/null "${files[@]}" ||
             fail "$1 does not compile for iOS $floor (${mode//$'\n'/})"
     done
     # For the tests of it.
@@ -256,6 +256,9 @@ if [ "${1:-}" = app ]; then
     fi
     # Not beside the modules of the first form, whose names an app may use too.
     mkdir -p "$work/app"
+    printf 'class A {}\nfunc f(_ a: A) async {}\n@MainActor class B {\n let a = A()\n func g() async { await f(a) }\n}\n' >"$work/app/race.swift"
+    said=$(compile_freely Race -swift-version 6 -emit-sil -o /dev/null "$work/app/race.swift" 2>&1 || true)
+    [[ $said = *'risks causing data races'* ]] || fail 'a data race was not noticed'
     for folder in "$@"; do
         IFS=, read -ra parts_of <<<"$folder"
         check_app "${parts_of[@]}"
