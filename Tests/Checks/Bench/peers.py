@@ -5,7 +5,7 @@ usage: peers.py PUSHCRYPT WORK
 Each row is the best of five rounds. All rows take turns, so that a busy moment affects all of them. A package's row has a second number: how
 many times the bare calls of its platform it takes (Languages), which may be 1.3.
 """
-import base64, os, subprocess, sys, time
+import base64, os, statistics, subprocess, sys, time
 
 import http_ece
 import nacl.public
@@ -66,7 +66,7 @@ def py_web_push(count):
 
 
 class Package:
-    """A process with a package, which seals so many messages, or makes the bare calls of so many."""
+    """A process with a package, which seals so many messages and makes the bare calls of so many, in turns."""
 
     def __init__(self, *command):
         with open(f"{work}/sender.key") as file:
@@ -74,19 +74,14 @@ class Package:
         devices = [run("keygen", "device", "--output", f"{work}/phone.key", "--force").strip().decode() for _ in range(100)]
         self.process = subprocess.Popen(
             [*command, secret_text, topic, payload.decode(), *devices], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        for _ in range(3):
-            self.seal(2_000), self.bare(2_000)
-
-    def ask(self, what, count):
-        print(what, count, file=self.process.stdin)
-        seconds, length = self.process.stdout.readline().split()
-        return float(seconds), round(float(length)) - CLEAR
+        self.ratios = []
+        self.seal(5_000)
 
     def seal(self, count):
-        return self.ask("seal", count)
-
-    def bare(self, count):
-        return self.ask("bare", count)
+        print(count, file=self.process.stdin)
+        sealing, calls, length = map(float, self.process.stdout.readline().split())
+        self.ratios.append(sealing / calls)
+        return sealing * count, round(length) - CLEAR
 
 
 def sealed_box(count):
@@ -124,7 +119,6 @@ packages = {
     "Java": Package("java", "-XX:+UseSerialGC", "-cp", f"{languages}/java/pushcrypt.jar:{languages}/java/bench", "Bench"),
 }
 own = [(f"pushcrypt for {name}", package.seal, 2_000, "as above") for name, package in packages.items()]
-bare = [(name, package.bare, 2_000, "") for name, package in packages.items()]
 rows = [
     ("pushcrypt seal --batch, one job", batch, 10_000, "sender, device, app, time; shown once"),
     *own,
@@ -136,7 +130,7 @@ rows = [
 ]
 best = {}
 for _ in range(5):
-    for name, measure, count, _ in [*rows, *bare]:
+    for name, measure, count, _ in rows:
         seconds, characters = measure(count)
         best[name] = min(best.get(name, (float("inf"), 0)), (seconds / count * 1e6, characters))
 
@@ -145,6 +139,6 @@ for name, _, _, authenticates in rows:
     microseconds, characters = best[name]
     print(f"{name:34}{microseconds:11.1f} µs{characters:7} char  {authenticates}")
 print()
-for name in packages:
-    ratio = best[f"pushcrypt for {name}"][0] / best[name][0]
+for name, package in packages.items():
+    ratio = statistics.median(package.ratios)
     print(f"pushcrypt for {name:20}{ratio:11.2f} times its bare calls" + (", over 1.3" if ratio > 1.3 else ""))

@@ -45,9 +45,14 @@ def seal(index):
     return sealer.seal(payload, devices[index % len(devices)]).payload
 
 
+# In turns, so that what else runs here disturbs both; the quartile is of calls that nothing interrupted.
 for line in sys.stdin:
-    what, count = line.split()
-    one, start, length = seal if what == "seal" else bare, time.perf_counter(), 0
-    for index in range(int(count)):
-        length += len(one(index))
-    print(time.perf_counter() - start, length / int(count), flush=True)
+    seals, calls, length, clock = [], [], 0, time.perf_counter
+    for index in range(int(line)):
+        start = clock()
+        length += len(seal(index))
+        middle = clock()
+        bare(index)
+        calls.append(clock() - middle)
+        seals.append(middle - start)
+    print(*(sorted(times)[len(times) // 4] for times in (seals, calls)), length / len(seals), flush=True)

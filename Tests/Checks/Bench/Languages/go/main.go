@@ -10,6 +10,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"sort"
+	"strconv"
 	"time"
 
 	"example.com/pushcrypt"
@@ -67,18 +69,19 @@ func main() {
 		devices, keys = append(devices, key), append(keys, key.Bytes())
 	}
 	seal := func(index int) []byte { return must(sealer.Seal(payload, devices[index%len(devices)])).Payload }
+	// In turns, so that what else runs here disturbs both; the quartile is of calls that nothing interrupted.
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		var what string
-		var count, length int
-		must(fmt.Sscan(lines.Text(), &what, &count))
-		one := bare
-		if what == "seal" {
-			one = seal
+		seals, calls, length := make([]float64, must(strconv.Atoi(lines.Text()))), []float64(nil), 0
+		for index := range seals {
+			start := time.Now()
+			length += len(seal(index))
+			middle := time.Now()
+			bare(index)
+			calls = append(calls, time.Since(middle).Seconds())
+			seals[index] = middle.Sub(start).Seconds()
 		}
-		start := time.Now()
-		for index := 0; index < count; index++ {
-			length += len(one(index))
-		}
-		fmt.Println(time.Since(start).Seconds(), length/count)
+		sort.Float64s(seals)
+		sort.Float64s(calls)
+		fmt.Println(seals[len(seals)/4], calls[len(calls)/4], length/len(seals))
 	}
 }
