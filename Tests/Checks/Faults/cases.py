@@ -45,8 +45,9 @@ class Case:
         return [str(argument).replace("{root}", str(stores.root)) for argument in self.arguments]
 
     def is_acknowledged(self, run):
-        said = bool(self.says) and self.says in run.output + run.messages
-        return run.exit == 0 or said and b'"outcome":"fallback"' not in run.output
+        said = bool(self.says) and self.says in run.output + run.messages and b'"outcome":"fallback"' not in run.output
+        # A message is shown even if what it changes cannot be stored.
+        return (run.exit == 0 or said) and b"warning: the key store was not updated" not in run.messages
 
     def bounds(self, is_acknowledged):
         return Bounds(self.after if is_acknowledged else self.before, self.after)
