@@ -39,6 +39,15 @@ import PostQuantum
         }
     }
 
+    /// No `DevicePublicKey` is one.
+    @Test(arguments: smallOrderX25519Points)
+    func aKeyOfSmallOrderIsRefused(_ point: Hex) throws {
+        let key = Bytes(try XWing.publicKey(of: Self.seed(1).span).prefix(1184)) + point.bytes
+        #expect(throws: SodiumRefusal.self) {
+            try XWing.encapsulate(to: key.span, randomness: Bytes(repeating: 7, count: 64).span).enc
+        }
+    }
+
     @Test(arguments: [0, 31, 33, 64])
     func aLengthThatIsNotXWingsIsRefused(_ count: Int) throws {
         let other = Bytes(repeating: 1, count: count)
@@ -47,6 +56,7 @@ import PostQuantum
         let enc = sent.enc
         #expect(throws: SodiumRefusal.self) { try XWing.publicKey(of: other.span) }
         #expect(throws: SodiumRefusal.self) { try XWing.encapsulate(to: other.span, randomness: Self.seed(1).span).enc }
+        #expect(throws: SodiumRefusal.self) { try XWing.encapsulate(to: key.span, randomness: Self.seed(1).span).enc }
         #expect(throws: SodiumRefusal.self) { try XWing.decapsulate(enc.span, seed: other.span).bytes }
     }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Removes each security check of the product in turn, and verifies that a test notices.
 
-    mutants.py [NAME …]         only the mutants with one of these texts in their names; nothing is kept then
-    mutants.py --check TESTS    looks whether the tables fit the sources, and a program with the tests, and runs nothing
+    mutants.py [NAME …]              only the mutants with one of these texts in their names; nothing is kept then
+    mutants.py --suite-2 [NAME …]    those whose tests need libsodium 1.0.22, which others leave out; fetches it into .build
+    mutants.py --check TESTS         looks whether the tables fit the sources, and a program with the tests, and runs nothing
 
 The tables beside this file list the changes. All mutants are built at once: each change tests whether its mutant is on,
 and a file names the mutant that is on. So there is one build, and one run of tests for each mutant.
@@ -23,7 +24,8 @@ TABLES = pathlib.Path(__file__).resolve().parent
 ROOT = TABLES.parents[2]
 WORK = ROOT / ".build" / "mutants"
 CHECKOUT = WORK / "checkout"
-BUILD = WORK / "build"
+SUITE_2 = sys.argv[1:2] == ["--suite-2"]
+BUILD = WORK / ("build-suite-2" if SUITE_2 else "build")
 # A constant in the changed sources, not an environment variable: tests start programs with their own environment.
 ACTIVE = WORK / "active"
 STATE = ROOT / ".build" / "long" / "mutants"
@@ -64,7 +66,7 @@ class Mutant:
 
     def __init__(self, place, block):
         self.place = place
-        self.name = self.file = self.equivalent = None
+        self.name = self.file = self.equivalent = self.needs = None
         self.tests = []
         before, after = [], []
         for line in block:
@@ -74,13 +76,15 @@ class Mutant:
                 after.append(line[2:])
             else:
                 key, colon, value = line.partition(": ")
-                if not colon or key not in ("mutant", "file", "tests", "equivalent"):
+                if not colon or key not in ("mutant", "file", "tests", "needs", "equivalent"):
                     fail(f"{place}: this is no line of a mutant: {line}")
                 if key == "tests":
                     self.tests = value.split()
                 else:
                     setattr(self, "name" if key == "mutant" else key, value)
         self.before, self.after = "\n".join(before), "\n".join(after)
+        if self.needs not in (None, "suite-2"):
+            fail(f"{place}: a mutant can need suite-2, and nothing else")
         if not (self.name and self.file and self.tests and before and MARK in self.after):
             fail(f"{place}: a mutant has a name, a file, tests, what is there and what takes its place, with {MARK} in it")
 
@@ -184,8 +188,15 @@ def make_checkout(texts):
 
 
 def build():
-    subprocess.run(
-        ["swift", "build", "--build-tests", "--quiet", "--package-path", CHECKOUT, "--scratch-path", BUILD], check=True)
+    command = ["swift", "build", "--build-tests", "--quiet", "--package-path", CHECKOUT, "--scratch-path", BUILD]
+    environment = dict(os.environ)
+    if SUITE_2:
+        prefix = subprocess.run(
+            [ROOT / "Tests/Checks/Scripts/sodium.sh"], check=True, capture_output=True, text=True).stdout.strip()
+        subprocess.run([ROOT / "Sources/Packaging/libsodium.sh", prefix, "shared"], check=True)
+        environment["PKG_CONFIG_PATH"] = str(ROOT / ".build/sodium-link/pkgconfig")
+        command += ["-Xlinker", "-rpath", "-Xlinker", f"{prefix}/lib", "-Xlinker", "--enable-new-dtags"]
+    subprocess.run(command, check=True, env=environment)
 
 
 # MARK: Testing
@@ -286,15 +297,19 @@ def main():
         if len(sys.argv) != 3:
             fail("--check takes the program with the tests: .build/debug/pushcryptPackageTests.xctest")
         return check_filters(mutants, sys.argv[2])
+    wanted_names = sys.argv[2 if SUITE_2 else 1:]
     WORK.mkdir(parents=True, exist_ok=True)
     STATE.mkdir(parents=True, exist_ok=True)
     sources = make_checkout(texts)
-    kept_in = STATE / "results.json"
+    kept_in = STATE / ("suite-2.json" if SUITE_2 else "results.json")
     kept = json.loads(kept_in.read_text()) if kept_in.exists() else {}
     if kept.get("sources") != sources:
         kept = {"sources": sources, "results": {}}
     results = kept["results"]
-    chosen = [m for m in mutants if not sys.argv[1:] or any(text in m.name for text in sys.argv[1:])]
+    named = [m for m in mutants if not wanted_names or any(text in m.name for text in wanted_names)]
+    chosen = [m for m in named if SUITE_2 == (m.needs == "suite-2")]
+    if not SUITE_2 and len(chosen) < len(named):
+        print(f"SKIPPED: {len(named) - len(chosen)} mutants need libsodium 1.0.22: run mutants.py --suite-2", flush=True)
     if not chosen:
         fail("no mutant has such a name")
     print(f"{len(mutants)} mutants of {len(texts)} files, sources {sources}", flush=True)
@@ -306,7 +321,7 @@ def main():
         if mutant not in chosen:
             continue
         result = results.get(mutant.name)
-        if not result or sys.argv[1:]:
+        if not result or wanted_names:
             begun = time.monotonic()
             result, output = judge(number, mutant)
             (STATE / f"{number}.log").write_text(output)
@@ -321,15 +336,15 @@ def main():
         print(f"{number:3} {mutant.name}: {shown}", flush=True)
         if is_right:
             results[mutant.name] = result
-            if not sys.argv[1:]:
+            if not wanted_names:
                 kept_in.write_text(json.dumps(kept, indent=1))
         else:
             bad.append((number, mutant, result))
     if bad:
-        fail(*(f"{m.place}: '{m.name}' {r}; its tests printed {STATE / f'{n}.log'}; again: Tests/Checks/Mutants/mutants.py '{m.name}'"
+        fail(*(f"{m.place}: '{m.name}' {r}; its tests printed {STATE / f'{n}.log'}; again: Tests/Checks/Mutants/mutants.py {'--suite-2 ' if SUITE_2 else ''}'{m.name}'"
                for n, m, r in bad))
     equivalent = sum(1 for mutant in chosen if mutant.equivalent)
-    print(f"figure: mutants total={len(chosen)} killed={len(chosen) - equivalent} equivalent={equivalent} "
+    print(f"figure: mutants{'-suite-2' if SUITE_2 else ''} total={len(chosen)} killed={len(chosen) - equivalent} equivalent={equivalent} "
           f"seconds={time.monotonic() - start:.0f}")
 
 

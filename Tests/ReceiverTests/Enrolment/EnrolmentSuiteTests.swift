@@ -177,6 +177,27 @@ import Testing
         #expect(try suites(phone) == [.x25519])
     }
 
+    /// The provider may have stored a pending key, whatever a late reply to an earlier record permits.
+    @Test(arguments: StoreKind.allCases) func aPendingKeyOfSuite2IsNoWayBackEither(_ kind: StoreKind) throws {
+        var provider = try Provider()
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        phone.circumstances.pushToken = [7]
+        guard case .plan(let plan) = phone.reconcile(at: .start) else { throw Unexpected() }
+        let late = try #require(try phone.enrolment.begin(plan, at: .start).request)
+        provider.suites = [1, 2]
+        try phone.launch(with: provider)
+        try phone.launch(with: provider, .replyLost)
+        #expect(try suites(phone) == [.x25519, .xwing])
+        var state = try phone.state
+        let reply = RegistrationReply(.acknowledged(late.record.publicKey), suites: [1])
+        #expect(try phone.enrolment.handle(reply, to: late, state: &state, at: .start).key == .acknowledged)
+        phone.file = state.json
+        try refuse(phone, .userMismatch)
+        try phone.launch(with: provider)
+        #expect(try suites(phone) == [.xwing])
+    }
+
     /// Only the first key of an account, which no provider has acknowledged, leads to suite 1.
     @Test(arguments: StoreKind.allCases) func anOnlyKeyThatIsRefusedIsFollowedByOneOfSuite1(_ kind: StoreKind) throws {
         let (provider, phone) = try changedOver(kind)
