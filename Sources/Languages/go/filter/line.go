@@ -2,7 +2,9 @@ package filter
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strconv"
 	"strings"
@@ -164,6 +166,9 @@ func decode(line []byte) (number uint64, answer *Answer, err error) {
 		if err := json.Unmarshal(refusal, answer.Error); err != nil {
 			return 0, nil, err
 		}
+	}
+	if answer.Error == nil && !bytes.HasPrefix(answer.Payload, []byte("{")) || answer.Error != nil && answer.Error.Code == "" {
+		return 0, nil, errors.New("neither a payload nor an error")
 	}
 	if err := json.Unmarshal(members[numberMember], &number); err != nil {
 		return 0, nil, err

@@ -11,7 +11,7 @@ const { array, json, options, string } = require("./values.js");
 
 /** The member of a line that the command returns with its answer. */
 const NUMBER = "pushcrypt-client";
-const LONGEST_LINE = 1 << 20;
+const LONGEST_LINE = 1 << 20, LONGEST_ANSWER = 1 << 22;
 /** Ends in a row without an answer, while something waited, after which that is rejected. */
 const MOST_ENDS = 5;
 /** Milliseconds, twice as many after each such end. */
@@ -149,6 +149,7 @@ class SealFilter {
             const lines = (rest + text).split("\n");
             rest = lines.pop();
             try {
+                if (rest.length > LONGEST_ANSWER) throw new TypeError("a line does not end");
                 for (const line of lines) this.#answer(line);
             } catch (error) {
                 reason ??= "its output is not that of pushcrypt";
@@ -171,20 +172,17 @@ class SealFilter {
     }
 
     #answer(line) {
-        const members = JSON.parse(line);
-        const entry = this.#pending.get(members[NUMBER]);
-        if (entry === undefined) return;
-        this.#pending.delete(members[NUMBER]);
+        const members = JSON.parse(line), number = members[NUMBER], entry = this.#pending.get(number), { error } = members;
+        // The payload as written, because JSON.parse rounds large numbers.
+        const [, payload] = writtenMembers(line, { start: 0, end: line.length }).find(([name]) => name === "payload") ?? [];
+        const isRefused = payload === undefined && typeof error?.code === "string" && typeof error.message === "string";
+        if (entry === undefined || !(isRefused || payload?.[0] === "{")) throw new TypeError("not an answer of pushcrypt to a message that waits");
+        this.#pending.delete(number);
         delete members[NUMBER];
         this.#ends = 0;
         this.#wake();
-        if (members.error !== undefined && members.payload === undefined) {
-            entry.reject(Object.assign(new PushcryptError(members.error.code, members.error.message), { answer: members }));
-            return;
-        }
-        // The payload as written, because JSON.parse rounds large numbers.
-        const [, payload] = writtenMembers(line, { start: 0, end: line.length }).find(([name]) => name === "payload");
-        entry.resolve({ ...members, payload });
+        if (isRefused) entry.reject(Object.assign(new PushcryptError(error.code, error.message), { answer: members }));
+        else entry.resolve({ ...members, payload });
     }
 
     #ended(code, reason) {

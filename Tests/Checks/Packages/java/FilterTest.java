@@ -140,7 +140,15 @@ final class FilterTest {
         // A thread counts a message after it was taken, and another thread may have counted its answer later.
         require(most.get() <= WINDOW + 2, most + " messages had no answer");
 
-        for (List<String> broken : List.of(List.of(arguments[1] + "/none"), List.of("false"), List.of("echo"), List.of(command, "--no-such-option"))) {
+        List<List<String>> useless = new ArrayList<>(List.of(List.of(arguments[1] + "/none"), List.of("false"), List.of("echo"), List.of(command, "--no-such-option")));
+        // Answers that belong to no message, or are neither a payload nor an error.
+        for (String answer : List.of("\"pushcrypt-client\":99,\"payload\":{}", "\"pushcrypt-client\":0", "\"pushcrypt-client\":0,\"payload\":7", "\"pushcrypt-client\":0,\"error\":{}")) {
+            Path garbage = Path.of(arguments[1], "garbage" + useless.size());
+            Files.writeString(garbage, "#!/bin/sh\necho '{" + answer + "}'\nexec sleep 100\n");
+            require(garbage.toFile().setExecutable(true), "a program");
+            useless.add(List.of(garbage.toString()));
+        }
+        for (List<String> broken : useless) {
             try (SealFilter other = new SealFilter(broken, options, WINDOW)) {
                 List<CompletableFuture<SealFilter.Answer>> asked = new ArrayList<>();
                 for (int number = 0; number < 3; number++) asked.add(other.seal(payload(1), members(device, number)));

@@ -65,6 +65,14 @@ for (const [given, code] of [[{ command: `${folder}/none` }, "filter-ended"], [{
     for (const each of asked) await assert.rejects(each, { name: "PushcryptError", code });
     await wrong.close();
 }
+// Answers that belong to no message, or are neither a payload nor an error: none is left waiting.
+await Promise.all(['{"pushcrypt-client":99,"payload":{}}', '{"pushcrypt-client":0}', '{"pushcrypt-client":0,"payload":7}', '{"pushcrypt-client":0,"error":{}}'].map(async (line, index) => {
+    const path = `${folder}/garbage${index}`;
+    writeFileSync(path, `#!/bin/sh\necho '${line}'\nexec sleep 100\n`, { mode: 0o755 });
+    const garbage = new SealFilter({ command: path }), one = garbage.seal({ to: device.publicKey, payload: { aps: { alert: "a" } } });
+    await assert.rejects(one, { name: "PushcryptError", code: "filter-ended" }, line);
+    await garbage.close();
+}));
 // One that reads, ends and never answers: it is started five times, one after another, and gets no more than a window.
 const deaf = `${folder}/deaf`;
 writeFileSync(deaf, '#!/bin/sh\nmkdir "$0 runs" || touch "$0.two"\ntimeout 0.5 cat > "$0.$$"\nrmdir "$0 runs"\nexit 3\n', { mode: 0o755 });

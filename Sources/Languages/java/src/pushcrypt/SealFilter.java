@@ -265,6 +265,8 @@ public final class SealFilter implements AutoCloseable {
     private void answer(byte[] line) throws PushcryptException {
         Members members = Payload.parseObject(line, "malformed-line");
         if (!(members.get(NUMBER) instanceof Payload.Number number) || !number.isInteger()) throw new PushcryptException("malformed-line");
+        boolean isRefused = !members.containsKey("payload") && members.get("error") instanceof Map<?, ?> error && error.get("code") instanceof String;
+        if (!isRefused && !(members.get("payload") instanceof Members)) throw new PushcryptException("malformed-line");
         Entry entry;
         synchronized (this) {
             entry = pending.remove(Long.valueOf(number.text()));

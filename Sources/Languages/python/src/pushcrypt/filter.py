@@ -371,6 +371,8 @@ class AsyncFilter:
             try:
                 members = json.loads(line)
                 number, error, payload = members.pop(NUMBER), members.pop("error", None), members.pop("payload", None)
+                if not isinstance(payload if error is None else error["code"], dict if error is None else str):
+                    return False
                 answer = Answer(payload, None if error is None else Refusal(error["code"], error["message"]), members)
                 waiting = self._waiting.pop(number, None)
             except (ValueError, AttributeError, KeyError, TypeError):

@@ -187,6 +187,9 @@ func neverStarts() {
 		{"nowhere", []string{command[0], "seal", "--batch", "--sender-key-file", "/nowhere", "--topic", "a"}},
 		{"/nowhere", []string{"/nowhere", "--batch"}}, {"ended", []string{"true", "--batch"}}, {"exit status 1", []string{"cat", "--batch"}},
 		{"belongs to no message", []string{"sh", "-c", "echo '{}'; sleep 1", "--batch"}},
+		{"belongs to no message", []string{"sh", "-c", `echo '{"pushcrypt-number":0}'; sleep 1`, "--batch"}},
+		{"belongs to no message", []string{"sh", "-c", `echo '{"pushcrypt-number":0,"payload":7}'; sleep 1`, "--batch"}},
+		{"belongs to no message", []string{"sh", "-c", `echo '{"pushcrypt-number":0,"error":{}}'; sleep 1`, "--batch"}},
 	} {
 		sealing := must(filter.Start(filter.Config{Command: wrong.command}))
 		var all sync.WaitGroup
