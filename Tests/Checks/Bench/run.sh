@@ -10,6 +10,8 @@ quiet=--quiet
 [ ! -t 2 ] || quiet=
 swift build -c release "$@" --product PushcryptBench $quiet
 bench=.build/release/PushcryptBench
+# Not empty if libsodium has suite 2.
+suite2=$("$bench" suites | sed -n '/2/p')
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -43,8 +45,12 @@ library() {
     "$bench" library <"$1/samples"
 }
 
-# A million devices.
-store() { "$bench" store "$1/devices"; }
+# A million devices, of each suite.
+store() {
+    "$bench" store "$1/devices"
+    [ -z "$suite2" ] || rm -rf "$1/devices"
+    [ -z "$suite2" ] || "$bench" store "$1/devices-2" 2
+}
 
 # A phone: one delivery, and memory, each in a separate process.
 delivery() {
@@ -57,7 +63,7 @@ memory() {
     "$bench" seal-file 52428800 "$1/large"
     read -r early late <<<"$("$bench" open-million "$1/million")"
     "$bench" memory "$("$bench" idle)" "$("$bench" open-one "$1/one")" "$early" "$late" "$("$bench" open-file "$1/small")" \
-        "$("$bench" open-file "$1/large")"
+        "$("$bench" open-file "$1/large")" ${suite2:+"$("$bench" open-one "$1/one-2" 2)"}
 }
 
 # Many messages in one process.

@@ -3,6 +3,8 @@ import Pushcrypt
 /// `pushcrypt seal --batch` as a whole process, and what the yardstick for it needs.
 enum BatchBench {
     private static let limit = 1.12
+    /// Of suite 2, where libsodium's part is larger.
+    private static let suite2Limit = 1.08
     /// The limit of what two jobs gain, against what two processes with the bare calls gain: 1.95 if that is 2.
     private static let twoJobs = 0.975
     private static let growthLimit = 1.05
@@ -10,15 +12,15 @@ enum BatchBench {
     private static let signerLimit = 5000.0
 
     /// Seconds of so many bare seals.
-    static func bare(_ count: Int) throws -> Double {
-        try LibraryBench().secondsOfBareSeals(count)
+    static func bare(_ count: Int, _ suite: CipherSuite) throws -> Double {
+        try LibraryBench(suite).secondsOfBareSeals(count)
     }
 
     /// Prints so many registration records, one a line, with random ids.
-    static func printDevices(_ count: Int) {
+    static func printDevices(_ count: Int, _ suite: CipherSuite) throws {
         let time = Timestamp(milliseconds: 1_790_000_000_000)
         for _ in 0..<count {
-            let key = DeviceKey().publicKey
+            let key = try DeviceKey(suite).publicKey
             let id = "\(UInt64.random(in: .min ... .max))"
             print(#"{"device":"\#(id)","record":{"public_key":"\#(key)","created":\#(time.milliseconds)}}"#)
         }
@@ -49,6 +51,18 @@ enum BatchBench {
             "1,000,000 lines", figures[2], against: figures[1], "10,000", ratio: figures[2] / figures[1],
             limit: growthLimit, unit: "µs")
         Table.printAmount("their resident memory", figures[3] * 1024 / 1e6, atMost: memoryLimit, unit: "MB")
+    }
+
+    /// Reads lines of seconds: the bare calls of suite 2, and one job; the best of each counts.
+    static func printSuite2Row(_ lines: [String], _ count: Double) throws(BenchFailure) {
+        let samples = lines.map { $0.split(separator: " ").compactMap { Double($0) } }
+        guard !samples.isEmpty, samples.allSatisfy({ $0.count == 2 }), count > 0 else {
+            throw BenchFailure(what: "a sample is not two numbers, or there is no count")
+        }
+        let times = (0..<2).map { column in best(samples.map { $0[column] }) * 1e6 / count }
+        Table.printRatio(
+            "seal --batch, one job, suite 2", times[1], against: times[0], "libsodium", ratio: times[1] / times[0],
+            limit: suite2Limit, unit: "µs")
     }
 
     /// Prints how many messages a second were signed by a signer that takes 10 ms for each.

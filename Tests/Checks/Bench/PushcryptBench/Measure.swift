@@ -71,3 +71,11 @@ func peakKilobytes() throws(BenchFailure) -> Int {
     }
     throw BenchFailure(what: "/proc/self/status does not say how much memory there was")
 }
+
+/// The size of a file, zero if there is none.
+func megabytes(of path: String) throws(BenchFailure) -> Double {
+    guard let file = unsafe fopen(path, "r") else { return 0 }
+    defer { unsafe fclose(file) }
+    guard unsafe fseek(file, 0, SEEK_END) == 0 else { throw BenchFailure(what: "the size of a file is not known") }
+    return unsafe Double(ftell(file)) / 1e6
+}

@@ -11,12 +11,12 @@ struct ReceiverBench {
     private let receiver: NotificationReceiver
 
     /// Makes the phone's files in a separate directory: the key store and the replay guard.
-    init(at directory: String) throws {
+    init(at directory: String, _ suite: CipherSuite = .x25519) throws {
         let topic = try Topic("com.example.app")
         let seed = [UInt8](0..<32)
         let scalar = [UInt8](32..<64)
         let sender = try SenderKey(seed: ContiguousArray(seed).span)
-        let key = try DeviceKey(scalar: ContiguousArray(scalar).span)
+        let key = try DeviceKey(scalar: ContiguousArray(scalar).span, suite)
         let store = try SQLiteKeyStore.create(in: directory, at: Self.time)
         device = try store.importDeviceKey(key, named: "phone", topic: topic, at: Self.time).publicKey
         try store.trustSender(sender.publicKey, named: "provider", at: Self.time)
@@ -46,15 +46,16 @@ struct ReceiverBench {
     // MARK: Memory
 
     /// The largest payload: it fills the largest bucket of a push that is shown.
-    private static let largePayload: [UInt8] = {
+    private static func largePayload(_ suite: CipherSuite) -> [UInt8] {
         let start = #"{"aps":{"alert":{"title":"Table for two","body":""#
         let end = #""},"sound":"default"}}"#
-        return Array((start + String(repeating: "x", count: 2717 - start.count - end.count) + end).utf8)
-    }()
+        let count = PushType.alert.maximumPayloadLength(suite) - start.count - end.count
+        return Array((start + String(repeating: "x", count: count) + end).utf8)
+    }
 
     /// Opens the largest push; gives the most memory that the process had.
     func memoryOfOneOpen() throws -> Int {
-        try deliver(try seal(Self.largePayload), requestID: "1")
+        try deliver(try seal(Self.largePayload(device.suite)), requestID: "1")
         return try peakKilobytes()
     }
 

@@ -15,21 +15,27 @@ struct StoreBench {
     private static let importShare = 20 / 90.0
     private static let chunkShare = 10 / 90.0
     private static let shareOfSeal = 0.125
+    /// What a million devices may take on the disk: a key of suite 2 has its own page, because SQLite keeps a quarter of a
+    /// page of a row without a rowid in the tree.
+    private static func sizeLimit(_ suite: CipherSuite) -> Double { suite == .x25519 ? 400 : 5500 }
     private static let time = Timestamp(milliseconds: 1_790_000_000_000)
 
+    private let suite: CipherSuite
+    private let size: Double
     private let store: SQLiteKeyStore
     private let sealer: Sealer
     private let ids: [String]
     private let importSeconds: Double
 
     /// Makes the store, with ids and keys in no order, as real ones are.
-    init(at directory: String) throws {
+    init(at directory: String, _ suite: CipherSuite = .x25519) throws {
+        self.suite = suite
         store = try SQLiteKeyStore.create(in: directory, at: Self.time)
         sealer = Sealer(sender: SenderKey(), topic: try Topic("com.example.app"))
         var ids: [String] = []
         var nanoseconds: UInt64 = 0
         for first in stride(from: 0, to: Self.devices, by: Self.batch) {
-            let batch = try (first..<first + Self.batch).map(Self.device)
+            let batch = try (first..<first + Self.batch).map { try Self.device($0, suite) }
             let start = now()
             let result = try store.importDevices(batch.map(\.change), at: Self.time)
             nanoseconds += now() - start
@@ -38,15 +44,20 @@ struct StoreBench {
         }
         self.ids = ids.shuffled()
         importSeconds = Double(nanoseconds) / 1e9
+        size = try ["keystore.db", "keystore.db-wal"].map { try megabytes(of: "\(directory)/\($0)") }.reduce(0, +)
     }
 
     /// A device like those of a provider that names them by UUIDs: the same in each run, so that runs can be compared.
-    private static func device(_ number: Int) throws -> (id: String, change: DeviceChange) {
+    private static func device(_ number: Int, _ suite: CipherSuite) throws -> (id: String, change: DeviceChange) {
         var random = SeededGenerator(seed: UInt64(number))
         let id = id(of: number)
         var key = ContiguousArray<UInt8>()
+        switch suite {
         // No bit 7 anywhere: below 2^255 - 19, and as good a key as any.
-        for _ in 0..<32 { key.append(UInt8.random(in: 0...127, using: &random)) }
+        case .x25519: for _ in 0..<32 { key.append(UInt8.random(in: 0...127, using: &random)) }
+        // Nor a bit 3: every coefficient is below 3329.
+        case .xwing: for _ in 0..<152 { key.append(bigEndian: random.next() & 0x7777_7777_7777_7777) }
+        }
         return (
             id,
             .registered(id: id, DeviceRegistration(publicKey: try DevicePublicKey(bytes: key.span), createdAt: time))
@@ -65,18 +76,21 @@ struct StoreBench {
         }
         let seal = comparison.yardstick / 1000
         let importOne = importSeconds * 1e6 / Double(Self.devices)
+        let name = suite == .x25519 ? "" : ", suite 2"
         Table.printRatio(
-            "import, each of 1,000,000 devices", importOne, against: seal, "a seal", ratio: importOne / seal,
+            "import, each of 1,000,000" + (name.isEmpty ? " devices" : name), importOne, against: seal, "a seal",
+            ratio: importOne / seal,
             limit: Self.importShare, unit: "µs")
         Table.printRatio(
-            "one of them found, above a seal", comparison.difference / 1000, against: seal, "a seal",
+            "one of them found, above a seal" + name, comparison.difference / 1000, against: seal, "a seal",
             ratio: comparison.difference / comparison.yardstick, limit: Self.shareOfSeal, unit: "µs")
         let chunks = stride(from: 0, through: ids.count - Self.chunk, by: Self.chunk).map { ids[$0..<$0 + Self.chunk] }
         let times = try chunks.map { chunk in try nanoseconds(1) { try findAll(chunk) } }
         let one = median(times) / 1000 / Double(Self.chunk)
         Table.printRatio(
-            "one of \(Self.chunk) found at once", one, against: seal, "a seal", ratio: one / seal,
+            "one of \(Self.chunk) found at once" + name, one, against: seal, "a seal", ratio: one / seal,
             limit: Self.chunkShare, unit: "µs")
+        Table.printAmount("their store" + name, size, atMost: Self.sizeLimit(suite), unit: "MB")
     }
 
     private func findAll(_ ids: ArraySlice<String>) throws {

@@ -5,21 +5,27 @@
 #else
     import Darwin
 #endif
+import Pushcrypt
 
 // Called by run.sh and counts.py:
 //     sample             measures the library once, and prints a line of numbers
 //     library            reads such lines, prints the table's header and the library's rows
 //     parts              prints where the time of one seal goes
-//     bare COUNT         prints the seconds of so many bare seals
-//     devices COUNT      prints registration records
+//     suites             prints the suites that libsodium has; where SUITE stands below, 2 may be added
+//     bare COUNT SUITE   prints the seconds of so many bare seals
+//     devices COUNT SUITE
+//                        prints registration records
+//     batch-suite-2 COUNT
+//                        reads samples of batches of so many lines, prints their row
 //     batch COUNT FEW MANY KILOBYTES
 //                        reads samples of batches of so many lines, prints their rows and those of few and many lines
 //     signer RATE        prints the row of a batch that is signed elsewhere
 //     command KILOBYTES  reads the times of hyperfine, prints the rows of one command
-//     store DIRECTORY    makes a key store there, prints its rows
+//     store DIRECTORY SUITE
+//                        makes a key store there, prints its rows
 //     delivery MICROSECONDS BARE
 //                        prints the row of a delivery that ServiceBench has measured
-//     idle, open-one DIRECTORY, open-million DIRECTORY, open-file FILE
+//     idle, open-one DIRECTORY SUITE, open-million DIRECTORY, open-file FILE
 //                        do this, and print the most kilobytes that the process had (and, of a million, in the beginning)
 //     seal-file BYTES FILE
 //                        seals so many bytes
@@ -29,24 +35,27 @@
 //                        makes a key store with a million devices
 //     find COUNT DIRECTORY
 //                        finds so many of them
-//     memory IDLE ONE MILLION-EARLY MILLION-LATE SMALL-FILE LARGE-FILE
-//                        prints the rows of memory
+//     memory IDLE ONE MILLION-EARLY MILLION-LATE SMALL-FILE LARGE-FILE ONE-OF-SUITE-2
+//                        prints the rows of memory; the last may be missing
 do {
     let arguments = CommandLine.arguments.dropFirst()
+    let suite: CipherSuite = arguments.count == 3 && arguments.last == "2" ? .xwing : .x25519
     switch (arguments.first, arguments.dropFirst().first) {
     case ("sample", nil): try print(LibraryBench.sample())
     case ("library", nil): try LibraryBench.printRows(standardInput())
     case ("parts", nil): try PartsBench.printRows()
-    case ("bare", let count?): try print(BatchBench.bare(Int(count) ?? 0))
-    case ("devices", let count?): BatchBench.printDevices(Int(count) ?? 0)
+    case ("suites", nil): print(CipherSuite.supported.map { "\($0.rawValue)" }.joined(separator: " "))
+    case ("bare", let count?): try print(BatchBench.bare(Int(count) ?? 0, suite))
+    case ("devices", let count?): try BatchBench.printDevices(Int(count) ?? 0, suite)
+    case ("batch-suite-2", let count?): try BatchBench.printSuite2Row(standardInput(), Double(count) ?? 0)
     case ("batch", _): try BatchBench.printRows(standardInput(), arguments.dropFirst().compactMap { Double($0) })
     case ("signer", let rate?): BatchBench.printSignerRow(Double(rate) ?? 0)
     case ("command", let kilobytes?): try CommandBench.printRows(standardInput(), kilobytes)
-    case ("store", let directory?): try StoreBench(at: directory).printRows()
+    case ("store", let directory?): try StoreBench(at: directory, suite).printRows()
     case ("delivery", let delivery?):
         ServiceRow.print(Double(delivery) ?? .infinity, Double(arguments.last ?? "") ?? 0)
     case ("idle", nil): try print(peakKilobytes())
-    case ("open-one", let directory?): try print(ReceiverBench(at: directory).memoryOfOneOpen())
+    case ("open-one", let directory?): try print(ReceiverBench(at: directory, suite).memoryOfOneOpen())
     case ("open-million", let directory?):
         let peaks = try ReceiverBench(at: directory).memoryOfAMillionOpens()
         print(peaks.early, peaks.late)
