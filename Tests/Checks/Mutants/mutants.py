@@ -311,7 +311,7 @@ def main():
     if not SUITE_2 and len(chosen) < len(named):
         print(f"SKIPPED: {len(named) - len(chosen)} mutants need libsodium 1.0.22: run mutants.py --suite-2", flush=True)
     if not chosen:
-        fail("no mutant has such a name")
+        fail("run them with" + ("out" if SUITE_2 else "") + " --suite-2" if named else "no mutant has such a name")
     print(f"{len(mutants)} mutants of {len(texts)} files, sources {sources}", flush=True)
     build()
     if not results:
