@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 CEILINGS = HERE / "ceilings.tsv"
 ORDER = ROOT / "Sources/Packaging/start.order"
+SQLITE = ROOT / ".build/static/libsqlite3.a"
 # The share of the functions of one seal that may be missing from the list.
 UNLISTED = 0.1
 RELEASE = ROOT / ".build/release"
@@ -198,9 +199,11 @@ class Bench:
         return self.functions(self.counts([program, "--store", phone, "open", "--topic", TOPIC, str(push)]))
 
     def functions(self, counts: Counts) -> set[str]:
-        """The functions of the Swift library and of C++: ours change too often for a list."""
+        """The functions of the Swift library and of C++: ours change too often for a list, and SQLite's are one section."""
         program = str((RELEASE / "pushcrypt").resolve())
         names = {name for object, name in counts.functions if object == program}
+        if SQLITE.exists():
+            names -= {line.split()[-1] for line in run(["nm", str(SQLITE)]).decode().splitlines() if line.split()[-2:-1] in (["t"], ["T"])}
         return {name for name in names if re.fullmatch(r"[$A-Za-z_][$.\w]*", name) and "Pushcrypt" not in name}
 
     def measure(self) -> dict[str, float]:
