@@ -71,13 +71,18 @@ import Testing
         #expect(world.outcomes.filter { $0 == .notSent }.count == 41)
     }
 
-    @Test func anEnvironmentThatRefusesTheLoginRestsWhileAnotherAcceptsIt() {
+    /// Two environments, of which the first has accepted a message.
+    private func environments() -> (production: World, sandbox: World) {
         let evidence = SetupEvidence()
         let production = World(evidence: evidence, environment: "production")
-        let sandbox = World(evidence: evidence, environment: "sandbox")
         production.add()
         production.settle()
         production.answer(accepted)
+        return (production, World(evidence: evidence, environment: "sandbox"))
+    }
+
+    @Test func anEnvironmentThatRefusesTheLoginRestsWhileAnotherAcceptsIt() {
+        let (production, sandbox) = environments()
         let refused = APNsAnswer(status: 403, reason: "BadEnvironmentKeyIdInToken")
         for index in 0..<30 { sandbox.add(topic: "\(index)") }
         sandbox.settle()
@@ -92,12 +97,7 @@ import Testing
 
     /// A copy of it may have arrived.
     @Test func whatHadNoAnswerIsNotRefused() {
-        let evidence = SetupEvidence()
-        let production = World(evidence: evidence, environment: "production")
-        let sandbox = World(evidence: evidence, environment: "sandbox")
-        production.add()
-        production.settle()
-        production.answer(accepted)
+        let sandbox = environments().sandbox
         let refused = APNsAnswer(status: 403, reason: "InvalidProviderToken")
         for index in 0..<21 { sandbox.add(topic: "\(index)") }
         sandbox.settle()

@@ -174,14 +174,16 @@ def rotate_device(root):
     return Case("rotate-device", life, ("rotate", "device"), before, replace(before, newest=3), says=b"pcr1")
 
 
-def rotate_confirm(root):
-    life = grown(root).rotate()
+def confirming(name, life, says):
+    """The phone has made its third key, and the provider has it."""
     life.register()
     life.send(3)
     before = facts(life)
-    return Case(
-        "rotate-confirm", life, ("rotate", "device", "--confirm", "--json"), before, replace(before, active=3),
-        says=b"pcr1")
+    return Case(name, life, ("rotate", "device", "--confirm", "--json"), before, replace(before, active=3), says=says)
+
+
+def rotate_confirm(root):
+    return confirming("rotate-confirm", grown(root).rotate(), b"pcr1")
 
 
 def rotate_sender(root):
@@ -397,13 +399,7 @@ def change_over_register(root):
 
 
 def change_over_confirm(root):
-    life = changing_over(root)
-    life.register()
-    life.send(3)
-    before = facts(life)
-    return Case(
-        "change-over-confirm", life, ("rotate", "device", "--confirm", "--json"), before, replace(before, active=3),
-        says=b"pcrx1")
+    return confirming("change-over-confirm", changing_over(root), b"pcrx1")
 
 
 def change_over_open(root):
