@@ -39,15 +39,16 @@ swift test --skip-build --parallel 2>&1 | tee "$log" | LC_ALL=C awk '
 
 # Two lanes at once, because half of these checks keep one core busy. Each check's output is shown when its lane is done.
 lanes=$(mktemp -d)
+: >"$lanes/failed"
 trap 'rm -rf "$TMPDIR" "$lanes"' EXIT
 
-# Runs a check and notes what it says, how long it took, and whether it failed.
+# Runs a check and notes what it says, how long it took, and the end of what it says if it failed.
 check() { # LANE NAME COMMAND…
     local lane=$lanes/$1 name=$2 start=$SECONDS
     shift 2
     echo "$name" >>"$lane"
-    "$@" >>"$lane" 2>&1 || { echo "error: $name" >>"$lane"; touch "$lanes/failed"; }
-    echo "seconds: $name: $((SECONDS - start))" >>"$lane"
+    "$@" >"$lane.now" 2>&1 || { echo "error: $name"; tail -n 20 "$lane.now" | cut -c 1-600; } >>"$lanes/failed"
+    { cat "$lane.now"; echo "seconds: $name: $((SECONDS - start))"; } >>"$lane"
 }
 
 races() { swift build --sanitize=thread --scratch-path .build/races --product Races $quiet && .build/races/debug/Races 100000; }
@@ -83,7 +84,7 @@ second=$!
 wait "$first" || status=1
 wait "$second" || status=1
 cat "$lanes"/[12] | tee -a "$log" | { grep -vE '^(vectors|races|instructions|seconds): |^fuzz: [a-z]*: [0-9]' || true; }
-[ ! -e "$lanes/failed" ] || status=1
+[ ! -s "$lanes/failed" ] || status=1
 
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"
@@ -116,6 +117,7 @@ grep -aE '^(vectors|interleavings|kills|races|fuzz):' "$log" | LC_ALL=C sort | a
 # Last, because readers of a CI log may see only its end.
 if [ $status -ne 0 ]; then
     { LC_ALL=C grep -aE '^✘ Test .* recorded an issue|^(error|FAILED):' "$log" || true; } | cut -c 1-400 | head -n 20 >&2
+    tee -a "$log" <"$lanes/failed" >&2
     echo "test: failed; the whole log is $log" >&2
 fi
 exit $status
