@@ -90,13 +90,16 @@ public final class ReplayFile: Sendable {
     ///
     /// Never fails: if the file cannot be used, each call says why.
     public static func open(in directory: String, at now: Timestamp) -> ReplayFile {
-        open(in: directory, at: now, busyTimeout: busyTimeout)
+        open(in: directory, at: now, interruption: .init())
     }
 
+    /// - Parameter interruption: Also ends the opening, which may recreate the file.
     package static func open(
-        in directory: String, at now: Timestamp, busyTimeout: Int32, maximumRows: Int = ReplayRules.maximumRows
+        in directory: String, at now: Timestamp, busyTimeout: Int32 = busyTimeout,
+        maximumRows: Int = ReplayRules.maximumRows, interruption: SQLiteInterruption = .init()
     ) -> ReplayFile {
-        let session = ReplaySession(in: directory, busyTimeout: busyTimeout, maximumRows: maximumRows)
+        let session = ReplaySession(
+            in: directory, busyTimeout: busyTimeout, maximumRows: maximumRows, interruption: interruption)
         session.prepare(at: now)
         return ReplayFile(session)
     }
@@ -143,17 +146,20 @@ public final class ReplayFile: Sendable {
 
     /// How long a call waits for other processes, in milliseconds: a notification extension has 30 seconds for all
     /// its work.
-    static let busyTimeout: Int32 = 2000
+    package static let busyTimeout: Int32 = 2000
 }
 
 /// A connection to `replay.db`.
 final class ReplaySession {
-    let interruption = SQLiteInterruption()
+    let interruption: SQLiteInterruption
     private let file: RecoverableDatabase
     private let maximumRows: Int
 
-    init(in path: String, busyTimeout: Int32, maximumRows: Int = ReplayRules.maximumRows) {
-        self.maximumRows = maximumRows
+    init(
+        in path: String, busyTimeout: Int32, maximumRows: Int = ReplayRules.maximumRows,
+        interruption: SQLiteInterruption = .init()
+    ) {
+        (self.maximumRows, self.interruption) = (maximumRows, interruption)
         file = RecoverableDatabase(
             ReplayTables.kind, in: path, busyTimeout: busyTimeout, interruption: interruption)
     }

@@ -17,6 +17,8 @@ package final class SQLiteInterruption: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// Ends what runs now: it is rolled back, and its locks are released. Also ends waits for other connections, and
     /// refuses new work until `begin`.
     package func stop() {

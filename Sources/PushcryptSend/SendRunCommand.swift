@@ -109,8 +109,8 @@ struct SendRunCommand: CommandBody {
             throw .usage(
                 "APNs refuses every message with \(answer.text): \(answer.advice)",
                 hint:
-                    "stopped after \(SetupEvidence.enough) such answers in a row\(answer.concernsDevice ? ", for as many device tokens" : ""); nothing was accepted",
-                "nothing is lost: correct it, and send again the lines with this answer, those that are 'not-sent', and those without an answer, which were not read",
+                    "stopped after \(SetupEvidence.enough) such answers in a row\(answer.concernsDevice ? ", for as many device tokens" : ""); no message is known to be accepted",
+                "nothing is lost: correct it, and send again the lines with this answer, those with \"retry\":true, and those without an answer, which were not read",
                 "if only the first device tokens are wrong, remove their devices, and send the rest")
         // The clock, a proxy, or a file that is not there yet may be the reason.
         case .noConnection(let text): throw .failed("APNs cannot be used: \(text)", hint: "nothing was sent")

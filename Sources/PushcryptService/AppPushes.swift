@@ -50,9 +50,15 @@ public final class AppPushes: Sendable {
     ///         let (call, update) = (UUID(), CXCallUpdate())
     ///         let opened = pushes.openCall(payload.dictionaryPayload)
     ///         if case .opened(let notification) = opened { update.localizedCallerName = notification.from?.name }
-    ///         provider.reportNewIncomingCall(with: call, update: update) { _ in completion() }
-    ///         guard case .opened = opened else {
-    ///             return provider.reportCall(with: call, endedAt: nil, reason: .failed)
+    ///         nonisolated(unsafe) let provider = provider
+    ///         provider.reportNewIncomingCall(with: call, update: update) { _ in
+    ///             // Only now does the system know the call.
+    ///             if case .opened = opened {
+    ///                 // Connect.
+    ///             } else {
+    ///                 provider.reportCall(with: call, endedAt: nil, reason: .failed)
+    ///             }
+    ///             completion()
     ///         }
     ///     }
     ///

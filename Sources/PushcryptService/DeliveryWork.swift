@@ -182,7 +182,11 @@ final class DeliveryWork: @unchecked Sendable {
         }
         if let problem { findings.withLock { $0.warnings.append(problem) } }
         // The app shows nothing: with anything in it, the system might show the push.
-        if content.isBlank, configuration.hasFilteringEntitlement { return (UNNotificationContent(), outcome) }
+        if content.isBlank, configuration.hasFilteringEntitlement {
+            guard instead?.outcome == .withdrawn else { return (UNNotificationContent(), outcome) }
+            stopAttaching()
+            return (UNNotificationContent(), .withdrawn)
+        }
         guard let instead else {
             return (withSender(content.marked(taken.mark), taken, donates: outcome != .dropped), outcome)
         }

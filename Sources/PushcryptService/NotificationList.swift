@@ -37,8 +37,11 @@ struct NotificationList: Sendable {
     func removeWithdrawn(in directory: URL, at now: Timestamp, _ activity: ExpiringActivity = .system) {
         guard FileManager.default.fileExists(atPath: directory.path) else { return }
         let shared = SharedAttachments(directory: directory)
-        let replay = ReplayFile.open(in: directory.path, at: now)
-        let messages = activity.run("removing notifications", expired: replay.interruption.stop) { replay.withdrawn() }
+        let interruption = SQLiteInterruption()
+        // Opening may recreate the file.
+        let messages = activity.run("removing notifications", expired: interruption.stop) {
+            ReplayFile.open(in: directory.path, at: now, interruption: interruption).withdrawn()
+        }
         SenderIntent.delete(messages)
         remove(messages) { $0.forEach(shared.remove) }
     }

@@ -152,7 +152,7 @@ import Testing
         world.add()
         world.settle()
         world.fail(wasRead: true)
-        #expect(world.outcomes == [.unknown])
+        #expect(world.outcomes == [.unknown(nil)])
     }
 
     @Test func pausesDoubleUpToFifteenMinutes() {
@@ -361,7 +361,7 @@ import Testing
         world.pass(1000)
         world.answer(answer, delivery)
         world.dispatcher.stop()
-        #expect(world.outcomes == [.unknown])
+        #expect(world.outcomes == [.unknown(nil)])
     }
 
     @Test func aDelayedMessageIsAnsweredAtItsExpiration() {

@@ -105,7 +105,7 @@ import Testing
         for _ in 0..<20 { sandbox.answer(refused) }
         #expect(sandbox.dispatcher.rested.map(\.topic) == [nil])
         sandbox.pass(60_000)
-        #expect(sandbox.outcomes == Array(repeating: .refused(refused), count: 20) + [.unknown])
+        #expect(sandbox.outcomes == Array(repeating: .refused(refused), count: 20) + [.unknown(refused)])
     }
 
     @Test func aLoginRefusedAfterNoAnswerSaysNothingOfTheFirstCopy() {
@@ -114,8 +114,9 @@ import Testing
         world.settle()
         world.fail(wasRead: true)
         world.pass(60_000)
-        world.answer(APNsAnswer(status: 403, reason: "InvalidProviderToken"))
-        #expect(world.outcomes == [.unknown])
+        let refused = APNsAnswer(status: 403, reason: "InvalidProviderToken")
+        world.answer(refused)
+        #expect(world.outcomes == [.unknown(refused)])
     }
 
     @Test func whatHasNoTurnIsNotTried() {

@@ -147,6 +147,23 @@ import Waiting
         #expect(!left.contains(late) && left.contains(own))
     }
 
+    /// An extension that shows nothing, or its own notification.
+    @Test(arguments: [true, false]) func whatIsWithdrawnDuringTheChangeIsReportedSo(_ isEntitled: Bool) async throws {
+        var configuration = phone.configuration
+        configuration.hasFilteringEntitlement = isEntitled
+        let gate = Gate()
+        configuration.change = { _, content, _ in
+            await gate.waitUntilOpen()
+            return isEntitled ? UNNotificationContent() : content
+        }
+        let (_, report) = try await show(try request(from: nil, named: "m"), configuration) {
+            #expect(await gate.hasVisitors())
+            _ = try? await show(try request(from: nil, withdrawing: ["m"]), phone.configuration)
+            gate.open()
+        }
+        #expect(report.code == "withdrawn", "\(report)")
+    }
+
     /// An extension that passes a call on to the app, or shows its own notification.
     @Test(arguments: [true, false]) func theChangeMayShowNothing(_ isEntitled: Bool) async throws {
         var configuration = configuration(.bytes(face.sealed))

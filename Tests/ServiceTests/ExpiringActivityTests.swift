@@ -114,4 +114,19 @@ import Waiting
         try other.execute("BEGIN EXCLUSIVE; ROLLBACK")
         _ = try AppGroup.merge(StatementFile(in: folder.path), into: keys, at: now, .system)
     }
+
+    /// The guard's file, which is missing, is recreated during the activity, and not without time.
+    @Test(arguments: [false, true]) func theGuardIsOpenedDuringTheActivity(_ isExpired: Bool) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("activity-\(UUID())")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.path + "/replay.db"
+        let activity = ExpiringActivity { _, block in
+            #expect(!FileManager.default.fileExists(atPath: file))
+            if isExpired { block(true) }
+        }
+        NotificationList().removeWithdrawn(in: folder, at: Timestamp(milliseconds: 1_800_000_000_000), activity)
+        #expect(FileManager.default.fileExists(atPath: file) == !isExpired)
+    }
 }

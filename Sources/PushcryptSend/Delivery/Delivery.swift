@@ -68,8 +68,8 @@ enum Outcome: Equatable, Sendable {
     case stopped(APNsAnswer)
     /// It was not sent, because APNs refuses every message of its topic, or the login to its environment.
     case held(APNsAnswer)
-    /// It is not known whether APNs has the message.
-    case unknown
+    /// It is not known whether APNs has the message; it refuses another copy as the answer says, if there is one.
+    case unknown(APNsAnswer?)
     /// The run ended; APNs does not have it.
     case notSent
     /// Its time for retries ended before it had a stream; APNs does not have it.

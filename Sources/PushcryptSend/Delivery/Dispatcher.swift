@@ -166,7 +166,7 @@ extension Dispatcher {
     private func giveUp(_ delivery: Delivery) {
         switch delivery.setback {
         case .answer(let answer): self.answer(delivery, stopReason == nil ? .gaveUp(answer) : .stopped(answer))
-        case .unknown: answer(delivery, .unknown)
+        case .unknown: answer(delivery, .unknown(nil))
         case .unread, nil:
             if stopReason != nil {
                 answer(delivery, .notSent)
@@ -233,7 +233,7 @@ extension Dispatcher {
             }
             if let refusal = evidence.refusal(of: delivery.request.topic, in: environment, at: now) {
                 _ = ready.popFirst()
-                answer(delivery, delivery.setback == .unknown ? .unknown : .held(refusal))
+                answer(delivery, delivery.setback == .unknown ? .unknown(refusal) : .held(refusal))
                 continue
             }
             if !busyTokens.isEmpty, let due = busyTokens[delivery.request.deviceToken], due > now.uptime {
@@ -386,7 +386,7 @@ extension Dispatcher {
         if wasRead {
             delivery.attempts += 1
             delivery.note(.unknown)
-            guard settings.retriesUnknown else { return answer(delivery, .unknown) }
+            guard settings.retriesUnknown else { return answer(delivery, .unknown(nil)) }
             retry(delivery, after: settings.policy.pause(after: delivery.attempts), at: now)
         } else {
             delivery.unread += 1
@@ -435,7 +435,7 @@ extension Dispatcher {
     private func refuse(_ delivery: Delivery, _ answer: APNsAnswer, at now: Moment) {
         // An earlier copy may have arrived; only of the device does this answer say more.
         let mayHaveArrived = delivery.setback == .unknown && answer.concernsLogin
-        self.answer(delivery, mayHaveArrived ? .unknown : .refused(answer))
+        self.answer(delivery, mayHaveArrived ? .unknown(answer) : .refused(answer))
         guard evidence.add(answer, to: delivery, in: environment, at: now) else { return }
         guard evidence.hasOthers(than: answer, in: environment) else { return stop(.refusals(answer)) }
         rested.append((answer.concernsLogin ? nil : delivery.request.topic, answer))

@@ -35,7 +35,9 @@ struct SendFailure {
         case .held(let answer):
             let others = answer.concernsLogin ? "the login to its environment" : "every message of its topic"
             self.init(.onHold, "APNs refuses \(others): \(answer.advice)", mayRetry: true)
-        case .unknown: self.init(.noAnswer, "it was sent, and the answer did not come", mayRetry: true)
+        case .unknown(let answer):
+            let refusal = answer.map { "; APNs refuses another copy with \($0.text): \($0.advice)" } ?? ""
+            self.init(.noAnswer, "it was sent, and the answer did not come" + refusal, mayRetry: true)
         case .notSent: self.init(.notSent, "the run ended before it was sent", mayRetry: true)
         case .notTried: self.init(.notTried, "the time for retries ended before it could be sent", mayRetry: true)
         case .unreachable(let text): self.init(.unreachable, "no connection to APNs: \(text)", mayRetry: true)

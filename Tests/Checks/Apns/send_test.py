@@ -458,13 +458,18 @@ def part_settings(folder):
     return 12
 
 
+def stopped(codes, refusal, rest):
+    """Whether twenty refusals stopped it, and what was under way on a connection that is being replaced."""
+    return 20 <= codes.count(refusal) <= 24 and codes.count(refusal) + codes.count(rest) == len(codes)
+
+
 def part_refusals(folder):
     """A wrong key stops the run; one wrong line does not."""
     with Mock(rules(folder, kid="OTHER12345"), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         answers, said = send(folder, mock, [line(n) for n in range(100)], code=64)
         codes = [a["error"]["code"] for a in answers]
-        expect(codes.count("login-refused") == 20 and codes.count("not-sent") == 80, codes)
-        expect("InvalidProviderToken" in said and mock.seen == 20, said, mock.seen)
+        expect(len(codes) == 100 and stopped(codes, "login-refused", "not-sent"), codes)
+        expect("InvalidProviderToken" in said and mock.seen <= 24, said, mock.seen)
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=1) as mock:
         # False device tokens: many messages for few of them go on, twenty of them stop, unless another message was accepted.
         false = [line(n, device=DEVICES + n % 19) for n in range(60)]
@@ -473,11 +478,12 @@ def part_refusals(folder):
         false = [line(n, device=DEVICES + n) for n in range(60)]
         answers, said = send(folder, mock, false, "--connections", "1", code=64)
         codes = [a["error"]["code"] for a in answers]
-        expect(codes.count("wrong-address") == 20 and codes.count("not-sent") == 40 and "nothing is lost" in said, codes, said)
+        expect(len(codes) == 60 and stopped(codes, "wrong-address", "not-sent") and "nothing is lost" in said, codes, said)
         other = [one | {"topic": "com.example.other"} for one in false]
         answers, said = send(folder, mock, [line(1), *other, line(2)], "--connections", "1", code=1)
         statuses = [a.get("status") for a in answers]
-        expect(statuses == [200] + [400] * 20 + [None] * 40 + [200] and "com.example.other" in said, statuses, said)
+        expect(statuses[0] == statuses[-1] == 200 and stopped(statuses[1:-1], 400, None), statuses)
+        expect(len(statuses) == 62 and "com.example.other" in said, said)
     # A key that is revoked on the way: the rest is not sent, and comes again.
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=5,
               fault=lambda number, _: Fault("answer", 403, "InvalidProviderToken") if number > 100 else None) as mock:
@@ -633,7 +639,7 @@ def part_start(folder):
 def part_blocked(folder):
     """A connection that allows no stream is replaced."""
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=0) as mock:
-        answers, _ = send(folder, mock, [line(1)], "--timeout", "1s", "--retry-for", "6s", code=1)
+        answers, _ = send(folder, mock, [line(1)], "--timeout", "1s", "--retry-for", "12s", code=1)
         expect(answers[0]["error"]["code"] == "not-tried" and answers[0]["retry"] and mock.connections > 1, answers, mock.connections)
         threading.Timer(1, lambda: setattr(mock, "streams", 10)).start()
         answers, _ = send(folder, mock, [line(2)], "--timeout", "2s", code=0)
@@ -647,18 +653,18 @@ def part_give_up(folder):
               fault=lambda number, _: Fault("reset") if number == 1 else Fault("answer", 500, "InternalServerError")) as mock:
         answers, _ = send(folder, mock, [line(1)], "--unknown", "give-up", code=1)
         expect(answers[0]["error"]["code"] == "no-answer" and answers[0]["retry"] is True, answers)
-        answers, _ = send(folder, mock, [line(2)], "--retry-for", "2s", code=1)
-        expect(answers[0]["error"]["code"] == "apns-busy" and answers[0]["status"] == 500, answers)
+        answers, _ = send(folder, mock, [line(2)], "--retry-for", "8s", code=1)
+        expect(answers[0]["error"]["code"] == "apns-busy" and answers[0].get("status") == 500, answers)
     # It may have arrived at first, whatever APNs says later.
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
               fault=lambda number, _: Fault("lost") if number == 1 else Fault("answer", 503, "ServiceUnavailable")) as mock:
-        answers, _ = send(folder, mock, [line(1)], "--retry-for", "4s", code=1)
+        answers, _ = send(folder, mock, [line(1)], "--retry-for", "8s", code=1)
         expect(answers[0]["error"]["code"] == "no-answer" and len(mock.taken) == 1 and mock.seen > 1, answers, mock.seen)
     # The answer comes at the expiration, not after the pause that APNs asks for.
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
               fault=lambda *_: Fault("answer", 429, "TooManyRequests", (("retry-after", "40"),))) as mock:
-        answers, _ = send(folder, mock, [line(1, expiration=int(time.time()) + 3)], code=1, seconds=20)
-        expect(answers[0]["error"]["code"] == "too-late" and answers[0]["status"] == 429, answers)
+        answers, _ = send(folder, mock, [line(1, expiration=int(time.time()) + 8)], code=1, seconds=30)
+        expect(answers[0]["error"]["code"] == "too-late" and answers[0].get("status") == 429, answers)
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         pass
     answers, said = send(folder, mock, [line(3)], "--retry-for", "2s", code=1)
@@ -727,13 +733,13 @@ def part_workers(folder):
             lines = [line(0), *other, line(31), line(32)]
             code, queues, done, said = worker(folder, name, mock, lines, options=["--connections", "1"], until=lambda done: done == 33)
             expect((code, done, len(queues["answers"])) == (0, 33, 3), name, code, done, said)
-            expect(codes(queues) == ["wrong-address"] * 20 + ["on-hold"] * 10, name, codes(queues))
+            expect(len(codes(queues)) == 30 and stopped(codes(queues), "wrong-address", "on-hold"), name, codes(queues))
         # A key that is revoked: what was not sent stays.
         with Mock(rules(folder), *service, streams=1,
                   fault=lambda number, _: Fault("answer", 403, "InvalidProviderToken") if number > 5 else None) as mock:
             code, queues, done, said = worker(folder, name, mock, [line(n) for n in range(60)], options=["--connections", "1"])
-            expect((code, done, len(queues["answers"])) == (1, 25, 5), name, code, done, said)
-            expect(codes(queues) == ["login-refused"] * 20, name, codes(queues))
+            expect((code, len(queues["answers"])) == (1, 5) and 25 <= done <= 29, name, code, done, said)
+            expect(codes(queues) == ["login-refused"] * (done - 5), name, codes(queues))
         # SIGTERM while APNs delays everything: the worker ends soon, and what was not accepted stays.
         with Mock(rules(folder), *service,
                   fault=lambda number, _: Fault("answer", 500, "InternalServerError") if number > 5 else None) as mock:

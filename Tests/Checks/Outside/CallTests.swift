@@ -48,13 +48,19 @@ import Testing
         return [UInt8](push.json)
     }
 
-    /// Calls the delegate, as the system does; returns what has happened when it returns.
-    private func receive(_ json: [UInt8]) throws -> [String] {
+    /// Calls the delegate, as the system does, which expects a report when it returns; returns what happens until it is completed.
+    private func receive(_ json: [UInt8], _ calls: Calls? = nil) throws -> [String] {
         let object = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
         let before = events.all.count
-        calls.pushRegistry(
+        let isCompleted = DispatchSemaphore(value: 0)
+        (calls ?? self.calls).pushRegistry(
             PKPushRegistry(queue: nil), didReceiveIncomingPushWith: Payload(try #require(object)), for: .voIP,
-            completion: { [events] in events.add("completed") })
+            completion: { [events] in
+                events.add("completed")
+                isCompleted.signal()
+            })
+        #expect(events.all.count > before && events.all[before].hasPrefix("reports"))
+        isCompleted.wait()
         return Array(events.all[before...])
     }
 
@@ -75,7 +81,7 @@ import Testing
             Array(#"{"ENCRYPTED_DATA":"AQ"}"#.utf8), Array(#"{"ENCRYPTED_DATA":7}"#.utf8), Array("{}".utf8),
             Array(#"{"aps":{"alert":{"title":"Anna"}}}"#.utf8), call, try sealed(options: options),
         ]
-        for push in pushes { #expect(try receive(push) == ["reports nobody", "completed", "ends 1"]) }
+        for push in pushes { #expect(try receive(push) == ["reports nobody", "ends 1", "completed"]) }
     }
 
     @Test func keysThatHangEndInACall() throws {
@@ -87,11 +93,7 @@ import Testing
                     Thread.sleep(forTimeInterval: 10)
                     return keys
                 }))
-        let object = try JSONSerialization.jsonObject(with: Data(try sealed())) as? [String: Any]
-        hanging.pushRegistry(
-            PKPushRegistry(queue: nil), didReceiveIncomingPushWith: Payload(try #require(object)), for: .voIP,
-            completion: { [events] in events.add("completed") })
-        #expect(events.all == ["reports nobody", "completed", "ends 1"])
+        #expect(try receive(try sealed(), hanging) == ["reports nobody", "ends 1", "completed"])
     }
 
     @Test func theExtensionPassesCallsOn() async throws {
@@ -106,7 +108,7 @@ import Testing
         }
         #expect(await device.push(APNsPush(try sealed())).shown?.body == "calls")
         // The app has the extension's guard.
-        #expect(try receive(call) == ["reports nobody", "completed", "ends 1"])
+        #expect(try receive(call) == ["reports nobody", "ends 1", "completed"])
     }
 }
 
@@ -141,9 +143,10 @@ private final class Payload: PKPushPayload {
     override var dictionaryPayload: [AnyHashable: Any] { dictionary }
 }
 
-/// Notes what an app reports, and answers at once.
-private final class Provider: CXProvider {
+/// Notes what an app reports, and knows a call when its delegate has returned, as the system does.
+private final class Provider: CXProvider, @unchecked Sendable {
     private let events: Events
+    private let known = Events()
 
     init(_ events: Events) {
         self.events = events
@@ -154,10 +157,13 @@ private final class Provider: CXProvider {
         with uuid: UUID, update: CXCallUpdate, completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         events.add("reports \(update.localizedCallerName ?? "nobody")")
-        completion(nil)
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) { [known] in
+            known.add("\(uuid)")
+            completion(nil)
+        }
     }
 
     override func reportCall(with uuid: UUID, endedAt dateEnded: Date?, reason endedReason: CXCallEndedReason) {
-        events.add("ends \(endedReason.rawValue)")
+        events.add(known.all.contains("\(uuid)") ? "ends \(endedReason.rawValue)" : "ends what nobody knows")
     }
 }
