@@ -58,6 +58,8 @@ class Sealer:
         stops = sorted(self.coin.randrange(len(text) + 1) for _ in range(self.coin.randrange(4)))
         done = 0
         for stop in stops:
+            # Two may be in one line.
+            stop = max(stop, done)
             process = self.start(reader, seconds)
             self.feed(writer, text[done:stop])
             time.sleep(self.coin.random() * 0.05)
@@ -98,7 +100,8 @@ class Sealer:
             process.kill()
             raise Failure(f"{self.name} does not end") from None
         if process.returncode not in codes or b"crashed" in messages:
-            raise Failure(f"{self.name} ended with {process.returncode}: {messages.decode()}")
+            refused = [answer for answer in self.answers.read_bytes().splitlines() if b'"error"' in answer][:2]
+            raise Failure(f"{self.name} ended with {process.returncode}: {messages.decode()}{refused}")
 
 
 class Delivery:
