@@ -341,6 +341,25 @@ import Testing
         #expect(statements.count == 4 && statements.first == signed.statement)
     }
 
+    /// Rotations behind a recovery are announced for a while, the newest three: the text lacks what lies between.
+    @Test(arguments: [1, 4])
+    func theTextOfAnAnnouncedRecoveryIsRead(rotations: UInt64) throws {
+        let store = try Home(.memory).store
+        _ = try store.generateSenderKey(topic: .app, at: start)
+        let recovery = try recover(store).signed.statement
+        var all: [RotationStatement] = []
+        for second in 1...rotations {
+            all.append(try store.rotateSenderKey(force: second > 3, at: start + second).statement)
+        }
+        let sender = try store.senderKey(named: nil).key.publicKey
+        for (days, announced) in [(0, Array(all.suffix(3))), (401, [])] {
+            let now = start + UInt64(days) * Self.day + rotations
+            let text = try store.announcements().text(endingAt: sender, at: now)
+            let read = try AnnouncedStatements(text: text, endingAt: sender)
+            #expect(read.accepted(at: now) == [recovery] + announced)
+        }
+    }
+
     /// From the theft to the recovery, as a phone that was asleep sees it.
     @Test func aPhoneThatSawTheThiefFollows() throws {
         let provider = try Home(.memory).store

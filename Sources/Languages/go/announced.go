@@ -17,8 +17,8 @@ type AnnouncedStatements struct {
 }
 
 // ParseAnnouncedStatements reads what "pushcrypt export sender --statements" writes: 1 to 4 lines as of StatementLine, oldest first. Each
-// leads on from the one before, and the last to sender. The signatures of rotations are checked; that of a recovery needs the recovery key,
-// which phones have.
+// rotation leads on from the one before, and the last to sender; behind a recovery older ones may be missing. The signatures of rotations are
+// checked; that of a recovery needs the recovery key, which phones have.
 func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedStatements, error) {
 	var all [][]byte
 	var last SenderPublicKey
@@ -39,11 +39,9 @@ func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedSt
 			return nil, err
 		}
 		if statement[0] == versionRecovery {
-			key, err := NewSenderPublicKey(statement[5:37])
-			if err != nil || len(all) > 0 || words[0] != recoveryName {
+			if _, err := NewSenderPublicKey(statement[5:37]); err != nil || len(all) > 0 || words[0] != recoveryName {
 				return nil, refuse(MalformedStatement, "a recovery is only the first line, behind 'recovery'")
 			}
-			last = key
 		} else if last, err = rotatedTo(statement, words[0], last); err != nil {
 			return nil, err
 		}
@@ -52,7 +50,7 @@ func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedSt
 	if len(all) < 1 || len(all) > mostStatements {
 		return nil, refuse(MalformedStatement, fmt.Sprintf("there are %d statements, and a message carries 1 to 4", len(all)))
 	}
-	if last != sender {
+	if !last.isZero() && last != sender {
 		return nil, refuse(UntrustedOldKey, "the last statement leads to another key than the one that signs")
 	}
 	return &AnnouncedStatements{sender, all}, nil

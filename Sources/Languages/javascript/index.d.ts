@@ -362,8 +362,9 @@ export function recoveryStatement(options: { by: RecoveryKey; to: SenderKey; top
 export class AnnouncedStatements {
     private constructor();
     /**
-     * Reads what `pushcrypt export sender --statements` writes: 1 to 4 lines as of `statementLine`, oldest first. Each leads on from the one before, and the
-     * last to `sender`, `pcs1…`. The signatures of rotations are checked; that of a recovery needs the recovery key, which phones have.
+     * Reads what `pushcrypt export sender --statements` writes: 1 to 4 lines as of `statementLine`, oldest first. Each rotation leads on from the one
+     * before, and the last to `sender`, `pcs1…`; behind a recovery older ones may be missing. The signatures of rotations are checked; that of a recovery needs
+     * the recovery key, which phones have.
      * @throws {PushcryptError} `malformed-statement`, `untrusted-old-key`, `bad-statement-signature` or `weak-key`
      */
     static parse(text: string, sender: string): AnnouncedStatements;

@@ -12,7 +12,8 @@ package struct AnnouncedStatements: Sendable {
         "\(old.map { "\($0)" } ?? recovery) \(Base64URL.string(statement.bytes.span))\n"
     }
 
-    /// Reads a text. Each statement must lead on from the one before, and the last to `sender`; the signatures of rotations are checked.
+    /// Reads a text. Each rotation must lead on from the one before, and the last to `sender`; their signatures are checked. Rotations
+    /// between a recovery and the first one may be missing: they are announced no longer.
     ///
     /// - Throws: `malformedStatement`, `untrustedKey`, `badSignature`, `weakKey`.
     package init(text: String, endingAt sender: SenderPublicKey) throws(RotationError) {
@@ -26,9 +27,8 @@ package struct AnnouncedStatements: Sendable {
             let statement = try RotationStatement(bytes: bytes.span)
             if statement.isRecovery {
                 guard all.isEmpty, words[0] == Self.recovery,
-                    let key = try? SenderPublicKey(bytes: statement.newKeyBytes.span)
+                    (try? SenderPublicKey(bytes: statement.newKeyBytes.span)) != nil
                 else { throw Self.malformed("a recovery is only the first line, behind 'recovery'") }
-                last = key
             } else {
                 guard let old = try? SenderPublicKey(text: String(words[0])), old.id == statement.keyID,
                     last == nil || last == old
@@ -43,7 +43,7 @@ package struct AnnouncedStatements: Sendable {
         guard !all.isEmpty, all.count <= RotationStatement.maximumPerMessage else {
             throw Self.malformed("there are \(all.count) statements, and a message carries 1 to 4")
         }
-        guard last == sender else {
+        guard last == nil || last == sender else {
             throw Self.foreign("the last statement leads to another key than the one that signs")
         }
         self.all = all

@@ -60,6 +60,11 @@ def cases():
     yield "three", "".join(lines), 3, {0: chain, 400: chain, 400 + LATER: chain[1:], 700 + LATER: chain[2:], 750 + LATER: []}
     yield "a recovery", back, 0, {0: [recovery(0)], 100_000: [recovery(0)]}
     yield "a recovery before rotations", back + "".join(lines), 3, {0: [recovery(0), *chain], 701: [recovery(0), chain[2]], 751: [recovery(0)]}
+    # Rotations that are announced no longer are missing, here the one behind the recovery; or all.
+    yield "a recovery before later rotations", back + "".join(lines[1:]), 3, {0: [recovery(0), *chain[1:]]}
+    yield "a recovery, announced after rotations", back, 3, {0: [recovery(0)]}
+    yield "a recovery before a gap", back + lines[0] + lines[2], 3, FOREIGN
+    yield "a recovery before rotations to another end", back + lines[0], 3, FOREIGN
     # A rotation that ends earlier than the one before it: what it led on from counts no longer either.
     brief = [statement(0, 1, 300), statement(1, 2)]
     yield "an expired one behind another", line(brief[0], public(0)) + line(brief[1], public(1)), 2, {400: brief, 400 + LATER: []}

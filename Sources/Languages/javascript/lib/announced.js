@@ -26,13 +26,14 @@ class AnnouncedStatements {
             const [name, written, ...more] = line.split(" "), statement = Buffer.from(written ?? "", "base64url");
             if (more.length > 0 || statement.length !== STATEMENT || statement.toString("base64url") !== written) throw malformed();
             checkForm(statement);
-            last = statement[0] === RECOVERS ? recoveredKey(statement, all.length === 0 && name === RECOVERY) : rotatedKey(statement, parsed(name), last);
+            if (statement[0] === RECOVERS) checkRecovery(statement, all.length === 0 && name === RECOVERY);
+            else last = rotatedKey(statement, parsed(name), last);
             all.push(statement);
         }
         if (all.length < 1 || all.length > MOST_STATEMENTS) {
             throw new PushcryptError("malformed-statement", `there are ${all.length} statements, and a message carries 1 to 4`);
         }
-        if (!last.equals(end)) throw foreign("the last statement leads to another key than the one that signs");
+        if (last !== null && !last.equals(end)) throw foreign("the last statement leads to another key than the one that signs");
         return new AnnouncedStatements(all, end);
     }
 
@@ -71,16 +72,14 @@ function parsed(text) {
     }
 }
 
-function recoveredKey(statement, isFirst) {
-    const key = statement.subarray(5, 37);
+function checkRecovery(statement, isFirst) {
     try {
-        checkSenderKey(key);
+        checkSenderKey(statement.subarray(5, 37));
     } catch (refused) {
         if (!(refused instanceof PushcryptError)) throw refused;
         isFirst = false;
     }
     if (!isFirst) throw new PushcryptError("malformed-statement", "a recovery is only the first line, behind 'recovery'");
-    return key;
 }
 
 function rotatedKey(statement, old, last) {

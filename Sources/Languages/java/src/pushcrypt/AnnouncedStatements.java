@@ -18,8 +18,9 @@ public final class AnnouncedStatements {
     }
 
     /**
-     * Reads what {@code pushcrypt export sender --statements} writes: 1 to 4 lines as of {@link Statement#line}, oldest first. Each leads on from the one
-     * before, and the last to the sender's key. The signatures of rotations are checked; that of a recovery needs the recovery key, which phones have.
+     * Reads what {@code pushcrypt export sender --statements} writes: 1 to 4 lines as of {@link Statement#line}, oldest first. Each rotation leads on from
+     * the one before, and the last to the sender's key; behind a recovery older ones may be missing. The signatures of rotations are checked; that of a recovery
+     * needs the recovery key, which phones have.
      *
      * @param text the text
      * @param sender the key that seals
@@ -38,7 +39,6 @@ public final class AnnouncedStatements {
                 if (!all.isEmpty() || !words[0].equals(Statement.RECOVERY) || !isSenderKey(statement.newKey())) {
                     throw new PushcryptException("malformed-statement", "a recovery is only the first line, behind 'recovery'");
                 }
-                last = statement.newKey();
             } else {
                 last = rotated(statement, words[0], last);
             }
@@ -47,7 +47,7 @@ public final class AnnouncedStatements {
         if (all.isEmpty() || all.size() > Envelope.MOST_STATEMENTS) {
             throw new PushcryptException("malformed-statement", "there are " + all.size() + " statements, and a message carries 1 to 4");
         }
-        if (!Arrays.equals(last, sender.key)) throw foreign("the last statement leads to another key than the one that signs");
+        if (last != null && !Arrays.equals(last, sender.key)) throw foreign("the last statement leads to another key than the one that signs");
         return new AnnouncedStatements(List.copyOf(all), sender);
     }
 

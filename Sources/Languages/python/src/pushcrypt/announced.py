@@ -33,9 +33,10 @@ class AnnouncedStatements:
 
     @classmethod
     def parse(cls, text: str, sender: SenderPublicKey) -> AnnouncedStatements:
-        """Reads a text of 1 to 4 lines. Each statement leads on from the one before, and the last to `sender`.
+        """Reads a text of 1 to 4 lines. Each rotation leads on from the one before, and the last to `sender`.
 
-        The signatures of rotations are checked; that of a recovery needs the recovery key, which phones have.
+        Behind a recovery older rotations may be missing. The signatures of rotations are checked; that of a recovery needs the
+        recovery key, which phones have.
 
         Raises:
             PushcryptError: `malformed-statement`, `untrusted-old-key`, `bad-statement-signature` or `weak-key`.
@@ -53,13 +54,13 @@ class AnnouncedStatements:
                 raise malformed()
             check_form(statement)
             if statement[0] == RECOVERS:
-                last = recovered_key(statement, is_first=not statements and words[0] == RECOVERY)
+                check_recovery(statement, is_first=not statements and words[0] == RECOVERY)
             else:
                 last = rotated_key(statement, parsed(words[0]), last)
             statements.append(statement)
         if not 1 <= len(statements) <= MOST_STATEMENTS:
             raise PushcryptError(Code.MALFORMED_STATEMENT, f"there are {len(statements)} statements, and a message carries 1 to 4")
-        if last != sender:
+        if last not in (None, sender):
             raise foreign("the last statement leads to another key than the one that signs")
         return cls(sender, tuple(statements))
 
@@ -96,10 +97,11 @@ def parsed(text: str) -> SenderPublicKey | None:
         return None
 
 
-def recovered_key(statement: bytes, *, is_first: bool) -> SenderPublicKey:
+def check_recovery(statement: bytes, *, is_first: bool) -> None:
     try:
         if is_first:
-            return SenderPublicKey(statement[5:37])
+            SenderPublicKey(statement[5:37])
+            return
     except PushcryptError:
         pass
     raise PushcryptError(Code.MALFORMED_STATEMENT, "a recovery is only the first line, behind 'recovery'")
