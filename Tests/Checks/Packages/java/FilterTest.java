@@ -142,7 +142,8 @@ final class FilterTest {
 
         List<List<String>> useless = new ArrayList<>(List.of(List.of(arguments[1] + "/none"), List.of("false"), List.of("echo"), List.of(command, "--no-such-option")));
         // Answers that belong to no message, or are neither a payload nor an error.
-        for (String answer : List.of("\"pushcrypt-client\":99,\"payload\":{}", "\"pushcrypt-client\":0", "\"pushcrypt-client\":0,\"payload\":7", "\"pushcrypt-client\":0,\"error\":{}")) {
+        for (String answer : List.of("\"pushcrypt-client\":99,\"payload\":{}", "\"pushcrypt-client\":0", "\"pushcrypt-client\":0,\"payload\":7", "\"pushcrypt-client\":0,\"error\":{}",
+            "\"pushcrypt-client\":0,\"error\":{\"code\":\"a\"}", "\"pushcrypt-client\":" + "9".repeat(19) + ",\"payload\":{}")) {
             Path garbage = Path.of(arguments[1], "garbage" + useless.size());
             Files.writeString(garbage, "#!/bin/sh\necho '{" + answer + "}'\nexec sleep 100\n");
             require(garbage.toFile().setExecutable(true), "a program");
@@ -152,7 +153,7 @@ final class FilterTest {
             try (SealFilter other = new SealFilter(broken, options, WINDOW)) {
                 List<CompletableFuture<SealFilter.Answer>> asked = new ArrayList<>();
                 for (int number = 0; number < 3; number++) asked.add(other.seal(payload(1), members(device, number)));
-                for (CompletableFuture<SealFilter.Answer> one : asked) require(code(one).equals("filter-ended"), broken + " does not answer");
+                for (CompletableFuture<SealFilter.Answer> one : asked) require(code(one.orTimeout(60, TimeUnit.SECONDS)).equals("filter-ended"), broken + " does not answer");
             }
         }
         deaf(arguments[1], members(device, 0));
@@ -187,8 +188,8 @@ final class FilterTest {
             for (CompletableFuture<SealFilter.Answer> one : all) one.get(60, TimeUnit.SECONDS);
         }
         SealFilter closed = new SealFilter(command, options, 4);
-        CompletableFuture<Void> first = sealed(closed, members).thenRun(closed::close), second = sealed(closed, members).thenRun(closed::close);
-        CompletableFuture.allOf(first, second).get(60, TimeUnit.SECONDS);
+        CompletableFuture<SealFilter.Answer> first = sealed(closed, members), second = sealed(closed, members);
+        CompletableFuture.allOf(first.thenRun(closed::close), second.thenRun(closed::close)).get(60, TimeUnit.SECONDS);
         ExecutorService own = Executors.newSingleThreadExecutor(task -> new Thread(task, "own"));
         SealFilter other = new SealFilter(command, options, 4, own);
         CompletableFuture<String> name = new CompletableFuture<>();
@@ -199,6 +200,11 @@ final class FilterTest {
         other.close();
         require("own".equals(name.getNow("")), "the executor that completes, for which closing waits");
         own.shutdown();
+        SealFilter failing = new SealFilter(command, options, 4, task -> {
+            throw new IllegalStateException("an executor that fails");
+        });
+        sealed(failing, members).get(60, TimeUnit.SECONDS);
+        failing.close();
     }
 
     private static CompletableFuture<SealFilter.Answer> sealed(SealFilter filter, Map<String, String> members) {

@@ -159,6 +159,7 @@ async def never_starts() -> None:
         ([PROGRAM, "seal", "--batch", "--sender-key-file", "/nowhere", "--topic", "a"], "nowhere"),
         (["/nowhere", "--batch"], "cannot be started"), (["true", "--batch"], "ended with 0"),
         (["cat", "--batch"], "ended with 1"), (["sh", "-c", "echo '{}'; sleep 1", "--batch"], "belongs to no message"),
+        (["sh", "-c", "head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 1", "--batch"], "belongs to no message"),
         *((["sh", "-c", f"echo '{answer}'; sleep 1", "--batch"], "belongs to no message") for answer in (
             '{"pushcrypt-number":0}', '{"pushcrypt-number":0,"payload":7}', '{"pushcrypt-number":0,"error":{"code":5,"message":""}}')),
     ):

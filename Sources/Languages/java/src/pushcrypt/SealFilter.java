@@ -18,7 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import pushcrypt.Payload.Members;
 
 /**
@@ -35,6 +34,8 @@ public final class SealFilter implements AutoCloseable {
     /** The member of a line that the command returns with its answer. */
     private static final String NUMBER = "pushcrypt-client";
     private static final int LONGEST_LINE = 1 << 20, MISUSE = 64, KEPT_ERRORS = 2000;
+    /** Digits that a long always holds. */
+    private static final int LONGEST_NUMBER = 18;
     /** Ends in a row without an answer, while something waited, after which that gets an error. */
     private static final int MOST_ENDS = 5;
     /** Milliseconds before the next start, twice as many after each such end; and for the last words of a command. */
@@ -259,13 +260,19 @@ public final class SealFilter implements AutoCloseable {
         } catch (PushcryptException malformed) {
             started.destroy();
             return "its output is not that of pushcrypt";
+        } catch (RuntimeException unexpected) {
+            started.destroyForcibly();
+            return "its output cannot be read: " + unexpected;
         }
     }
 
     private void answer(byte[] line) throws PushcryptException {
         Members members = Payload.parseObject(line, "malformed-line");
-        if (!(members.get(NUMBER) instanceof Payload.Number number) || !number.isInteger()) throw new PushcryptException("malformed-line");
-        boolean isRefused = !members.containsKey("payload") && members.get("error") instanceof Map<?, ?> error && error.get("code") instanceof String;
+        if (!(members.get(NUMBER) instanceof Payload.Number number) || !number.isInteger() || number.text().length() > LONGEST_NUMBER) {
+            throw new PushcryptException("malformed-line");
+        }
+        boolean isRefused = !members.containsKey("payload") && members.get("error") instanceof Map<?, ?> error && error.get("code") instanceof String
+            && error.get("message") instanceof String;
         if (!isRefused && !(members.get("payload") instanceof Members)) throw new PushcryptException("malformed-line");
         Entry entry;
         synchronized (this) {
@@ -296,7 +303,7 @@ public final class SealFilter implements AutoCloseable {
         };
         try {
             executor.execute(counted);
-        } catch (RejectedExecutionException ended) {
+        } catch (RuntimeException refused) {
             daemon("pushcrypt-answer", counted::run);
         }
     }

@@ -375,7 +375,7 @@ class AsyncFilter:
                     return False
                 answer = Answer(payload, None if error is None else Refusal(error["code"], error["message"]), members)
                 waiting = self._waiting.pop(number, None)
-            except (ValueError, AttributeError, KeyError, TypeError):
+            except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
                 waiting = None
             if waiting is None:
                 return False
