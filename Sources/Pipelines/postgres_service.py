@@ -7,7 +7,10 @@ usage: postgres_service.py init|serve|seal|rotate|recover --database URL --keys 
     serve     answers phones' records: POST /devices/ID; your proxy authenticates the session and sets the header x-user
     seal      seals what is in `events` into `pushes`, from which a sender takes them, until it is ended
     rotate    replaces the sender's key; phones follow by what the next messages announce
-    recover   replaces a stolen key with the help of the recovery key, on a machine that you trust
+    recover   replaces a stolen key with the help of the recovery key, on a machine that you trust; then copy the new key's file into each
+              server's --keys, and delete the old one there
+
+The password of the database is in PGPASSWORD or ~/.pgpass, not in URL, which `ps` shows.
 
 needs: pip install pushcrypt 'psycopg[binary]'
 """
@@ -15,7 +18,7 @@ import argparse, contextlib, functools, http.server, json, os, queue, re, sys, t
 
 import psycopg
 from pushcrypt import (
-    AnnouncedStatements, DevicePublicKey, DeviceRecord, HeldDevice, PushcryptError, RecoveryKey, RecoveryPublicKey, Reply, Sealer,
+    AnnouncedStatements, Code, DevicePublicKey, DeviceRecord, HeldDevice, PushcryptError, RecoveryKey, RecoveryPublicKey, Reply, Sealer,
     SenderKey, SenderPublicKey, check_registration, recovery_statement, rotation_statement, statement_line,
 )
 
@@ -27,7 +30,8 @@ TABLES = """
     CREATE TABLE events (number bigserial PRIMARY KEY, id text NOT NULL, device text NOT NULL, payload text NOT NULL);
     CREATE TABLE pushes (number bigint PRIMARY KEY, id text NOT NULL, device text NOT NULL, headers text, body text, refused text);
 """
-BATCH, LONGEST_RECORD, DEVICE = 100, 8192, re.compile(r"/devices/([A-Za-z0-9-]{1,64})")
+# PostgreSQL allows 100 connections if nothing else is set.
+BATCH, CONNECTIONS, LONGEST_RECORD, DEVICE = 100, 20, 8192, re.compile(r"/devices/([A-Za-z0-9-]{1,64})")
 # A database that is away for a moment, or a transaction that has to be repeated.
 AGAIN = (psycopg.OperationalError, psycopg.errors.UniqueViolation)
 
@@ -43,29 +47,31 @@ class Provider:
     def __init__(self, connect, keys, topic):
         self.connect, self.keys, self.topic = connect, keys, topic
         self.idle, self.sealers = queue.LifoQueue(), {}
+        for _ in range(CONNECTIONS):
+            self.idle.put(None)
 
     @contextlib.contextmanager
     def transaction(self):
-        """A transaction on an idle connection, or a new one. A connection that broke is not used again."""
+        """A transaction on an idle connection, or a new one; waits while all are used. A connection that broke is not used again."""
+        connection = self.idle.get()
         try:
-            connection = self.idle.get_nowait()
-        except queue.Empty:
-            connection = self.connect()
-        try:
+            connection = connection or self.connect()
             with connection.transaction():
                 yield connection
         finally:
-            if connection.closed or connection.broken:
+            if connection and (connection.closed or connection.broken):
                 connection.close()
-            else:
-                self.idle.put(connection)
+                connection = None
+            self.idle.put(connection)
 
     # Keys
 
+    def path(self, public_key):
+        return os.path.join(self.keys, str(public_key))
+
     def write_key(self, key):
         """Stores a secret key under its public one, durably, before anything refers to it."""
-        path = os.path.join(self.keys, str(key.public_key))
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+        with open(os.open(self.path(key.public_key), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
             file.write(key.secret_text() + "\n")
             file.flush()
             os.fsync(file.fileno())
@@ -74,7 +80,7 @@ class Provider:
         os.close(folder)
 
     def read_key(self, public_key):
-        with open(os.path.join(self.keys, public_key)) as file:
+        with open(self.path(public_key)) as file:
             return SenderKey.parse(file.read())
 
     def init(self, recovery_key=None):
@@ -86,38 +92,58 @@ class Provider:
             for own in filter(None, (key.public_key, recovery_key)):
                 connection.execute("INSERT INTO own_keys VALUES (%s)", (str(own),))
 
-    def replace(self, statements, recoveries=0):
-        """Replaces the sender's key. `statements` returns the lines that messages announce from then on.
+    def replace(self, statements, serial=0):
+        """Replaces the sender's key. `statements` returns the lines that messages announce from then on; `serial` is that of a recovery.
 
-        If the database goes away meanwhile, look which key it names before you try again: another file is of no use.
+        If the database goes away during the commit, look which key it names before you try again: the other file is of no use.
         """
-        new = SenderKey.generate()
+        new, is_committing = SenderKey.generate(), False
         self.write_key(new)
-        with self.transaction() as connection:
-            # Waits for the batches that are being sealed with the old key.
-            old, lines, serial = connection.execute(
-                "SELECT public_key, statements, serial FROM senders WHERE topic = %s FOR UPDATE", (self.topic,)).fetchone()
-            text = statements(old, lines, serial, new)
-            AnnouncedStatements.parse(text, new.public_key)
-            connection.execute("INSERT INTO own_keys VALUES (%s)", (str(new.public_key),))
-            connection.execute(
-                "UPDATE senders SET public_key = %s, statements = %s, serial = serial + %s WHERE topic = %s",
-                (str(new.public_key), text, recoveries, self.topic))
-        os.unlink(os.path.join(self.keys, old))
+        try:
+            with self.transaction() as connection:
+                # Waits for the batches that are being sealed with the old key.
+                old, lines, last = connection.execute(
+                    "SELECT public_key, statements, serial FROM senders WHERE topic = %s FOR UPDATE", (self.topic,)).fetchone()
+                text = statements(old, lines, last, new)
+                AnnouncedStatements.parse(text, new.public_key)
+                connection.execute("INSERT INTO own_keys VALUES (%s)", (str(new.public_key),))
+                connection.execute(
+                    "UPDATE senders SET public_key = %s, statements = %s, serial = greatest(serial, %s) WHERE topic = %s",
+                    (str(new.public_key), text, serial, self.topic))
+                is_committing = True
+        except BaseException:
+            if not is_committing:
+                os.unlink(self.path(new.public_key))
+            raise
+        # A machine that only recovers does not have it.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path(old))
         return new.public_key
 
     def rotate(self):
+        """Replaces the sender's key. Messages announce four rotations, or a recovery and three.
+
+        A phone that missed an earlier one is lost until its app pins the new key: the command refuses such a rotation
+        (`too-many-announcements`) unless it is forced. This does not: rotate once a quarter.
+        """
         def statements(old, lines, _, new):
             key = self.read_key(old)
             lines = [*lines.splitlines(True), statement_line(rotation_statement(key, new), key.public_key)]
-            # Phones that missed more than four rotations are lost anyway; those that missed a recovery must not be.
-            return "".join(lines if lines[0].startswith("recovery") else lines[-4:])
+            # Phones that missed a recovery must not be lost.
+            return "".join([lines[0], *lines[1:][-3:]] if lines[0].startswith("recovery") else lines[-4:])
 
         return self.replace(statements)
 
     def recover(self, recovery_key):
-        return self.replace(lambda _old, _lines, serial, new: statement_line(
-            recovery_statement(recovery_key, new, topic=self.topic, serial=serial + 1)), recoveries=1)
+        """Replaces the sender's key by a recovery. Its serial is the time, so that a restored database uses none twice."""
+        serial = int(time.time())
+
+        def statement(_old, _lines, last, new):
+            if serial <= last:
+                raise SystemExit(f"the last recovery has the serial {last}, and the clock is not above it: {serial}")
+            return statement_line(recovery_statement(recovery_key, new, topic=self.topic, serial=serial))
+
+        return self.replace(statement, serial)
 
     # Phones
 
@@ -132,6 +158,8 @@ class Provider:
         return reply.to_json()
 
     def take(self, connection, record, device, user):
+        if record.topic not in (None, self.topic):
+            raise PushcryptError(Code.TOPIC_MISMATCH, "the record is of another app")
         key = bytes(record.public_key)
         # Nobody else changes this device or gives its key to another meanwhile. In one order, so that nobody waits for each other.
         connection.execute(
@@ -219,7 +247,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         place, user, length = DEVICE.fullmatch(self.path), self.headers.get("x-user"), self.headers.get("content-length", "")
-        if not place or not user or not length.isdigit() or int(length) > LONGEST_RECORD:
+        if not place or not user or not re.fullmatch("[0-9]{1,5}", length) or int(length) > LONGEST_RECORD:
             self.close_connection = True
             return self.answer(400, b"{}")
         record = self.rfile.read(int(length))

@@ -1,5 +1,6 @@
 """A provider in PostgreSQL: 100 phones register, rotate and receive at the same time, while its processes and its database are killed, its key
-is rotated, and then recovered after a theft. COUNT is the number of devices in the table, EVENTS of messages.
+is rotated, then recovered after a theft, and rotated again. COUNT is the number of devices in the table, EVENTS of messages, at least
+1,300.
 
     postgres_test.py FOLDER PROGRAM SERVICE
 """
@@ -29,7 +30,7 @@ class Database:
             shutil.chown(FOLDER, "postgres")
         self.run("initdb", "-D", self.folder, "-U", "provider", "-A", "trust", "-N")
         with open(os.path.join(self.folder, "postgresql.conf"), "a") as file:
-            file.write(f"listen_addresses = ''\nunix_socket_directories = '{FOLDER}'\nmax_connections = 300\nmax_wal_size = 4GB\n")
+            file.write(f"listen_addresses = ''\nunix_socket_directories = '{FOLDER}'\nmax_wal_size = 4GB\n")
         self.start()
 
     def run(self, tool, *arguments):
@@ -138,12 +139,12 @@ def free_port():
         return one.getsockname()[1]
 
 
-def service(command, *options):
-    return [sys.executable, SERVICE, command, "--database", URL, "--keys", os.path.join(FOLDER, "keys"), "--topic", APP, *options]
+def service(command, *options, keys="keys"):
+    return [sys.executable, SERVICE, command, "--database", URL, "--keys", os.path.join(FOLDER, keys), "--topic", APP, *options]
 
 
-def call(command, *options):
-    done = subprocess.run(service(command, *options), capture_output=True, text=True)
+def call(command, *options, **others):
+    done = subprocess.run(service(command, *options, **others), capture_output=True, text=True)
     if done.returncode != 0:
         raise Failure(f"{command}: {done.stderr[-1000:]}")
     return done.stdout.strip()
@@ -232,8 +233,11 @@ class Run:
                 self.low += 1
             time.sleep(0.05)
 
-    def drained(self):
-        return len(self.seen) >= self.fed
+    def bring(self, until, threads):
+        """Messages to the phones that are awake, and opened there."""
+        self.feed(until)
+        wait(lambda: len(self.seen) >= self.fed, 300, f"{until} messages are sealed", threads)
+        wait(lambda: not any(phone.inbox for phone in self.awake), 60, "and opened", threads)
 
     def live(self, phone):
         """A phone that is used: it opens, rotates its key now and then, and reports the sender key that it follows, if it is an even one."""
@@ -251,11 +255,18 @@ class Run:
         other = self.phones[(self.phones.index(phone) + 2) % PHONES]
         taken = DeviceRecord(public_key=other.keys[-1].public_key, topic=APP, generation=phone.generation + 1)
         old = DeviceRecord(public_key=DeviceKey.generate().public_key, topic=APP, generation=phone.generation)
+        elsewhere = DeviceRecord(public_key=DeviceKey.generate().public_key, topic=APP + ".other")
         mine = DeviceRecord(public_key=DeviceKey.generate().public_key, topic=APP, generation=phone.generation + 1)
         expect("another's key", phone.ask(taken.to_json()).refused, "key-taken")
+        expect("a device of another app", phone.ask(elsewhere.to_json(), device=f"{phone.name}-elsewhere").refused, "topic-mismatch")
         expect("an old record", phone.ask(old.to_json()).refused, "generation-rollback")
         expect("another's device", phone.ask(mine.to_json(), user=other.user).refused, "user-mismatch")
         expect("no record", phone.ask(b"{}").refused, "malformed-record")
+        for length in ("\xb2", "-1", "100000"):
+            connection = http.client.HTTPConnection("127.0.0.1", random.choice(self.ports), timeout=20)
+            connection.request("POST", f"/devices/{phone.name}", headers={"x-user": phone.user, "content-length": length})
+            expect(f"a content-length of {length}", connection.getresponse().status, 400)
+            connection.close()
 
 
 def test():
@@ -283,6 +294,7 @@ def phases(run, processes, database):
     each(run.phones, lambda phone: [phone.register() for _ in range(10)])
     count("registrations a second", round(10 * PHONES / (time.monotonic() - start)), "postgres")
     each(run.phones[::7], run.attacks)
+    crowd(run)
 
     threads = [threading.Thread(target=run.deliver, daemon=True)]
     threads += [threading.Thread(target=run.live, args=(phone,), daemon=True) for phone in run.awake]
@@ -305,18 +317,23 @@ def phases(run, processes, database):
     run.feed(EVENTS // 3)
     first = current(run)
     wait(lambda: attempt("rotate"), 60, "the key is rotated")
-    run.feed(2 * EVENTS // 3)
-    wait(run.drained, 300, "the messages before the theft are sealed", threads)
-    wait(lambda: not any(phone.inbox for phone in run.awake), 60, "and opened", threads)
+    run.bring(2 * EVENTS // 3, threads)
     troubling.join()
     count("messages a second until then", round(run.fed / (time.monotonic() - start)), "postgres")
 
     stolen = current(run)
     expect("the key before the rotation", os.path.exists(os.path.join(FOLDER, "keys", str(first.public_key))), False)
-    new = call("recover", "--recovery-key-file", os.path.join(FOLDER, "recovery.key"))
-    run.feed(EVENTS)
-    wait(run.drained, 300, "all messages are sealed", threads)
-    wait(lambda: not any(phone.inbox for phone in run.awake), 60, "and opened", threads)
+    recover(run)
+    refused(run)
+    run.bring(17 * EVENTS // 24, threads)
+    # More often than a message announces.
+    for part in range(18, 23):
+        call("rotate")
+        run.bring(part * EVENTS // 24, threads)
+    # On a database from before the first recovery.
+    run.again(lambda connection: connection.execute("UPDATE senders SET serial = 0"))
+    new = recover(run)
+    run.bring(EVENTS, threads)
     run.finished = True
     for thread in threads:
         thread.join(30)
@@ -344,10 +361,53 @@ def phases(run, processes, database):
     count("processes killed", KILLS, "postgres")
 
 
-def attempt(command):
+def crowd(run):
+    """All phones register while the table is locked: each of two servers has 20 connections, each of two sealers one."""
+    with psycopg.connect(URL) as locking, psycopg.connect(URL, autocommit=True) as watching:
+        locking.execute("LOCK TABLE devices")
+
+        def others():
+            return watching.execute("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'").fetchone()[0] - 2
+
+        waiting = threading.Thread(target=each, args=(run.phones, Phone.register))
+        waiting.start()
+        wait(lambda: others() >= 42, 15, "all connections are used")
+        time.sleep(0.5)
+        expect("connections", others(), 42)
+        locking.rollback()
+        waiting.join()
+
+
+def recover(run):
+    """The new key, made on a machine that has no other."""
+    os.makedirs(os.path.join(FOLDER, "trusted"), exist_ok=True)
+    old = str(current(run).public_key)
+    new = call("recover", "--recovery-key-file", os.path.join(FOLDER, "recovery.key"), keys="trusted")
+    expect("the keys of the trusted machine", os.listdir(os.path.join(FOLDER, "trusted")), [new])
+    os.rename(os.path.join(FOLDER, "trusted", new), os.path.join(FOLDER, "keys", new))
+    os.unlink(os.path.join(FOLDER, "keys", old))
+    return new
+
+
+def refused(run):
+    """What fails leaves no key."""
+    folder, name = os.path.join(FOLDER, "keys"), str(current(run).public_key)
+    before = sorted(os.listdir(folder))
+    os.rename(os.path.join(folder, name), os.path.join(FOLDER, "away"))
+    expect("a rotation without the key", attempt("rotate"), False)
+    os.rename(os.path.join(FOLDER, "away"), os.path.join(folder, name))
+    serial = run.again(lambda connection: connection.execute("SELECT serial FROM senders").fetchone()[0])
+    expect("a serial of the clock", abs(serial - time.time()) < 3600, True)
+    run.again(lambda connection: connection.execute("UPDATE senders SET serial = serial + 100000"))
+    expect("a recovery with a clock that is wrong", attempt("recover", "--recovery-key-file", os.path.join(FOLDER, "recovery.key")), False)
+    run.again(lambda connection: connection.execute("UPDATE senders SET serial = %s", (serial,)))
+    expect("the key", (str(current(run).public_key), sorted(os.listdir(folder))), (name, before))
+
+
+def attempt(command, *options):
     """Whether it worked; the database may be away."""
     try:
-        call(command)
+        call(command, *options)
         return True
     except Failure:
         return False
