@@ -161,7 +161,9 @@ async def never_starts() -> None:
         (["cat", "--batch"], "ended with 1"), (["sh", "-c", "echo '{}'; sleep 1", "--batch"], "belongs to no message"),
         (["sh", "-c", "head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 1", "--batch"], "belongs to no message"),
         *((["sh", "-c", f"echo '{answer}'; sleep 1", "--batch"], "belongs to no message") for answer in (
-            '{"pushcrypt-number":0}', '{"pushcrypt-number":0,"payload":7}', '{"pushcrypt-number":0,"error":{"code":5,"message":""}}')),
+            '{"pushcrypt-number":0}', '{"pushcrypt-number":0,"payload":7}', '{"pushcrypt-number":0,"error":{"code":5,"message":""}}',
+            '{"pushcrypt-number":0,"error":{"code":"a","message":5}}', '{"pushcrypt-number":false,"payload":{}}',
+            '{"pushcrypt-number":0.0,"payload":{}}')),
     ):
         start = time.monotonic()
         sealing = AsyncFilter(command, window=2)

@@ -371,9 +371,12 @@ class AsyncFilter:
             try:
                 members = json.loads(line)
                 number, error, payload = members.pop(NUMBER), members.pop("error", None), members.pop("payload", None)
-                if not isinstance(payload if error is None else error["code"], dict if error is None else str):
+                refusal = None if error is None else Refusal(error["code"], error["message"])
+                is_good = isinstance(payload, dict) if refusal is None else {type(refusal.code), type(refusal.text)} == {str}
+                # True and 0.0 are equal to numbers of messages.
+                if type(number) is not int or not is_good:
                     return False
-                answer = Answer(payload, None if error is None else Refusal(error["code"], error["message"]), members)
+                answer = Answer(payload, refusal, members)
                 waiting = self._waiting.pop(number, None)
             except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
                 waiting = None
