@@ -14,7 +14,7 @@ const (
 	kindDeviceSecret   keyKind = "PCR-SECRET-"
 	kindSenderSecret   keyKind = "PCS-SECRET-"
 	kindRecoverySecret keyKind = "PCV-SECRET-"
-	// Keys of suite 2, post-quantum: known in order to be refused as what they are.
+	// Keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are.
 	kindDevicePublic2 keyKind = "pcrx"
 	kindDeviceSecret2 keyKind = "PCRX-SECRET-"
 )
@@ -39,7 +39,7 @@ func (kind keyKind) suite1() keyKind {
 
 func (kind keyKind) length() int {
 	if kind == kindDevicePublic2 {
-		return 1216
+		return longKeyLength
 	}
 	return keyLength
 }
@@ -71,7 +71,7 @@ func readKey(text string, kind keyKind) ([]byte, error) {
 		}
 		values[index] = byte(value)
 	}
-	count := (8*found.length() + 4) / 5
+	count := characters(found.length())
 	if len(values) != count+6 {
 		return nil, refuse(MalformedKey, "the key's text is too short or too long; copy it whole")
 	}
@@ -81,26 +81,29 @@ func readKey(text string, kind keyKind) ([]byte, error) {
 	if values[count-1]&(1<<(5*count-8*found.length())-1) != 0 {
 		return nil, refuse(MalformedKey, "the key's text has bits after its end")
 	}
-	if found != kind {
+	if found == kindDeviceSecret2 {
 		return nil, refuse(UnsupportedSuite, "this is a "+string(found)+"1 key, of suite 2, which this package does not know")
 	}
-	key, bits, count := make([]byte, 0, keyLength), 0, 0
-	for _, value := range values[:52] {
-		bits, count = bits<<5|int(value), count+5
-		if count >= 8 {
-			count -= 8
-			key = append(key, byte(bits>>count))
-			bits &= 1<<count - 1
+	key, bits, rest := make([]byte, 0, found.length()), 0, 0
+	for _, value := range values[:count] {
+		bits, rest = bits<<5|int(value), rest+5
+		if rest >= 8 {
+			rest -= 8
+			key = append(key, byte(bits>>rest))
+			bits &= 1<<rest - 1
 		}
 	}
 	return key, nil
 }
 
+// characters is the number of those that hold a key of so many bytes.
+func characters(length int) int { return (8*length + 4) / 5 }
+
 func writeKey(key []byte, kind keyKind) string {
-	values, bits, count := make([]byte, 0, 58), 0, 0
+	values, bits, count, most := make([]byte, 0, characters(len(key))+6), 0, 0, characters(len(key))
 	for _, value := range append(append([]byte(nil), key...), 0) {
 		bits, count = bits<<8|int(value), count+8
-		for count >= 5 && len(values) < 52 {
+		for count >= 5 && len(values) < most {
 			count -= 5
 			values = append(values, byte(bits>>count&31))
 			bits &= 1<<count - 1

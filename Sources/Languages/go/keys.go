@@ -14,12 +14,21 @@ import (
 	"golang.org/x/crypto/curve25519"
 )
 
-const keyLength = 32
+// The lengths of a key, of a public key of suite 2, and of its half for ML-KEM.
+const (
+	keyLength     = 32
+	longKeyLength = 1216
+	latticeLength = longKeyLength - keyLength
+)
+
+// The numbers in a key of ML-KEM are below it.
+const mlkemQ = 3329
 
 // Types of keys in a key id.
 const (
 	typeDevice   = 0x01
 	typeSender   = 0x02
+	typeXWing    = 0x03
 	typeRecovery = 0x04
 )
 
@@ -45,20 +54,53 @@ func (key publicKey) ID() string { return hex.EncodeToString(key.id[:]) }
 
 func (key publicKey) isZero() bool { return key.bytes == [keyLength]byte{} }
 
-// A DevicePublicKey is what a payload is sealed to: pcr1…. Compare keys with ==.
-type DevicePublicKey struct{ publicKey }
+// A DevicePublicKey is what a payload is sealed to: pcr1…. One of suite 2, pcrx1…, can be held for a device [D-24], but this package does
+// not seal to it. Compare keys with ==.
+type DevicePublicKey struct {
+	// The last 32 bytes of a key of suite 2.
+	publicKey
+	// lattice is what comes before them, for ML-KEM; empty in suite 1.
+	lattice string
+}
 
-// NewDevicePublicKey creates a key from 32 bytes [K-8].
+// NewDevicePublicKey creates a key from 32 bytes, or of suite 2 from 1,216 [K-8].
 func NewDevicePublicKey(data []byte) (DevicePublicKey, error) {
-	if len(data) != keyLength {
-		return DevicePublicKey{}, refuse(MalformedKey, "a key has 32 bytes")
+	kind, start := byte(typeDevice), 0
+	switch len(data) {
+	case keyLength:
+	case longKeyLength:
+		kind, start = typeXWing, latticeLength
+	default:
+		return DevicePublicKey{}, refuse(MalformedKey, "a key has 32 bytes, or 1,216 in suite 2")
 	}
-	u := littleEndian(data)
-	if u.Cmp(primeP) >= 0 || isSmallOrder(u) {
+	u := littleEndian(data[start:])
+	if u.Cmp(primeP) >= 0 || isSmallOrder(u) || !isLattice(data[:start]) {
 		return DevicePublicKey{}, errWeak()
 	}
-	return DevicePublicKey{publicKey{*(*[keyLength]byte)(data), keyID(typeDevice, data)}}, nil
+	return DevicePublicKey{publicKey{*(*[keyLength]byte)(data[start:]), keyID(kind, data)}, string(data[:start])}, nil
 }
+
+// isLattice tells whether the numbers of 12 bits before ML-KEM's last 32 bytes are reduced.
+func isLattice(data []byte) bool {
+	for at := 0; at+keyLength < len(data); at += 3 {
+		low, high := int(data[at])|int(data[at+1]&15)<<8, int(data[at+1])>>4|int(data[at+2])<<4
+		if low >= mlkemQ || high >= mlkemQ {
+			return false
+		}
+	}
+	return true
+}
+
+// Suite returns 1, or 2 for pcrx1….
+func (key DevicePublicKey) Suite() uint8 {
+	if key.lattice == "" {
+		return 1
+	}
+	return 2
+}
+
+// Bytes returns the 32 bytes of the key, or 1,216 in suite 2.
+func (key DevicePublicKey) Bytes() []byte { return append([]byte(key.lattice), key.bytes[:]...) }
 
 // ParseDevicePublicKey reads a key's text; one newline at its end is dropped.
 func ParseDevicePublicKey(text string) (DevicePublicKey, error) {
@@ -70,7 +112,12 @@ func ParseDevicePublicKey(text string) (DevicePublicKey, error) {
 }
 
 // String returns the key's text.
-func (key DevicePublicKey) String() string { return writeKey(key.bytes[:], kindDevicePublic) }
+func (key DevicePublicKey) String() string {
+	if key.Suite() != suiteNumber {
+		return writeKey(key.Bytes(), kindDevicePublic2)
+	}
+	return writeKey(key.bytes[:], kindDevicePublic)
+}
 
 // MarshalText returns the key's text.
 func (key DevicePublicKey) MarshalText() ([]byte, error) { return []byte(key.String()), nil }

@@ -14,7 +14,7 @@ import (
 // Records with which a phone and its provider exchange public keys: Docs/FormatRecords.md. The app provides the channel, which must
 // authenticate both ends.
 const (
-	// The suite of the keys that this package knows, and the prefix of those of suite 2.
+	// The suite of the keys that this package seals to, and the prefix of those of suite 2.
 	suiteNumber    = 1
 	prefix2        = "pcrx1"
 	mostSuites     = 16
@@ -28,7 +28,7 @@ type DeviceRecord struct {
 	PublicKey DevicePublicKey
 	// Device is the id under which the provider keeps the device; if empty, the provider names it.
 	Device string
-	// Suites that the device opens; by default that of the key, 1.
+	// Suites that the device opens; by default that of the key.
 	Suites []uint8
 	// Topic is the app's bundle id; empty if the key is not bound to one.
 	Topic string
@@ -132,7 +132,7 @@ func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
 // JSON returns the record as it is sent.
 func (record *DeviceRecord) JSON() ([]byte, error) {
 	output := recordJSON{
-		Device: record.Device, PublicKey: record.PublicKey.String(), KeyID: record.PublicKey.ID(), Suite: suiteNumber, Suites: []int{},
+		Device: record.Device, PublicKey: record.PublicKey.String(), KeyID: record.PublicKey.ID(), Suite: int(record.PublicKey.Suite()), Suites: []int{},
 		Topic: record.Topic, Generation: &record.Generation, Created: milliseconds53(record.Created), Sender: optionalText(record.Sender),
 		Recovery: recoveryTexts(record.Recovery), AppVersion: record.AppVersion,
 	}

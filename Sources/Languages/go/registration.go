@@ -27,7 +27,7 @@ type Registration struct {
 }
 
 // Check decides whether a provider accepts a record [D-7], [D-8], [D-15], [D-17], [D-18], [D-22],
-// [D-23].
+// [D-23], [D-24].
 //
 // A refusal's code is the reason of the Reply. Otherwise the provider stores the record, in the same transaction in which it read what it
 // holds, removes the key elsewhere, and keeps the held topic and user if the record and the session have none. The result is the members
@@ -48,11 +48,15 @@ func (registration *Registration) Check() (foreign []string, err error) {
 			return nil, refuse(GenerationRollback, "the record is older than the one held")
 		case record.Generation > held.Generation && record.Generation-held.Generation > generationStep:
 			return nil, refuse(GenerationTooHigh, "the generation is over 1,024 above the one held")
-		case suiteOf(held.PublicKey) != suiteNumber:
+		case suiteOf(held.PublicKey) > record.PublicKey.Suite():
 			return nil, refuse(SuiteDowngrade, "the device has a post-quantum key, and this is none")
-		case held.Topic != "" && record.Topic != "" && held.Topic != record.Topic:
-			return nil, refuse(TopicMismatch, "the device is held for another app")
 		}
+	}
+	if record.PublicKey.Suite() != suiteNumber && !isSameKey {
+		return nil, refuse(UnsupportedSuite, "the key is of suite 2, to which this package does not seal")
+	}
+	if !registration.Replace && held.Topic != "" && record.Topic != "" && held.Topic != record.Topic {
+		return nil, refuse(TopicMismatch, "the device is held for another app")
 	}
 	owner := registration.User
 	if owner == "" {

@@ -158,6 +158,9 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	if err != nil {
 		return nil, err
 	}
+	if device.Suite() != suiteNumber {
+		return nil, refuse(UnsupportedSuite, "the key is of suite 2, to which this package does not seal")
+	}
 	sentAt, ok := milliseconds(message.at)
 	seconds := message.timeToLive / time.Second
 	if !ok || sentAt > largestTime || seconds*time.Second != message.timeToLive || seconds < 1 || seconds > longestTimeToLive {

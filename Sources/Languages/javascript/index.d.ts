@@ -138,7 +138,7 @@ export class Sealer {
      * Seals an APNs payload for one device.
      *
      * @throws {PushcryptError} `malformed-payload`, `missing-aps`, `invalid-field`, `nothing-to-show`, `reserved-key`, `too-many-attachments`,
-     * `payload-too-large`, `push-too-large`, `push-type-not-sealable`, `invalid-time`, `invalid-request`, or the code of the key
+     * `payload-too-large`, `push-too-large`, `push-type-not-sealable`, `invalid-time`, `invalid-request`, `unsupported-suite`, or the code of the key
      */
     seal(payload: JSONInput, options: SealOptions): SealedPush;
     /** The request to APNs for a push that this sealer has sealed. @throws {PushcryptError} `invalid-request` or `invalid-time` */
@@ -383,7 +383,9 @@ export function statementLine(statement: Uint8Array, replaced?: string): string;
 export interface DeviceRecord {
     /** The id under which the provider keeps the device. Take it, and the user, from the session that sent the record. */
     deviceID?: string;
+    /** `pcr1…`, or `pcrx1…` of suite 2, which can be held for a device [D-24], but not sealed to. */
     publicKey: string;
+    /** By default that of the key. */
     suites?: number[];
     topic?: string;
     generation?: number;
@@ -429,7 +431,8 @@ export function formatReply(reply: Reply): string;
 /**
  * Refuses a record that a provider must not accept. Look up and store in one transaction.
  *
- * @throws {PushcryptError} `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `topic-mismatch` or `key-taken`
+ * @throws {PushcryptError} `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`, `topic-mismatch` or
+ *     `key-taken`
  * @throws {TypeError} for members of other types or names than these, such as a generation that a database gives as text
  * @returns the device's topic and user from now on, and the members that name a key which the provider never had
  */

@@ -54,7 +54,7 @@ GOOD = {folder: {"opened"} for folder in ("envelopes", "pushes", "attachments", 
 GOOD |= {"statements": {"accepted", "unchanged"}}
 # Further headers of a refused input, by its outcome.
 KNOWN = {(folder, "weak-key"): {"bytes"} for folder in ("keys", "suite-2-keys")}
-# Parts that no package has: it has no store, shows nothing, and does not know the suite that needs ML-KEM.
+# Parts that no package has: it has no store, shows nothing, and does not seal or open with the suite that needs ML-KEM.
 NOT_ASKED = {"notifications", "sequences", "stores", "suite-2-envelopes"}
 # Those that a receiver alone does not have either.
 ONLY_PACKAGES = {"records", "replies", "reserved"}

@@ -8,7 +8,8 @@ import collections, glob, http.client, json, os, random, shutil, signal, socket,
 
 import psycopg
 from pushcrypt import (
-    DeviceKey, DeviceRecord, Pins, PushcryptError, RecoveryKey, Reply, Sealer, Sender, SenderKey, Trust, apply_reply, open_push,
+    DeviceKey, DevicePublicKey, DeviceRecord, Pins, PushcryptError, RecoveryKey, Reply, Sealer, Sender, SenderKey, Trust, apply_reply,
+    open_push,
 )
 from scene import APP, Failure, count, expect, main, wait
 
@@ -268,6 +269,17 @@ class Run:
             expect(f"a content-length of {length}", connection.getresponse().status, 400)
             connection.close()
 
+    def post_quantum(self, phone):
+        """A key to which this server cannot seal is refused, unless another server has stored it."""
+        key = DevicePublicKey(bytes(1184) + bytes(DeviceKey.generate().public_key))
+        record, device = DeviceRecord(public_key=key, topic=APP).to_json(), f"{phone.name}-later"
+        expect("a key of suite 2", phone.ask(record, device=device).refused, "unsupported-suite")
+        with psycopg.connect(URL) as connection:
+            connection.execute("INSERT INTO devices VALUES (%s, %s, %s, 1, %s)", (device, phone.user, bytes(key), APP))
+        expect("a held key of suite 2", phone.ask(record, device=device).acknowledged, key)
+        with psycopg.connect(URL) as connection:
+            connection.execute("DELETE FROM devices WHERE device = %s", (device,))
+
 
 def test():
     database = Database()
@@ -294,6 +306,7 @@ def phases(run, processes, database):
     each(run.phones, lambda phone: [phone.register() for _ in range(10)])
     count("registrations a second", round(10 * PHONES / (time.monotonic() - start)), "postgres")
     each(run.phones[::7], run.attacks)
+    run.post_quantum(run.phones[0])
     crowd(run)
 
     threads = [threading.Thread(target=run.deliver, daemon=True)]

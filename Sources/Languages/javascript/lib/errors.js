@@ -6,7 +6,7 @@ const TEXTS = {
     "malformed-notification": "the push is not one JSON object",
     "not-encrypted": "the push has no ENCRYPTED_DATA",
     "malformed-envelope": "the envelope's text is cut, re-encoded or of a wrong length",
-    "unsupported-suite": "the envelope is of a suite that this version does not know",
+    "unsupported-suite": "the envelope or key is of a suite that this package does not open or seal to",
     "unknown-recipient-key": "the message is for a key that the device does not have, or no longer uses",
     "authentication-failed": "the message was changed, or is not from a trusted sender for this app and device",
     "unsupported-message": "the message is of a later version of the format",

@@ -12,14 +12,16 @@ const DEVICE_PUBLIC = "pcr", SENDER_PUBLIC = "pcs", RECOVERY_PUBLIC = "pcv";
 const DEVICE_SECRET = "pcr-secret-", SENDER_SECRET = "pcs-secret-", RECOVERY_SECRET = "pcv-secret-";
 const SECRETS = [DEVICE_SECRET, SENDER_SECRET, RECOVERY_SECRET];
 const KINDS = [DEVICE_PUBLIC, SENDER_PUBLIC, RECOVERY_PUBLIC, ...SECRETS];
-/** Device keys of suite 2, post-quantum: known in order to be refused as what they are. */
+/** Device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are. */
 const SUITE_2 = new Map([[DEVICE_PUBLIC, "pcrx"], [DEVICE_SECRET, "pcrx-secret-"]]);
 /** The numbers of the characters, by their codes. */
 const LOWER_NUMBERS = new Map([...ALPHABET].map((character, number) => [character.charCodeAt(0), number]));
 const UPPER_NUMBERS = new Map([...ALPHABET.toUpperCase()].map((character, number) => [character.charCodeAt(0), number]));
 const ALL_KINDS = [...KINDS, ...SUITE_2.values()];
-const LONG_LENGTH = 1216;
-const X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04;
+const LENGTH = 32, LONG_LENGTH = 1216;
+const X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, RECOVERY = 0x04;
+/** The numbers in a key of ML-KEM are below it. */
+const MLKEM_Q = 3329;
 
 /** For each five bits that leave the checksum of BIP-173, what is added to it. */
 const GENERATORS = Array.from({ length: 32 }, (_, top) => [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
@@ -51,13 +53,18 @@ function sha256(...parts) {
     return hash.digest();
 }
 
-/** Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use. */
+/** The id of a device's public key, of either suite. */
+function deviceKeyID(key) {
+    return keyID(key.length === LENGTH ? X25519 : XWING, key);
+}
+
+/** Reads the bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use, but that of a device may be of suite 2: 1,216 bytes. */
 function parseKey(text, kind) {
     if (text.endsWith("\n")) text = text.slice(0, -1);
     const of = ALL_KINDS.find((other) => text.startsWith(inCase(other, other) + "1"));
     if (of === undefined) throw new PushcryptError("malformed-key");
     if (of !== kind && of !== SUITE_2.get(kind)) throw new PushcryptError("wrong-kind-of-key");
-    const length = of === SUITE_2.get(DEVICE_PUBLIC) ? LONG_LENGTH : 32, count = Math.ceil((8 * length) / 5), start = of.length + 1;
+    const length = of === SUITE_2.get(DEVICE_PUBLIC) ? LONG_LENGTH : LENGTH, count = Math.ceil((8 * length) / 5), start = of.length + 1;
     if (text.length !== start + count + 6) throw new PushcryptError("malformed-key");
     const values = new Uint8Array(count + 6), numbers = of.endsWith("-") ? UPPER_NUMBERS : LOWER_NUMBERS;
     for (let place = 0; place < values.length; place++) {
@@ -67,19 +74,20 @@ function parseKey(text, kind) {
     }
     if (polymod(of, values) !== 1) throw new PushcryptError("wrong-checksum");
     if ((values[count - 1] & ((1 << (5 * count - 8 * length)) - 1)) !== 0) throw new PushcryptError("malformed-key");
-    if (of !== kind) throw new PushcryptError("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not know");
-    const key = regroup(values.subarray(0, 52), 5, 8).subarray(0, 32);
+    if (of === SUITE_2.get(DEVICE_SECRET)) throw new PushcryptError("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not open");
+    const key = regroup(values.subarray(0, count), 5, 8).subarray(0, length);
     if (kind === DEVICE_PUBLIC) checkDeviceKey(key);
     if (kind === SENDER_PUBLIC || kind === RECOVERY_PUBLIC) checkSenderKey(key);
     return key;
 }
 
-/** Returns the text of a key's 32 bytes. For a secret key it is as secret as the key. */
+/** Returns the text of a key's bytes. For a secret key it is as secret as the key. */
 function keyText(key, kind) {
-    const values = [...regroup([...key, 0], 8, 5)].slice(0, 52);
-    const checksum = polymod(kind, [...values, 0, 0, 0, 0, 0, 0]) ^ 1;
+    const own = key.length === LENGTH ? kind : SUITE_2.get(kind);
+    const values = [...regroup([...key, 0], 8, 5)].slice(0, Math.ceil((8 * key.length) / 5));
+    const checksum = polymod(own, [...values, 0, 0, 0, 0, 0, 0]) ^ 1;
     for (let place = 5; place >= 0; place--) values.push((checksum >> (5 * place)) & 31);
-    return inCase(kind, kind + "1" + values.map((value) => ALPHABET[value]).join(""));
+    return inCase(own, own + "1" + values.map((value) => ALPHABET[value]).join(""));
 }
 
 /** Texts of secret keys are upper-case, those of public keys lower-case. */
@@ -116,9 +124,14 @@ function polymod(kind, values) {
 
 /** Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero. */
 function checkDeviceKey(key) {
+    for (let at = 0; at < key.length - 2 * LENGTH; at += 3) {
+        const low = key[at] | ((key[at + 1] & 15) << 8), high = (key[at + 1] >> 4) | (key[at + 2] << 4);
+        if (low >= MLKEM_Q || high >= MLKEM_Q) throw new PushcryptError("weak-key");
+    }
     // None of those has another last byte, and numbers cost as much as a hash.
-    if (key[31] !== 0 && key[31] !== 0x57 && key[31] < 0x7f) return;
-    const u = integer(key);
+    const last = key[key.length - 1];
+    if (last !== 0 && last !== 0x57 && last < 0x7f) return;
+    const u = integer(key.subarray(-LENGTH));
     if (u >= P || SMALL_ORDER_U.includes(u)) throw new PushcryptError("weak-key");
 }
 
@@ -194,6 +207,6 @@ function bytes(integer) {
 }
 
 module.exports = {
-    DEVICE_PUBLIC, DEVICE_SECRET, ED25519, RECOVERY, RECOVERY_PUBLIC, RECOVERY_SECRET, SENDER_PUBLIC, SENDER_SECRET, X25519, checkDeviceKey,
-    checkSenderKey, keyID, keyText, parseKey, publicKey, rawPublic, secretKey, sha256,
+    DEVICE_PUBLIC, DEVICE_SECRET, ED25519, LENGTH, RECOVERY, RECOVERY_PUBLIC, RECOVERY_SECRET, SENDER_PUBLIC, SENDER_SECRET, X25519, checkDeviceKey,
+    checkSenderKey, deviceKeyID, keyID, keyText, parseKey, publicKey, rawPublic, secretKey, sha256,
 };

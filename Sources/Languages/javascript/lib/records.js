@@ -10,7 +10,7 @@ const { array, boolean, json, options, string } = require("./values.js");
 const GENERATION_STEP = 1024;
 const REASON = /^[a-z0-9-]{1,64}$/;
 const MALFORMED = "malformed-record";
-/** The suite of the keys that this package knows, and the prefix of those of suite 2. */
+/** The suite of the keys that this package seals to, and the prefix of those of suite 2. */
 const SUITE = 1, PREFIX_2 = "pcrx1";
 
 /** Throws unless a rule holds. */
@@ -119,7 +119,7 @@ function parseDeviceRecord(given) {
     text(members, "key_id");
     const bytes = keys.parseKey(text(members, "public_key"), keys.DEVICE_PUBLIC);
     const [sender] = checkKeys(pinned === undefined ? [] : [pinned], keys.SENDER_PUBLIC), recoveryKeys = checkKeys(recovery, keys.RECOVERY_PUBLIC);
-    checkID(members, keys.keyID(keys.X25519, bytes));
+    checkID(members, keys.deviceKeyID(bytes));
     checkDifferent(...(sender === undefined ? [] : [bytesOf(sender)]), ...recoveryKeys.map(bytesOf));
     return present({ deviceID, publicKey: keys.keyText(bytes, keys.DEVICE_PUBLIC), suites, topic, generation, created, sender, recoveryKeys, appVersion });
 }
@@ -156,12 +156,12 @@ function parseReply(given) {
 // Writing: what is written is read back, so that nobody gets a record that breaks a rule.
 
 function formatDeviceRecord(given) {
-    const { deviceID, publicKey, topic, generation, created, sender, recoveryKeys = [], appVersion, suites = [1] } = options(
+    const { deviceID, publicKey, topic, generation, created, sender, recoveryKeys = [], appVersion, suites } = options(
         given, ["deviceID", "publicKey", "suites", "topic", "generation", "created", "sender", "recoveryKeys", "appVersion"], "formatDeviceRecord",
     );
-    const key_id = keys.keyID(keys.X25519, keys.parseKey(string(publicKey, "publicKey"), keys.DEVICE_PUBLIC)).toString("hex");
-    const recovery = some(recoveryKeys, "recoveryKeys");
-    return written(parseDeviceRecord, { device: deviceID, public_key: publicKey, key_id, suite: 1, suites, topic, generation, created, sender, recovery, app_version: appVersion });
+    const key_id = keys.deviceKeyID(keys.parseKey(string(publicKey, "publicKey"), keys.DEVICE_PUBLIC)).toString("hex");
+    const recovery = some(recoveryKeys, "recoveryKeys"), suite = suiteOf(publicKey);
+    return written(parseDeviceRecord, { device: deviceID, public_key: publicKey, key_id, suite, suites: suites ?? [suite], topic, generation, created, sender, recovery, app_version: appVersion });
 }
 
 function formatSenderRecord(given) {
@@ -195,7 +195,7 @@ function written(parse, members) {
 
 // Deciding
 
-/** Refuses a record that a provider must not accept [D-7], [D-8], [D-15], [D-17], [D-18], [D-23]. */
+/** Refuses a record that a provider must not accept [D-7], [D-8], [D-15], [D-17], [D-18], [D-23], [D-24]. */
 function checkRegistration(record, given) {
     const { user, held = null, sameKey = null, replace = false, ownKeys } = options(
         given, ["user", "held", "sameKey", "replace", "ownKeys"], "checkRegistration",
@@ -207,7 +207,11 @@ function checkRegistration(record, given) {
     if (ownKeys !== undefined) array(ownKeys, "ownKeys").forEach((key) => string(key, "one of ownKeys"));
     checkHeld(held, sameKey);
     const heldUser = held?.user ?? null;
-    if (!boolean(replace, "replace")) checkAgainst(record, held, heldUser, user);
+    const isSame = held !== null && record.publicKey === held.publicKey;
+    if (!boolean(replace, "replace")) checkAgainst(record, held, isSame, heldUser, user);
+    if (suiteOf(record.publicKey) !== SUITE && !isSame) throw new PushcryptError("unsupported-suite");
+    const topic = replace ? undefined : held?.topic ?? undefined;
+    if (topic !== undefined && record.topic !== undefined && record.topic !== topic) throw new PushcryptError("topic-mismatch");
     if (sameKey !== null && (sameKey.user === null || sameKey.user !== (user ?? heldUser))) throw new PushcryptError("key-taken");
     const isOwn = (key) => ownKeys === undefined || ownKeys.includes(key);
     const foreign = [];
@@ -230,15 +234,13 @@ function checkHeld(held, sameKey) {
     }
 }
 
-function checkAgainst(record, held, heldUser, user) {
-    if (heldUser !== null && (user === null ? record.publicKey !== held.publicKey : user !== heldUser)) throw new PushcryptError("user-mismatch");
+function checkAgainst(record, held, isSame, heldUser, user) {
+    if (heldUser !== null && (user === null ? !isSame : user !== heldUser)) throw new PushcryptError("user-mismatch");
     const generation = held?.generation ?? 0;
-    const isLower = record.generation < generation || (held !== null && record.generation === generation && record.publicKey !== held.publicKey);
+    const isLower = record.generation < generation || (held !== null && record.generation === generation && !isSame);
     if (isLower) throw new PushcryptError("generation-rollback");
     if (record.generation > generation + GENERATION_STEP) throw new PushcryptError("generation-too-high");
-    if (held !== null && suiteOf(held.publicKey) !== SUITE) throw new PushcryptError("suite-downgrade");
-    const topic = held?.topic ?? undefined;
-    if (topic !== undefined && record.topic !== undefined && record.topic !== topic) throw new PushcryptError("topic-mismatch");
+    if (held !== null && suiteOf(held.publicKey) > suiteOf(record.publicKey)) throw new PushcryptError("suite-downgrade");
 }
 
 /** What a phone trusts after a reply [D-12], [D-13], [D-20]. */

@@ -49,6 +49,7 @@ class Sealing {
         } = options(given, OPTIONS, "seal");
         checkName(messageName, "the message's name");
         const device = keys.parseKey(string(to, "to"), keys.DEVICE_PUBLIC), sentAt = time(at, "at");
+        if (device.length !== keys.LENGTH) throw new PushcryptError("unsupported-suite");
         const { toSign, finish } = prepare({
             payload: json(payload, "malformed-payload"), topic: this.#topic, device, sender: this.#sender, sentAt,
             timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageName, ...this.#placeholder,

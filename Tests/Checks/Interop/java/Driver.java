@@ -258,6 +258,7 @@ public final class Driver {
                 "recovery", record.recoveryKeys());
         }
         DeviceRecord record = DeviceRecord.parse(data(words[2]));
+        if (!DeviceRecord.parse(record.json().getBytes(StandardCharsets.UTF_8)).equals(record)) return "broken another record is written";
         Map<String, List<byte[]>> given = options(words, 3);
         Registration.Held held = null;
         if (given.containsKey("held-key")) {
@@ -278,6 +279,7 @@ public final class Driver {
 
     private static String answerReply(String[] words) throws PushcryptException {
         Reply reply = Reply.parse(data(words[2]));
+        if (!Reply.parse(reply.json().getBytes(StandardCharsets.UTF_8)).equals(reply)) return "broken another reply is written";
         Map<String, List<byte[]>> given = options(words, 3);
         List<RecoveryPublicKey> held = new ArrayList<>();
         for (String key : all(given, "held-recovery")) held.add(RecoveryPublicKey.parse(key));

@@ -3,9 +3,10 @@
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
+import { isDeepStrictEqual } from "node:util";
 import {
-    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, applyReply, checkRegistration, open, openEnvelope,
-    parseDeviceRecord, parseReply, parseSenderRecord, readFullBody, recoveryStatement, rotationStatement, statementLine,
+    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, applyReply, checkRegistration, formatDeviceRecord, formatReply,
+    open, openEnvelope, parseDeviceRecord, parseReply, parseSenderRecord, readFullBody, recoveryStatement, rotationStatement, statementLine,
 } from "pushcrypt";
 import * as misuse from "./misuse.mjs";
 
@@ -114,6 +115,7 @@ function answerRecord(kind, text, ...words) {
         return "ok" + written({ key: publicKey, generation, topic, created, recovery: recoveryKeys });
     }
     const record = parseDeviceRecord(data(text)), given = optionsOf(words), one = (name) => given[name]?.[0].toString();
+    if (!isDeepStrictEqual(parseDeviceRecord(formatDeviceRecord(record)), record)) return "broken another record is written";
     const heldUser = one("held-user") ?? null, known = given["provider-has"]?.map(String);
     const { topic, foreign } = checkRegistration(record, {
         // The kit leaves out a user who is not known, and then means the one who has the device.
@@ -129,6 +131,7 @@ function answerRecord(kind, text, ...words) {
 
 function answerReply(device, text, ...words) {
     const reply = parseReply(data(text)), given = optionsOf(words);
+    if (!isDeepStrictEqual(parseReply(formatReply(reply)), reply)) return "broken another reply is written";
     const after = applyReply(reply, {
         publicKey: devices(device)[0].publicKey, pinned: given.pinned?.[0].toString() ?? null, recoveryKeys: (given["held-recovery"] ?? []).map(String),
         builtIn: (given["built-in"] ?? []).map(String),
@@ -148,13 +151,14 @@ function answerReserved(payload) {
 }
 
 const SECRETS = { [keys.DEVICE_SECRET]: DeviceKey, [keys.SENDER_SECRET]: SenderKey, [keys.RECOVERY_SECRET]: RecoveryKey };
-const TYPES = { [keys.DEVICE_PUBLIC]: keys.X25519, [keys.SENDER_PUBLIC]: keys.ED25519, [keys.RECOVERY_PUBLIC]: keys.RECOVERY };
+const TYPES = { [keys.SENDER_PUBLIC]: keys.ED25519, [keys.RECOVERY_PUBLIC]: keys.RECOVERY };
 
 const ANSWERS = {
     key(kind, text) {
         text = data(text).toString();
         const found = keys.parseKey(text, kind), bare = text.replace(/\n$/, "");
         if (keys.keyText(found, kind) !== bare) return "the text of the key is another one";
+        if (kind === keys.DEVICE_PUBLIC) return `ok ${word(found)} ${word(keys.deviceKeyID(found))} -`;
         if (Object.hasOwn(TYPES, kind)) return `ok ${word(found)} ${word(keys.keyID(TYPES[kind], found))} -`;
         const secret = SECRETS[kind].parse(text);
         if (secret.secretText() !== bare) return "the text of the secret key is another one";

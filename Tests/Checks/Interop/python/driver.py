@@ -229,6 +229,8 @@ def answer_record(kind, text, *words):
         return "ok" + write_options(
             key=record.public_key, topic=record.topic, generation=record.generation, created=record.created, recovery=record.recovery)
     record, options = DeviceRecord.parse(data(text)), Options(words)
+    if DeviceRecord.parse(record.to_json()) != record:
+        return "broken another record is written"
     held_key, held_generation = options.text("held-key"), options.text("held-generation")
     held = None
     held_topic, held_user = options.text("held-topic"), options.text("held-user")
@@ -250,6 +252,8 @@ def answer_record(kind, text, *words):
 
 def answer_reply(device, text, *words):
     reply, options = Reply.parse(data(text)), Options(words)
+    if Reply.parse(reply.to_json()) != reply:
+        return "broken another reply is written"
     pinned = options.text("pinned")
     pins = Pins(
         sender=None if pinned is None else key(pinned, "pcs"),

@@ -3,7 +3,7 @@ package pushcrypt;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** A public key: its 32 checked bytes and its text. */
+/** A public key: its checked bytes and its text. */
 abstract class AbstractPublicKey {
     final byte[] key, id;
     private final String text;
@@ -17,7 +17,7 @@ abstract class AbstractPublicKey {
     /**
      * Returns the bytes of the key.
      *
-     * @return 32 bytes
+     * @return 32 bytes, or 1,216 of a device's key of suite 2
      */
     public final byte[] bytes() {
         return key.clone();
@@ -45,7 +45,7 @@ abstract class AbstractPublicKey {
     /**
      * Returns the text of the key.
      *
-     * @return 62 characters
+     * @return 62 characters, or 1,957 of a device's key of suite 2
      */
     @Override
     public final String toString() {

@@ -8,7 +8,7 @@ import pushcrypt.Payload.Members;
  * What a phone sends to its provider. The provider takes the device's id, and its user, from the session that sent the record.
  *
  * @param deviceId the id under which the provider keeps the device, or {@code null}
- * @param publicKey the key to seal to
+ * @param publicKey the key to seal to; one of suite 2 can be held, but not sealed to
  * @param suites the suites that the device opens
  * @param topic the app's bundle id, or {@code null}
  * @param generation counts the device's keys from 1
@@ -26,7 +26,7 @@ public record DeviceRecord(
      * Creates a value, and copies the lists.
      *
      * @param deviceId the id under which the provider keeps the device, or {@code null}
-     * @param publicKey the key to seal to
+     * @param publicKey the key to seal to; one of suite 2 can be held, but not sealed to
      * @param suites the suites that the device opens
      * @param topic the app's bundle id, or {@code null}
      * @param generation counts the device's keys from 1
@@ -76,7 +76,7 @@ public record DeviceRecord(
      */
     public String json() throws PushcryptException {
         String json = Json.object(
-            "device", Json.quotedOrNull(deviceId), "public_key", Json.quoted(publicKey.toString()), "key_id", Json.quoted(publicKey.id()), "suite", 1,
+            "device", Json.quotedOrNull(deviceId), "public_key", Json.quoted(publicKey.toString()), "key_id", Json.quoted(publicKey.id()), "suite", publicKey.suite(),
             "suites", suites.toString().replace(" ", ""), "topic", Json.quotedOrNull(topic), "generation", generation, "created", created,
             "sender", Json.quotedOrNull(sender), "recovery", Json.texts(recoveryKeys), "app_version", Json.quotedOrNull(appVersion));
         parse(Records.bytes(json));

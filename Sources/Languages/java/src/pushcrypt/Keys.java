@@ -34,7 +34,7 @@ final class Keys {
         DEVICE_SECRET("pcr-secret-", true),
         SENDER_SECRET("pcs-secret-", true),
         RECOVERY_SECRET("pcv-secret-", true),
-        /** Keys of suite 2, post-quantum: known in order to be refused as what they are. */
+        /** Keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are. */
         DEVICE_PUBLIC_2("pcrx", false),
         DEVICE_SECRET_2("pcrx-secret-", true);
 
@@ -61,10 +61,12 @@ final class Keys {
         }
     }
 
-    static final int X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04, LENGTH = 32;
-    private static final int LONG_LENGTH = 1216;
+    static final int X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, RECOVERY = 0x04, LENGTH = 32;
+    /** The length of a public key of suite 2, and the number that those in its half for ML-KEM do not reach. */
+    static final int LONG_LENGTH = 1216;
+    private static final int MLKEM_Q = 3329;
     private static final String ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-    private static final int VALUES = 58, CHECKSUM = 6;
+    private static final int CHECKSUM = 6;
     private static final int[] GENERATORS = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
 
     static final BigInteger P = BigInteger.TWO.pow(255).subtract(BigInteger.valueOf(19));
@@ -84,7 +86,7 @@ final class Keys {
         return Bytes.part(Bytes.sha256(Bytes.ascii("pushcrypt/1 key id\0"), new byte[] {(byte) type}, publicKey), 0, 4);
     }
 
-    /** Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use. */
+    /** Reads the bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use, but that of a device may be of suite 2. */
     static byte[] parseKey(String text, Kind kind) throws GeneralSecurityException, PushcryptException {
         if (text.endsWith("\n")) text = text.substring(0, text.length() - 1);
         Kind of = null;
@@ -98,9 +100,9 @@ final class Keys {
         for (int value : values) if (value < 0) throw new PushcryptException("malformed-key");
         if (polymod(of.prefix, values) != 1) throw new PushcryptException("wrong-checksum");
         if ((values[last] & (1 << 5 * (last + 1) - bitCount) - 1) != 0) throw new PushcryptException("malformed-key");
-        if (of != kind) throw new PushcryptException("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not know");
-        byte[] key = new byte[LENGTH];
-        for (int index = 0, bits = 0, count = 0, at = 0; index < VALUES - CHECKSUM; index++) {
+        if (of == Kind.DEVICE_SECRET_2) throw new PushcryptException("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not know");
+        byte[] key = new byte[of.length()];
+        for (int index = 0, bits = 0, count = 0, at = 0; index <= last; index++) {
             bits = bits << 5 | values[index];
             count += 5;
             if (count >= 8) {
@@ -113,15 +115,16 @@ final class Keys {
         return key;
     }
 
-    /** Returns the text of a key's 32 bytes. For a secret key it is as secret as the key. */
+    /** Returns the text of a key's bytes. For a secret key it is as secret as the key. */
     static String keyText(byte[] key, Kind kind) {
-        int[] values = new int[VALUES];
-        for (int index = 0; index < VALUES - CHECKSUM; index++) {
-            int at = 5 * index / 8, two = (key[at] & 0xff) << 8 | (at + 1 < LENGTH ? key[at + 1] & 0xff : 0);
+        int count = (8 * key.length + 4) / 5;
+        int[] values = new int[count + CHECKSUM];
+        for (int index = 0; index < count; index++) {
+            int at = 5 * index / 8, two = (key[at] & 0xff) << 8 | (at + 1 < key.length ? key[at + 1] & 0xff : 0);
             values[index] = two >> 11 - 5 * index % 8 & 31;
         }
         int checksum = polymod(kind.prefix, values) ^ 1;
-        for (int index = 0; index < CHECKSUM; index++) values[VALUES - CHECKSUM + index] = checksum >> 5 * (CHECKSUM - 1 - index) & 31;
+        for (int index = 0; index < CHECKSUM; index++) values[count + index] = checksum >> 5 * (CHECKSUM - 1 - index) & 31;
         StringBuilder text = new StringBuilder(kind.prefix + "1");
         for (int value : values) text.append(ALPHABET.charAt(value));
         return kind.inCase(text.toString());
@@ -144,8 +147,12 @@ final class Keys {
 
     /** Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero. */
     static void checkDeviceKey(byte[] key) throws PushcryptException {
-        BigInteger u = Bytes.integer(key);
+        BigInteger u = Bytes.integer(Bytes.part(key, key.length - LENGTH, key.length));
         if (u.compareTo(P) >= 0 || SMALL_ORDER_U.contains(u)) throw new PushcryptException("weak-key");
+        for (int at = 0; at < key.length - 2 * LENGTH; at += 3) {
+            int low = key[at] & 0xff | (key[at + 1] & 15) << 8, high = (key[at + 1] & 0xff) >> 4 | (key[at + 2] & 0xff) << 4;
+            if (low >= MLKEM_Q || high >= MLKEM_Q) throw new PushcryptException("weak-key");
+        }
     }
 
     /**

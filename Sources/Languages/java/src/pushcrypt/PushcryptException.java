@@ -16,7 +16,7 @@ public final class PushcryptException extends Exception {
         Map.entry("malformed-notification", "the push is not one JSON object"),
         Map.entry("not-encrypted", "the push has no ENCRYPTED_DATA"),
         Map.entry("malformed-envelope", "the envelope's text is cut, re-encoded or of a wrong length"),
-        Map.entry("unsupported-suite", "the envelope is of a suite that this version does not know"),
+        Map.entry("unsupported-suite", "the envelope or key is of a suite that this package does not open or seal to"),
         Map.entry("unknown-recipient-key", "the message is for a key that the device does not have, or no longer uses"),
         Map.entry("authentication-failed", "the message was changed, or is not from a trusted sender for this app and device"),
         Map.entry("unsupported-message", "the message is of a later version of the format"),

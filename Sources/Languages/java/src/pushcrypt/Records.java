@@ -12,7 +12,7 @@ import pushcrypt.Payload.Members;
 final class Records {
     private static final String MALFORMED = "malformed-record";
     private static final int LONGEST_DEVICE = 255, MOST_SUITES = 16;
-    /** The suite of the keys that this package knows, and the prefix of those of suite 2. */
+    /** The suite of the keys that this package seals to, and the prefix of those of suite 2. */
     static final int SUITE = 1;
     private static final String PREFIX_2 = "pcrx1";
 

@@ -72,27 +72,28 @@ public record Registration(String topic, String user, List<String> foreign) {
      * @param record the record
      * @param situation what the provider knows
      * @return what the record means
-     * @throws PushcryptException {@code user-mismatch}, {@code generation-rollback}, {@code generation-too-high}, {@code suite-downgrade}, {@code topic-mismatch} or {@code key-taken}
+     * @throws PushcryptException {@code user-mismatch}, {@code generation-rollback}, {@code generation-too-high}, {@code suite-downgrade}, {@code unsupported-suite}, {@code topic-mismatch} or {@code key-taken}
      */
     public static Registration check(DeviceRecord record, Situation situation) throws PushcryptException {
         Held held = situation.held();
         String heldUser = held == null ? null : held.user(), user = situation.user() == null ? heldUser : situation.user();
-        if (!situation.replace()) checkAgainst(record, held, situation.user());
+        boolean isSame = held != null && held.publicKey().equals(record.publicKey().toString());
+        if (!situation.replace()) checkAgainst(record, held, isSame, situation.user());
+        if (record.publicKey().suite() != Records.SUITE && !isSame) throw new PushcryptException("unsupported-suite");
+        boolean isBound = !situation.replace() && held != null && held.topic() != null && record.topic() != null;
+        if (isBound && !Objects.equals(record.topic(), held.topic())) throw new PushcryptException("topic-mismatch");
         SameKey other = situation.sameKey();
         if (other != null && (other.user() == null || !other.user().equals(user))) throw new PushcryptException("key-taken");
         String topic = record.topic() == null && held != null ? held.topic() : record.topic();
         return new Registration(topic, user, foreign(record, situation.ownKeys()));
     }
 
-    private static void checkAgainst(DeviceRecord record, Held held, String user) throws PushcryptException {
+    private static void checkAgainst(DeviceRecord record, Held held, boolean isSame, String user) throws PushcryptException {
         long generation = held == null ? 0 : held.generation();
-        boolean isSame = held != null && held.publicKey().equals(record.publicKey().toString());
         if (held != null && held.user() != null && (user == null ? !isSame : !user.equals(held.user()))) throw new PushcryptException("user-mismatch");
         if (record.generation() < generation || held != null && record.generation() == generation && !isSame) throw new PushcryptException("generation-rollback");
         if (record.generation() > generation + GENERATION_STEP) throw new PushcryptException("generation-too-high");
-        if (held != null && Records.suiteOf(held.publicKey()) != Records.SUITE) throw new PushcryptException("suite-downgrade");
-        boolean isBound = held != null && held.topic() != null && record.topic() != null;
-        if (isBound && !Objects.equals(record.topic(), held.topic())) throw new PushcryptException("topic-mismatch");
+        if (held != null && Records.suiteOf(held.publicKey()) > record.publicKey().suite()) throw new PushcryptException("suite-downgrade");
     }
 
     /** The members that name a key which the provider never had [D-22]. */

@@ -83,7 +83,7 @@ public final class Sealer {
      * @return what to send instead of the payload
      * @throws PushcryptException {@code malformed-payload}, {@code missing-aps}, {@code invalid-field}, {@code nothing-to-show}, {@code reserved-key},
      *     {@code too-many-attachments}, {@code payload-too-large}, {@code push-too-large}, {@code invalid-time}, {@code invalid-request},
-     *     {@code untrusted-old-key} or {@code malformed-reference}, or {@code wrong-signature} of a signer
+     *     {@code unsupported-suite}, {@code untrusted-old-key} or {@code malformed-reference}, or {@code wrong-signature} of a signer
      */
     public SealedPush seal(byte[] payload, DevicePublicKey to, Instant at, SealOptions options) throws PushcryptException {
         return seal(payload, to, Platform.milliseconds(at), options, Sealing.Fixed.random());
@@ -118,6 +118,7 @@ public final class Sealer {
     SealedPush seal(byte[] payload, DevicePublicKey to, long at, SealOptions options, Sealing.Fixed fixed) throws PushcryptException {
         Objects.requireNonNull(payload, "payload");
         Objects.requireNonNull(to, "to");
+        if (to.suite() != Records.SUITE) throw new PushcryptException("unsupported-suite");
         return new SealedPush(Platform.run(() -> Sealing.seal(payload, sender, topic, placeholder, to, at, options, fixed)), to, at, options.pushType);
     }
 

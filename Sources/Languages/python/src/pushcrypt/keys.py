@@ -14,13 +14,14 @@ from ._errors import Code, PushcryptError
 
 __all__ = ["DeviceKey", "DevicePublicKey", "RecoveryKey", "RecoveryPublicKey", "SenderKey", "SenderPublicKey"]
 
-LENGTH = 32
+LENGTH, LONG_LENGTH = 32, 1216
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 KINDS = ("pcr", "pcs", "pcv", "pcr-secret-", "pcs-secret-", "pcv-secret-")
-#: Device keys of suite 2, post-quantum: known in order to be refused as what they are.
+#: Device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are.
 SUITE_2 = {"pcr": "pcrx", "pcr-secret-": "pcrx-secret-"}
-LENGTHS = {"pcrx": 1216}
-X25519, ED25519, RECOVERY = 0x01, 0x02, 0x04
+X25519, ED25519, XWING, RECOVERY = 0x01, 0x02, 0x03, 0x04
+#: The numbers in a key of ML-KEM are below it.
+MLKEM_Q = 3329
 
 # The curve edwards25519: -x² + y² = 1 + dx²y² modulo P, and the order L of its large subgroup.
 P = 2**255 - 19
@@ -41,15 +42,16 @@ AnyKey = TypeVar("AnyKey", bound="_Key")
 
 
 class _Key:
-    """32 bytes with a text of their own kind."""
+    """Bytes with a text of their own kind."""
 
     __slots__ = ("_bytes",)
     KIND: ClassVar[str]
+    LENGTHS: ClassVar[tuple[int, ...]] = (LENGTH,)
 
     def __init__(self, data: bytes) -> None:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"a key is made from bytes, not {type(data).__name__}; parse() reads its text")
-        if len(data) != LENGTH:
+        if len(data) not in self.LENGTHS:
             raise PushcryptError(Code.MALFORMED_KEY, f"a key has {LENGTH} bytes, not {len(data)}")
         self._bytes = bytes(data)
 
@@ -96,19 +98,29 @@ class _PublicKey(_Key):
     def id_bytes(self) -> bytes:
         """The four bytes of the key's id."""
         if self._id is None:
-            self._id = hashlib.sha256(b"pushcrypt/1 key id\0" + bytes([self.TYPE]) + self._bytes).digest()[:4]
+            type = self.TYPE if len(self._bytes) == LENGTH else XWING
+            self._id = hashlib.sha256(b"pushcrypt/1 key id\0" + bytes([type]) + self._bytes).digest()[:4]
         return self._id
 
 
 class DevicePublicKey(_PublicKey):
-    """A device's public key, `pcr1…`: what a payload is sealed to."""
+    """A device's public key, `pcr1…`: what a payload is sealed to.
+
+    One of suite 2, `pcrx1…`, can be held for a device [D-24], but this package does not seal to it.
+    """
 
     __slots__ = ()
     KIND, TYPE = "pcr", X25519
+    LENGTHS = (LENGTH, LONG_LENGTH)
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
         check_device_key(self._bytes)
+
+    @property
+    def suite(self) -> int:
+        """1, or 2 for `pcrx1…`."""
+        return 1 if len(self._bytes) == LENGTH else 2
 
 
 class _VerifyingKey(_PublicKey):
@@ -235,25 +247,27 @@ def read_text(text: str, kind: str) -> bytes:
         raise PushcryptError(Code.MALFORMED_KEY, f"this is not the text of a key; it begins with {shown(kind)}1")
     if of not in (kind, SUITE_2.get(kind)):
         raise PushcryptError(Code.WRONG_KIND_OF_KEY, f"this is a {shown(of)}1 key, and a {shown(kind)}1 key is needed")
-    alphabet, length = ALPHABET.upper() if of.endswith("-") else ALPHABET, LENGTHS.get(of, LENGTH)
+    alphabet, length = ALPHABET.upper() if of.endswith("-") else ALPHABET, LONG_LENGTH if of == "pcrx" else LENGTH
     values, count = [alphabet.find(character) for character in text[len(of) + 1 :]], -(-8 * length // 5)
     if len(values) != count + 6 or -1 in values:
         raise PushcryptError(Code.MALFORMED_KEY, "the key's text is too short, too long or has a wrong character; copy it whole")
     if polymod(of, values) != 1:
         raise PushcryptError(Code.WRONG_CHECKSUM, "the key was mistyped or cut; copy it again")
-    if values[count - 1] & (1 << 5 * count - 8 * length) - 1:
+    padding = 5 * count - 8 * length
+    if values[count - 1] & (1 << padding) - 1:
         raise PushcryptError(Code.MALFORMED_KEY, "the key's text has bits after its end")
-    if of != kind:
+    if of != kind and kind.endswith("-"):
         raise PushcryptError(Code.UNSUPPORTED_SUITE, f"this is a {shown(of)}1 key, of suite 2, which this package does not know")
     number = 0
-    for value in values[:52]:
+    for value in values[:count]:
         number = number << 5 | value
-    return (number >> 4).to_bytes(LENGTH, "big")
+    return (number >> padding).to_bytes(length, "big")
 
 
 def write_text(key: bytes, kind: str) -> str:
-    number = int.from_bytes(key, "big") << 4
-    values = [number >> 5 * place & 31 for place in reversed(range(52))]
+    kind, count = kind if len(key) == LENGTH else SUITE_2[kind], -(-8 * len(key) // 5)
+    number = int.from_bytes(key, "big") << 5 * count - 8 * len(key)
+    values = [number >> 5 * place & 31 for place in reversed(range(count))]
     checksum = polymod(kind, values + [0] * 6) ^ 1
     values += [checksum >> 5 * place & 31 for place in reversed(range(6))]
     text = kind + "1" + "".join(ALPHABET[value] for value in values)
@@ -279,8 +293,10 @@ def weak() -> PushcryptError:
 
 def check_device_key(key: bytes) -> None:
     """Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero."""
-    u = int.from_bytes(key, "little")
+    u, numbers = int.from_bytes(key[-LENGTH:], "little"), int.from_bytes(key[: -2 * LENGTH], "little")
     if u >= P or u in SMALL_ORDER_U:
+        raise weak()
+    if any(numbers >> bit & 4095 >= MLKEM_Q for bit in range(0, numbers.bit_length(), 12)):
         raise weak()
 
 

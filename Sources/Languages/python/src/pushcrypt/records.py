@@ -19,7 +19,7 @@ from .messages import is_label
 
 __all__ = ["DeviceRecord", "HeldDevice", "Pins", "Reply", "SenderRecord", "apply_reply", "check_registration"]
 
-#: The suite of the keys that this package knows; `pcrx1…` are of suite 2.
+#: The suite of the keys that this package seals to; `pcrx1…` are of suite 2.
 SUITE = 1
 SUITE_2, PREFIX_2 = 2, "pcrx1"
 LARGEST_SUITE = 255
@@ -38,7 +38,8 @@ class DeviceRecord:
     public_key: DevicePublicKey
     #: The id under which the provider keeps the device; without one, the provider names it.
     device: str | None = None
-    suites: Sequence[int] = (SUITE,)
+    #: By default that of the key.
+    suites: Sequence[int] = ()
     topic: str | None = None
     generation: int = 1
     #: Milliseconds since 1970.
@@ -54,10 +55,11 @@ class DeviceRecord:
         check_type(self.device, (str, type(None)), "device")
         check_type(self.app_version, (str, type(None)), "app_version")
         check_types(self.suites, int, "suites")
+        object.__setattr__(self, "suites", self.suites or (self.public_key.suite,))
         check_type(self.sender, (SenderPublicKey, type(None)), "sender")
         require(self.device is None or is_device_id(self.device), "the device's id")
         require(self.app_version is None or is_label(self.app_version, LONGEST_VERSION), "the app's version")
-        require(SUITE in self.suites and list(self.suites) == sorted(set(self.suites)) and 1 <= self.suites[0], "suites")
+        require(self.public_key.suite in self.suites and list(self.suites) == sorted(set(self.suites)) and 1 <= self.suites[0], "suites")
         require(self.suites[-1] <= LARGEST_SUITE and len(self.suites) <= MOST_SUITES, "suites")
 
     @classmethod
@@ -86,7 +88,8 @@ class DeviceRecord:
     def to_json(self) -> bytes:
         """The record as minimal JSON."""
         members = {
-            "device": self.device, "public_key": str(self.public_key), "key_id": self.public_key.key_id, "suite": SUITE,
+            "device": self.device, "public_key": str(self.public_key), "key_id": self.public_key.key_id,
+            "suite": self.public_key.suite,
             "suites": list(self.suites), "topic": self.topic, "generation": self.generation, "created": self.created,
             "sender": None if self.sender is None else str(self.sender), "recovery": list(map(str, self.recovery)),
             "app_version": self.app_version,
@@ -207,7 +210,7 @@ def check_registration(
     replace: bool = False, own_keys: Collection[SenderPublicKey | RecoveryPublicKey] | None = None,
 ) -> list[str]:
     """Decides whether a provider accepts a record [D-7], [D-8], [D-15], [D-17], [D-18], [D-22],
-    [D-23].
+    [D-23], [D-24].
 
     Refuses it with the code that the reply names: `Reply(refused=error.code)`. Otherwise the provider stores the record,
     in the same transaction in which it read `held`, removes the key `elsewhere`, and keeps the held topic and user if
@@ -244,10 +247,12 @@ def check_registration(
             raise PushcryptError(Code.GENERATION_ROLLBACK, "the record is older than the one held")
         if record.generation > generation + GENERATION_STEP:
             raise PushcryptError(Code.GENERATION_TOO_HIGH, f"the generation is over {GENERATION_STEP} above the one held")
-        if held is not None and suite_of(str(held.public_key)) == SUITE_2:
+        if held is not None and suite_of(str(held.public_key)) > record.public_key.suite:
             raise PushcryptError(Code.SUITE_DOWNGRADE, "the device has a post-quantum key, and this is none")
-        if held is not None and None not in (held.topic, record.topic) and held.topic != record.topic:
-            raise PushcryptError(Code.TOPIC_MISMATCH, "the device is held for another app")
+    if record.public_key.suite != SUITE and not is_same:
+        raise PushcryptError(Code.UNSUPPORTED_SUITE, "the key is of suite 2, to which this package does not seal")
+    if not replace and held is not None and None not in (held.topic, record.topic) and held.topic != record.topic:
+        raise PushcryptError(Code.TOPIC_MISMATCH, "the device is held for another app")
     owner = user if user is not None or held is None else held.user
     if elsewhere is not None and (owner is None or elsewhere.user != owner):
         raise PushcryptError(Code.KEY_TAKEN, "another device, not of the same user, has this key")

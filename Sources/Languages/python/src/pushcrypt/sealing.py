@@ -252,6 +252,8 @@ class Sealer:
             )
         if not isinstance(device, DevicePublicKey):
             raise TypeError(f"the device is a DevicePublicKey, not {type(device).__name__}; parse() reads its text")
+        if device.suite != SUITE:
+            raise PushcryptError(Code.UNSUPPORTED_SUITE, "the key is of suite 2, to which this package does not seal")
         check_types(attachments, Reference, "attachments")
         check_types(withdrawing, str, "withdrawing")
         check_type(full_body, (FullBody, Reference, type(None)), "full_body")

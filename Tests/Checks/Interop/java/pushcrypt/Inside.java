@@ -20,7 +20,7 @@ public final class Inside {
     }
 
     public static String keyText(String kind, byte[] key) {
-        return Keys.keyText(key, kind(kind));
+        return Keys.keyText(key, key.length == Keys.LENGTH ? kind(kind) : Keys.Kind.DEVICE_PUBLIC_2);
     }
 
     public static void checkContext(String context) throws PushcryptException {
