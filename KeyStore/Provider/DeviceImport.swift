@@ -98,6 +98,9 @@ extension SQLiteKeyStore {
         return result
     }
 
+    /// Keeps more pages in memory from now on.
+    package func prepareForManyChanges() throws(KeyStoreError) { try setCache(megabytes: Self.importCache) }
+
     private func setCache(megabytes: Int) throws(KeyStoreError) {
         try withConnection { (connection) throws(KeyStoreError) in try connection.setCache(megabytes: megabytes) }
     }

@@ -37,6 +37,32 @@ extension SQLiteKeyStore {
         }
     }
 
+    /// Stores many devices' registrations in one transaction, in their order, each as by `addDevice`.
+    ///
+    /// - Returns: For each the error that refuses it, or nil if it is stored.
+    /// - Throws: Errors that concern the whole store; nothing is stored then.
+    package func addDevices(
+        _ registrations: [(id: String, registration: DeviceRegistration, owner: DeviceOwner)], at now: Timestamp
+    ) throws(KeyStoreError) -> [KeyStoreError?] {
+        guard !registrations.isEmpty else { return [] }
+        return try write(at: now) { (store) throws(KeyStoreError) in
+            var refusals: [KeyStoreError?] = []
+            for (id, registration, owner) in registrations {
+                do throws(KeyStoreError) {
+                    _ = try store.register(
+                        registration, id: id, owner: owner, replace: false, at: now, isLive: true)
+                    // Last: a registration that is refused leaves everything as it was.
+                    try store.delete(RemovedDeviceRow.self, key: .text(id))
+                    refusals.append(nil)
+                } catch {
+                    guard error.concernsOneRow else { throw error }
+                    refusals.append(error)
+                }
+            }
+            return refusals
+        }
+    }
+
     /// Calls `body` with every device, by id, and with a failure (`corruptStore`) for each damaged row.
     ///
     /// The store is not locked while `body` runs: it may see some of the devices that others add or remove meanwhile. Throws

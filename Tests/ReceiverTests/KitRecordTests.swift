@@ -8,13 +8,13 @@ import VectorKit
 /// `Tests/Data/Vectors/kit/records` and `kit/replies`: what a phone and its provider say of keys, and what each end does then.
 /// (`Docs/FormatRecords.md`, D-1 to D-24)
 @Suite struct KitRecordTests {
-    @Test func aRecordIsTakenOrNot() throws {
+    @Test(arguments: [false, true]) func aRecordIsTakenOrNot(amongOthers: Bool) throws {
         let supported = CipherSuite.supported.map { "\($0.rawValue)" }.joined(separator: " ")
         let all = try KitFolder.records.vectors()
         let vectors = all.filter { $0.optional("seals") ?? supported == supported }
         for vector in vectors {
             let outcome = try outcome(of: vector) {
-                try vector.one("kind") == "device" ? try registration(vector) : try announcement(vector)
+                try vector.one("kind") == "device" ? try registration(vector, amongOthers) : try announcement(vector)
             }
             #expect(outcome == vector.expect, "\(vector)")
         }
@@ -46,7 +46,7 @@ import VectorKit
 
     // MARK: A provider
 
-    private func registration(_ vector: KitVector) throws {
+    private func registration(_ vector: KitVector, _ amongOthers: Bool) throws {
         let record = try DeviceRegistration(json: vector.body)
         #expect(try DeviceRegistration(json: record.json) == record, "\(vector)")
         let store = try SQLiteKeyStore.inMemory()
@@ -67,9 +67,18 @@ import VectorKit
         let provider = ["held-key", "user", "elsewhere", "replace", "provider-has", "seals"].flatMap(vector.all)
         // Without anything of a provider's, it is only read.
         let isOnlyRead = provider.isEmpty && vector.expect == "accepted"
-        try store.addDevice(
-            record, id: "phone1", owner: owner(vector.optional("user")),
-            replace: isOnlyRead || vector.optional("replace") == "yes", at: .start)
+        let user = owner(vector.optional("user"))
+        let replaces = isOnlyRead || vector.optional("replace") == "yes"
+        if amongOthers, !replaces {
+            func other() -> DeviceRegistration { DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: nil) }
+            let refusals = try store.addDevices(
+                [("before", other(), .unchanged), ("phone1", record, user), ("after", other(), .unchanged)], at: .start)
+            #expect(refusals[0] == nil && refusals[2] == nil, "\(vector)")
+            #expect(try store.device(id: "before") != nil && store.device(id: "after") != nil, "\(vector)")
+            if let refusal = refusals[1] { throw refusal }
+        } else {
+            try store.addDevice(record, id: "phone1", owner: user, replace: replaces, at: .start)
+        }
         // The key is one device's.
         #expect(try store.device(id: "phone2") == nil, "\(vector)")
         try store.write { (store) throws(KeyStoreError) in

@@ -119,7 +119,11 @@ package struct LineFailure: Error {
     package let code: String
     package let message: String
 
-    package static let lineTooLong = LineFailure(.lineTooLong, "a line has at most \(BatchLine.maximumLength) bytes")
+    package static let lineTooLong = lineTooLong(maximum: BatchLine.maximumLength)
+
+    static func lineTooLong(maximum: Int) -> LineFailure {
+        LineFailure(.lineTooLong, "a line has at most \(maximum) bytes")
+    }
 
     static let noKey = LineFailure(
         .noKey, "the device has no key to seal to: register it, or send its pushes unsealed with --unencrypted pass")
@@ -141,6 +145,12 @@ package struct LineFailure: Error {
         } else {
             self.init(coded: error)
         }
+    }
+
+    /// The failure of a line that would end a command for one alone.
+    init(_ failure: CommandFailure) {
+        guard let cause = failure.cause as? any CodedError else { preconditionFailure("a line's failure has a code") }
+        self.init(cause)
     }
 
     package init(_ code: SendCode, _ message: String) { self.init(code: code.rawValue, message: message) }

@@ -41,21 +41,32 @@ extension Int {
     init(clamping number: Double) { self = number < Double(Int.max) ? Int(number) : .max }
 }
 
+/// What a batch does with its lines.
+enum BatchVerb: String, CustomStringConvertible {
+    case sealed, opened, registered
+
+    var description: String { rawValue }
+
+    /// Whether the lines are messages, which have payloads; otherwise they are devices.
+    var hasPayloads: Bool { self != .registered }
+}
+
 /// The last line of a batch.
 struct BatchSummary {
-    /// `sealed` or `opened`.
-    let verb: String
+    let verb: BatchVerb
     let tally: BatchTally
     /// The duration in nanoseconds.
     let nanoseconds: UInt64
 
     var fields: [MessageFormat.Field] {
         [
-            ("lines", .number(tally.lines)), (verb, .number(tally.done)), ("refused", .number(tally.refusals)),
-            ("refused_by", .counts(tally.refused)), ("unencrypted", .number(tally.unencrypted)),
-            ("bytes", .number(tally.bytes.values.reduce(0, +))), ("seconds", .seconds(nanoseconds)),
-            ("rate", .number(rate)),
-        ]
+            ("lines", .number(tally.lines)), ("\(verb)", .number(tally.done)), ("refused", .number(tally.refusals)),
+            ("refused_by", .counts(tally.refused)),
+        ] + (verb.hasPayloads ? payloads : []) + [("seconds", .seconds(nanoseconds)), ("rate", .number(rate))]
+    }
+
+    private var payloads: [MessageFormat.Field] {
+        [("unencrypted", .number(tally.unencrypted)), ("bytes", .number(tally.bytes.values.reduce(0, +)))]
     }
 
     /// Lines per second.

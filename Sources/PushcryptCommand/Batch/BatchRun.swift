@@ -10,13 +10,15 @@ struct BatchArguments: Sendable {
     /// The names of the options that were given.
     let given: [String]
 
-    init(_ arguments: inout Arguments) {
+    /// - Parameter hasJobs: Whether the number of threads can be chosen.
+    init(_ arguments: inout Arguments, hasJobs: Bool = true) {
         ((jobs, showsProgress, writesSummary, metrics), given) = arguments.given { arguments in
             (
-                arguments.count(
-                    "--jobs", "N", 1...256,
-                    help:
-                        "threads; default one per processor, or one to open with a store"),
+                hasJobs
+                    ? arguments.count(
+                        "--jobs", "N", 1...256,
+                        help: "threads; default one per processor, or one to open with a store")
+                    : nil,
                 arguments.flag(
                     "--progress", help: "show progress, speed and time left on a terminal"),
                 arguments.flag("--summary", help: "end with a line of counts and speed on standard error"),
@@ -30,9 +32,9 @@ struct BatchArguments: Sendable {
 
 /// A batch from its input to its exit code, as the command line says.
 struct BatchRun {
-    private let verb: String
+    private let verb: BatchVerb
     private let options: BatchArguments
-    private let destination: OutputArguments
+    private let destination: OutputArguments?
     private let isJSON: Bool
     private let console: Console
     private let jobs: Int
@@ -42,13 +44,12 @@ struct BatchRun {
     private let start = SystemEnvironment.nanoseconds()
 
     /// - Parameters:
-    ///   - verb: `sealed` or `opened`.
     ///   - jobs: The default number of threads.
     ///   - hasClearContent: Whether only the owner may read the output.
     ///   - isJSON: Whether the summary is JSON.
     init(
-        _ verb: String, jobs: Int, hasClearContent: Bool, isJSON: Bool, _ options: BatchArguments,
-        to output: OutputArguments, _ console: Console
+        _ verb: BatchVerb, jobs: Int, hasClearContent: Bool, isJSON: Bool, _ options: BatchArguments,
+        to output: OutputArguments? = nil, _ console: Console
     ) throws(CommandFailure) {
         self.verb = verb
         self.options = options
@@ -66,10 +67,13 @@ struct BatchRun {
 
     /// Answers the lines of a file, or of standard input for `-`.
     func run<Worker: LineWorker>(
-        file path: String, worker: @escaping @Sendable () throws(CommandFailure) -> Worker
+        file path: String, maximumLine: Int = BatchLine.maximumLength,
+        readLength: Int = LineReader<DescriptorInput>.standardReadLength,
+        worker: @escaping @Sendable () throws(CommandFailure) -> Worker
     ) throws(CommandFailure) -> ExitCode {
         let file = try InputFile(path, console)
-        let source = LineReader(file.lines(until: stop), maximumLine: BatchLine.maximumLength)
+        if readLength > InputFile.pieceLength { file.descriptor.enlargePipe(to: Int32(readLength)) }
+        let source = LineReader(file.lines(until: stop), maximumLine: maximumLine, readLength: readLength)
         return try run(source, size: file.size, isStream: file.size == nil, worker: worker)
     }
 
@@ -161,8 +165,8 @@ struct BatchOutput: ~Copyable {
     private let file: OutputFile?
 
     /// Opens the output; a secret file is readable by its owner only.
-    init(isSecret: Bool, _ destination: OutputArguments, _ console: Console) throws(CommandFailure) {
-        guard let path = destination.file else {
+    init(isSecret: Bool, _ destination: OutputArguments?, _ console: Console) throws(CommandFailure) {
+        guard let destination, let path = destination.file else {
             sink = BatchSink(output: console.output, name: "standard output", isFile: false, console: console)
             file = nil
             return

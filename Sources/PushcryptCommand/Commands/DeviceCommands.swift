@@ -27,29 +27,34 @@ struct DeviceAddCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads the output of 'export device': the key (pcr1…) or the registration record (--json). A record with a lower generation than the store's is refused: it is old, or replayed. A key alone counts as generation 1, so it enrols a device; after a rotation, register the record.",
+                "Reads the output of 'export device': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
                 "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
-                "--reply prints what an enrolling phone expects: the key that is sealed to from now on and the sender's, or why the record was refused. A warning, and 'foreign' in the answer, says that the phone trusts a sender key which this store never had.",
+                "--reply prints what an enrolling phone expects: the key that is sealed to from now on and the sender's, or why the record was refused. A warning, and 'foreign' in it, says that the phone trusts a sender key which this store never had.",
+                "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 1. Other keys are passed through.",
             ],
             examples: [
                 Example("pushcrypt export device | pushcrypt --store P device add phone1 -"),
                 Example("pushcrypt device add phone1 record.json --user alice"),
                 Example("pushcrypt device add phone1 record.json --reply", "the answer for the phone"),
+                Example("pushcrypt device add --batch --reply < lines > answers"),
             ])
     }
 
-    private let id: String
-    private let file: String
+    private let id: String?
+    private let file: String?
     private let owner: DeviceOwner
     private let topic: TopicArgument
     private let replaces: Bool
     private let wantsReply: Bool
+    private let isBatch: Bool
+    private let batch: BatchArguments
     private let store: StoreArguments
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        id = arguments.operand("ID", .name(.device), help: "the provider's name for the device")
-        file = arguments.optionalInput("FILE", help: "the key or record; default standard input")
+        id = arguments.optionalOperand(
+            "ID", .name(.device), help: "the provider's name for the device; with --batch the file of lines")
+        file = arguments.optionalOperand("FILE", .input, help: "the key or record; default standard input")
         let user = arguments.value(
             "--user", "USER", .name(.user), help: "the device's user; default unchanged")
         let isNobodys = arguments.flag("--no-user", help: "the device has no user any more")
@@ -58,14 +63,36 @@ struct DeviceAddCommand: CommandBody {
         replaces = arguments.flag(
             "--replace", help: "accept any generation, user and app, for example after a reinstall")
         wantsReply = arguments.flag("--reply", help: "print the phone's registration reply, as JSON")
+        isBatch = arguments.flag("--batch", help: "register a device per line, and reply to each")
+        batch = BatchArguments(&arguments, hasJobs: false)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
+        arguments.option("--batch", needs: "--reply", hint: "pushcrypt device import registers many without replies")
+        arguments.option(
+            "--batch", excludes: ["--user", "--no-user", "--topic", "--replace"],
+            hint: "each line has its own 'user' and record")
         arguments.atMostOne(of: "--reply", "--json")
         arguments.atMostOne(of: "--user", "--no-user")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
+        if isBatch {
+            guard file == nil else {
+                throw .usage("--batch reads one file", hint: "cat joins several: cat a b | pushcrypt …")
+            }
+            return try addDevices(file: id ?? "-", to: store, batch, console)
+        }
+        if let name = batch.given.first {
+            throw .usage("\(name) goes with many devices", hint: "leave it out, or add --batch")
+        }
+        guard let id else {
+            throw .usage("ID is missing", hint: "usage: pushcrypt device add [options] ID [FILE]")
+        }
+        return try add(id, console)
+    }
+
+    private func add(_ id: String, _ console: Console) throws(CommandFailure) -> ExitCode {
+        let bytes = try console.read(file ?? "-", limit: DeviceInput.maximumRecord)
         var registration = try DeviceInput.registration(bytes)
         if let topic = try topic.topic(console) {
             guard registration.topic == nil || registration.topic == topic else {
@@ -74,6 +101,8 @@ struct DeviceAddCommand: CommandBody {
             registration.topic = topic
         }
         let store = try console.open(store)
+        let replies = wantsReply ? try RegistrationReplies(of: store) : nil
+        try replies?.check(registration)
         let outcome: RegistrationOutcome
         do throws(KeyStoreError) {
             outcome = try store.addDevice(
@@ -89,16 +118,9 @@ struct DeviceAddCommand: CommandBody {
                 hints: ["after a rotation give the record, which has a generation: pushcrypt export device --json"])
         }
         var foreign = try ForeignSenders(of: store)
-        foreign.add(id, trusting: registration.pinnedSender, registration.recoveryKeys)
+        let members = foreign.add(id, registration)
         console.warn(of: foreign)
-        if wantsReply {
-            let sender = try Self.defaultSender(store)
-            let reply = RegistrationReply(
-                .acknowledged(registration.publicKey), sender: sender?.key, recoveryKeys: sender?.recoveryKeys ?? [],
-                foreign: foreign.members,
-                suites: try withStoreErrors { () throws(KeyStoreError) in try store.permittedSuites() })
-            try console.write(line: reply.json)
-        }
+        if let replies { try console.write(line: replies.reply(to: registration, foreign: members).json) }
         if isJSON {
             var json = JSONWriter()
             json.object { json in
@@ -106,27 +128,15 @@ struct DeviceAddCommand: CommandBody {
                 json.string(outcome.name, for: "outcome")
                 json.string(registration.publicKey.id.description, for: "key_id")
                 json.integer(registration.generation, for: "generation")
-                if foreign.count > 0 {
+                if !members.isEmpty {
                     json.array(for: "foreign") { json in
-                        for member in foreign.members { json.string(member.description) }
+                        for member in members { json.string(member.description) }
                     }
                 }
             }
             try console.write(line: json.bytes)
         }
         return .done
-    }
-
-    /// The default key that signs, and its recovery keys; nil for a store that only keeps devices.
-    private static func defaultSender(
-        _ store: SQLiteKeyStore
-    ) throws(CommandFailure) -> (key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey])? {
-        do throws(KeyStoreError) {
-            return (try store.senderKey(named: nil).record.publicKey, try store.announcedRecoveryKeys())
-        } catch {
-            guard error.code == .unknownName || error.code == .ambiguousName else { throw CommandFailure(error) }
-            return nil
-        }
     }
 }
 

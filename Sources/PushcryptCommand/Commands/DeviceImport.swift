@@ -8,8 +8,8 @@ struct DeviceImportCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Each line is an object: 'device', the provider's name for it; 'user', who was logged in, which may be missing; and 'record', the registration record or key that the phone sent, unchanged. It is registered as by 'device add', with the same refusals, but a removed device comes back only if the record's 'created' is later than the removal; an older record is stale and changes nothing. A refused line is reported with its number, the others are imported, and the command ends with 65.",
-                "--from-export reads the output of 'device export'. A line takes effect if its suite is higher than the store's, or, if equal, its generation, or, if equal, its 'updated' is later; a removal if its time is later. So two stores that import each other's exports end up equal. Never read what phones have sent this way.",
+                "Each line is an object: 'device', the provider's name for it; 'user', if known, who was logged in; and 'record', the registration record or key as the phone sent it. It is registered as by 'device add', but a removed device comes back only if the record's 'created' is later than the removal; an older record is stale and changes nothing. A refused line is reported with its number, and the command ends with 65.",
+                "--from-export reads the output of 'device export'. A line takes effect if its suite, then its generation, then its 'updated' is later than the store's; a removal if its time is later. So two stores that import each other's exports end up equal. Never read what phones have sent this way.",
             ],
             examples: [
                 Example("pushcrypt device import devices.ndjson"),

@@ -72,7 +72,7 @@ struct OpenCommand: CommandBody {
         }
         // With several threads, a message may be opened before the one that announces its sender's new key.
         let run = try BatchRun(
-            "opened", jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, isJSON: isJSON,
+            .opened, jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, isJSON: isJSON,
             batch, to: output, console)
         let opener = try CommandReceiver(receiver, store, console)
         let mayPassInTheClear = receiver.passesClear

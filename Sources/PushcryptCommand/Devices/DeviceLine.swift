@@ -2,18 +2,34 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// One line of `device import`: a phone's registration record, and the provider's name for the device.
+/// One line of `device import` or `device add --batch`: a phone's registration record, and the provider's name for the device.
 ///
 ///     {"device","user","record":{… a registration record …}}
 ///
 /// The line's members are the provider's. The record is the phone's, and the phone may write anything: no member of it is
 /// used as the name of a device or user, or as a time here. A provider that passes records on unchecked lets no phone take
 /// the place of another.
-enum DeviceLine {
+struct DeviceLine {
     /// The longest line in bytes.
     static let maximumLength = DeviceInput.maximumRecord
+    /// The members that are read.
+    static let names: Set = ["device", "user", "record"]
 
-    /// Reads a line. Without `user` the device keeps its user; with null it has none.
+    let id: String
+    let registration: DeviceRegistration
+    let owner: DeviceOwner
+
+    /// Reads the members of a line. Without `user` the device keeps its user; with null it has none.
+    init(_ member: (String) -> JSONValue?) throws(CommandFailure) {
+        guard let id = member("device")?.string else {
+            throw Self.malformed("it has no 'device', the provider's name for the device")
+        }
+        self.id = id
+        registration = try Self.registration(member("record"))
+        owner = try Self.owner(member("user"))
+    }
+
+    /// Reads a line of `device import`.
     static func change(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) -> DeviceChange {
         let root: JSONValue
         do throws(JSONError) {
@@ -27,10 +43,8 @@ enum DeviceLine {
                 "it has \(quoted(name)): import exports with --from-export; what the phone sent belongs in 'record'"
             )
         }
-        guard let id = root["device"]?.string else {
-            throw malformed("it has no 'device', the provider's name for the device")
-        }
-        let change = DeviceChange.registered(id: id, try registration(root["record"]), owner: try owner(root["user"]))
+        let line = try DeviceLine { root[$0] }
+        let change = DeviceChange.registered(id: line.id, line.registration, owner: line.owner)
         try withStoreErrors { () throws(KeyStoreError) in try change.check(at: now) }
         return change
     }
@@ -56,7 +70,9 @@ enum DeviceLine {
     }
 
     private static func malformed(_ what: String) -> CommandFailure {
-        .refused("\(LineError.Code.malformedLine): not a valid import line: \(what)")
+        let code = LineError.Code.malformedLine
+        return CommandFailure(
+            .refused, "\(code): not a valid import line: \(what)", cause: LineError(code, "not a valid line: \(what)"))
     }
 }
 

@@ -14,18 +14,28 @@ struct ForeignSenders {
         foreignMembers = try withStoreErrors { () throws(KeyStoreError) in try store.foreignMemberTest() }
     }
 
-    mutating func add(_ id: String, trusting sender: SenderPublicKey?, _ recoveryKeys: [RecoveryPublicKey]) {
+    /// Adds a device; returns the members of its record that name a foreign key.
+    @discardableResult
+    mutating func add(_ id: String, _ registration: DeviceRegistration) -> [RegistrationReply.ForeignMember] {
+        add(id, trusting: registration.pinnedSender, registration.recoveryKeys)
+    }
+
+    @discardableResult
+    mutating func add(
+        _ id: String, trusting sender: SenderPublicKey?, _ recoveryKeys: [RecoveryPublicKey]
+    ) -> [RegistrationReply.ForeignMember] {
         let foreign = foreignMembers(sender, recoveryKeys)
-        guard !foreign.isEmpty else { return }
+        guard !foreign.isEmpty else { return [] }
         members += foreign.filter { !members.contains($0) }
         count += 1
         if count <= Self.listed { first.append(id) }
+        return foreign
     }
 
     mutating func add(_ changes: [DeviceChange], except refused: Set<Int>) {
         for (index, change) in changes.enumerated() where !refused.contains(index) {
             guard case .registered(let id, let registration, _, _) = change else { continue }
-            add(id, trusting: registration.pinnedSender, registration.recoveryKeys)
+            add(id, registration)
         }
     }
 

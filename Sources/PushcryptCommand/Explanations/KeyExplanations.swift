@@ -228,7 +228,7 @@ extension Explanation {
             cause:
                 "An old record arrived late or was replayed, a bare key (generation 1) followed a rotation, or the device was set up again.",
             fix:
-                "Ignore a late record. After a rotation give the record ('export device --json'). For a device set up again, the operator, not the device, uses --replace."
+                "Ignore a late record. After a rotation give the record ('export device --json'). For a device set up again, the operator uses --replace."
         ),
         Explanation(
             KeyStoreError.Code.generationTooHigh, .store,
@@ -236,14 +236,14 @@ extension Explanation {
             cause:
                 "A first generation is at most 1,024, a later one at most 1,024 above the held one: otherwise anyone could lock the phone out with the highest number.",
             fix:
-                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. For a device set up again, the operator, not the device, uses --replace."
+                "Send the phone the refusal (--reply): it enrols again. For a device set up again, the operator uses --replace."
         ),
         Explanation(
             KeyStoreError.Code.userMismatch, .store,
             summary: "the device is another user's",
             cause: "The phone changed hands under its old device id, or somebody claims another user's device.",
             fix:
-                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. Take the user from the session, never from the record. The operator, not the device, uses --replace."
+                "Send the phone the refusal (--reply): it enrols again. Take the user from the session, never from the record. Only the operator uses --replace."
         ),
         Explanation(
             KeyStoreError.Code.keyTaken, .store,
@@ -251,7 +251,7 @@ extension Explanation {
             cause:
                 "The two are not known to belong to one user; messages for one would open on the other.",
             fix:
-                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. If the other device is gone, remove it first."
+                "Send the phone the refusal (--reply): it enrols again. If the other device is gone, remove it first."
         ),
         Explanation(
             KeyStoreError.Code.suiteDowngrade, .store,
@@ -259,7 +259,7 @@ extension Explanation {
             cause:
                 "Someone on the registration channel wants messages that a quantum computer can read, or the app went back to an older build.",
             fix:
-                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. For a device set up again, the operator, not the device, uses --replace."
+                "Send the phone the refusal (--reply): it enrols again. For a device set up again, the operator uses --replace."
         ),
         Explanation(
             KeyStoreError.Code.topicMismatch, .store,

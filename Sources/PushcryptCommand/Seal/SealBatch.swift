@@ -7,7 +7,7 @@ func sealBatch(
     for recipients: SealRecipients, _ arguments: SealArguments, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
     let run = try BatchRun(
-        "sealed", jobs: arguments.sender.defaultJobs, hasClearContent: arguments.passesUnencrypted,
+        .sealed, jobs: arguments.sender.defaultJobs, hasClearContent: arguments.passesUnencrypted,
         isJSON: arguments.isJSON, arguments.batch, to: arguments.output, console)
     let source = try SealSource(arguments, console)
     let batch = try SealBatch(for: recipients, from: source, arguments, console)

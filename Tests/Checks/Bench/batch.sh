@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures `seal --batch` as a whole process, from its start to its end: lines of 200-byte payloads against the same number of bare
-# libsodium seals, with one job and with two, with keys in the lines and with devices of a store, and a million lines.
+# libsodium seals, with one job and with two, with keys in the lines and with devices of a store, and a million lines; and
+# `device add --batch`, with as many new devices from a pipe.
 # Called by run.sh, with the bench, the command and a folder to work in.
 set -euo pipefail
 bench=$1 pushcrypt=$2 work=$3
@@ -52,10 +53,18 @@ seconds_of_two() {
     echo "$(<"$work/bare") $second" | awk '{ print ($1 > $2 ? $1 : $2) }'
 }
 
+# Seconds of as many registrations in a store that has many already.
+seconds_of_registrations() {
+    "$bench" devices "$lines" >"$work/new.ndjson"
+    local start=$EPOCHREALTIME
+    cat "$work/new.ndjson" | "$pushcrypt" --store "$provider" device add --batch --reply >"$work/registered"
+    awk -v start="$start" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.6f\n", end - start }'
+}
+
 # Five times in turn, so that a busy moment affects all of them.
 for _ in 1 2 3 4 5; do
     echo "$("$bench" bare "$lines")" "$(seconds_of_two)" "$(seconds 1 "$work/keys" "${with_keys[@]}")" \
-        "$(seconds 2 "$work/keys" "${with_keys[@]}")" "$(seconds 1 "$work/ids" "${with_store[@]}")"
+        "$(seconds 2 "$work/keys" "${with_keys[@]}")" "$(seconds 1 "$work/ids" "${with_store[@]}")" "$(seconds_of_registrations)"
 done >"$work/batches"
 
 # Suite 2, with keys in the lines, where libsodium has it.

@@ -59,7 +59,7 @@ import Testing
 
     @Test("A collector of Prometheus reads the metrics")
     func metrics() throws {
-        let text = BatchMetrics(verb: "sealed", tally: tally, nanoseconds: 2_000_000_000).text
+        let text = BatchMetrics(verb: .sealed, tally: tally, nanoseconds: 2_000_000_000).text
         #expect(
             try samples(text) == [
                 Sample(name: "pushcrypt_lines_total", labels: [:], value: 12),
@@ -72,7 +72,7 @@ import Testing
                 Sample(name: "pushcrypt_work_seconds_total", labels: [:], value: 1.234),
                 Sample(name: "pushcrypt_run_seconds_total", labels: [:], value: 2),
             ])
-        #expect(try samples(BatchMetrics(verb: "opened", tally: BatchTally(), nanoseconds: 0).text).count == 5)
+        #expect(try samples(BatchMetrics(verb: .opened, tally: BatchTally(), nanoseconds: 0).text).count == 5)
     }
 
     @Test(
@@ -85,7 +85,7 @@ import Testing
     func replaced() throws {
         let directory = try TemporaryDirectory()
         try directory.write("something longer than the metrics will ever be".padded(to: 10_000), to: "metrics")
-        let metrics = BatchMetrics(verb: "sealed", tally: tally, nanoseconds: 0)
+        let metrics = BatchMetrics(verb: .sealed, tally: tally, nanoseconds: 0)
         try metrics.write(to: directory.file("metrics"))
         #expect(try directory.read("metrics") == metrics.text)
         #expect(try directory.names == ["metrics"])
@@ -95,7 +95,7 @@ import Testing
 
     @Test("The last line has the counts, as text and as JSON")
     func summary() {
-        let fields = BatchSummary(verb: "sealed", tally: tally, nanoseconds: 1_500_000_000).fields
+        let fields = BatchSummary(verb: .sealed, tally: tally, nanoseconds: 1_500_000_000).fields
         #expect(
             text(.text, fields)
                 == "pushcrypt: summary lines=12 sealed=7 refused=4 refused_by=no-key:1,unknown-device:3 unencrypted=1 bytes=3500 seconds=1.500 rate=8\n"
@@ -108,7 +108,7 @@ import Testing
 
     @Test("What was done before the clock has moved is no division by zero")
     func noTime() {
-        let fields = BatchSummary(verb: "sealed", tally: tally, nanoseconds: 0).fields
+        let fields = BatchSummary(verb: .sealed, tally: tally, nanoseconds: 0).fields
         #expect(text(.text, fields).contains("seconds=0.000 rate=12000000000"))
     }
 

@@ -10,6 +10,8 @@ enum BatchBench {
     private static let growthLimit = 1.05
     private static let memoryLimit = 32.0
     private static let signerLimit = 5000.0
+    /// 20,000 a second, if a seal takes 90 µs.
+    private static let registrationLimit = 50.0 / 90
 
     /// Seconds of so many bare seals.
     static func bare(_ count: Int, _ suite: CipherSuite) throws -> Double {
@@ -27,17 +29,17 @@ enum BatchBench {
     }
 
     /// Reads lines of seconds: the bare calls, the same in each of two processes at once, one job, two jobs, one job with
-    /// a store; and the microseconds that the processors worked for a line of few and of a million, with the kilobytes of
-    /// the latter.
+    /// a store, and registrations; and the microseconds that the processors worked for a line of few and of a million, with
+    /// the kilobytes of the latter.
     ///
     /// The best of each counts, since other load only adds to them.
     static func printRows(_ lines: [String], _ figures: [Double]) throws(BenchFailure) {
         let samples = lines.map { $0.split(separator: " ").compactMap { Double($0) } }
-        guard !samples.isEmpty, samples.allSatisfy({ $0.count == 5 }), figures.count == 4, figures[0] > 0 else {
-            throw BenchFailure(what: "a sample is not five numbers, or a figure is missing")
+        guard !samples.isEmpty, samples.allSatisfy({ $0.count == 6 }), figures.count == 4, figures[0] > 0 else {
+            throw BenchFailure(what: "a sample is not six numbers, or a figure is missing")
         }
         let scale = 1e6 / figures[0]
-        let times = (0..<5).map { column in best(samples.map { $0[column] }) * scale }
+        let times = (0..<6).map { column in best(samples.map { $0[column] }) * scale }
         let (bare, one, two, store) = (times[0], times[2], times[3], times[4])
         // Two processes make twice as many seals in their time.
         let (gain, bareGain) = (one / two, 2 * bare / times[1])
@@ -47,6 +49,9 @@ enum BatchBench {
             "gain of two jobs", gain, against: bareGain, "bare calls", ratio: gain / bareGain, atLeast: twoJobs)
         Table.printRatio(
             "with a store, one job", store, against: bare, "libsodium", ratio: store / bare, limit: limit, unit: "µs")
+        Table.printRatio(
+            "device add --batch --reply", times[5], against: bare, "libsodium", ratio: times[5] / bare,
+            limit: registrationLimit, unit: "µs")
         Table.printRatio(
             "1,000,000 lines", figures[2], against: figures[1], "10,000", ratio: figures[2] / figures[1],
             limit: growthLimit, unit: "µs")

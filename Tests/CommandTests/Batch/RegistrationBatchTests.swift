@@ -1,0 +1,305 @@
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import Testing
+import VectorKit
+
+@testable import PushcryptCommand
+@testable import PushcryptCommandKit
+
+/// `device add --batch --reply`: many registrations in one process.
+@Suite struct RegistrationBatchTests {
+    /// A provider's store, and the phones that register there.
+    private struct Provider {
+        let directory: TemporaryDirectory
+        var path: String { directory.file("P") }
+        var arguments: [String] { ["--store", path, "device", "add", "--batch", "--reply"] }
+
+        init(hasSender: Bool = true) throws {
+            directory = try TemporaryDirectory()
+            try run("init")
+            if hasSender { try run("keygen", "sender") }
+        }
+
+        @discardableResult
+        func run(_ arguments: String..., input: String = "") throws -> Outcome {
+            try outcome(["--store", path] + arguments, table: .pushcrypt, input: input)
+        }
+
+        /// The answers to lines, and the outcome.
+        func add(_ lines: [String]) throws -> (answers: [Answer], outcome: Outcome) {
+            let outcome = try outcome(arguments, table: .pushcrypt, input: lines.map { $0 + "\n" }.joined())
+            return (try outcome.output.split(separator: "\n").map { try Answer(String($0)) }, outcome)
+        }
+
+        func store() throws -> SQLiteKeyStore { try SQLiteKeyStore.open(in: path) }
+    }
+
+    private struct Answer: Equatable {
+        let text: String
+        let device: String?
+        let reply: String?
+        let code: String?
+        let line: Int64?
+
+        init(_ text: String) throws {
+            self.text = text
+            let root = try JSONDocument(parsing: ContiguousArray(text.utf8)).root
+            device = root["device"]?.string
+            reply = root["reply"].map { String(decoding: $0.minified(), as: UTF8.self) }
+            code = root["error"]?["code"]?.string
+            line = root["line"]?.integer
+        }
+
+        /// What the phone is told of its record: its key, or the reason against it.
+        var verdict: RegistrationReply.Verdict? {
+            get throws { try reply.map { try RegistrationReply(json: ContiguousArray($0.utf8)).verdict } }
+        }
+    }
+
+    private static func record(_ key: DevicePublicKey = DeviceKey().publicKey, generation: UInt64 = 1) -> String {
+        let registration = DeviceRegistration(publicKey: key, generation: generation, createdAt: nil)
+        return String(decoding: registration.json, as: UTF8.self)
+    }
+
+    private static func line(_ device: String, _ record: String, user: String? = nil, _ more: String = "") -> String {
+        let user = user.map { #","user":"\#($0)""# } ?? ""
+        return #"{"device":"\#(device)"\#(user),"record":\#(record)\#(more)}"#
+    }
+
+    // MARK: The same answers
+
+    @Test("Each reply, and each code, is that of 'device add --reply' for the record alone")
+    func sameAsAlone() throws {
+        let (one, many) = (try Provider(), try Provider())
+        try FileManager.default.removeItem(atPath: many.path)
+        try FileManager.default.copyItem(atPath: one.path, toPath: many.path)
+        // Phones of two users, of which every third has the id of another, and one that rotates its key.
+        let kit = try KitFolder.records.vectors().compactMap { String(bytes: $0.body, encoding: .utf8) }
+        let own = [2, 3, 1, 1028, 1027].map { Self.record(generation: $0) }
+        let records = kit + own
+        var lines: [String] = []
+        var alone: [(reply: String?, code: String?)] = []
+        for (number, record) in records.enumerated() {
+            let (device, user) =
+                number < kit.count ? ("phone\(number % 3 == 0 ? 0 : number)", "user\(number % 2)") : ("own", "user0")
+            var json = JSONWriter()
+            json.object { json in
+                json.string(device, for: "device")
+                json.string(user, for: "user")
+                json.string(record, for: "record")
+            }
+            lines.append(String(decoding: json.bytes, as: UTF8.self))
+            let outcome = try one.run("device", "add", device, "--user", user, "--reply", input: record)
+            let error = outcome.messages.firstMatch(of: #/error: (?:the device's key: )?([a-z-]+): /#)
+            alone.append((outcome.output.isEmpty ? nil : String(outcome.output.dropLast()), error.map { String($0.1) }))
+        }
+        let (answers, outcome) = try many.add(lines)
+        try #require(answers.count == records.count)
+        for (number, answer) in answers.enumerated() {
+            #expect(answer.reply == alone[number].reply && answer.code == alone[number].code, "\(records[number])")
+        }
+        #expect(outcome.exit == .failed)
+        let codes = Set(alone.compactMap(\.code))
+        #expect(codes.isSuperset(of: ["generation-rollback", "user-mismatch", "malformed-record", "key-taken"]))
+        #expect(alone.contains { $0.reply?.contains("foreign") == true })
+        var devices: [[DeviceRecord]] = [[], []]
+        for (number, provider) in [one, many].enumerated() {
+            try provider.store().forEachDevice { devices[number].append(try $0.get()) }
+        }
+        #expect(devices[0] == devices[1] && devices[0].contains { $0.id == "own" && $0.generation == 1027 })
+    }
+
+    @Test("The lines of one device are taken in order, and a key is one device's")
+    func orderAndKeys() throws {
+        let provider = try Provider()
+        let (first, second) = (DeviceKey().publicKey, DeviceKey().publicKey)
+        let (old, new) = (Self.record(first), Self.record(second, generation: 2))
+        let (answers, outcome) = try provider.add([
+            Self.line("a", old, user: "anna", #","n":1"#),
+            Self.line("a", old, user: "anna"),
+            Self.line("a", new, user: "anna"),
+            Self.line("a", old, user: "anna"),
+            Self.line("b", new, user: "ben", #","token":"0a1b""#),
+            Self.line("c", new, user: "anna"),
+        ])
+        #expect(
+            try answers.map { try $0.verdict } == [
+                .acknowledged(first), .acknowledged(first), .acknowledged(second), .refused(.generationRollback),
+                .refused(.keyTaken), .acknowledged(second),
+            ])
+        #expect(answers[0].text.hasPrefix(#"{"device":"a","user":"anna","reply":{"version":1,"#))
+        #expect(answers[0].text.hasSuffix(#"},"n":1}"#))
+        #expect(answers[4].text.hasPrefix(#"{"error":{"code":"key-taken","message":"device 'a' already has"#))
+        #expect(answers[4].text.contains(#""line":5,"device":"b","user":"ben","reply":{"version":1,"refused":"key-ta"#))
+        #expect(answers[4].text.hasSuffix(#"},"token":"0a1b"}"#))
+        #expect(outcome.exit == .failed)
+        let store = try provider.store()
+        #expect(try store.device(id: "a") == nil && store.device(id: "c")?.publicKey == second)
+    }
+
+    @Test("A removed device is registered again, and stays removed if its record is refused")
+    func removed() throws {
+        let provider = try Provider()
+        _ = try provider.add([Self.line("a", Self.record()), Self.line("b", Self.record())])
+        try provider.run("device", "remove", "a", "b")
+        let (answers, _) = try provider.add([
+            Self.line("a", Self.record()), Self.line("b", Self.record(generation: 1025)),
+        ])
+        #expect(answers.map(\.code) == [nil, "generation-too-high"])
+        let store = try provider.store()
+        let found = try store.readDevices { (reader) throws(KeyStoreError) in
+            ["a", "b"].map { id in Result { () throws(KeyStoreError) in try reader.device(id: id) } }
+        }
+        #expect((try? found[0].get()) != nil)
+        guard case .failure(let error) = found[1] else { Issue.record("it is there"); return }
+        #expect(error.code == .removedDevice)
+    }
+
+    @Test("A line that is wrong is answered with its number, and the others are registered")
+    func wrongLines() throws {
+        let provider = try Provider()
+        let long = String(repeating: "x", count: DeviceLine.maximumLength)
+        let lines = [
+            "nonsense", "", Self.line("a", Self.record()), "[]", #"{"record":\#(Self.record())}"#, #"{"device":"b"}"#,
+            #"{"device":"b","record":7}"#, #"{"device":"b","record":"pcr1"}"#, #"{"device":"b","record":{}}"#,
+            #"{"device":"b","user":7,"record":\#(Self.record())}"#,
+            #"{"device":"pcr1","record":\#(Self.record())}"#, #"{"device":"b","recrod":\#(Self.record())}"#,
+            Self.line("b", Self.record(), #","reply":1"#), Self.line("b", Self.record(), #","x":"\#(long)""#),
+            #"{"device":"c","user":null,"record":"\#(DeviceKey().publicKey)"}"#,
+        ]
+        let (answers, outcome) = try provider.add(lines)
+        #expect(
+            answers.map(\.code) == [
+                "unexpected-byte", nil, "malformed-line", "malformed-line", "malformed-line", "malformed-line",
+                "malformed-key", "malformed-record", "malformed-line", "invalid-name", "reserved-key", "reserved-key",
+                "line-too-long", nil,
+            ])
+        #expect(answers.compactMap(\.line) == [1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14])
+        #expect(answers.map { $0.reply != nil } == (0..<14).map { $0 == 1 || $0 == 13 })
+        #expect(outcome.exit == .failed)
+        #expect(try provider.store().deviceCount() == 2)
+        // What failed can be given again, with its record: the error is dropped.
+        let again = answers[4].text.dropLast() + #","record":\#(Self.record())}"#
+        #expect(try provider.add([String(again)]).answers.map(\.code) == [nil])
+    }
+
+    @Test("Without a sender's key a phone that trusts none is refused, since it could open nothing")
+    func noSender() throws {
+        let provider = try Provider(hasSender: false)
+        let (key, sender) = (DeviceKey().publicKey, SenderKey().publicKey)
+        let trusting = DeviceRegistration(publicKey: key, createdAt: nil, pinnedSender: sender)
+        let (answers, outcome) = try provider.add([
+            Self.line("a", Self.record()), Self.line("b", String(decoding: trusting.json, as: UTF8.self)),
+        ])
+        #expect(answers.map(\.code) == ["unknown-name", nil])
+        #expect(answers.map(\.reply) == [nil, #"{"version":1,"acknowledged":"\#(key)"}"#])
+        #expect(outcome.exit == .failed)
+        #expect(try provider.store().deviceCount() == 1)
+    }
+
+    @Test("A phone that trusts a key which the store never had is told, and so is the operator")
+    func foreign() throws {
+        let provider = try Provider()
+        let trusting = DeviceRegistration(
+            publicKey: DeviceKey().publicKey, createdAt: nil, pinnedSender: SenderKey().publicKey)
+        let (answers, outcome) = try provider.add([
+            Self.line("a", Self.record()), Self.line("b", String(decoding: trusting.json, as: UTF8.self)),
+        ])
+        #expect(answers.map { $0.text.contains(#","foreign":["sender"]"#) } == [false, true])
+        #expect(outcome.exit == .done)
+        #expect(outcome.messages.contains("warning: device 'b' trusts a sender key that this store never had\n"))
+    }
+
+    // MARK: The process
+
+    @Test("Twenty thousand lines: each is answered in its place, and registered")
+    func many() throws {
+        let provider = try Provider()
+        let count = 20_000
+        let lines = (0..<count).map { Self.line("d\($0)", #""\#(DeviceKey().publicKey)""#, #","n":\#($0)"#) + "\n" }
+        let input = try provider.directory.write(lines.joined(), to: "in")
+        let program = try RunningProgram(provider.arguments + [input, "--summary"])
+        let answers = try program.rest()
+        #expect(program.end() == 0)
+        try #require(answers.count == count)
+        for (number, answer) in answers.enumerated() where !answer.hasSuffix(#","n":\#(number)}"#) {
+            Issue.record("\(number): \(answer)")
+        }
+        #expect(answers.allSatisfy { $0.contains(#""acknowledged":"pcr1"#) })
+        #expect(
+            try program.errors.hasPrefix("pushcrypt: summary lines=20000 registered=20000 refused=0 refused_by= sec"))
+        #expect(try provider.store().deviceCount() == count)
+    }
+
+    @Test("A phone waits for its reply: it comes when the line does, and what is answered survives a kill")
+    func kill() throws {
+        let provider = try Provider()
+        let store = try provider.store()
+        for number in 0..<20 {
+            let program = try RunningProgram(provider.arguments)
+            let key = DeviceKey().publicKey
+            let line = Self.line("d\(number)", Self.record(key)) + "\n"
+            try program.send(line)
+            #expect(try program.lines(1).map { try Answer($0).verdict } == [.acknowledged(key)])
+            // The next one is killed somewhere on the way.
+            try program.send(Self.line("e\(number)", Self.record()) + "\n")
+            usleep(UInt32(number) * 500)
+            program.raise(SIGKILL)
+            #expect(program.end() == -SIGKILL)
+            #expect(try store.device(id: "d\(number)")?.publicKey == key)
+            // A phone that got no reply registers again.
+            let left = try program.rest().count
+            if left == 1 { #expect(try store.device(id: "e\(number)") != nil) }
+            let record = try store.device(id: "e\(number)").map { Self.record($0.publicKey) } ?? Self.record()
+            #expect(try provider.add([Self.line("e\(number)", record), line]).answers.map(\.code) == [nil, nil])
+        }
+        #expect(try store.deviceCount() == 40)
+    }
+
+    @Test("A signal ends it once what was read is answered", arguments: [SIGTERM, SIGINT])
+    func signal(number: Int32) throws {
+        let provider = try Provider()
+        let program = try RunningProgram(provider.arguments)
+        let lines = (0..<51).map { Self.line("d\($0)", Self.record()) + "\n" }
+        try program.send(lines[..<50].joined() + lines[50].prefix(30))
+        var answers = try program.lines(50)
+        program.raise(number)
+        // A line that was read in part is completed.
+        try program.send(String(lines[50].dropFirst(30)))
+        answers += try program.rest()
+        #expect(try answers.map { try Answer($0).device } == (0..<51).map { "d\($0)" })
+        #expect(program.end() == 0)
+        #expect(
+            try program.errors
+                == "pushcrypt: hint: stopped by a signal after 51 lines: all that was read is answered\n")
+        #expect(try provider.store().deviceCount() == 51)
+    }
+
+    @Test("A restored store is used from the next line on; one that is gone is an error in its place")
+    func replaced() throws {
+        let provider = try Provider()
+        let (files, backup, away) = (
+            FileManager.default, provider.directory.file("backup"), provider.directory.file("away")
+        )
+        try files.copyItem(atPath: provider.path, toPath: backup)
+        let program = try RunningProgram(provider.arguments)
+        func code(_ device: String) throws -> String? {
+            try program.send(Self.line(device, Self.record()) + "\n")
+            return try Answer(#require(program.lines(1).first)).code
+        }
+        #expect(try code("a") == nil)
+        try files.moveItem(atPath: provider.path, toPath: away)
+        #expect(try code("b") == "store-missing")
+        try files.moveItem(atPath: backup, toPath: provider.path)
+        #expect(try code("c") == nil)
+        let store = try provider.store()
+        #expect(try store.device(id: "c") != nil && store.deviceCount() == 1)
+        // A rotation elsewhere is in the next reply.
+        let sender = try store.rotateSenderKey(clock: .confirmed, at: Console.standard.timestamp).record.publicKey
+        try program.send(Self.line("d", Self.record()) + "\n")
+        #expect(try program.lines(1).first?.contains("\(sender)") == true)
+        try program.endInput()
+        #expect(try program.rest() == [] && program.end() == 1)
+    }
+}
