@@ -170,7 +170,7 @@ async def never_starts() -> None:
         results = await asyncio.gather(*(sealing.seal(message) for message in messages(3)), return_exceptions=True)
         for result in results:
             expect(f"the error of {command[0]}: {result!r}", isinstance(result, FilterError) and words in str(result), True)
-        expect("the time until it gives up", time.monotonic() - start < 10, True)
+        expect("the time until it gives up", time.monotonic() - start < 30, True)
         await sealing.aclose()
 
 
