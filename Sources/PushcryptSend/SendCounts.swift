@@ -13,6 +13,8 @@ struct SendCounts: Equatable {
     var answers: [String: Int] = [:]
     var inFlight = 0
     var connections = 0
+    /// The time from a request to its answer.
+    var latency = DurationHistogram()
 
     mutating func fail(_ code: String) { failed[code, default: 0] += 1 }
 }
@@ -35,6 +37,7 @@ struct SendMetrics {
                 labelled("answer", counts.answers))
             + family("send_connections_total", "Connections opened.", [("", counts.connections)])
             + family("send_requests_open", "Requests without an answer.", [("", counts.inFlight)], "gauge")
+            + counts.latency.text("send_answer_seconds", "Seconds from a request to its answer.")
     }
 
     private func labelled(_ label: String, _ counts: [String: Int]) -> [(String, Int)] {

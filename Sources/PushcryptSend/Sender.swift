@@ -282,6 +282,7 @@ extension Sender {
                 report("going-away", [("connection", .number(link)), ("reason", .word(reason))])
                 dispatcher.goingAway(link)
             case .answered(let delivery, let answer):
+                counts.latency.add((now.uptime - min(now.uptime, delivery.sentAt)) * 1_000_000)
                 if answer.verdict != .accepted { counts.answers[answer.kind, default: 0] += 1 }
                 dispatcher.answered(delivery, answer, on: link, at: now)
             case .failed(let delivery, let wasRead):

@@ -129,13 +129,15 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         do throws(CommandFailure) {
             let worker = try make()
             while let chunk = try next() {
-                var start = SystemEnvironment.nanoseconds()
+                let read = SystemEnvironment.nanoseconds()
+                var start = read
                 var answer = worker.answer(chunk) { part in
                     let pause = SystemEnvironment.nanoseconds()
                     // Waiting does not count as work.
                     defer { start += SystemEnvironment.nanoseconds() - pause }
-                    return self.write(part, of: chunk, write)
+                    return self.write(part, of: chunk, readAt: read, write)
                 }
+                answer.readAt = read
                 answer.tally.input = chunk.bytes.count
                 answer.tally.nanoseconds = SystemEnvironment.nanoseconds() - start
                 order.change { order in
@@ -151,7 +153,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
 
     /// Writes a part of an answer once everything before it is written; returns false if writing has failed.
     private func write(
-        _ part: BatchAnswer, of chunk: LineChunk, _ write: (BatchAnswer) throws(CommandFailure) -> Void
+        _ part: BatchAnswer, of chunk: LineChunk, readAt: UInt64, _ write: (BatchAnswer) throws(CommandFailure) -> Void
     ) -> Bool {
         let isDue = order.wait { order in
             if order.isBroken { return false }
@@ -166,9 +168,11 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
             fail(error, isBroken: true)
             return false
         }
+        let now = SystemEnvironment.nanoseconds()
         order.change { order in
             order.isWriting = false
             order.tally.add(part.tally)
+            order.tally.latency.add(now - readAt, times: part.tally.lines)
         }
         return true
     }
@@ -218,12 +222,14 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
     }
 
     private func settle(_ answers: [BatchAnswer]) {
+        let now = SystemEnvironment.nanoseconds()
         order.change { order in
             order.isWriting = false
             order.written += answers.count
             for answer in answers {
                 order.bytes -= answer.size
                 order.tally.add(answer.tally)
+                order.tally.latency.add(now - answer.readAt, times: answer.tally.lines)
             }
         }
     }
@@ -253,6 +259,8 @@ struct BatchAnswer: Sendable {
     /// Whole lines for standard error, written after the output.
     var log: ContiguousArray<UInt8> = []
     var tally = BatchTally()
+    /// When its lines were read.
+    var readAt: UInt64 = 0
 
     /// Appends an object as a line of the output.
     mutating func append(_ members: (inout JSONWriter) -> Void) {
@@ -281,6 +289,8 @@ struct BatchTally: Sendable, Equatable {
     var bytes: [Int: Int] = [:]
     /// The working time of all threads, in nanoseconds.
     var nanoseconds: UInt64 = 0
+    /// The time from the reading of a line to its answer.
+    var latency = DurationHistogram()
 
     /// The number of refused messages.
     var refusals: Int { refused.values.reduce(0, +) }

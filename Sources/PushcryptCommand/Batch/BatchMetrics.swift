@@ -26,6 +26,7 @@ struct BatchMetrics {
                 [("", decimalText(nanoseconds: tally.nanoseconds))])
             + family(
                 "run_seconds_total", "Seconds since the batch began.", [("", decimalText(nanoseconds: nanoseconds))])
+            + tally.latency.text("line_seconds", "Seconds from the reading of a line to its answer.")
     }
 
     private var payloads: String {

@@ -30,19 +30,22 @@ import Testing
         var families: Set<Substring> = []
         var described: Substring?
         var current: Substring?
+        var isHistogram = false
         for line in text.dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
             if let match = line.wholeMatch(of: /# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) ([^\\\n]+)/) {
                 guard families.insert(match.1).inserted else { throw Malformed(line: line) }
                 (described, current) = (match.1, nil)
-            } else if let match = line.wholeMatch(of: /# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge)/) {
+            } else if let match = line.wholeMatch(of: /# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram)/) {
                 guard match.1 == described, match.2 != "counter" || match.1.hasSuffix("_total") else {
                     throw Malformed(line: line)
                 }
                 current = match.1
+                isHistogram = match.2 == "histogram"
             } else if let match = line.wholeMatch(
                 of: /([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{([a-zA-Z_][a-zA-Z0-9_]*)="([^"\\\n]*)"\})? ([0-9]+(?:\.[0-9]+)?)/)
             {
-                guard match.1 == current, let value = Double(match.4) else { throw Malformed(line: line) }
+                let family = isHistogram ? match.1.replacing(/_(bucket|sum|count)$/, with: "") : match.1
+                guard family == current, let value = Double(match.4) else { throw Malformed(line: line) }
                 var labels: [String: String] = [:]
                 if let label = match.2, let text = match.3 { labels[String(label)] = String(text) }
                 let sample = Sample(name: String(match.1), labels: labels, value: value)
@@ -59,6 +62,9 @@ import Testing
 
     @Test("A collector of Prometheus reads the metrics")
     func metrics() throws {
+        var tally = tally
+        tally.latency.add(20_000_000, times: 10)
+        tally.latency.add(30_000_000_000, times: 2)
         let text = BatchMetrics(verb: .sealed, tally: tally, nanoseconds: 2_000_000_000).text
         #expect(
             try samples(text) == [
@@ -71,8 +77,36 @@ import Testing
                 Sample(name: "pushcrypt_sealed_bytes_total", labels: ["bucket": "512"], value: 1000),
                 Sample(name: "pushcrypt_work_seconds_total", labels: [:], value: 1.234),
                 Sample(name: "pushcrypt_run_seconds_total", labels: [:], value: 2),
-            ])
-        #expect(try samples(BatchMetrics(verb: .opened, tally: BatchTally(), nanoseconds: 0).text).count == 5)
+            ] + histogram(["0.005": 0, "0.010": 0, "0.025": 10, "+Inf": 12], sum: 60.2, count: 12))
+        #expect(try samples(BatchMetrics(verb: .opened, tally: BatchTally(), nanoseconds: 0).text).count == 19)
+    }
+
+    /// The samples of the latency; buckets that are not named have the count of the one before.
+    private func histogram(_ counts: [String: Double], sum: Double, count: Double) -> [Sample] {
+        let bounds = [
+            "0.005", "0.010", "0.025", "0.050", "0.100", "0.250", "0.500", "1.000", "2.500", "5.000", "10.000", "+Inf",
+        ]
+        var last = 0.0
+        return bounds.map { bound in
+            last = counts[bound] ?? last
+            return Sample(name: "pushcrypt_line_seconds_bucket", labels: ["le": bound], value: last)
+        } + [
+            Sample(name: "pushcrypt_line_seconds_sum", labels: [:], value: sum),
+            Sample(name: "pushcrypt_line_seconds_count", labels: [:], value: count),
+        ]
+    }
+
+    @Test("A duration counts in the first bucket that holds it, and in those after it")
+    func buckets() {
+        var histogram = DurationHistogram()
+        for milliseconds in [5, 6, 10_000, 10_001] as [UInt64] { histogram.add(milliseconds * 1_000_000) }
+        histogram.add(5_000_001, times: 0)
+        let counts = histogram.text("x", "X.").matches(of: #/x_bucket\{le="([^"]*)"\} ([0-9]+)/#).map {
+            "\($0.1):\($0.2)"
+        }
+        #expect(
+            counts.first == "0.005:1" && counts[1] == "0.010:2"
+                && counts.suffix(3) == ["5.000:2", "10.000:3", "+Inf:4"])
     }
 
     @Test(
