@@ -47,7 +47,11 @@ package struct BatchLine {
             }
         }
         // Added by an earlier run: a line that failed can be given again as it is.
-        if LineFailure.hasWritten(passed) { passed.removeAll { LineFailure.members.contains($0.name) } }
+        if LineFailure.hasWritten(passed) {
+            passed.removeAll { LineFailure.members.contains($0.name) }
+            // A phone whose registration was refused has a reply.
+            if reservedName == "reply" { reservedName = nil }
+        }
     }
 
     /// Whether a name is another in other letter case, or one of at least three letters with one letter wrong, missing, too many
@@ -147,7 +151,7 @@ package struct LineFailure: Error {
         }
     }
 
-    /// The failure of a line that would end a command for one alone.
+    /// The failure that would end a command for a single device, as that of a line.
     init(_ failure: CommandFailure) {
         guard let cause = failure.cause as? any CodedError else { preconditionFailure("a line's failure has a code") }
         self.init(cause)

@@ -29,11 +29,10 @@ struct DeviceAddCommand: CommandBody {
             discussion: [
                 "Reads the output of 'export device': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
                 "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
-                "--reply prints what an enrolling phone expects: the key that is sealed to from now on and the sender's, or why the record was refused. A warning, and 'foreign' in it, says that the phone trusts a sender key which this store never had.",
+                "--reply prints what an enrolling phone expects: the key that is sealed to from now on and the sender's, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a sender key which this store never had.",
                 "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 1. Other keys are passed through.",
             ],
             examples: [
-                Example("pushcrypt export device | pushcrypt --store P device add phone1 -"),
                 Example("pushcrypt device add phone1 record.json --user alice"),
                 Example("pushcrypt device add phone1 record.json --reply", "the answer for the phone"),
                 Example("pushcrypt device add --batch --reply < lines > answers"),
@@ -101,8 +100,7 @@ struct DeviceAddCommand: CommandBody {
             registration.topic = topic
         }
         let store = try console.open(store)
-        let replies = wantsReply ? try RegistrationReplies(of: store) : nil
-        try replies?.check(registration)
+        if wantsReply { try RegistrationReplies(of: store).check(registration) }
         let outcome: RegistrationOutcome
         do throws(KeyStoreError) {
             outcome = try store.addDevice(
@@ -120,7 +118,12 @@ struct DeviceAddCommand: CommandBody {
         var foreign = try ForeignSenders(of: store)
         let members = foreign.add(id, registration)
         console.warn(of: foreign)
-        if let replies { try console.write(line: replies.reply(to: registration, foreign: members).json) }
+        if wantsReply {
+            // Read now: a key that was replaced before the device was stored must not be told.
+            let replies = try RegistrationReplies(of: store)
+            try replies.check(registration)
+            try console.write(line: replies.reply(to: registration, foreign: members).json)
+        }
         if isJSON {
             var json = JSONWriter()
             json.object { json in

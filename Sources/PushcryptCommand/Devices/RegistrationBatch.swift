@@ -13,15 +13,20 @@ func addDevices(
     ) { () throws(CommandFailure) in try RegistrationWorker(store, console) }
 }
 
-/// Registers the devices of a batch, on the only thread of it: the lines of one device are taken in order.
+/// Registers the devices of a batch, on its only thread: the lines of one device are taken in order.
 ///
-/// What one read brings shares a transaction, and is answered once that is on the disk.
+/// The lines of one read share a transaction, and are answered once it is on the disk.
 private final class RegistrationWorker: LineWorker {
     /// The more lines share a transaction, the fewer pages each writes.
     static let readLength = 1 << 19
 
+    /// A line needs memory even if it is empty.
+    private static let maximumLines = 4096
+
     private var store: SQLiteKeyStore
     private let console: Console
+    /// Later ones are only in the replies: phones must not fill a log that nobody reads.
+    private var hasWarned = false
 
     init(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) {
         try withStoreErrors { () throws(KeyStoreError) in try store.prepareForManyChanges() }
@@ -31,27 +36,41 @@ private final class RegistrationWorker: LineWorker {
 
     func answer(_ chunk: LineChunk, inParts _: @escaping Part) -> BatchAnswer {
         var lines: [RegistrationLine] = []
-        chunk.forEachLine(maximum: DeviceLine.maximumLength) { lines.append(RegistrationLine($0, $1)) }
-        register(&lines)
         var answer = BatchAnswer()
-        answer.tally.lines = lines.count
-        for line in lines { answer.add(line) }
+        chunk.forEachLine(maximum: DeviceLine.maximumLength) {
+            lines.append(RegistrationLine($0, $1))
+            if lines.count == Self.maximumLines { self.answer(&lines, in: &answer) }
+        }
+        self.answer(&lines, in: &answer)
         return answer
+    }
+
+    private func answer(_ lines: inout [RegistrationLine], in answer: inout BatchAnswer) {
+        register(&lines)
+        answer.tally.lines += lines.count
+        for line in lines { answer.add(line) }
+        lines.removeAll(keepingCapacity: true)
     }
 
     private func register(_ lines: inout [RegistrationLine]) {
         do throws(CommandFailure) {
             try withStoreErrors { () throws(KeyStoreError) in try followReplacement() }
-            let replies = try RegistrationReplies(of: store)
-            var foreign = try ForeignSenders(of: store)
-            for index in lines.indices { lines[index].check(replies) }
+            let before = try RegistrationReplies(of: store)
+            for index in lines.indices { lines[index].check(before) }
             let due = lines.indices.filter { lines[$0].registration != nil }
             let devices = due.compactMap { lines[$0].registration }
             let refusals = try withStoreErrors { () throws(KeyStoreError) in
                 try store.addDevices(devices.map { ($0.id, $0.registration, $0.owner) }, at: console.timestamp)
             }
-            for (index, refusal) in zip(due, refusals) { lines[index].answer(refusal, replies, &foreign) }
-            console.warn(of: foreign)
+            // Read now: a key that was replaced before the devices were stored must not be told.
+            let replies = try RegistrationReplies(of: store)
+            var foreign = try ForeignSenders(of: store)
+            for (index, refusal) in zip(due, refusals) {
+                if refusal == nil { lines[index].check(replies) }
+                lines[index].answer(refusal, replies, &foreign)
+            }
+            if !hasWarned { console.warn(of: foreign) }
+            hasWarned = hasWarned || foreign.count > 0
         } catch {
             // The next lines may find the store usable again.
             for index in lines.indices { lines[index].fail(LineFailure(error)) }

@@ -4,32 +4,47 @@ internal import PushcryptKeyStore
 
 /// What a provider's store answers to the phones that it registers.
 struct RegistrationReplies {
-    /// The key that signs, and its recovery keys; nil in a store for devices alone, whose signing key is elsewhere.
-    private let sender: (key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey])?
-    /// The reason why there is no such key.
-    private let missing: CommandFailure?
+    /// The keys that sign, and their recovery keys; none in a store for devices alone, whose signing key is elsewhere.
+    private let senders: [(record: SenderKeyRecord, recoveryKeys: [RecoveryPublicKey])]
     private let suites: [UInt8]
 
     init(of store: SQLiteKeyStore) throws(CommandFailure) {
-        suites = try withStoreErrors { () throws(KeyStoreError) in try store.permittedSuites() }
-        do throws(KeyStoreError) {
-            sender = (try store.senderKey(named: nil).record.publicKey, try store.announcedRecoveryKeys())
-            missing = nil
-        } catch {
-            guard error.code == .unknownName || error.code == .ambiguousName else { throw CommandFailure(error) }
-            (sender, missing) = (nil, CommandFailure(error))
+        (senders, suites) = try withStoreErrors { () throws(KeyStoreError) in
+            var senders: [(SenderKeyRecord, [RecoveryPublicKey])] = []
+            for record in try store.senderKeys() {
+                senders.append((record, try store.announcedRecoveryKeys(of: record.name)))
+            }
+            return (senders, try store.permittedSuites())
         }
     }
 
     /// Refuses a phone that trusts no key and would be told none: it could open nothing.
     func check(_ registration: DeviceRegistration) throws(CommandFailure) {
-        if let missing, registration.pinnedSender == nil { throw missing }
+        let found = senders(for: registration.topic)
+        guard registration.pinnedSender == nil, found.count != 1 else { return }
+        let app = registration.topic.map { " for \($0)" } ?? ""
+        throw CommandFailure(
+            found.isEmpty
+                ? KeyStoreError(.unknownName, "the store has no sender key\(senders.isEmpty ? "" : app)")
+                : KeyStoreError(.ambiguousName, "the store has several sender keys\(app), and none is the default"))
     }
 
     /// The reply to a registration that is stored.
     func reply(to registration: DeviceRegistration, foreign: [RegistrationReply.ForeignMember]) -> RegistrationReply {
-        RegistrationReply(
-            .acknowledged(registration.publicKey), sender: sender?.key, recoveryKeys: sender?.recoveryKeys ?? [],
-            foreign: foreign, suites: suites)
+        let found = senders(for: registration.topic)
+        let sender = found.count == 1 ? found.first : nil
+        return RegistrationReply(
+            .acknowledged(registration.publicKey), sender: sender?.record.publicKey,
+            recoveryKeys: sender?.recoveryKeys ?? [], foreign: foreign, suites: suites)
+    }
+
+    /// The default key, if it may sign for the app; otherwise those that are bound to it.
+    private func senders(
+        for topic: Topic?
+    ) -> [(record: SenderKeyRecord, recoveryKeys: [RecoveryPublicKey])] {
+        let standard = senders.filter { $0.record.isDefault }
+        guard let topic else { return standard.isEmpty ? senders : standard }
+        let able = standard.filter { $0.record.topic == nil || $0.record.topic == topic }
+        return able.isEmpty ? senders.filter { $0.record.topic == topic } : able
     }
 }

@@ -182,6 +182,14 @@ import VectorKit
         // What failed can be given again, with its record: the error is dropped.
         let again = answers[4].text.dropLast() + #","record":\#(Self.record())}"#
         #expect(try provider.add([String(again)]).answers.map(\.code) == [nil])
+        // And what has a reply, after the reason has gone.
+        let record = Self.record()
+        _ = try provider.add([Self.line("x", record, user: "anna")])
+        let taken = try provider.add([Self.line("y", record, user: "ben")]).answers[0]
+        #expect(taken.code == "key-taken" && taken.reply != nil)
+        try provider.run("device", "remove", "x")
+        let anew = taken.text.dropLast() + #","record":\#(record)}"#
+        #expect(try provider.add([String(anew)]).answers.map(\.code) == [nil])
     }
 
     @Test("Without a sender's key a phone that trusts none is refused, since it could open nothing")
@@ -209,6 +217,43 @@ import VectorKit
         #expect(answers.map { $0.text.contains(#","foreign":["sender"]"#) } == [false, true])
         #expect(outcome.exit == .done)
         #expect(outcome.messages.contains("warning: device 'b' trusts a sender key that this store never had\n"))
+    }
+
+    @Test("A reply names the key that signs for the phone's app, or the phone is refused")
+    func apps() throws {
+        let provider = try Provider(hasSender: false)
+        func key(_ topic: String) throws -> String {
+            let made = try provider.run("keygen", "sender", "--name", topic, "--topic", topic)
+            return made.output.trimmingCharacters(in: .newlines)
+        }
+        func record(_ topic: String) throws -> String {
+            let registration = DeviceRegistration(
+                publicKey: DeviceKey().publicKey, topic: try Topic(topic), generation: 1, createdAt: nil)
+            return Self.line("of-" + topic, String(decoding: registration.json, as: UTF8.self))
+        }
+        let bound = try key("com.example.a")
+        let other = try key("com.example.b")
+        let lines = try ["com.example.a", "com.example.b", "com.example.c"].map(record)
+        let (answers, _) = try provider.add(lines)
+        #expect(answers.map(\.code) == [nil, nil, "unknown-name"])
+        #expect(answers[0].reply?.contains(bound) == true && answers[1].reply?.contains(other) == true)
+        #expect(answers[2].reply == nil && answers[2].text.contains("no sender key for com.example.c"))
+        #expect(try provider.store().deviceCount() == 2)
+    }
+
+    @Test("An operator is warned once, whatever phones say")
+    func warnsOnce() throws {
+        let provider = try Provider()
+        let program = try RunningProgram(provider.arguments)
+        for number in 0..<3 {
+            let trusting = DeviceRegistration(
+                publicKey: DeviceKey().publicKey, createdAt: nil, pinnedSender: SenderKey().publicKey)
+            try program.send(Self.line("d\(number)", String(decoding: trusting.json, as: UTF8.self)) + "\n")
+            #expect(try program.lines(1).first?.contains(#""foreign":["sender"]"#) == true)
+        }
+        try program.endInput()
+        #expect(program.end() == 0)
+        #expect(try program.errors.matches(of: #/warning: /#).count == 1)
     }
 
     // MARK: The process
