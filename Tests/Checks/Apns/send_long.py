@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Sends many messages through a local APNs that misbehaves, with three senders that are killed and started again.
+"""Sends many messages through a local APNs that misbehaves, with senders that are killed and started again.
 
 Usage: send_long.py PUSHCRYPT COUNT      pushcrypt-send lies beside it
 Every message is shown and rung for exactly once, none is lost, and none arrives after its expiration. Prints `figure:` lines.
@@ -12,11 +12,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "Pipelines"))
 from mock import Fault, Mock, QuickRules  # noqa: E402
 from rules import Device  # noqa: E402
-from scene import APP, Failure, Phones, Provider, expect, main, phone_of, token  # noqa: E402
+from scene import APP, Failure, Phones, Provider, expect, main, number_of, phone_of, token  # noqa: E402
 
 PROGRAM, COUNT = os.path.abspath(sys.argv[1]), int(sys.argv[2])
 TEAM = "TEAM123456"
-SENDERS, CONNECTIONS = 3, 32
+SENDERS, CONNECTIONS = 16, 32  # most of a sender's time is the pauses that APNs asks for
 STREAMS = 10  # of a connection, so that there are many: each lives for some dozens of requests only
 KEYS = [f"SENDER{number:04}" for number in range(SENDERS)]
 PART = 20_000  # lines of one run of a sender
@@ -38,7 +38,7 @@ class Arrivals:
         self.phones, self.late = phones, 0
 
     def append(self, request):
-        number = int(request.path[10:], 16)
+        number = number_of(request.path[10:])
         if request.arrived > int(dict(request.headers)["apns-expiration"]) + TOLERANCE:
             self.late += 1
         self.phones.deliver(json.dumps({
@@ -49,7 +49,7 @@ class Devices:
     """Each message has its own device token."""
 
     def get(self, name):
-        return Device({APP}, None) if int(name, 16) < COUNT else None
+        return Device({APP}, None) if number_of(name) < COUNT else None
 
 
 class Sender(threading.Thread):

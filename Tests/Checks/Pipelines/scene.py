@@ -48,6 +48,10 @@ def token(number):
     return f"{number + 1:064x}"  # a token of zeros is no device
 
 
+def number_of(token):
+    return int(token, 16) - 1
+
+
 def phone_of(number):
     return PHONES[number % len(PHONES)]
 
