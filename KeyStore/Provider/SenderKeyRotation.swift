@@ -243,9 +243,11 @@ package struct AnnouncementChain: Sendable {
 
     /// Returns the statements for a device that has reported nothing, as text for `AnnouncedStatements`.
     package func text(endingAt sender: SenderPublicKey, at now: Timestamp) -> String {
-        statements(endingAt: sender, pinned: nil, at: now).map { statement in
-            AnnouncedStatements.line(statement, replacing: rows.first { $0.statement == statement }?.oldKey)
-        }.joined()
+        let statements = statements(endingAt: sender, pinned: nil, at: now)
+        let replaced = statements.map { statement in rows.first { $0.statement == statement }?.oldKey }
+        // A recovery stands before the key that the next one replaces.
+        let first = replaced.lazy.compactMap(\.self).first ?? sender
+        return zip(statements, replaced).map { AnnouncedStatements.line($0, $1 ?? first) }.joined()
     }
 }
 

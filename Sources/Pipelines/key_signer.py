@@ -7,10 +7,12 @@
 then `pushcrypt seal --signer unix:SOCKET --signer-key pcs1…`. Vault: a transit key of type ed25519; the token needs `read` on
 transit/keys/KEY and `update` on transit/sign/KEY, and its file is read again when Vault refuses it. PKCS#11: needs PyKCS11, and a token
 with CKM_EDDSA; a session that ends is opened again. The socket gets mode 0660: its folder decides who may sign.
+
+With --statements it signs rotations too, for `pushcrypt rotate signer`: start it so on another socket, and only for that.
 """
 import argparse, base64, http.client, json, os, queue, socketserver, ssl, stat, struct, sys, threading, urllib.parse
 
-LONGEST, TOGETHER = 4096, 64
+LONGEST, TOGETHER, ROTATION = 4096, 64, b"pushcrypt/1 rotation\0"
 
 
 class Refused(Exception):
@@ -163,8 +165,8 @@ class PKCS11:
 class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads, request_queue_size = True, 256
 
-    def __init__(self, path, service, threads):
-        self.service, self.work = service, queue.Queue(1024)
+    def __init__(self, path, service, threads, statements):
+        self.service, self.work, self.statements = service, queue.Queue(1024), statements
         if os.path.lexists(path):
             if not stat.S_ISSOCK(os.lstat(path).st_mode):
                 raise Refused("the socket's path is a file that is not a socket")
@@ -209,8 +211,14 @@ class Client(socketserver.StreamRequestHandler):
             if kind == 1:
                 good = body == b"pushcrypt-signer/1"
                 self.reply(number, *((0, self.server.service.public) if good else (1, b"another protocol")))
-            elif kind == 2:
-                self.server.work.put((self, number, body))
+            elif kind in (2, 3):
+                # Who may only seal must not hand the phones to another key.
+                if (kind == 3) != body.startswith(ROTATION):
+                    self.reply(number, 1, b"the request is of the other kind")
+                elif kind == 3 and not self.server.statements:
+                    self.reply(number, 1, b"this signer signs no rotations: start one with --statements")
+                else:
+                    self.server.work.put((self, number, body))
             else:
                 self.reply(number, 1, b"an unknown request")
 
@@ -232,13 +240,14 @@ def main():
         for name in names:
             service.add_argument(f"--{name}", required=True)
         service.add_argument("--threads", type=int, default=4)
+        service.add_argument("--statements", action="store_true")
     vault.add_argument("--mount", default="transit")
     vault.add_argument("--key-version", type=int)
     vault.add_argument("--ca-file")
     options = parser.parse_args()
     try:
         service = {"vault": Vault, "pkcs11": PKCS11}[options.service](options)
-        with Server(options.socket, service, options.threads) as server:
+        with Server(options.socket, service, options.threads, options.statements) as server:
             server.serve_forever()
     except Refused as refused:
         sys.exit(f"key_signer: error: {refused}")

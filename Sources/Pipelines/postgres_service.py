@@ -14,7 +14,7 @@ The password of the database is in PGPASSWORD or ~/.pgpass, not in URL, which `p
 
 needs: pip install pushcrypt 'psycopg[binary]'
 """
-import argparse, contextlib, functools, http.server, json, os, queue, re, sys, time
+import argparse, base64, contextlib, functools, http.server, json, os, queue, re, sys, time
 
 import psycopg
 from pushcrypt import (
@@ -30,7 +30,8 @@ TABLES = """
     CREATE TABLE events (number bigserial PRIMARY KEY, id text NOT NULL, device text NOT NULL, payload text NOT NULL);
     CREATE TABLE pushes (number bigint PRIMARY KEY, id text NOT NULL, device text NOT NULL, headers text, body text, refused text);
 """
-# PostgreSQL allows 100 connections if nothing else is set.
+RECOVERY = 2  # the first byte of such a statement
+# PostgreSQL allows 100 connections by default.
 BATCH, CONNECTIONS, LONGEST_RECORD, DEVICE = 100, 20, 8192, re.compile(r"/devices/([A-Za-z0-9-]{1,64})")
 # A database that is away for a moment, or a transaction that has to be repeated.
 AGAIN = (psycopg.OperationalError, psycopg.errors.UniqueViolation)
@@ -95,7 +96,7 @@ class Provider:
     def replace(self, statements, serial=0):
         """Replaces the sender's key. `statements` returns the lines that messages announce from then on; `serial` is that of a recovery.
 
-        If the database goes away during the commit, look which key it names before you try again: the other file is of no use.
+        If the database goes away during the commit, check which key it names before you try again: the other file is useless.
         """
         new, is_committing = SenderKey.generate(), False
         self.write_key(new)
@@ -129,8 +130,12 @@ class Provider:
         def statements(old, lines, _, new):
             key = self.read_key(old)
             lines = [*lines.splitlines(True), statement_line(rotation_statement(key, new), key.public_key)]
-            # Phones that missed a recovery must not be lost.
-            return "".join([lines[0], *lines[1:][-3:]] if lines[0].startswith("recovery") else lines[-4:])
+            first = base64.urlsafe_b64decode(lines[0].split()[1] + "==")
+            if first[0] != RECOVERY:
+                return "".join(lines[-4:])
+            # Phones that missed a recovery must not be lost: it leads to the oldest of the other three.
+            kept = lines[1:][-3:]
+            return statement_line(first, SenderPublicKey.parse(kept[0].split()[0])) + "".join(kept)
 
         return self.replace(statements)
 
@@ -141,7 +146,7 @@ class Provider:
         def statement(_old, _lines, last, new):
             if serial <= last:
                 raise SystemExit(f"the last recovery has the serial {last}, and the clock is not above it: {serial}")
-            return statement_line(recovery_statement(recovery_key, new, topic=self.topic, serial=serial))
+            return statement_line(recovery_statement(recovery_key, new, topic=self.topic, serial=serial), new.public_key)
 
         return self.replace(statement, serial)
 
@@ -159,7 +164,7 @@ class Provider:
 
     def take(self, connection, record, device, user):
         if record.topic not in (None, self.topic):
-            raise PushcryptError(Code.TOPIC_MISMATCH, "the record is of another app")
+            raise PushcryptError(Code.TOPIC_MISMATCH, "the record is for another app")
         key = bytes(record.public_key)
         # Nobody else changes this device or gives its key to another meanwhile. In one order, so that nobody waits for each other.
         connection.execute(

@@ -26,14 +26,14 @@ final class PythonSigner {
         }
     }()
 
-    /// Starts a signer with the seed 00 01 … 1f, at a socket in the directory, and waits until it listens.
-    convenience init(in directory: TemporaryDirectory, _ options: String...) throws {
-        try self.init(in: directory, options)
+    /// Starts a signer with the seed 00 01 … 1f, or `seed` more in each byte, at a socket in the directory, and waits until it listens.
+    convenience init(in directory: TemporaryDirectory, seed: UInt8 = 0, _ options: String...) throws {
+        try self.init(in: directory, seed: seed, options)
     }
 
-    init(in directory: TemporaryDirectory, _ options: [String]) throws {
+    init(in directory: TemporaryDirectory, seed first: UInt8 = 0, _ options: [String]) throws {
         let seed = directory.file("seed")
-        try Data(0..<32).write(to: URL(filePath: seed))
+        try Data(first..<first + 32).write(to: URL(filePath: seed))
         path = directory.file("signer.sock")
         process = Process()
         process.executableURL = URL(filePath: try #require(Self.python))

@@ -166,6 +166,107 @@ struct SignerProgramTests {
         #expect(sealed.lines.isEmpty)
         #expect(sealed.messages.contains("the signer has another key"))
     }
+
+    /// Seals a message with a key file and what it announces, for a phone that trusts the key before; returns how it opens.
+    private func openAfter(_ statements: String, _ options: [String], trusted: SenderPublicKey) throws -> String {
+        let sealed = try run(
+            ["seal", "--topic", "com.example.app", "--to", "\(device.publicKey)", "--statement", statements] + options,
+            input: #"{"aps":{"alert":"after"}}"#)
+        #expect(sealed.exit == 0, "\(sealed.messages)")
+        let key = try directory.write(device.text, to: "phone.key")
+        return try run(
+            ["open", "--device-key-file", key, "--sender", "\(trusted)", "--topic", "com.example.app"],
+            input: sealed.lines.joined()
+        ).lines.joined()
+    }
+
+    @Test("A key in a service hands over to one in a file and takes over again, and phones follow")
+    func rotation() throws {
+        let signer = try PythonSigner(in: directory)
+        defer { signer.stop() }
+        let (address, key) = ("unix:" + signer.path, directory.file("next.key"))
+        let made = try run(["keygen", "sender", "-o", key], input: "")
+        let next = try SenderPublicKey(text: try #require(made.lines.first))
+        let (first, second) = (directory.file("first"), directory.file("second"))
+        let there = try run(
+            [
+                "rotate", "signer", "--signer", address, "--signer-key", "\(sender)", "--new-sender-key-file", key,
+                "--overlap", "5d", "-o", first,
+            ], input: "")
+        #expect(
+            try there.exit == 0 && there.messages.contains("\(next.id) replaces \(sender.id), which verifies until"))
+        #expect(try openAfter(first, ["--sender-key-file", key], trusted: sender).contains(#""body":"after""#))
+
+        // To another key of a service, after what was announced before.
+        let folder = try TemporaryDirectory()
+        let other = try PythonSigner(in: folder, seed: 1)
+        defer { other.stop() }
+        let back = try run(
+            [
+                "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + other.path, "--statement",
+                first,
+            ], input: "")
+        #expect(back.exit == 0 && back.lines.count == 2)
+        #expect(try back.lines.first.map { $0 + "\n" } == String(contentsOfFile: first, encoding: .utf8))
+        _ = try directory.write(back.lines.joined(separator: "\n"), to: "second")
+        let last = ["--signer", "unix:" + other.path]
+        #expect(try openAfter(second, last, trusted: sender).contains(#""body":"after""#))
+        #expect(try openAfter(second, last, trusted: next).contains(#""body":"after""#))
+    }
+
+    @Test("Nothing is printed when a signer refuses, or when the rotations before lead elsewhere")
+    func refusedRotation() throws {
+        let signer = try PythonSigner(in: directory, "--fault", "refuse")
+        defer { signer.stop() }
+        let key = directory.file("next.key")
+        _ = try run(["keygen", "sender", "-o", key], input: "")
+        let words = ["rotate", "signer", "--signer", "unix:" + signer.path]
+        let refused = try run(words + ["--new-sender-key-file", key], input: "")
+        #expect(refused.exit == 1 && refused.lines.isEmpty && refused.messages.contains("error: signer-refused: "))
+        #expect(try run(words, input: "").exit == 64)
+        let same = try run(["rotate", "signer", "--sender-key-file", key, "--new-sender-key-file", key], input: "")
+        #expect(same.exit == 65 && same.messages.contains("error: superseded-new-key: "))
+        let foreign = AnnouncedStatements.line(
+            try RotationStatement(from: SenderKey(), to: SenderKey(), at: Console.standard.timestamp),
+            SenderKey().publicKey)
+        let file = try directory.write(foreign, to: "statements")
+        let elsewhere = try run(words + ["--new-sender-key-file", key, "--statement", file], input: "")
+        #expect(
+            elsewhere.exit == 64 && elsewhere.lines.isEmpty && elsewhere.messages.contains("'rotate signer' writes it"))
+    }
+
+    @Test("Rotations are announced for their time, no more than four, and not before the last one")
+    func announcedRotations() throws {
+        let keys = (0..<6).map { _ in SenderKey() }
+        let files = try keys.enumerated().map { try directory.write($1.text, to: "\($0).key") }
+        let now = Console.standard.timestamp
+        func rotate(_ ages: [Double], _ options: String...) throws -> (exit: Int32, lines: [String], messages: String) {
+            let lines = try ages.enumerated().map { place, age in
+                AnnouncedStatements.line(
+                    try RotationStatement(
+                        from: keys[place], to: keys[place + 1],
+                        at: Timestamp(milliseconds: UInt64(Double(now.milliseconds) - age * 86_400_000))),
+                    keys[place].publicKey)
+            }
+            let file = try directory.write(lines.joined(), to: "statements")
+            return try run(
+                [
+                    "rotate", "signer", "--statement", file, "--sender-key-file", files[ages.count],
+                    "--new-sender-key-file", files[ages.count + 1],
+                ] + options, input: "")
+        }
+        #expect(try rotate([50, 40, 30]).lines.count == 4)
+        #expect(try rotate([70, 50, 30]).lines.count == 3)
+        #expect(try rotate([50, 40, 30], "--announce", "35d").lines.count == 2)
+        let full = try rotate([50, 40, 30, 20])
+        #expect(full.exit == 64 && full.lines.isEmpty && full.messages.contains("error: too-many-announcements: "))
+        let late = try rotate([50, -1])
+        #expect(late.exit == 64 && late.lines.isEmpty && late.messages.contains("after what the clock shows"))
+    }
+}
+
+extension SenderKey {
+    fileprivate var text: String { withText { text in String(decoding: text.bytesArray, as: UTF8.self) } }
 }
 
 extension DeviceKey {

@@ -14,7 +14,7 @@ import Testing
     /// A line for the rotation between two of the keys.
     private func line(_ old: Int, _ new: Int, at time: Timestamp = FormatFixture.now) throws -> String {
         let statement = try RotationStatement(from: keys[old], to: keys[new], at: time)
-        return AnnouncedStatements.line(statement, replacing: keys[old].publicKey)
+        return AnnouncedStatements.line(statement, keys[old].publicKey)
     }
 
     private func read(_ lines: String..., endingAt key: Int) throws -> AnnouncedStatements {
@@ -52,13 +52,13 @@ import Testing
             #expect(code(String(line.prefix(count)), endingAt: 1) == .malformedStatement)
         }
         let other = AnnouncedStatements.line(
-            try RotationStatement(from: keys[0], to: keys[1], at: now), replacing: keys[2].publicKey)
+            try RotationStatement(from: keys[0], to: keys[1], at: now), keys[2].publicKey)
         #expect(code(other, endingAt: 1) == .untrustedKey)
         for place in [61, 125] {
             var bytes = try RotationStatement(from: keys[0], to: keys[1], at: now).bytes
             bytes[place] ^= 1
             let forged = AnnouncedStatements.line(
-                try RotationStatement(bytes: bytes.span), replacing: keys[0].publicKey)
+                try RotationStatement(bytes: bytes.span), keys[0].publicKey)
             #expect(code(forged, endingAt: 1) == .badSignature)
         }
         #expect(code(line, line, line, line, line, endingAt: 1) != nil)
@@ -71,5 +71,39 @@ import Testing
         #expect(statements.accepted(at: now.adding(.days(400))).count == 2)
         #expect(statements.accepted(at: now.adding(.days(401))).map(\.newKeyBytes) == [keys[2].publicKey.bytes])
         #expect(statements.accepted(at: later.adding(.days(401))).isEmpty)
+    }
+
+    private func recovery(_ new: Int, beginning key: Int) throws -> String {
+        let recovery = RecoveryKey()
+        let request = try RecoveryRequest(
+            by: recovery.publicKey, for: FormatFixture.app, to: keys[new], serial: 1, at: now)
+        return AnnouncedStatements.line(try request.signed(by: recovery).statement, keys[key].publicKey)
+    }
+
+    @Test("A recovery leads to the key of its line, which the next line replaces or which signs")
+    func recovered() throws {
+        #expect(try code(recovery(1, beginning: 1), endingAt: 1) == nil)
+        #expect(try code(recovery(1, beginning: 1), endingAt: 2) == .untrustedKey)
+        // The rotations between are no longer announced.
+        #expect(try code(recovery(0, beginning: 2), endingAt: 2) == nil)
+        #expect(try code(recovery(0, beginning: 1), line(1, 2), endingAt: 2) == nil)
+        #expect(try code(recovery(0, beginning: 0), line(1, 2), endingAt: 2) == .untrustedKey)
+        #expect(try code(line(1, 2), recovery(2, beginning: 2), endingAt: 2) == .malformedStatement)
+        let text = try recovery(0, beginning: 0)
+        #expect(code("recovery " + text.split(separator: " ")[1], endingAt: 0) == .untrustedKey)
+    }
+
+    @Test("Of rotations that end, a recovery before them leads to the first that is left")
+    func added() throws {
+        let later = now.adding(.days(50))
+        let next = try RotationStatement(from: keys[2], to: keys[3], at: later)
+        let statements = try read(recovery(0, beginning: 0), line(0, 1), line(1, 2, at: later), endingAt: 2)
+        for (days, count) in [(60, 4), (61, 3), (111, 2)] {
+            let added = statements.text(
+                adding: next, replacing: keys[2].publicKey, announcedFor: .days(60), at: now.adding(.days(UInt64(days)))
+            )
+            #expect(added.count == count)
+            #expect(try read(added.text, endingAt: 3).accepted(at: later).count == count)
+        }
     }
 }

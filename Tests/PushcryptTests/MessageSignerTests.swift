@@ -223,6 +223,54 @@ import Testing
         let through = try EnvelopeSigner.connect(to: signer).hedged().finishPublic()
         #expect(direct == through)
     }
+
+    // MARK: Rotations
+
+    private func unsigned(to new: SenderKey) throws -> UnsignedRotation {
+        try UnsignedRotation(from: fixture.sender.publicKey, to: new.publicKey, at: FormatFixture.now)
+    }
+
+    @Test func servicesSignTheStatementThatKeysWould() throws {
+        let new = try FormatFixture.sender(102)
+        let statement = try unsigned(to: new).signed(
+            by: SigningService(key: fixture.sender), and: SigningService(key: new))
+        #expect(statement == (try RotationStatement(from: fixture.sender, to: new, at: FormatFixture.now)))
+    }
+
+    /// The new key signs first: what the old key has signed may be announced by anyone who sees it.
+    @Test func theOldKeyIsNotAskedIfTheNewOneDoesNotSign() throws {
+        let new = try FormatFixture.sender(102)
+        let seen = Recorder()
+        let old = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
+            seen.record(messages)
+            return key.sign(messages)
+        }
+        for disorder in [
+            SigningService(key: new) { (_, _) throws(SigningError) in [Bytes(repeating: 7, count: 64)] },
+            SigningService(key: new) { (_, _) throws(SigningError) in [] },
+            SigningService(key: fixture.sender),
+        ] {
+            let error = #expect(throws: SigningError.self) { _ = try unsigned(to: new).signed(by: old, and: disorder) }
+            #expect(error?.code == .wrongSignature)
+        }
+        #expect(seen.batches.isEmpty)
+        let error = #expect(throws: SigningError.self) { _ = try unsigned(to: new).signed(by: new, and: new) }
+        #expect(error?.code == .wrongSignature)
+        _ = try unsigned(to: new).signed(by: old, and: new)
+        #expect(seen.batches.map { $0.map(\.count) } == [[107]])
+    }
+
+    @Test func aRotationThatNobodyWouldAcceptIsNotPrepared() {
+        let (old, new) = (fixture.sender.publicKey, SenderKey().publicKey)
+        for (key, overlap, code) in [
+            (old, Interval.days(1), RotationError.Code.supersededKey), (new, .seconds(5_184_001), .overlapTooLong),
+        ] {
+            let error = #expect(throws: RotationError.self) {
+                _ = try UnsignedRotation(from: old, to: key, at: FormatFixture.now, overlap: overlap)
+            }
+            #expect(error?.code == code)
+        }
+    }
 }
 
 /// Keeps what a service was asked.

@@ -1,23 +1,24 @@
 /// The statements that messages of a sender key carry, for a provider without a store.
 ///
-/// Their text has a line for each, oldest first: the key that it replaces, or `recovery`; a space; the statement in base64url.
-/// (`Docs/KeyRotation.md`)
+/// Their text has a line for each, oldest first: a key, a space, and the statement in base64url. The key is the one that a
+/// rotation replaces, or the one that a recovery leads to: the next line replaces it, or it signs. (`Docs/KeyRotation.md`)
 package struct AnnouncedStatements: Sendable {
-    private static let recovery = "recovery"
-
     private let all: [RotationStatement]
+    /// The key of each line.
+    private let keys: [SenderPublicKey]
 
-    /// Returns the line of a statement; `old` is the key that a rotation replaces.
-    package static func line(_ statement: RotationStatement, replacing old: SenderPublicKey?) -> String {
-        "\(old.map { "\($0)" } ?? recovery) \(Base64URL.string(statement.bytes.span))\n"
+    /// Returns the line of a statement.
+    package static func line(_ statement: RotationStatement, _ key: SenderPublicKey) -> String {
+        "\(key) \(Base64URL.string(statement.bytes.span))\n"
     }
 
-    /// Reads a text. Each rotation must lead on from the one before, and the last to `sender`; their signatures are checked. Rotations
-    /// between a recovery and the first one may be missing: they are announced no longer.
+    /// Reads a text. Each rotation must lead on from the line before, and the last to `sender`; their signatures are checked. After a
+    /// recovery, older rotations may be missing: they are no longer announced.
     ///
     /// - Throws: `malformedStatement`, `untrustedKey`, `badSignature`, `weakKey`.
     package init(text: String, endingAt sender: SenderPublicKey) throws(RotationError) {
         var all: [RotationStatement] = []
+        var keys: [SenderPublicKey] = []
         var last: SenderPublicKey?
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
@@ -26,28 +27,56 @@ package struct AnnouncedStatements: Sendable {
             }
             let statement = try RotationStatement(bytes: bytes.span)
             if statement.isRecovery {
-                guard all.isEmpty, words[0] == Self.recovery,
-                    (try? SenderPublicKey(bytes: statement.newKeyBytes.span)) != nil
-                else { throw Self.malformed("a recovery is only the first line, behind 'recovery'") }
+                guard all.isEmpty, (try? SenderPublicKey(bytes: statement.newKeyBytes.span)) != nil else {
+                    throw Self.malformed("a recovery is only the first line, and not to a weak key")
+                }
+            }
+            guard let key = try? SenderPublicKey(text: String(words[0])), last == nil || last == key,
+                statement.isRecovery || key.id == statement.keyID
+            else { throw Self.foreign("line \(all.count + 1) begins with another key than the line before leads to") }
+            if statement.isRecovery {
+                last = key
             } else {
-                guard let old = try? SenderPublicKey(text: String(words[0])), old.id == statement.keyID,
-                    last == nil || last == old
-                else { throw Self.foreign("line \(all.count + 1) replaces another key than the line before leads to") }
-                guard statement.isSigned(byOld: old) else {
+                guard statement.isSigned(byOld: key) else {
                     throw RotationError(4, .badSignature, "the old key did not sign the statement")
                 }
-                last = try statement.newKey(after: old)
+                last = try statement.newKey(after: key)
             }
             all.append(statement)
+            keys.append(key)
         }
         guard !all.isEmpty, all.count <= RotationStatement.maximumPerMessage else {
             throw Self.malformed("there are \(all.count) statements, and a message carries 1 to 4")
         }
-        guard last == nil || last == sender else {
+        guard last == sender else {
             throw Self.foreign("the last statement leads to another key than the one that signs")
         }
         self.all = all
+        self.keys = keys
     }
+
+    /// Returns the text with one more rotation.
+    ///
+    /// - Parameters:
+    ///   - rotation: The rotation, by the key to which the last line leads.
+    ///   - old: That key.
+    ///   - announcement: Older rotations stay for this long after their issue, a recovery permanently.
+    /// - Returns: The text and its number of lines, which may be more than a message carries.
+    package func text(
+        adding rotation: RotationStatement, replacing old: SenderPublicKey, announcedFor announcement: Interval,
+        at now: Timestamp
+    ) -> (text: String, count: Int) {
+        let recoveries = all.prefix { $0.isRecovery }
+        let kept = all.reversed().prefix { !$0.isRecovery && now <= $0.issuedAt.adding(announcement) }.count
+        let rotations = zip(all, keys).suffix(kept) + [(rotation, old)]
+        // What the recovery leads to now.
+        let first = rotations.first?.1 ?? old
+        let lines = recoveries.map { Self.line($0, first) } + rotations.map { Self.line($0, $1) }
+        return (lines.joined(), lines.count)
+    }
+
+    /// The time of issue of the last one.
+    package var issuedAt: Timestamp { all[all.count - 1].issuedAt }
 
     /// Returns the statements that phones accept at a time: a recovery always, and rotations without the ones before an expired one.
     package func accepted(at now: Timestamp) -> [RotationStatement] {

@@ -103,7 +103,7 @@ package final class ExternalSigner: Sendable {
         guard Ed25519.isValid(signature.span, for: message.span, publicKey: key.span) else { throw Self.wrongSignature }
     }
 
-    private static func signatures(
+    static func signatures(
         _ messages: [ContiguousArray<UInt8>], by signer: any MessageSigner
     ) throws(SigningError) -> [ContiguousArray<UInt8>] {
         let signatures = try signer.sign(messages)
@@ -117,7 +117,7 @@ package final class ExternalSigner: Sendable {
         return signatures
     }
 
-    private static let wrongSignature = SigningError(
+    static let wrongSignature = SigningError(
         .wrongSignature,
         "the signature from the signer is not valid for its public key; it has to sign the bytes as they are, with Ed25519 and that key"
     )

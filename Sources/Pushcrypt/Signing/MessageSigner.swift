@@ -17,6 +17,23 @@ public protocol MessageSigner: Sendable {
     /// - Returns: One signature of 64 bytes for each message, in the same order.
     /// - Throws: `SigningError`; then none of the messages is sealed.
     func sign(_ messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>]
+
+    /// Signs a rotation statement, which makes devices trust another key from then on; by default, like a message.
+    ///
+    /// A signer can refuse statements to a process that only seals. Then it must also refuse messages that begin with
+    /// `pushcrypt/1 rotation` and a zero byte.
+    ///
+    /// - Parameter statement: What ``UnsignedRotation`` has the keys sign; 107 bytes.
+    /// - Returns: A signature of 64 bytes.
+    /// - Throws: `SigningError`.
+    func sign(statement: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8>
+}
+
+extension MessageSigner {
+    /// Signs a rotation statement like a message.
+    public func sign(statement: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8> {
+        try ExternalSigner.signatures([statement], by: self)[0]
+    }
 }
 
 extension SenderKey: MessageSigner {

@@ -8,6 +8,7 @@ extension Command {
             commands: [
                 Command("device", "change this device's key", RotateDeviceCommand.self),
                 Command("sender", "change this provider's signing key", RotateSenderCommand.self),
+                Command("signer", "change a signing key that is in no store", RotateSignerCommand.self),
             ])
     }
 }
@@ -18,6 +19,20 @@ extension Arguments {
         seconds(
             "--if-older-than", "TIME", 1...3650 * 86_400, help: "do nothing while the key is younger, for cron"
         ).map { .seconds(UInt64($0)) }
+    }
+
+    /// `--overlap`, in seconds.
+    mutating func overlap() -> Int? {
+        seconds(
+            "--overlap", "TIME", 0...Int(RotationStatement.maximumOverlap.seconds),
+            help: "how long devices accept messages of the old key; default 31d")
+    }
+
+    /// `--announce`, in seconds.
+    mutating func announcement() -> Int? {
+        seconds(
+            "--announce", "TIME", 86_400...400 * 86_400,
+            help: "how long messages carry the statement; default 60d")
     }
 }
 
@@ -206,12 +221,8 @@ struct RotateSenderCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         name = arguments.keyName(of: .senderKey)
-        overlap = arguments.seconds(
-            "--overlap", "TIME", 0...Int(RotationStatement.maximumOverlap.seconds),
-            help: "how long devices accept messages of the old key; default 31d")
-        announceFor = arguments.seconds(
-            "--announce", "TIME", 86_400...400 * 86_400,
-            help: "how long messages carry the statement; default 60d")
+        overlap = arguments.overlap()
+        announceFor = arguments.announcement()
         force = arguments.flag(
             "--force", help: "rotate even if four statements are announced already, or replace the output file")
         minimumAge = arguments.minimumAge()

@@ -52,15 +52,25 @@ final class SocketSigner: MessageSigner {
     }
 
     func sign(_ messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>] {
+        try sign(.sign, messages)
+    }
+
+    func sign(statement: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8> {
+        try sign(.signStatement, [statement])[0]
+    }
+
+    private func sign(
+        _ kind: SignerFrames.Kind, _ messages: [ContiguousArray<UInt8>]
+    ) throws(SigningError) -> [ContiguousArray<UInt8>] {
         var answers = [SignerFrames.Reply?](repeating: nil, count: messages.count)
         do throws(SignerConnection.Failure) {
-            try ask(messages, &answers)
+            try ask(kind, messages, &answers)
         } catch {
             // A signer that was restarted has closed its connections: try once more for what was not answered.
             guard case .ended = error else { throw SigningError(error, path) }
             idle.withLock { $0.all.removeAll() }
             do throws(SignerConnection.Failure) {
-                try ask(messages, &answers)
+                try ask(kind, messages, &answers)
             } catch {
                 throw SigningError(error, path)
             }
@@ -72,10 +82,10 @@ final class SocketSigner: MessageSigner {
     }
 
     private func ask(
-        _ messages: [ContiguousArray<UInt8>], _ answers: inout [SignerFrames.Reply?]
+        _ kind: SignerFrames.Kind, _ messages: [ContiguousArray<UInt8>], _ answers: inout [SignerFrames.Reply?]
     ) throws(SignerConnection.Failure) {
         let connection = try take()
-        try connection.exchange(.sign, messages, window: window, answers: &answers)
+        try connection.exchange(kind, messages, window: window, answers: &answers)
         put(connection)
     }
 

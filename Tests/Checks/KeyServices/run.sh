@@ -78,6 +78,19 @@ for wrong in '--token other --key sender --pin-file pin' '--token push --key oth
     ! grep -qE '87654321|PCR-SECRET' log || fail 'a secret is shown'
 done
 
+# From that key to one in a file, by a signer that may.
+"$pushcrypt" keygen sender -o next.key >next.pub
+rotate() { "$pushcrypt" rotate signer --signer "unix:$1" --signer-key "$(<sender.pub)" --new-sender-key-file next.key -o statements 2>log; }
+! rotate socket && grep -q 'start one with --statements' log && [ ! -e statements ] || fail "a signer that signs no rotations: $(cat log)"
+"$python" "$root/Sources/Pipelines/key_signer.py" rotations pkcs11 --module "$module" --token push --key sender --pin-file pin --statements 2>signer.log &
+running+=($!)
+await rotations
+rotate rotations || fail "no rotation: $(cat log)"
+"$pushcrypt" seal --batch --topic com.example.app --sender-key-file next.key --statement statements lines >sealed
+"$pushcrypt" open --batch --device-key-file phone.key --sender "$(<sender.pub)" --topic com.example.app sealed >opened || fail 'after a rotation: not all open'
+[ "$(grep -c '"outcome":"opened"' opened)" -eq "$count" ] || fail "after a rotation: $(head -n 1 opened)"
+echo "key-services: $count messages after a rotation from PKCS#11"
+
 # A token locks itself after a few wrong PINs.
 "$python" "$here/wrong_pin.py" "$module" pin || fail 'a wrong PIN'
 

@@ -65,6 +65,8 @@ class Client(asyncio.Protocol):
         if kind == 1:
             good = body == b"pushcrypt-signer/1"
             return self.reply(number, *((0, key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)) if good else (1, b"another protocol")))
+        if (kind == 3) != body.startswith(b"pushcrypt/1 rotation\0"):
+            return self.reply(number, 1, b"not what the request says")
         signed += 1
         if options.record:
             with open(options.record, "a") as record:
