@@ -51,12 +51,14 @@ public final class AppPushes: Sendable {
     ///         let opened = pushes.openCall(payload.dictionaryPayload)
     ///         if case .opened(let notification) = opened { update.localizedCallerName = notification.from?.name }
     ///         nonisolated(unsafe) let provider = provider
-    ///         provider.reportNewIncomingCall(with: call, update: update) { _ in
-    ///             // Only now does the system know the call.
-    ///             if case .opened = opened {
-    ///                 // Connect.
-    ///             } else {
-    ///                 provider.reportCall(with: call, endedAt: nil, reason: .failed)
+    ///         provider.reportNewIncomingCall(with: call, update: update) { error in
+    ///             // With an error, such as for a blocked caller, there is no call.
+    ///             if error == nil {
+    ///                 if case .opened = opened {
+    ///                     // Connect.
+    ///                 } else {
+    ///                     provider.reportCall(with: call, endedAt: nil, reason: .failed)
+    ///                 }
     ///             }
     ///             completion()
     ///         }

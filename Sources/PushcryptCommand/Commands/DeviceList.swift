@@ -7,8 +7,7 @@ struct DeviceListCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(examples: [
             Example(
-                "pushcrypt device list --json", "one registration record per line, with the user and the last change"),
-            Example("pushcrypt device list --user alice"),
+                "pushcrypt device list --json", "one registration record per line, with the user and the last change")
         ])
     }
 

@@ -81,9 +81,8 @@ extension SQLiteKeyStore {
 struct ExportSenderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(examples: [
-            Example("pushcrypt export sender | pushcrypt --store D sender trust provider -"),
             Example(
-                "pushcrypt export sender --statements -o statements", "for 'seal --statement', beside the key file"),
+                "pushcrypt export sender --statements -o statements", "for 'seal --statement', beside the key file")
         ])
     }
 

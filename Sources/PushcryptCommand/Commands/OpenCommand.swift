@@ -15,7 +15,6 @@ struct OpenCommand: CommandBody {
             ],
             examples: [
                 Example("pushcrypt open --topic com.example.app sealed.json"),
-                Example("pushcrypt open --json < sealed.json", "the notification as an object"),
                 Example(
                     "pushcrypt seal --batch messages | pushcrypt open --batch", "the notifications of many messages"),
             ])

@@ -38,10 +38,6 @@ struct KeygenRecoveryCommand: CommandBody {
 extension Command {
     static let recover = Command(group: "recover", "use a sender key's recovery key") {
         CommandGroup(
-            examples: [
-                Example("pushcrypt recover keys pcv1…"),
-                Example("pushcrypt recover sign --recovery-key-file recovery.key request.json"),
-            ],
             commands: [
                 Command("keys", "tell the server which recovery keys the app has", RecoverKeysCommand.self),
                 Command(

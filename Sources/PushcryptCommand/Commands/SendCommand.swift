@@ -88,7 +88,7 @@ package struct SendArguments: Sendable {
             discussion: [
                 "Sends what 'seal --emit request' writes, with a member 'token' in each line, the device token, and perhaps 'environment'. Each line gets an answer, in the order in which APNs answers: 'status' and 'apns_id', or an error with 'status', 'reason' and 'retry', which says whether the same line may succeed later; then the line's other members. Lines that 'seal' refused are passed on.",
                 "What APNs did not read goes out again at once. Without an answer, and after 429, 500 and 503, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. Twenty equal refusals in a row (of twenty different device tokens, if they are about tokens) end the run with 64 if nothing was accepted; otherwise their topic rests for 15 minutes, or, if the login is refused, the run ends with 1, unless the other environment accepts it.",
-                "Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config'. 'doctor --send' checks the way.",
+                "Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config' and 'doctor --send'.",
                 "Connections go to api.push.apple.com, or api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
             ],
             examples: [

@@ -48,7 +48,7 @@ extension Explanation {
             cause:
                 "Suite 2 needs libsodium 1.0.22, when it is built and when it runs; 'pushcrypt doctor' says what is there.",
             fix:
-                "Build against another libsodium with SODIUM=PREFIX. Until then send the phone the refusal ('device add --reply'): it keeps the key before it. A key that the store holds is not refused.",
+                "Build against another libsodium with SODIUM=PREFIX. Until then send the phone the refusal (--reply): it keeps the key before it. A key that the store holds is not refused.",
             shown: "Nothing changes on the phone; it tries again after 30 days."),
         Explanation(
             KeyError.Code.malformedRecord, .keys,
@@ -275,7 +275,7 @@ extension Explanation {
             KeyStoreError.Code.implausibleClock, .store,
             summary: "the clock is long before or after the store's last change",
             cause:
-                "The clock is more than a day before the store's last change, more than 29 days after it and not synchronised, or more than 400 days after it. A wrong clock could end a key that every phone trusts.",
+                "More than a day before, more than 29 days after without synchronisation, or more than 400 days after. A wrong clock could end a key that every phone trusts.",
             fix: "Set the clock, best by NTP, and run the command again. If the clock is right, add --clock-is-right."),
         Explanation(
             KeyStoreError.Code.unknownDevice, .store,

@@ -210,7 +210,7 @@ extension Explanation {
             fix: "Write it as --help says, and give it again."),
         Explanation(
             LineError.Code.lineTooLong, .batches,
-            summary: "a line exceeds 1 MiB, or 64 KiB of devices or answers of APNs",
+            summary: "a line exceeds 1 MiB, or 64 KiB for a device or an answer of APNs",
             cause: "A newline is missing, or this is not newline-delimited JSON.",
             fix: "Write one object a line."),
         Explanation(

@@ -66,7 +66,7 @@ package struct Descriptor: Sendable, Equatable {
         }
     }
 
-    /// Asks the system to hold so many bytes in this pipe, instead of 64 KiB; nothing else changes, and a refusal does no harm.
+    /// Asks Linux to buffer this many bytes in a pipe, instead of 64 KiB. A refusal is ignored.
     package func enlargePipe(to bytes: Int32) {
         #if os(Linux)
             // F_SETPIPE_SZ, which is not imported.

@@ -68,7 +68,7 @@ enum Outcome: Equatable, Sendable {
     case stopped(APNsAnswer)
     /// It was not sent, because APNs refuses every message of its topic, or the login to its environment.
     case held(APNsAnswer)
-    /// It is not known whether APNs has the message; it refuses another copy as the answer says, if there is one.
+    /// It is not known whether APNs has the message. The answer, if any, is how APNs refuses another copy.
     case unknown(APNsAnswer?)
     /// The run ended; APNs does not have it.
     case notSent
