@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// recoveryName stands in the line of a recovery, where a rotation has the key that it replaces.
-const recoveryName = "recovery"
-
 // AnnouncedStatements are what messages of a sender key carry, for a provider without the command's store. AnnouncingAll takes them.
 type AnnouncedStatements struct {
 	sender SenderPublicKey
@@ -17,8 +14,8 @@ type AnnouncedStatements struct {
 }
 
 // ParseAnnouncedStatements reads what "pushcrypt export sender --statements" writes: 1 to 4 lines as of StatementLine, oldest first. Each
-// rotation leads on from the one before, and the last to sender; behind a recovery older ones may be missing. The signatures of rotations are
-// checked; that of a recovery needs the recovery key, which phones have.
+// rotation leads on from the line before, and the last line to sender. After a recovery, older rotations may be missing. The signatures of
+// rotations are checked; that of a recovery needs the recovery key, which phones have.
 func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedStatements, error) {
 	var all [][]byte
 	var last SenderPublicKey
@@ -39,10 +36,11 @@ func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedSt
 			return nil, err
 		}
 		if statement[0] == versionRecovery {
-			if _, err := NewSenderPublicKey(statement[5:37]); err != nil || len(all) > 0 || words[0] != recoveryName {
-				return nil, refuse(MalformedStatement, "a recovery is only the first line, behind 'recovery'")
-			}
-		} else if last, err = rotatedTo(statement, words[0], last); err != nil {
+			last, err = recoveredTo(statement, words[0], len(all) == 0)
+		} else {
+			last, err = rotatedTo(statement, words[0], last)
+		}
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, statement)
@@ -50,10 +48,22 @@ func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedSt
 	if len(all) < 1 || len(all) > mostStatements {
 		return nil, refuse(MalformedStatement, fmt.Sprintf("there are %d statements, and a message carries 1 to 4", len(all)))
 	}
-	if !last.isZero() && last != sender {
+	if last != sender {
 		return nil, refuse(UntrustedOldKey, "the last statement leads to another key than the one that signs")
 	}
 	return &AnnouncedStatements{sender, all}, nil
+}
+
+// recoveredTo returns the key of a text, to which the line of a recovery leads.
+func recoveredTo(statement []byte, text string, isFirst bool) (SenderPublicKey, error) {
+	if _, err := NewSenderPublicKey(statement[5:37]); err != nil || !isFirst {
+		return SenderPublicKey{}, refuse(MalformedStatement, "a recovery is only the first line, and to a valid key")
+	}
+	key, err := ParseSenderPublicKey(text)
+	if err != nil {
+		err = refuse(UntrustedOldKey, "the line of a recovery starts with the key that it leads to")
+	}
+	return key, err
 }
 
 // rotatedTo returns the new key of a rotation, which replaces the key of a text and, if there is one, the last.
@@ -77,7 +87,7 @@ func errLine() error {
 	return refuse(MalformedStatement, "a line is not a key and a statement, or is cut")
 }
 
-// Sender returns the key to which the last statement leads.
+// Sender returns the key to which the last line leads.
 func (announced *AnnouncedStatements) Sender() SenderPublicKey { return announced.sender }
 
 // Accepted returns the statements that phones accept at a time, for the zero value now: a recovery always, and rotations after the last
@@ -103,17 +113,18 @@ func (announced *AnnouncedStatements) Accepted(at time.Time) [][]byte {
 	return accepted
 }
 
-// StatementLine returns the line of a statement, with its newline; replaced is the key that a rotation replaces, and nil for a recovery.
-func StatementLine(statement []byte, replaced *SenderPublicKey) (string, error) {
+// StatementLine returns the line of a statement, with its newline. The key of a rotation is the one that it replaces, otherwise the code is
+// UntrustedOldKey. The key of a recovery is the one that the next line replaces or, in the last line, that signs: the recovery's new key,
+// unless rotations after it are missing.
+func StatementLine(statement []byte, key SenderPublicKey) (string, error) {
 	if err := checkForm(statement); err != nil {
 		return "", err
 	}
-	if (statement[0] == versionRecovery) != (replaced == nil) || replaced != nil && !bytes.Equal(replaced.id[:], statement[1:5]) {
-		return "", refuse(UntrustedOldKey, "a rotation needs the key that it replaces, and a recovery none")
+	if key.isZero() {
+		return "", refuse(UntrustedOldKey, "the line of a statement needs a key")
 	}
-	name := recoveryName
-	if replaced != nil {
-		name = replaced.String()
+	if statement[0] != versionRecovery && !bytes.Equal(key.id[:], statement[1:5]) {
+		return "", refuse(UntrustedOldKey, "the line of a rotation needs the key that it replaces")
 	}
-	return name + " " + base64URL.EncodeToString(statement) + "\n", nil
+	return key.String() + " " + base64URL.EncodeToString(statement) + "\n", nil
 }

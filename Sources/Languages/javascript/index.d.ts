@@ -362,20 +362,24 @@ export function recoveryStatement(options: { by: RecoveryKey; to: SenderKey; top
 export class AnnouncedStatements {
     private constructor();
     /**
-     * Reads what `pushcrypt export sender --statements` writes: 1 to 4 lines as of `statementLine`, oldest first. Each rotation leads on from the one
-     * before, and the last to `sender`, `pcs1…`; behind a recovery older ones may be missing. The signatures of rotations are checked; that of a recovery needs
-     * the recovery key, which phones have.
+     * Reads what `pushcrypt export sender --statements` writes: 1 to 4 lines as of `statementLine`, oldest first. Each rotation leads on from the
+     * line before, and the last line to `sender`, `pcs1…`. After a recovery, older rotations may be missing. The signatures of rotations are checked; that of a
+     * recovery needs the recovery key, which phones have.
      * @throws {PushcryptError} `malformed-statement`, `untrusted-old-key`, `bad-statement-signature` or `weak-key`
      */
     static parse(text: string, sender: string): AnnouncedStatements;
-    /** The key to which the last one leads, `pcs1…`. */
+    /** The key to which the last line leads, `pcs1…`. */
     readonly sender: string;
     /** Those that phones accept at a time, by default now: a recovery always, and rotations after the last expired one. */
     accepted(at?: Time): Uint8Array[];
 }
 
-/** The line of a statement, with its newline; `replaced` is the key that a rotation replaces, `pcs1…`, and not given for a recovery. */
-export function statementLine(statement: Uint8Array, replaced?: string): string;
+/**
+ * The line of a statement, with its newline. `key`, `pcs1…`, of a rotation is the key that it replaces. Of a recovery it is the key that the next line
+ * replaces or, in the last line, that signs: the recovery's new key, unless rotations after it are missing.
+ * @throws {PushcryptError} `malformed-statement`, or `untrusted-old-key` if a rotation replaces another key
+ */
+export function statementLine(statement: Uint8Array, key: string): string;
 
 // Records
 

@@ -52,17 +52,32 @@ def rotated(old, new, *more, **options):
     return line(statement(old, new, *more, **options), public(old))
 
 
+def recovered(new, key=None, **options):
+    """The line of a recovery, which leads to its new key, or to another if rotations after it are missing."""
+    return line(recovery(new, **options), public(new if key is None else key))
+
+
 def cases():
     """A name, the text, the number of the key that signs, and the code; or the statements that count some days later, and a millisecond."""
     one, chain = rotated(0, 1), [statement(0, 1), statement(1, 2, 300), statement(2, 3, 350)]
-    lines, back = [line(made, public(number)) for number, made in enumerate(chain)], line(recovery(0), "recovery")
+    lines, back, old_form = [line(made, public(number)) for number, made in enumerate(chain)], recovered(0), line(recovery(0), "recovery")
     yield "a rotation", one, 1, {0: chain[:1], 400: chain[:1], 400 + LATER: []}
     yield "three", "".join(lines), 3, {0: chain, 400: chain, 400 + LATER: chain[1:], 700 + LATER: chain[2:], 750 + LATER: []}
     yield "a recovery", back, 0, {0: [recovery(0)], 100_000: [recovery(0)]}
     yield "a recovery before rotations", back + "".join(lines), 3, {0: [recovery(0), *chain], 701: [recovery(0), chain[2]], 751: [recovery(0)]}
     # Rotations that are announced no longer are missing, here the one behind the recovery; or all.
-    yield "a recovery before later rotations", back + "".join(lines[1:]), 3, {0: [recovery(0), *chain[1:]]}
-    yield "a recovery, announced after rotations", back, 3, {0: [recovery(0)]}
+    yield "a recovery before later rotations", recovered(0, 1) + "".join(lines[1:]), 3, {0: [recovery(0), *chain[1:]]}
+    yield "a recovery alone whose key is not its new key", recovered(0, 3), 3, {0: [recovery(0)]}
+    yield "a recovery to another key, alone", back, 1, FOREIGN
+    yield "a recovery to another key than its new key, which signs", recovered(0, 3), 0, FOREIGN
+    yield "a recovery whose key is not the next line's", back + lines[1], 2, FOREIGN
+    yield "a recovery whose key is the last line's", recovered(0, 2) + lines[0] + lines[1], 2, FOREIGN
+    yield "a line of the old form", old_form, 0, FOREIGN
+    yield "a line of the old form before a rotation", old_form + one, 1, FOREIGN
+    yield "a recovery behind nothing", line(recovery(0), ""), 0, FOREIGN
+    yield "a recovery behind a mistyped key", line(recovery(0), public(0)[:-1] + "q"), 0, FOREIGN
+    yield "a recovery behind a key in upper case", line(recovery(0), public(0).upper()), 0, FOREIGN
+    yield "a recovery behind a weak key", line(recovery(0), text("pcs", bytes(32))), 0, FOREIGN
     yield "a recovery before a gap", back + lines[0] + lines[2], 3, FOREIGN
     yield "a recovery before rotations to another end", back + lines[0], 3, FOREIGN
     # A rotation that ends earlier than the one before it: what it led on from counts no longer either.
@@ -81,11 +96,11 @@ def cases():
     yield "a rotation behind nothing", line(statement(0, 1), ""), 1, FOREIGN
     yield "a rotation behind a mistyped key", line(statement(0, 1), public(0)[:-1] + "q"), 1, FOREIGN
     yield "a rotation behind a key in upper case", line(statement(0, 1), public(0).upper()), 1, FOREIGN
-    yield "a recovery behind a key", line(recovery(1), public(0)), 1, MALFORMED
-    yield "a recovery behind a rotation", one + back, 0, MALFORMED
+    yield "a recovery behind a rotation", one + recovered(1), 1, MALFORMED
+    yield "a recovery of the old form behind a rotation", one + old_form, 0, MALFORMED
     yield "two recoveries", back + back, 0, MALFORMED
-    yield "a recovery to a weak key", line(recovery(0, added=bytes(32)), "recovery"), 0, MALFORMED
-    yield "a recovery without a serial", line(recovery(0, serial=0), "recovery"), 0, MALFORMED
+    yield "a recovery to a weak key", recovered(0, added=bytes(32)), 0, MALFORMED
+    yield "a recovery without a serial", recovered(0, serial=0), 0, MALFORMED
     yield "a weak key", line(statement(0, 1, added=bytes(32)), public(0)), 1, "weak-key"
     for place in (40, 61, 125, 180):
         yield f"byte {place} changed", line(statement(0, 1, forged=[place]), public(0)), 1, FORGED
@@ -125,12 +140,13 @@ def ask(driver):
             check(name, f"announced {public(end)} {TIME + round(1000 * DAY * days)} {word(text.encode())}", wanted)
     rotation, lost = statement(0, 1), recovery(1)
     check("the line of a rotation", f"line {public(0)} {word(rotation)}", ["ok", word(rotated(0, 1).encode())])
-    check("the line of a recovery", f"line - {word(lost)}", ["ok", word(line(lost, "recovery").encode())])
-    for name, question, code in (
-        ("behind another key", f"line {public(2)} {word(rotation)}", FOREIGN), ("behind none", f"line - {word(rotation)}", FOREIGN),
-        ("of a recovery behind a key", f"line {public(0)} {word(lost)}", FOREIGN), ("of 180 bytes", f"line {public(0)} {word(rotation[:180])}", MALFORMED),
+    for key in (1, 2):
+        check(f"the line of a recovery, key {key}", f"line {public(key)} {word(lost)}", ["ok", word(recovered(1, key).encode())])
+    for name, key, made, code in (
+        ("a rotation behind another key", 2, rotation, FOREIGN), ("a rotation of 180 bytes", 0, rotation[:180], MALFORMED),
+        ("a recovery of 180 bytes", 1, lost[:180], MALFORMED), ("a recovery without a serial", 1, recovery(1, serial=0), MALFORMED),
     ):
-        check(f"the line of a rotation {name}", question, ["refused", code])
+        check(f"the line of {name}", f"line {public(key)} {word(made)}", ["refused", code])
 
 
 def main():

@@ -7,8 +7,6 @@ const { ED25519, SENDER_PUBLIC, checkSenderKey, keyID, keyText, parseKey } = req
 const { RECOVERS, STATEMENT, checkForm, later, signed, verifies } = require("./trust.js");
 const { bytes, string, time } = require("./values.js");
 
-const RECOVERY = "recovery";
-
 class AnnouncedStatements {
     #all;
     #sender;
@@ -26,14 +24,14 @@ class AnnouncedStatements {
             const [name, written, ...more] = line.split(" "), statement = Buffer.from(written ?? "", "base64url");
             if (more.length > 0 || statement.length !== STATEMENT || statement.toString("base64url") !== written) throw malformed();
             checkForm(statement);
-            if (statement[0] === RECOVERS) checkRecovery(statement, all.length === 0 && name === RECOVERY);
+            if (statement[0] === RECOVERS) last = recoveredKey(statement, parsed(name), all.length === 0);
             else last = rotatedKey(statement, parsed(name), last);
             all.push(statement);
         }
         if (all.length < 1 || all.length > MOST_STATEMENTS) {
             throw new PushcryptError("malformed-statement", `there are ${all.length} statements, and a message carries 1 to 4`);
         }
-        if (last !== null && !last.equals(end)) throw foreign("the last statement leads to another key than the one that signs");
+        if (!last.equals(end)) throw foreign("the last statement leads to another key than the one that signs");
         return new AnnouncedStatements(all, end);
     }
 
@@ -53,13 +51,13 @@ class AnnouncedStatements {
     }
 }
 
-function statementLine(given, replaced) {
-    const statement = bytes(given, "a statement"), old = replaced === undefined ? null : parseKey(string(replaced, "the replaced key"), SENDER_PUBLIC);
+function statementLine(given, text) {
+    const statement = bytes(given, "a statement"), key = parseKey(string(text, "the key"), SENDER_PUBLIC);
     checkForm(statement);
-    if ((statement[0] === RECOVERS) !== (old === null) || (old !== null && !keyID(ED25519, old).equals(statement.subarray(1, 5)))) {
-        throw foreign("a rotation needs the key that it replaces, and a recovery none");
+    if (statement[0] !== RECOVERS && !keyID(ED25519, key).equals(statement.subarray(1, 5))) {
+        throw foreign("the line of a rotation needs the key that it replaces");
     }
-    return `${old === null ? RECOVERY : keyText(old, SENDER_PUBLIC)} ${statement.toString("base64url")}\n`;
+    return `${keyText(key, SENDER_PUBLIC)} ${statement.toString("base64url")}\n`;
 }
 
 /** A key, or nothing if the text is of none. */
@@ -72,14 +70,16 @@ function parsed(text) {
     }
 }
 
-function checkRecovery(statement, isFirst) {
+function recoveredKey(statement, key, isFirst) {
     try {
         checkSenderKey(statement.subarray(5, 37));
     } catch (refused) {
         if (!(refused instanceof PushcryptError)) throw refused;
         isFirst = false;
     }
-    if (!isFirst) throw new PushcryptError("malformed-statement", "a recovery is only the first line, behind 'recovery'");
+    if (!isFirst) throw new PushcryptError("malformed-statement", "a recovery is only the first line, and to a valid key");
+    if (key === null) throw foreign("the line of a recovery starts with the key that it leads to");
+    return key;
 }
 
 function rotatedKey(statement, old, last) {

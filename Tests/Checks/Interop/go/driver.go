@@ -445,12 +445,7 @@ func answerAnnounced(words []string) string {
 }
 
 func answerLine(words []string) string {
-	var replaced *pushcrypt.SenderPublicKey
-	if words[0] != "-" {
-		key := must(pushcrypt.ParseSenderPublicKey(words[0]))
-		replaced = &key
-	}
-	return fmt.Sprintf("ok %x", must(pushcrypt.StatementLine(data(words[1]), replaced)))
+	return fmt.Sprintf("ok %x", must(pushcrypt.StatementLine(data(words[1]), must(pushcrypt.ParseSenderPublicKey(words[0])))))
 }
 
 func recoveryTexts(keys []pushcrypt.RecoveryPublicKey) []string {

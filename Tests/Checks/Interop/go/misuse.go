@@ -283,7 +283,7 @@ func uses(expect func(string, bool), refused func(pushcrypt.Code, error) bool, s
 	expect("keys after their overlap", reflect.DeepEqual(after.HadBefore(next.PublicKey(), now.Add(time.Minute+time.Millisecond)), both[:1]))
 	expect("keys before a rotation", reflect.DeepEqual(after.HadBefore(sender.PublicKey(), now), both[1:]))
 	old := sender.PublicKey()
-	announced := must(pushcrypt.ParseAnnouncedStatements(must(pushcrypt.StatementLine(statement, &old)), next.PublicKey()))
+	announced := must(pushcrypt.ParseAnnouncedStatements(must(pushcrypt.StatementLine(statement, old)), next.PublicKey()))
 	for count, at := range []time.Time{now.Add(400*24*time.Hour + time.Millisecond), now} {
 		push := must(must(pushcrypt.NewSealer(next, "a", pushcrypt.Placeholder{})).Seal(
 			[]byte(`{"aps":{"alert":"a"}}`), phone.PublicKey(), pushcrypt.WithTime(at), pushcrypt.AnnouncingAll(announced)))
@@ -302,6 +302,10 @@ func uses(expect func(string, bool), refused func(pushcrypt.Code, error) bool, s
 	recovery := must(pushcrypt.GenerateRecoveryKey())
 	_, err = pushcrypt.RecoveryStatement(recovery, next, "a", 0, now)
 	expect("a recovery without a serial", refused(pushcrypt.MalformedStatement, err))
+	for _, one := range [][]byte{statement, must(pushcrypt.RecoveryStatement(recovery, next, "a", 1, now))} {
+		_, err = pushcrypt.StatementLine(one, pushcrypt.SenderPublicKey{})
+		expect(fmt.Sprint("the line of a statement without a key, ", one[0]), refused(pushcrypt.UntrustedOldKey, err))
+	}
 	recoverable := must(pushcrypt.NewTrust(pushcrypt.Sender{Pinned: sender.PublicKey(), Recovery: []pushcrypt.RecoveryPublicKey{recovery.PublicKey()}}))
 	recovered, accepted, _ := recoverable.Follow([][]byte{must(pushcrypt.RecoveryStatement(recovery, next, "a", 1, now))}, "a", now)
 	expect("a recovery", len(accepted) == 1 && reflect.DeepEqual(recovered.HadBefore(next.PublicKey(), now), both[:1]))

@@ -378,10 +378,7 @@ public final class Driver {
             case "recovery" -> "ok " + word(Statement.recovery(
                 RecoveryKey.parse(words[2]), sender(words[3]), words[1], Long.parseLong(words[5]), Inside.instant(words[4])).bytes());
             case "announced" -> answerAnnounced(words);
-            case "line" -> {
-                Statement statement = Statement.of(data(words[2]));
-                yield "ok " + word(words[1].equals("-") ? statement.line() : statement.line(SenderPublicKey.parse(words[1])));
-            }
+            case "line" -> "ok " + word(Statement.of(data(words[2])).line(SenderPublicKey.parse(words[1])));
             case "hedgedfile" -> answerHedgedFile(words);
             case "reference" -> answerReference(data(words[1]));
             case "attachments" -> answerAttachments(data(words[1]));

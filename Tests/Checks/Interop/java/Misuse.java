@@ -164,7 +164,8 @@ final class Misuse {
             good.put(expected.size() + " statements of a text", new Receiver("a").open(push.bytes(), List.of(phone), trust, at).statements().equals(expected));
         }
         refused("statements to another key", "untrusted-old-key", () -> seal(options));
-        refused("the line of a rotation as a recovery's", "untrusted-old-key", statement::line);
+        Statement recovery = Statement.recovery(RecoveryKey.generate(), next, "a", 1, Instant.EPOCH);
+        for (Statement one : List.of(statement, recovery)) fault("the line of a statement without a key, " + one.bytes()[0], () -> one.line(null));
         fault("statements that are null", () -> STANDARD.announcing((AnnouncedStatements) null));
         fault("a text that is null", () -> AnnouncedStatements.parse(null, next.publicKey()));
     }

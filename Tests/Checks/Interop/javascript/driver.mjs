@@ -196,7 +196,7 @@ const ANSWERS = {
         const accepted = AnnouncedStatements.parse(data(text).toString(), sender).accepted(BigInt(at));
         return `ok ${accepted.map(word).join(",") || "-"}`;
     },
-    line: (replaced, statement) => `ok ${word(Buffer.from(statementLine(data(statement), replaced === "-" ? undefined : replaced)))}`,
+    line: (key, statement) => `ok ${word(Buffer.from(statementLine(data(statement), key)))}`,
     hedgedfile(sender, r, header, plain) {
         const options = { url: "https://a", type: "a.b", name: "a", [FIXED]: { r: data(r), header: data(header) } };
         const { key, size, sha256 } = new Sealer({ topic: "a", sender: senderKey(sender) }).sealFile(data(plain), options).reference;

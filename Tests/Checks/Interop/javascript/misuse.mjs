@@ -57,6 +57,8 @@ function* announced(to, from, sender) {
     yield ["the text of statements", refused(TypeError, seal(text)) && refused(TypeError, seal(statement)) && refused(TypeError, seal(null))];
     for (const wrong of [Buffer.from(text), null, undefined, 7]) yield [`a text that is ${typeof wrong}`, refused(TypeError, () => AnnouncedStatements.parse(wrong, sender.publicKey))];
     yield ["statements without a key", refused(TypeError, () => AnnouncedStatements.parse(text))];
+    const recovery = recoveryStatement({ by: RecoveryKey.generate(), to: sender, topic, serial: 1, at });
+    for (const one of [statement, recovery]) yield [`a line without a key, ${one[0]}`, refused(TypeError, () => statementLine(one))];
 }
 
 /** Signers that do not sign: nothing is sealed. */

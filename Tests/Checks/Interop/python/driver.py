@@ -219,8 +219,8 @@ def answer_announced(sender, at, text):
     return f"ok {','.join(statement.hex() for statement in announced.accepted(int(at))) or '-'}"
 
 
-def answer_line(replaced, statement):
-    return f"ok {statement_line(data(statement), None if replaced == '-' else SenderPublicKey.parse(replaced)).encode().hex()}"
+def answer_line(key, statement):
+    return f"ok {statement_line(data(statement), SenderPublicKey.parse(key)).encode().hex()}"
 
 
 def answer_record(kind, text, *words):

@@ -19,8 +19,8 @@ public final class AnnouncedStatements {
 
     /**
      * Reads what {@code pushcrypt export sender --statements} writes: 1 to 4 lines as of {@link Statement#line}, oldest first. Each rotation leads on from
-     * the one before, and the last to the sender's key; behind a recovery older ones may be missing. The signatures of rotations are checked; that of a recovery
-     * needs the recovery key, which phones have.
+     * the line before, and the last line to the sender's key. After a recovery, older rotations may be missing. The signatures of rotations are checked; that of
+     * a recovery needs the recovery key, which phones have.
      *
      * @param text the text
      * @param sender the key that seals
@@ -35,19 +35,14 @@ public final class AnnouncedStatements {
             if (line.isEmpty()) continue;
             String[] words = line.split(" ", -1);
             Statement statement = Statement.of(words.length == 2 ? decoded(words[1]) : new byte[0]);
-            if (statement.isRecovery()) {
-                if (!all.isEmpty() || !words[0].equals(Statement.RECOVERY) || !isSenderKey(statement.newKey())) {
-                    throw new PushcryptException("malformed-statement", "a recovery is only the first line, behind 'recovery'");
-                }
-            } else {
-                last = rotated(statement, words[0], last);
-            }
+            SenderPublicKey key = parsed(words[0]);
+            last = statement.isRecovery() ? recovered(statement, key, all.isEmpty()) : rotated(statement, key, last);
             all.add(statement);
         }
         if (all.isEmpty() || all.size() > Envelope.MOST_STATEMENTS) {
             throw new PushcryptException("malformed-statement", "there are " + all.size() + " statements, and a message carries 1 to 4");
         }
-        if (last != null && !Arrays.equals(last, sender.key)) throw foreign("the last statement leads to another key than the one that signs");
+        if (!Arrays.equals(last, sender.key)) throw foreign("the last statement leads to another key than the one that signs");
         return new AnnouncedStatements(List.copyOf(all), sender);
     }
 
@@ -60,13 +55,22 @@ public final class AnnouncedStatements {
         }
     }
 
-    private static byte[] rotated(Statement statement, String replaced, byte[] last) throws PushcryptException {
-        SenderPublicKey old;
+    /** A key, or null if the text is of none. */
+    private static SenderPublicKey parsed(String text) {
         try {
-            old = SenderPublicKey.parse(replaced);
+            return SenderPublicKey.parse(text);
         } catch (PushcryptException none) {
-            old = null;
+            return null;
         }
+    }
+
+    private static byte[] recovered(Statement statement, SenderPublicKey key, boolean isFirst) throws PushcryptException {
+        if (!isFirst || !isSenderKey(statement.newKey())) throw new PushcryptException("malformed-statement", "a recovery is only the first line, and to a valid key");
+        if (key == null) throw foreign("the line of a recovery starts with the key that it leads to");
+        return key.key;
+    }
+
+    private static byte[] rotated(Statement statement, SenderPublicKey old, byte[] last) throws PushcryptException {
         if (old == null || !Arrays.equals(old.id, statement.keyID()) || last != null && !Arrays.equals(last, old.key)) {
             throw foreign("a line replaces another key than the line before leads to");
         }
@@ -91,7 +95,7 @@ public final class AnnouncedStatements {
     }
 
     /**
-     * Returns the key to which the last statement leads.
+     * Returns the key to which the last line leads.
      *
      * @return the key
      */

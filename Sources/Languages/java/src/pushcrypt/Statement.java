@@ -5,6 +5,7 @@ import static pushcrypt.Bytes.concat;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Objects;
 
 /** A statement that changes a sender's key: a rotation or a recovery, 181 bytes. Whether it is accepted is up to {@link Trust}. */
 public final class Statement {
@@ -13,7 +14,6 @@ public final class Statement {
     /** For how long the old key still signs messages, if nothing else is said: 31 days. */
     public static final Duration STANDARD_OVERLAP = Duration.ofDays(31);
 
-    static final String RECOVERY = "recovery";
     private static final long ALWAYS = 0xffffffffL;
     final byte[] bytes;
 
@@ -93,26 +93,19 @@ public final class Statement {
     }
 
     /**
-     * Returns the line of a rotation, with its newline, for {@link AnnouncedStatements}.
+     * Returns the line of the statement, with its newline, for {@link AnnouncedStatements}.
      *
-     * @param replaced the key that it replaces
+     * @param key of a rotation, the key that it replaces; of a recovery, the key that the next line replaces or, in the last line, that signs: the
+     *     recovery's new key, unless rotations after it are missing
      * @return the line
-     * @throws PushcryptException {@code untrusted-old-key} for another key, or of a recovery
+     * @throws PushcryptException {@code untrusted-old-key} if a rotation replaces another key
      */
-    public String line(SenderPublicKey replaced) throws PushcryptException {
-        if (isRecovery() || !Arrays.equals(replaced.id, keyID())) throw new PushcryptException("untrusted-old-key", "this is not the key that the statement replaces");
-        return replaced + " " + Envelope.encode(bytes) + "\n";
-    }
-
-    /**
-     * Returns the line of a recovery, with its newline, for {@link AnnouncedStatements}.
-     *
-     * @return the line
-     * @throws PushcryptException {@code untrusted-old-key} of a rotation
-     */
-    public String line() throws PushcryptException {
-        if (!isRecovery()) throw new PushcryptException("untrusted-old-key", "a rotation needs the key that it replaces");
-        return RECOVERY + " " + Envelope.encode(bytes) + "\n";
+    public String line(SenderPublicKey key) throws PushcryptException {
+        Objects.requireNonNull(key, "key");
+        if (!isRecovery() && !Arrays.equals(key.id, keyID())) {
+            throw new PushcryptException("untrusted-old-key", "the line of a rotation needs the key that it replaces");
+        }
+        return key + " " + Envelope.encode(bytes) + "\n";
     }
 
     boolean isRecovery() {

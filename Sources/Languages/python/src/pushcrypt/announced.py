@@ -13,7 +13,6 @@ from .trust import RECOVERS, check_form, malformed, signed
 
 __all__ = ["AnnouncedStatements", "statement_line"]
 
-RECOVERY = "recovery"
 STATEMENT_TEXT = re.compile(r"[A-Za-z0-9_-]{242}")
 
 
@@ -25,7 +24,7 @@ class AnnouncedStatements:
 
     __slots__ = ("sender", "_all")
 
-    #: The key to which the last statement leads.
+    #: The key to which the last line leads.
     sender: SenderPublicKey
 
     def __init__(self, sender: SenderPublicKey, statements: tuple[bytes, ...]) -> None:
@@ -33,9 +32,9 @@ class AnnouncedStatements:
 
     @classmethod
     def parse(cls, text: str, sender: SenderPublicKey) -> AnnouncedStatements:
-        """Reads a text of 1 to 4 lines. Each rotation leads on from the one before, and the last to `sender`.
+        """Reads a text of 1 to 4 lines. Each rotation leads on from the line before, and the last line to `sender`.
 
-        Behind a recovery older rotations may be missing. The signatures of rotations are checked; that of a recovery needs the
+        After a recovery, older rotations may be missing. The signatures of rotations are checked; that of a recovery needs the
         recovery key, which phones have.
 
         Raises:
@@ -53,14 +52,15 @@ class AnnouncedStatements:
             if encode(statement) != words[1]:
                 raise malformed()
             check_form(statement)
+            key = parsed(words[0])
             if statement[0] == RECOVERS:
-                check_recovery(statement, is_first=not statements and words[0] == RECOVERY)
+                last = recovered_key(statement, key, is_first=not statements)
             else:
-                last = rotated_key(statement, parsed(words[0]), last)
+                last = rotated_key(statement, key, last)
             statements.append(statement)
         if not 1 <= len(statements) <= MOST_STATEMENTS:
             raise PushcryptError(Code.MALFORMED_STATEMENT, f"there are {len(statements)} statements, and a message carries 1 to 4")
-        if last not in (None, sender):
+        if last != sender:
             raise foreign("the last statement leads to another key than the one that signs")
         return cls(sender, tuple(statements))
 
@@ -80,14 +80,21 @@ class AnnouncedStatements:
         return f"<{len(self._all)} statements to {self.sender}>"
 
 
-def statement_line(statement: bytes, replaced: SenderPublicKey | None = None) -> str:
-    """The line of a statement, with its newline; `replaced` is the key that a rotation replaces, and `None` of a recovery."""
+def statement_line(statement: bytes, key: SenderPublicKey) -> str:
+    """The line of a statement, with its newline.
+
+    `key` of a rotation is the key that it replaces. Of a recovery it is the key that the next line replaces or, in the last line,
+    that signs: the recovery's new key, unless rotations after it are missing.
+
+    Raises:
+        PushcryptError: `malformed-statement`, or `untrusted-old-key` if a rotation replaces another key.
+    """
     check_type(statement, bytes, "the statement")
-    check_type(replaced, (SenderPublicKey, type(None)), "the replaced key")
+    check_type(key, SenderPublicKey, "the key")
     check_form(statement)
-    if (statement[0] == RECOVERS) != (replaced is None) or replaced is not None and replaced.id_bytes != statement[1:5]:
-        raise foreign("a rotation needs the key that it replaces, and a recovery none")
-    return f"{replaced or RECOVERY} {encode(statement)}\n"
+    if statement[0] != RECOVERS and key.id_bytes != statement[1:5]:
+        raise foreign("the line of a rotation needs the key that it replaces")
+    return f"{key} {encode(statement)}\n"
 
 
 def parsed(text: str) -> SenderPublicKey | None:
@@ -97,14 +104,20 @@ def parsed(text: str) -> SenderPublicKey | None:
         return None
 
 
-def check_recovery(statement: bytes, *, is_first: bool) -> None:
+def recovered_key(statement: bytes, key: SenderPublicKey | None, *, is_first: bool) -> SenderPublicKey:
+    if not is_first or not is_sender_key(statement[5:37]):
+        raise PushcryptError(Code.MALFORMED_STATEMENT, "a recovery is only the first line, and to a valid key")
+    if key is None:
+        raise foreign("the line of a recovery starts with the key that it leads to")
+    return key
+
+
+def is_sender_key(key: bytes) -> bool:
     try:
-        if is_first:
-            SenderPublicKey(statement[5:37])
-            return
+        SenderPublicKey(key)
     except PushcryptError:
-        pass
-    raise PushcryptError(Code.MALFORMED_STATEMENT, "a recovery is only the first line, behind 'recovery'")
+        return False
+    return True
 
 
 def rotated_key(statement: bytes, old: SenderPublicKey | None, last: SenderPublicKey | None) -> SenderPublicKey:
