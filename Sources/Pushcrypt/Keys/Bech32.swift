@@ -61,6 +61,10 @@ enum Bech32 {
     private static let checksumLength = 6
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
+    /// The symbol of each ASCII character, with 0x40 added; `!` for others.
+    private static let symbolTable: StaticString =
+        "!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!O!JQUTZ^GE!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!]!XMYIHW!RV_[S!A@CPK\\LNFDB!!!!!"
+
     private static func symbols(for bytes: Int) -> Int { (bytes * 8 + 4) / 5 }
 
     // MARK: Writing
@@ -139,18 +143,23 @@ enum Bech32 {
             var buffer: UInt32 = 0
             var bits = 0
             var position = 0
-            for index in start..<text.count {
-                guard let symbol = symbol(of: text[index], upperCase: kind.isUpperCase) else {
+            // Every kind has an even number of symbols.
+            let (isSecret, count) = (kind.isUpperCase, text.count)
+            var index = start
+            while index < count {
+                guard let pair = symbols(text[index], text[index + 1], isSecret: isSecret) else {
+                    let isFirst = symbols(text[index], text[index], isSecret: isSecret) == nil
                     throw KeyError(
                         .malformedKey,
-                        "character \(index + 1) is not allowed in a key; this kind of key is all \(kind.isUpperCase ? "upper" : "lower") case, without spaces"
+                        "character \(index + (isFirst ? 1 : 2)) is not allowed in a key; this kind of key is all \(isSecret ? "upper" : "lower") case, without spaces"
                     )
                 }
-                checksum.update(symbol)
-                guard index < text.count - checksumLength else { continue }
-                buffer = (buffer << 5 | UInt32(symbol)) & 0xfff
-                bits += 5
-                if bits >= 8 {
+                checksum.update(pair: pair)
+                index += 2
+                guard index <= count - checksumLength else { continue }
+                buffer = (buffer << 10 | pair) & 0x1_ffff
+                bits += 10
+                while bits >= 8 {
                     bits -= 8
                     output[position] = UInt8(truncatingIfNeeded: buffer >> UInt32(bits))
                     position += 1
@@ -181,20 +190,50 @@ enum Bech32 {
         return true
     }
 
-    private static func symbol(of character: UInt8, upperCase: Bool) -> UInt8? {
-        let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(character)
-        let isLower = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(character)
-        if isUpper && !upperCase || isLower && upperCase { return nil }
-        let lower = isUpper ? character + 0x20 : character
-        for index in 0..<32 where unsafe alphabet.utf8Start[index] == lower { return UInt8(index) }
+    /// Returns the ten bits of two characters, or nil if one is not allowed.
+    ///
+    /// A public key of suite 2 has 1,957 characters: they are looked up. Nothing of a secret becomes an address.
+    @inline(__always)
+    private static func symbols(_ first: UInt8, _ second: UInt8, isSecret: Bool) -> UInt32? {
+        if isSecret {
+            guard let first = secretSymbol(of: first), let second = secretSymbol(of: second) else { return nil }
+            return first << 5 | second
+        }
+        guard first | second < 0x80 else { return nil }
+        let (high, low) = unsafe (symbolTable.utf8Start[Int(first)], symbolTable.utf8Start[Int(second)])
+        return high & low & 0x40 == 0 ? nil : UInt32(high & 31) << 5 | UInt32(low & 31)
+    }
+
+    private static func secretSymbol(of character: UInt8) -> UInt32? {
+        guard !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(character) else { return nil }
+        let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(character) ? character + 0x20 : character
+        for index in 0..<32 where unsafe alphabet.utf8Start[index] == lower { return UInt32(index) }
         return nil
     }
 
     /// The checksum of BIP-173 over the lower-case prefix and the symbols.
     private struct Checksum {
-        private var state: UInt32 = 1
+        /// What the ten bits that leave the state with two symbols add to it; for the long public key alone, because it takes
+        /// time to make, and a secret must not become an address.
+        private static let feedback = ContiguousArray(
+            (UInt32(0)..<1024).map { bits in
+                var checksum = Checksum(state: bits << 20)
+                checksum.update(0)
+                checksum.update(0)
+                return checksum.state
+            })
+
+        private var state: UInt32
+        private let feedback: ContiguousArray<UInt32>
+
+        private init(state: UInt32) {
+            self.state = state
+            feedback = []
+        }
 
         init(_ kind: Kind) {
+            state = 1
+            feedback = kind == .postQuantumPublic ? Self.feedback : []
             func lower(_ index: Int) -> UInt8 {
                 let byte = unsafe kind.prefix.utf8Start[index]
                 return (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 0x20 : byte
@@ -207,11 +246,20 @@ enum Bech32 {
         mutating func update(_ symbol: UInt8) {
             let top = state >> 25
             state = (state & 0x1ff_ffff) << 5 ^ UInt32(symbol)
-            if top & 1 != 0 { state ^= 0x3b6a_57b2 }
-            if top & 2 != 0 { state ^= 0x2650_8e6d }
-            if top & 4 != 0 { state ^= 0x1ea1_19fa }
-            if top & 8 != 0 { state ^= 0x3d42_33dd }
-            if top & 16 != 0 { state ^= 0x2a14_62b3 }
+            // Not branches, which no processor could predict.
+            state ^= (0 &- (top & 1)) & 0x3b6a_57b2 ^ (0 &- (top >> 1 & 1)) & 0x2650_8e6d
+            state ^= (0 &- (top >> 2 & 1)) & 0x1ea1_19fa ^ (0 &- (top >> 3 & 1)) & 0x3d42_33dd
+            state ^= (0 &- (top >> 4)) & 0x2a14_62b3
+        }
+
+        /// Takes two symbols, ten bits.
+        mutating func update(pair: UInt32) {
+            if feedback.isEmpty {
+                update(UInt8(pair >> 5))
+                update(UInt8(pair & 31))
+            } else {
+                state = (state & 0xf_ffff) << 10 ^ pair ^ feedback[Int(state >> 20)]
+            }
         }
 
         /// The six symbols that make the checksum valid, as a 30-bit number.
