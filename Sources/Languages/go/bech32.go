@@ -82,7 +82,7 @@ func readKey(text string, kind keyKind) ([]byte, error) {
 		return nil, refuse(MalformedKey, "the key's text has bits after its end")
 	}
 	if found == kindDeviceSecret2 {
-		return nil, refuse(UnsupportedSuite, "this is a "+string(found)+"1 key, of suite 2, which this package does not know")
+		return nil, refuse(UnsupportedSuite, "this is a "+string(found)+"1 key, of suite 2, which this package does not open")
 	}
 	key, bits, rest := make([]byte, 0, found.length()), 0, 0
 	for _, value := range values[:count] {
@@ -96,7 +96,7 @@ func readKey(text string, kind keyKind) ([]byte, error) {
 	return key, nil
 }
 
-// characters is the number of those that hold a key of so many bytes.
+// characters returns the number of Bech32 characters for a key of length bytes.
 func characters(length int) int { return (8*length + 4) / 5 }
 
 func writeKey(key []byte, kind keyKind) string {

@@ -21,7 +21,7 @@ const (
 	latticeLength = longKeyLength - keyLength
 )
 
-// The numbers in a key of ML-KEM are below it.
+// ML-KEM's modulus: every coefficient in a key is below it.
 const mlkemQ = 3329
 
 // Types of keys in a key id.
@@ -80,7 +80,7 @@ func NewDevicePublicKey(data []byte) (DevicePublicKey, error) {
 	return DevicePublicKey{publicKey{*(*[keyLength]byte)(data[start:]), keyID(kind, data)}, string(data[:start])}, nil
 }
 
-// isLattice tells whether the numbers of 12 bits before ML-KEM's last 32 bytes are reduced.
+// isLattice reports whether ML-KEM's 12-bit coefficients are reduced.
 func isLattice(data []byte) bool {
 	for at := 0; at+keyLength < len(data); at += 3 {
 		low, high := int(data[at])|int(data[at+1]&15)<<8, int(data[at+1])>>4|int(data[at+2])<<4

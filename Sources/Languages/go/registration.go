@@ -49,7 +49,7 @@ func (registration *Registration) Check() (foreign []string, err error) {
 		case record.Generation > held.Generation && record.Generation-held.Generation > generationStep:
 			return nil, refuse(GenerationTooHigh, "the generation is over 1,024 above the one held")
 		case suiteOf(held.PublicKey) > record.PublicKey.Suite():
-			return nil, refuse(SuiteDowngrade, "the device has a post-quantum key, and this is none")
+			return nil, refuse(SuiteDowngrade, "the device has a post-quantum key, and this one is not")
 		}
 	}
 	if record.PublicKey.Suite() != suiteNumber && !isSameKey {

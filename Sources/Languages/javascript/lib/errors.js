@@ -31,7 +31,7 @@ const TEXTS = {
     "user-mismatch": "the device belongs to another user",
     "generation-rollback": "the provider has a later key of this device",
     "generation-too-high": "the generation is too far above the one that the provider has",
-    "suite-downgrade": "the device has a post-quantum key, and this is none",
+    "suite-downgrade": "the device has a post-quantum key, and this one is not",
     "topic-mismatch": "the provider has the device for another app",
     "key-taken": "the provider has this key for another device",
     "malformed-reference": "a member of the reference is missing or breaks its rule",

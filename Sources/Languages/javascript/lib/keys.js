@@ -20,7 +20,7 @@ const UPPER_NUMBERS = new Map([...ALPHABET.toUpperCase()].map((character, number
 const ALL_KINDS = [...KINDS, ...SUITE_2.values()];
 const LENGTH = 32, LONG_LENGTH = 1216;
 const X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, RECOVERY = 0x04;
-/** The numbers in a key of ML-KEM are below it. */
+/** ML-KEM's modulus: every coefficient in a key is below it. */
 const MLKEM_Q = 3329;
 
 /** For each five bits that leave the checksum of BIP-173, what is added to it. */

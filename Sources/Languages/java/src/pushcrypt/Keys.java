@@ -62,7 +62,7 @@ final class Keys {
     }
 
     static final int X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, RECOVERY = 0x04, LENGTH = 32;
-    /** The length of a public key of suite 2, and the number that those in its half for ML-KEM do not reach. */
+    /** The length of a public key of suite 2, and ML-KEM's modulus, which its coefficients are below. */
     static final int LONG_LENGTH = 1216;
     private static final int MLKEM_Q = 3329;
     private static final String ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
@@ -100,7 +100,7 @@ final class Keys {
         for (int value : values) if (value < 0) throw new PushcryptException("malformed-key");
         if (polymod(of.prefix, values) != 1) throw new PushcryptException("wrong-checksum");
         if ((values[last] & (1 << 5 * (last + 1) - bitCount) - 1) != 0) throw new PushcryptException("malformed-key");
-        if (of == Kind.DEVICE_SECRET_2) throw new PushcryptException("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not know");
+        if (of == Kind.DEVICE_SECRET_2) throw new PushcryptException("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not open");
         byte[] key = new byte[of.length()];
         for (int index = 0, bits = 0, count = 0, at = 0; index <= last; index++) {
             bits = bits << 5 | values[index];

@@ -41,7 +41,7 @@ public final class PushcryptException extends Exception {
         Map.entry("user-mismatch", "the device belongs to another user"),
         Map.entry("generation-rollback", "the provider has a later key of this device"),
         Map.entry("generation-too-high", "the generation is too far above the one that the provider has"),
-        Map.entry("suite-downgrade", "the device has a post-quantum key, and this is none"),
+        Map.entry("suite-downgrade", "the device has a post-quantum key, and this one is not"),
         Map.entry("topic-mismatch", "the provider has the device for another app"),
         Map.entry("key-taken", "the provider has this key for another device"),
         Map.entry("malformed-reference", "a member of the reference is missing or breaks its rule"),

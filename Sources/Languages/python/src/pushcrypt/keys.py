@@ -20,7 +20,7 @@ KINDS = ("pcr", "pcs", "pcv", "pcr-secret-", "pcs-secret-", "pcv-secret-")
 #: Device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are.
 SUITE_2 = {"pcr": "pcrx", "pcr-secret-": "pcrx-secret-"}
 X25519, ED25519, XWING, RECOVERY = 0x01, 0x02, 0x03, 0x04
-#: The numbers in a key of ML-KEM are below it.
+#: ML-KEM's modulus: every coefficient in a key is below it.
 MLKEM_Q = 3329
 
 # The curve edwards25519: -x² + y² = 1 + dx²y² modulo P, and the order L of its large subgroup.
@@ -52,7 +52,7 @@ class _Key:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"a key is made from bytes, not {type(data).__name__}; parse() reads its text")
         if len(data) not in self.LENGTHS:
-            raise PushcryptError(Code.MALFORMED_KEY, f"a key has {LENGTH} bytes, not {len(data)}")
+            raise PushcryptError(Code.MALFORMED_KEY, f"a key has {' or '.join(map(str, self.LENGTHS))} bytes, not {len(data)}")
         self._bytes = bytes(data)
 
     @classmethod
@@ -257,7 +257,7 @@ def read_text(text: str, kind: str) -> bytes:
     if values[count - 1] & (1 << padding) - 1:
         raise PushcryptError(Code.MALFORMED_KEY, "the key's text has bits after its end")
     if of != kind and kind.endswith("-"):
-        raise PushcryptError(Code.UNSUPPORTED_SUITE, f"this is a {shown(of)}1 key, of suite 2, which this package does not know")
+        raise PushcryptError(Code.UNSUPPORTED_SUITE, f"this is a {shown(of)}1 key, of suite 2, which this package does not open")
     number = 0
     for value in values[:count]:
         number = number << 5 | value

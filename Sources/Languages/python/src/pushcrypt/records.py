@@ -248,7 +248,7 @@ def check_registration(
         if record.generation > generation + GENERATION_STEP:
             raise PushcryptError(Code.GENERATION_TOO_HIGH, f"the generation is over {GENERATION_STEP} above the one held")
         if held is not None and suite_of(str(held.public_key)) > record.public_key.suite:
-            raise PushcryptError(Code.SUITE_DOWNGRADE, "the device has a post-quantum key, and this is none")
+            raise PushcryptError(Code.SUITE_DOWNGRADE, "the device has a post-quantum key, and this one is not")
     if record.public_key.suite != SUITE and not is_same:
         raise PushcryptError(Code.UNSUPPORTED_SUITE, "the key is of suite 2, to which this package does not seal")
     if not replace and held is not None and None not in (held.topic, record.topic) and held.topic != record.topic:
