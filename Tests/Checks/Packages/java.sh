@@ -46,7 +46,7 @@ check() {
     run_readme
     javac -Xlint:all -Werror -cp "$root/$jar" -d "$root/tests" "$tests"/*.java
     rm -rf "$root"/deaf*
-    timeout 300 java -cp "$root/$jar:$root/tests" FilterTest "$pushcrypt" "$root" "${FILTER_COUNT:-3000}"
+    timeout 300 java -Xmx64m -cp "$root/$jar:$root/tests" FilterTest "$pushcrypt" "$root" "${FILTER_COUNT:-3000}"
 }
 
 "$1"

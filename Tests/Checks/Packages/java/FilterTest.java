@@ -46,6 +46,10 @@ final class FilterTest {
         }
     }
 
+    private static String reason(CompletableFuture<SealFilter.Answer> refused) {
+        return refused.handle((answer, error) -> error.getMessage()).join();
+    }
+
     private static String payload(int number) {
         return "{\"aps\":{\"alert\":\"" + (number % 50 == 7 ? "" : Integer.toString(number)) + "\"},\n\"big\":12345678901234567890}";
     }
@@ -149,15 +153,26 @@ final class FilterTest {
             require(garbage.toFile().setExecutable(true), "a program");
             useless.add(List.of(garbage.toString()));
         }
+        Path large = Path.of(arguments[1], "large"), endless = Path.of(arguments[1], "endless"), filling = Path.of(arguments[1], "filling");
+        Files.writeString(large, "{\"pushcrypt-client\":0,\"payload\":{\"a\":[" + "{},".repeat(1_390_000) + "{}]}}\n");
+        // An answer without an end, and one whose values are more than the heap of this test.
+        Files.writeString(endless, "#!/bin/sh\nexec tr '\\0' a </dev/zero\n");
+        Files.writeString(filling, "#!/bin/sh\nexec cat " + large + "\n");
+        for (Path program : List.of(endless, filling)) {
+            require(program.toFile().setExecutable(true), "a program");
+            useless.add(List.of(program.toString()));
+        }
         for (List<String> broken : useless) {
             try (SealFilter other = new SealFilter(broken, options, WINDOW)) {
                 List<CompletableFuture<SealFilter.Answer>> asked = new ArrayList<>();
                 for (int number = 0; number < 3; number++) asked.add(other.seal(payload(1), members(device, number)));
                 for (CompletableFuture<SealFilter.Answer> one : asked) require(code(one.orTimeout(60, TimeUnit.SECONDS)).equals("filter-ended"), broken + " does not answer");
+                if (broken.equals(List.of(endless.toString()))) require(reason(asked.get(0)).endsWith("its output is not that of pushcrypt"), "an answer without an end");
             }
         }
         deaf(arguments[1], members(device, 0));
         dependent(List.of(command), options, members(device, 0));
+        threadless(List.of(command), options, members(device, 0));
         outage(Path.of(arguments[1]), command, options, members(device, 0));
         try (SealFilter misused = new SealFilter(List.of(command), options, WINDOW)) {
             for (String payload : List.of("{\"aps\":{}},\"to\":{\"a\":1}", "[]", "{\"a\":\"\ud800\"}")) {
@@ -191,20 +206,71 @@ final class FilterTest {
         CompletableFuture<SealFilter.Answer> first = sealed(closed, members), second = sealed(closed, members);
         CompletableFuture.allOf(first.thenRun(closed::close), second.thenRun(closed::close)).get(60, TimeUnit.SECONDS);
         ExecutorService own = Executors.newSingleThreadExecutor(task -> new Thread(task, "own"));
-        SealFilter other = new SealFilter(command, options, 4, own);
+        CompletableFuture<Void> isAsked = new CompletableFuture<>();
+        SealFilter other = new SealFilter(command, options, 4, task -> own.execute(() -> {
+            isAsked.join();
+            task.run();
+        }));
         CompletableFuture<String> name = new CompletableFuture<>();
         sealed(other, members).thenRun(() -> {
             pause(300);
             name.complete(Thread.currentThread().getName());
         });
+        isAsked.complete(null);
         other.close();
         require("own".equals(name.getNow("")), "the executor that completes, for which closing waits");
         own.shutdown();
-        SealFilter failing = new SealFilter(command, options, 4, task -> {
-            throw new IllegalStateException("an executor that fails");
+        for (boolean isTaken : List.of(false, true)) {
+            for (Throwable thrown : List.of(new IllegalStateException("an executor that fails"), new OutOfMemoryError("unable to create native thread"))) {
+                AtomicInteger runs = new AtomicInteger();
+                SealFilter failing = new SealFilter(command, options, 4, task -> {
+                    if (isTaken) new Thread(task).start();
+                    if (thrown instanceof Error error) throw error;
+                    throw (RuntimeException) thrown;
+                });
+                for (int number = 0; number < 8; number++) sealed(failing, members).thenRun(runs::incrementAndGet).get(60, TimeUnit.SECONDS);
+                sealed(failing, members).thenRun(() -> {
+                    pause(300);
+                    runs.incrementAndGet();
+                });
+                closes(failing, thrown);
+                require(runs.get() == 9, "answers after " + thrown + ": " + runs);
+            }
+        }
+    }
+
+    /** Threads cannot be started: by the executor and the filter, which then completes the answers itself; and not for the command either. */
+    private static void threadless(List<String> command, List<String> options, Map<String, String> members) throws Exception {
+        AtomicBoolean isFull = new AtomicBoolean(true);
+        // A thread that has a value of this starts no other.
+        InheritableThreadLocal<Boolean> full = new InheritableThreadLocal<>() {
+            @Override
+            protected Boolean childValue(Boolean own) {
+                if (isFull.get()) throw new OutOfMemoryError("unable to create native thread");
+                return own;
+            }
+        };
+        SealFilter alone = new SealFilter(command, options, 4, task -> {
+            full.set(true);
+            throw new OutOfMemoryError("unable to create native thread");
         });
-        sealed(failing, members).get(60, TimeUnit.SECONDS);
-        failing.close();
+        for (int number = 0; number < 8; number++) sealed(alone, members).get(60, TimeUnit.SECONDS);
+        closes(alone, "an executor without threads");
+        full.set(true);
+        SealFilter later = new SealFilter(command, options, 4, Runnable::run);
+        require(code(sealed(later, members).orTimeout(60, TimeUnit.SECONDS)).equals("filter-ended"), "no threads for the command");
+        isFull.set(false);
+        require(code(sealed(later, members).orTimeout(60, TimeUnit.SECONDS)).equals("none"), "threads again");
+        closes(later, "a command without threads");
+        full.remove();
+    }
+
+    private static void closes(SealFilter filter, Object after) throws InterruptedException {
+        Thread closing = new Thread(filter::close);
+        closing.setDaemon(true);
+        closing.start();
+        closing.join(60_000);
+        require(!closing.isAlive(), "a filter that closes after " + after);
     }
 
     private static CompletableFuture<SealFilter.Answer> sealed(SealFilter filter, Map<String, String> members) {

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import pushcrypt.Payload.Members;
 
 /**
@@ -33,7 +34,7 @@ import pushcrypt.Payload.Members;
 public final class SealFilter implements AutoCloseable {
     /** The member of a line that the command returns with its answer. */
     private static final String NUMBER = "pushcrypt-client";
-    private static final int LONGEST_LINE = 1 << 20, MISUSE = 64, KEPT_ERRORS = 2000;
+    private static final int LONGEST_LINE = 1 << 20, LONGEST_ANSWER = 1 << 22, MISUSE = 64, KEPT_ERRORS = 2000;
     /** Digits that a long always holds. */
     private static final int LONGEST_NUMBER = 18;
     /** Ends in a row without an answer, while something waited, after which that gets an error. */
@@ -180,6 +181,20 @@ public final class SealFilter implements AutoCloseable {
 
     /** Starts the command, and gives it everything that is not answered, in order. The caller holds the lock. */
     private void start() {
+        try {
+            launch();
+        } catch (Error noThread) {
+            if (child != null) {
+                child.destroyForcibly();
+                lines.add(END);
+            }
+            child = null;
+            isPausing = false;
+            fail("it cannot be started: " + noThread, false);
+        }
+    }
+
+    private void launch() {
         Process started;
         try {
             started = new ProcessBuilder(command).start();
@@ -248,6 +263,7 @@ public final class SealFilter implements AutoCloseable {
             // A line without an end is not an answer: the process was killed while it wrote it.
             for (int one = output.read(); one >= 0; one = output.read()) {
                 if (one != '\n') {
+                    if (line.size() == LONGEST_ANSWER) throw new PushcryptException("malformed-line");
                     line.write(one);
                     continue;
                 }
@@ -260,7 +276,7 @@ public final class SealFilter implements AutoCloseable {
         } catch (PushcryptException malformed) {
             started.destroy();
             return "its output is not that of pushcrypt";
-        } catch (RuntimeException unexpected) {
+        } catch (RuntimeException | Error unexpected) {
             started.destroyForcibly();
             return "its output cannot be read: " + unexpected;
         }
@@ -287,7 +303,10 @@ public final class SealFilter implements AutoCloseable {
 
     /** Has the executor complete an answer, which is already counted, and may run the caller's code: `close` waits for it. */
     private void execute(Runnable completion) {
+        // An executor may fail after it has taken it, and run it later.
+        AtomicBoolean isRun = new AtomicBoolean();
         Runnable counted = () -> {
+            if (isRun.getAndSet(true)) return;
             // A pool may run one completion while another waits.
             Boolean isInner = isCompleting.get();
             isCompleting.set(true);
@@ -303,8 +322,12 @@ public final class SealFilter implements AutoCloseable {
         };
         try {
             executor.execute(counted);
-        } catch (RuntimeException refused) {
-            daemon("pushcrypt-answer", counted::run);
+        } catch (RuntimeException | Error refused) {
+            try {
+                daemon("pushcrypt-answer", counted::run);
+            } catch (Error noThread) {
+                counted.run();
+            }
         }
     }
 
