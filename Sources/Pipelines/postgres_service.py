@@ -7,8 +7,10 @@ usage: postgres_service.py init|serve|seal|rotate|recover --database URL --keys 
     serve     answers phones' records: POST /devices/ID; your proxy authenticates the session and sets the header x-user
     seal      seals what is in `events` into `pushes`, from which a sender takes them, until it is ended
     rotate    replaces the sender's key; phones follow by what the next messages announce
-    recover   replaces a stolen key with the help of the recovery key, on a machine that you trust; then copy the new key's file into each
-              server's --keys, and delete the old one there
+    recover   replaces a stolen key with the help of the recovery key, on a machine that you trust
+
+Servers share --keys; or, after rotate and recover, copy the new key's file into each server's, and delete the old one there. Until then
+`seal` ends with an error.
 
 The password of the database is in PGPASSWORD or ~/.pgpass, not in URL, which `ps` shows.
 
@@ -71,7 +73,7 @@ class Provider:
         return os.path.join(self.keys, str(public_key))
 
     def write_key(self, key):
-        """Stores a secret key under its public one, durably, before anything refers to it."""
+        """Stores a secret key under its public one, durably, before the commit of what refers to it."""
         with open(os.open(self.path(key.public_key), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
             file.write(key.secret_text() + "\n")
             file.flush()
@@ -86,36 +88,30 @@ class Provider:
 
     def init(self, recovery_key=None):
         key = SenderKey.generate()
-        self.write_key(key)
         with self.transaction() as connection:
             connection.execute(TABLES)
             connection.execute("INSERT INTO senders (topic, public_key) VALUES (%s, %s)", (self.topic, str(key.public_key)))
             for own in filter(None, (key.public_key, recovery_key)):
                 connection.execute("INSERT INTO own_keys VALUES (%s)", (str(own),))
+            self.write_key(key)
 
     def replace(self, statements, serial=0):
         """Replaces the sender's key. `statements` returns the lines that messages announce from then on; `serial` is that of a recovery.
 
         If the database goes away during the commit, check which key it names before you try again: the other file is useless.
         """
-        new, is_committing = SenderKey.generate(), False
-        self.write_key(new)
-        try:
-            with self.transaction() as connection:
-                # Waits for the batches that are being sealed with the old key.
-                old, lines, last = connection.execute(
-                    "SELECT public_key, statements, serial FROM senders WHERE topic = %s FOR UPDATE", (self.topic,)).fetchone()
-                text = statements(old, lines, last, new)
-                AnnouncedStatements.parse(text, new.public_key)
-                connection.execute("INSERT INTO own_keys VALUES (%s)", (str(new.public_key),))
-                connection.execute(
-                    "UPDATE senders SET public_key = %s, statements = %s, serial = greatest(serial, %s) WHERE topic = %s",
-                    (str(new.public_key), text, serial, self.topic))
-                is_committing = True
-        except BaseException:
-            if not is_committing:
-                os.unlink(self.path(new.public_key))
-            raise
+        new = SenderKey.generate()
+        with self.transaction() as connection:
+            # Waits for the batches that are being sealed with the old key.
+            old, lines, last = connection.execute(
+                "SELECT public_key, statements, serial FROM senders WHERE topic = %s FOR UPDATE", (self.topic,)).fetchone()
+            text = statements(old, lines, last, new)
+            AnnouncedStatements.parse(text, new.public_key)
+            connection.execute("INSERT INTO own_keys VALUES (%s)", (str(new.public_key),))
+            connection.execute(
+                "UPDATE senders SET public_key = %s, statements = %s, serial = greatest(serial, %s) WHERE topic = %s",
+                (str(new.public_key), text, serial, self.topic))
+            self.write_key(new)
         # A machine that only recovers does not have it.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path(old))
@@ -141,6 +137,9 @@ class Provider:
 
     def recover(self, recovery_key):
         """Replaces the sender's key by a recovery. Its serial is the time, so that a restored database uses none twice."""
+        with self.transaction() as connection:
+            if not connection.execute("SELECT 1 FROM own_keys WHERE public_key = %s", (str(recovery_key.public_key),)).fetchone():
+                raise SystemExit("no phone has this recovery key; it is not the one that init was given")
         serial = int(time.time())
 
         def statement(_old, _lines, last, new):
@@ -158,13 +157,13 @@ class Provider:
             record = DeviceRecord.parse(data)
             with self.transaction() as connection:
                 reply = self.take(connection, record, device, user)
+            if reply.foreign:
+                print(f"{device} names a key that this provider never had: {', '.join(reply.foreign)}", file=sys.stderr, flush=True)
         except PushcryptError as error:
             reply = Reply(refused=error.code)
         return reply.to_json()
 
     def take(self, connection, record, device, user):
-        if record.topic not in (None, self.topic):
-            raise PushcryptError(Code.TOPIC_MISMATCH, "the record is for another app")
         key = bytes(record.public_key)
         # Nobody else changes this device or gives its key to another meanwhile. In one order, so that nobody waits for each other.
         connection.execute(
@@ -181,15 +180,17 @@ class Provider:
         own_keys = [*recovery, *(parse_sender(text) for text in own if text.startswith("pcs"))]
         foreign = check_registration(
             record, held.get(device), user=user, elsewhere=held.get(elsewhere) if elsewhere else None, own_keys=own_keys)
+        if record.topic not in (None, self.topic):
+            raise PushcryptError(Code.TOPIC_MISMATCH, "the record is for another app")
         if elsewhere is not None:
             connection.execute("DELETE FROM devices WHERE device = %s AND public_key = %s", (elsewhere, key))
         connection.execute(
             """
             INSERT INTO devices (device, owner, public_key, generation, topic, sender) VALUES (%s, %s, %s, %s, %s, %s)
             ON CONFLICT (device) DO UPDATE SET public_key = EXCLUDED.public_key, generation = EXCLUDED.generation,
-                topic = coalesce(EXCLUDED.topic, devices.topic), sender = EXCLUDED.sender
+                topic = coalesce(devices.topic, EXCLUDED.topic), sender = EXCLUDED.sender
             """,
-            (device, user, key, record.generation, record.topic, record.sender and str(record.sender)))
+            (device, user, key, record.generation, self.topic, record.sender and str(record.sender)))
         return Reply(acknowledged=record.public_key, sender=parse_sender(sender), recovery=recovery, foreign=foreign)
 
     # Messages

@@ -140,12 +140,12 @@ def free_port():
         return one.getsockname()[1]
 
 
-def service(command, *options, keys="keys"):
-    return [sys.executable, SERVICE, command, "--database", URL, "--keys", os.path.join(FOLDER, keys), "--topic", APP, *options]
+def service(command, *options, keys="keys", url=URL):
+    return [sys.executable, SERVICE, command, "--database", url, "--keys", os.path.join(FOLDER, keys), "--topic", APP, *options]
 
 
 def call(command, *options, **others):
-    done = subprocess.run(service(command, *options, **others), capture_output=True, text=True)
+    done = subprocess.run(service(command, *options, **others), capture_output=True, text=True, timeout=60)
     if done.returncode != 0:
         raise Failure(f"{command}: {done.stderr[-1000:]}")
     return done.stdout.strip()
@@ -269,6 +269,33 @@ class Run:
             expect(f"a content-length of {length}", connection.getresponse().status, 400)
             connection.close()
 
+    def topics(self, phone):
+        """A record for another app is refused after all else that is wrong with it; one without a topic is for this app."""
+        other, device = self.phones[2], f"{phone.name}-topic"
+        elsewhere = DeviceRecord(public_key=DeviceKey.generate().public_key, topic=APP + ".other")
+        expect("another app, another's device", phone.ask(elsewhere.to_json(), user=other.user).refused, "user-mismatch")
+        expect("another app, an old record", phone.ask(elsewhere.to_json()).refused, "generation-rollback")
+        own = DeviceRecord(public_key=phone.keys[-1].public_key, topic=APP + ".other")
+        expect("another app, a key of the same user", phone.ask(own.to_json(), device=device).refused, "topic-mismatch")
+        silent = DeviceRecord(public_key=DeviceKey.generate().public_key)
+        expect("no topic", phone.ask(silent.to_json(), device=device).acknowledged, silent.public_key)
+        with psycopg.connect(URL) as connection:
+            rows = connection.execute("DELETE FROM devices WHERE device = %s RETURNING topic", (device,)).fetchall()
+            expect("the topic of a record without one", rows, [(APP,)])
+            expect("the row of the key", connection.execute("SELECT 1 FROM devices WHERE device = %s", (phone.name,)).fetchall(), [(1,)])
+
+    def foreign(self, phone):
+        """The operator is told of a phone that trusts somebody else, and of no other."""
+        device = f"{phone.name}-foreign"
+        record = DeviceRecord(public_key=DeviceKey.generate().public_key, sender=SenderKey.generate().public_key)
+        reply = phone.ask(record.to_json(), device=device)
+        expect("a foreign sender", (reply.acknowledged, [*reply.foreign]), (record.public_key, ["sender"]))
+        with open(os.path.join(FOLDER, "service.log")) as log:
+            told = [line for line in log if "never had" in line]
+        expect("what the operator reads", told, [f"{device} names a key that this provider never had: sender\n"])
+        with psycopg.connect(URL) as connection:
+            connection.execute("DELETE FROM devices WHERE device = %s", (device,))
+
     def post_quantum(self, phone):
         """A key to which this server cannot seal is refused, unless another server has stored it."""
         key = DevicePublicKey(bytes(1184) + bytes(DeviceKey.generate().public_key))
@@ -284,10 +311,13 @@ class Run:
 def test():
     database = Database()
     recovery = RecoveryKey.generate()
-    for name, text in (("recovery.pub", str(recovery.public_key)), ("recovery.key", recovery.secret_text())):
+    keys = (("recovery.pub", str(recovery.public_key)), ("recovery.key", recovery.secret_text()), ("other.key", RecoveryKey.generate().secret_text()))
+    for name, text in keys:
         with open(os.path.join(FOLDER, name), "w") as file:
             file.write(text)
-    os.mkdir(os.path.join(FOLDER, "keys"))
+    for folder in ("keys", "empty", "plain"):
+        os.mkdir(os.path.join(FOLDER, folder))
+    without_recovery()
     call("init", "--recovery-key-file", os.path.join(FOLDER, "recovery.pub"))
     run = Run(database)
     run.fill()
@@ -307,6 +337,8 @@ def phases(run, processes, database):
     count("registrations a second", round(10 * PHONES / (time.monotonic() - start)), "postgres")
     each(run.phones[::7], run.attacks)
     run.post_quantum(run.phones[0])
+    run.topics(run.phones[0])
+    run.foreign(run.phones[0])
     crowd(run)
 
     threads = [threading.Thread(target=run.deliver, daemon=True)]
@@ -402,19 +434,42 @@ def recover(run):
     return new
 
 
+def without_recovery():
+    """A provider without a recovery key recovers nothing."""
+    with psycopg.connect(URL, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE plain")
+    plain = {"keys": "plain", "url": URL.replace("dbname=postgres", "dbname=plain")}
+    call("init", **plain)
+    fails("a recovery without a key", "no phone has this recovery key", "recover", "--recovery-key-file", os.path.join(FOLDER, "recovery.key"), **plain)
+    fails("another init", "already exists", "init", **plain)
+
+
 def refused(run):
-    """What fails leaves no key."""
-    folder, name = os.path.join(FOLDER, "keys"), str(current(run).public_key)
-    before = sorted(os.listdir(folder))
-    os.rename(os.path.join(folder, name), os.path.join(FOLDER, "away"))
-    expect("a rotation without the key", attempt("rotate"), False)
-    os.rename(os.path.join(FOLDER, "away"), os.path.join(folder, name))
+    """What fails changes nothing, and leaves no key."""
+    recovery = ("--recovery-key-file", os.path.join(FOLDER, "recovery.key"))
+    fails("a rotation without the key", "FileNotFoundError", "rotate", keys="empty")
+    fails("a sealer without the key", "FileNotFoundError", "seal", keys="empty")
+    fails("another recovery key", "no phone has this recovery key", "recover", "--recovery-key-file", os.path.join(FOLDER, "other.key"))
     serial = run.again(lambda connection: connection.execute("SELECT serial FROM senders").fetchone()[0])
     expect("a serial of the clock", abs(serial - time.time()) < 3600, True)
     run.again(lambda connection: connection.execute("UPDATE senders SET serial = serial + 100000"))
-    expect("a recovery with a clock that is wrong", attempt("recover", "--recovery-key-file", os.path.join(FOLDER, "recovery.key")), False)
+    fails("a recovery with a clock that is wrong", "the clock is not above it", "recover", *recovery)
     run.again(lambda connection: connection.execute("UPDATE senders SET serial = %s", (serial,)))
-    expect("the key", (str(current(run).public_key), sorted(os.listdir(folder))), (name, before))
+
+
+def fails(what, reason, command, *options, keys="keys", url=URL):
+    def state():
+        with psycopg.connect(url) as connection:
+            tables = [connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in ("senders", "own_keys")]
+        return tables, sorted(os.listdir(os.path.join(FOLDER, keys)))
+
+    before, found = state(), ""
+    try:
+        call(command, *options, keys=keys, url=url)
+    except Failure as failure:
+        found = str(failure)
+    expect(f"{what}: {found or 'done'}", reason in found, True)
+    expect(f"{what}: keys", state(), before)
 
 
 def attempt(command, *options):
