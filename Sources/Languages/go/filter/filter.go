@@ -361,6 +361,9 @@ func (filter *Filter) read(stdout io.Reader) error {
 	reader := bufio.NewReaderSize(stdout, 1<<16)
 	for {
 		line, err := readLine(reader)
+		if err == bufio.ErrBufferFull {
+			return errors.New("an answer has no end; the command has to be pushcrypt seal --batch")
+		}
 		if err != nil {
 			return nil
 		}

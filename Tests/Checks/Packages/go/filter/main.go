@@ -187,6 +187,7 @@ func neverStarts() {
 		{"nowhere", []string{command[0], "seal", "--batch", "--sender-key-file", "/nowhere", "--topic", "a"}},
 		{"/nowhere", []string{"/nowhere", "--batch"}}, {"ended", []string{"true", "--batch"}}, {"exit status 1", []string{"cat", "--batch"}},
 		{"belongs to no message", []string{"sh", "-c", "echo '{}'; sleep 1", "--batch"}},
+		{"has no end", []string{"sh", "-c", `exec tr '\0' a </dev/zero`, "--batch"}},
 		{"belongs to no message", []string{"sh", "-c", `echo '{"pushcrypt-number":0}'; sleep 1`, "--batch"}},
 		{"belongs to no message", []string{"sh", "-c", `echo '{"pushcrypt-number":0,"payload":7}'; sleep 1`, "--batch"}},
 		{"belongs to no message", []string{"sh", "-c", `echo '{"pushcrypt-number":0,"error":{}}'; sleep 1`, "--batch"}},
