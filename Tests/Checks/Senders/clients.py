@@ -28,7 +28,9 @@ class Answer:
 
 
 def trust(folder):
-    return ssl.create_default_context(cafile=os.path.join(folder, "authority.pem"))
+    context = ssl.create_default_context(cafile=os.path.join(folder, "authority.pem"))
+    context.set_alpn_protocols(["h2"])  # nghttpd closes without it
+    return context
 
 
 def read(folder, name):
