@@ -214,6 +214,37 @@ struct SignerProgramTests {
         #expect(try openAfter(second, last, trusted: next).contains(#""body":"after""#))
     }
 
+    @Test("A signer's rotation goes to a store's devices, until they report the new key")
+    func rotationWithAStore() throws {
+        let signer = try PythonSigner(in: directory)
+        defer { signer.stop() }
+        let (key, now) = (directory.file("old.key"), Console.standard.timestamp)
+        let old = try SenderPublicKey(text: try #require(run(["keygen", "sender", "-o", key], input: "").lines.first))
+        let rotation = try run(
+            [
+                "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + signer.path, "-o",
+                directory.file("st"),
+            ],
+            input: "")
+        #expect(rotation.exit == 0)
+        let store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
+        for (id, pinned) in [("behind", old), ("ahead", try sender)] {
+            let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: now, pinnedSender: pinned)
+            try store.addDevice(record, id: id, at: now)
+        }
+        let lengths = try ["behind", "ahead"].map { id in
+            let sealed = try run(
+                [
+                    "--store", directory.file("P"), "seal", "--to", id, "--topic", "com.example.app", "--signer",
+                    "unix:" + signer.path, "--statement", directory.file("st"),
+                ], input: #"{"aps":{"alert":"\#(String(repeating: "x", count: 300))"}}"#)
+            #expect(sealed.exit == 0, "\(sealed.messages)")
+            return sealed.lines.joined().utf8.count
+        }
+        // A statement needs the next bucket.
+        #expect(lengths[0] > lengths[1] + 181)
+    }
+
     @Test("Nothing is printed when a signer refuses, or when the rotations before lead elsewhere")
     func refusedRotation() throws {
         let signer = try PythonSigner(in: directory, "--fault", "refuse")

@@ -61,18 +61,24 @@ package struct AnnouncedStatements: Sendable {
     ///   - rotation: The rotation, by the key to which the last line leads.
     ///   - old: That key.
     ///   - announcement: Older rotations stay for this long after their issue, a recovery permanently.
-    /// - Returns: The text and its number of lines, which may be more than a message carries.
     package func text(
         adding rotation: RotationStatement, replacing old: SenderPublicKey, announcedFor announcement: Interval,
         at now: Timestamp
-    ) -> (text: String, count: Int) {
-        let recoveries = all.prefix { $0.isRecovery }
-        let kept = all.reversed().prefix { !$0.isRecovery && now <= $0.issuedAt.adding(announcement) }.count
+    ) -> String {
+        let (recoveries, kept) = kept(announcedFor: announcement, at: now)
         let rotations = zip(all, keys).suffix(kept) + [(rotation, old)]
         // What the recovery leads to now.
         let first = rotations.first?.1 ?? old
-        let lines = recoveries.map { Self.line($0, first) } + rotations.map { Self.line($0, $1) }
-        return (lines.joined(), lines.count)
+        let lines = all.prefix(recoveries).map { Self.line($0, first) } + rotations.map { Self.line($0, $1) }
+        return lines.joined()
+    }
+
+    /// Returns how many recoveries and rotations stay beside a new rotation.
+    package func kept(announcedFor announcement: Interval, at now: Timestamp) -> (recoveries: Int, rotations: Int) {
+        (
+            all.prefix { $0.isRecovery }.count,
+            all.reversed().prefix { !$0.isRecovery && now <= $0.issuedAt.adding(announcement) }.count
+        )
     }
 
     /// The time of issue of the last one.

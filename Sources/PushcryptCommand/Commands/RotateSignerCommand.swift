@@ -59,13 +59,18 @@ struct RotateSignerCommand: CommandBody {
                 "the last rotation was issued at \(announced.issuedAt), after what the clock shows: \(now)",
                 hint: "set the clock; phones would refuse the statement, or stop trusting the old key too early")
         }
+        let announcement = announceFor.map { Interval.seconds(UInt64($0)) } ?? SQLiteKeyStore.standardAnnouncement
+        // Before anything is signed.
+        try checkRoom(beside: announced, announcedFor: announcement, at: now)
         let unsigned = try withRecovery { () throws(RotationError) in
             try UnsignedRotation(
                 from: old.publicKey, to: new.publicKey, at: now,
                 overlap: overlap.map { .seconds(UInt64($0)) } ?? RotationStatement.standardOverlap)
         }
         let statement = try withSigner { () throws(SigningError) in try unsigned.signed(by: old, and: new) }
-        let text = try text(adding: statement, replacing: old.publicKey, to: announced, at: now)
+        let text =
+            announced?.text(adding: statement, replacing: old.publicKey, announcedFor: announcement, at: now)
+            ?? AnnouncedStatements.line(statement, old.publicKey)
         try console.deliver(text, to: output)
         console.hint(
             "key \(unsigned.newKey.id) replaces \(unsigned.oldKey.id), which verifies until \(statement.overlapEnd): seal with the new one and --statement, then destroy the old one"
@@ -81,21 +86,16 @@ struct RotateSignerCommand: CommandBody {
         return try console.readSenderKey(from: file)
     }
 
-    /// What messages of the new key announce.
-    private func text(
-        adding statement: RotationStatement, replacing old: SenderPublicKey, to announced: AnnouncedStatements?,
-        at now: Timestamp
-    ) throws(CommandFailure) -> String {
-        let announcement = announceFor.map { .seconds(UInt64($0)) } ?? SQLiteKeyStore.standardAnnouncement
-        let new = announced?.text(adding: statement, replacing: old, announcedFor: announcement, at: now)
-        guard let (text, count) = new else { return AnnouncedStatements.line(statement, old) }
-        guard count <= RotationStatement.maximumPerMessage else {
-            throw CommandFailure(
-                KeyStoreError(
-                    .tooManyAnnouncements,
-                    "\(count - 1) rotations and recoveries are being announced, the most a message can carry: wait until the oldest rotation's announcement ends, or shorten it with --announce and lose the devices that missed it"
-                ))
-        }
-        return text
+    private func checkRoom(
+        beside announced: AnnouncedStatements?, announcedFor announcement: Interval, at now: Timestamp
+    ) throws(CommandFailure) {
+        guard let (recoveries, rotations) = announced?.kept(announcedFor: announcement, at: now),
+            recoveries + rotations >= RotationStatement.maximumPerMessage
+        else { return }
+        throw CommandFailure(
+            KeyStoreError(
+                .tooManyAnnouncements,
+                "\(recoveries + rotations) rotations and recoveries are being announced, the most a message can carry: wait until the oldest rotation's announcement ends, or shorten it with --announce and lose the devices that missed it"
+            ))
     }
 }

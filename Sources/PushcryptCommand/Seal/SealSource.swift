@@ -31,8 +31,7 @@ struct SenderArguments: Sendable {
             "--sender-key-file", excludes: ["--signer", "--store", "--from", "--passphrase-file"],
             hint: "a key file is used without a store")
         arguments.option(
-            "--statement", excludes: ["--store", "--from", "--passphrase-file"],
-            hint: "messages carry what the store announces")
+            "--statement", excludes: ["--from"], hint: "messages carry what the store announces")
     }
 
     /// Reads `--statement`.
@@ -86,11 +85,13 @@ enum SealSource: Sendable {
         } else if let external = sender.signer {
             let socket = try external.connect(threads: arguments.batch.jobs ?? sender.defaultJobs, console)
             let signer = try withSigner { () throws(SigningError) in try EnvelopeSigner.connect(to: socket) }
+            let announced = try sender.announced(by: signer, console)
             // A container with a signer has no store, unless the command line names one.
             self =
                 arguments.store.path == nil
-                ? .key(signer, announcing: try sender.announced(by: signer, console))
-                : .store(try console.open(arguments.store, isBrief: isBrief), .signer(signer))
+                ? .key(signer, announcing: announced)
+                : .store(
+                    try console.open(arguments.store, isBrief: isBrief), .signer(signer, announcing: announced))
         } else {
             guard sender.statements == nil else {
                 throw .usage(

@@ -14,7 +14,7 @@ final class SealingKeys {
         var defaultTopic: Topic?
         var placeholder = PlaceholderChoice()
         fileprivate var chain: AnnouncementChain?
-        /// What messages announce without a store.
+        /// What messages announce for a key outside a store; nil for what the store announces.
         private let announced: AnnouncedStatements?
 
         init(_ signer: EnvelopeSigner, announcing announced: AnnouncedStatements? = nil) {
@@ -24,7 +24,9 @@ final class SealingKeys {
 
         /// Returns the statements for a device that last reported `pinned` as its sender's key.
         func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
-            announced?.accepted(at: now) ?? chain?.statements(endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
+            if pinned == signer.publicKey { return [] }
+            return announced?.accepted(at: now) ?? chain?.statements(
+                endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
         }
     }
 
@@ -33,7 +35,7 @@ final class SealingKeys {
         /// The store's key of this name, or the default one.
         case named(String?)
         /// A key outside the store.
-        case signer(EnvelopeSigner)
+        case signer(EnvelopeSigner, announcing: AnnouncedStatements?)
     }
 
     /// A device to seal for.
@@ -203,7 +205,7 @@ extension SealRequest.Recipient {
 extension SealingKeys.Sender {
     fileprivate init(_ store: SQLiteKeyStore, _ choice: SealingKeys.SenderChoice) throws(KeyStoreError) {
         switch choice {
-        case .signer(let signer): self.init(signer)
+        case .signer(let signer, let announced): self.init(signer, announcing: announced)
         case .named(let name):
             let stored = try store.senderKey(named: name)
             self.init(EnvelopeSigner(stored.key))
