@@ -247,7 +247,7 @@ package struct AnnouncementChain: Sendable {
         let replaced = statements.map { statement in rows.first { $0.statement == statement }?.oldKey }
         // A recovery stands before the key that the next one replaces.
         let first = replaced.lazy.compactMap(\.self).first ?? sender
-        return zip(statements, replaced).map { AnnouncedStatements.line($0, $1 ?? first) }.joined()
+        return zip(statements, replaced).map { AnnouncedStatements.line($0, beginningWith: $1 ?? first) }.joined()
     }
 }
 

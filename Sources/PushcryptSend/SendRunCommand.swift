@@ -109,7 +109,7 @@ struct SendRunCommand: CommandBody {
             throw .usage(
                 "APNs refuses every message with \(answer.text): \(answer.advice)",
                 hint:
-                    "stopped after \(SetupEvidence.enough) such answers in a row\(answer.concernsDevice ? ", each for another device token" : ""); no message is known to have been accepted",
+                    "stopped after \(SetupEvidence.enough) such answers in a row\(answer.concernsDevice ? ", each for a different device token" : ""); no message is known to have been accepted",
                 "nothing is lost: correct it, and send again the lines with this answer, those with \"retry\":true, and those without an answer, which were not read",
                 "if only the first device tokens are wrong, remove their devices, and send the rest")
         // The clock, a proxy, or a file that is not there yet may be the reason.

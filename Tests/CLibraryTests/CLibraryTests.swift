@@ -37,7 +37,7 @@ import Testing
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
         let statement = try RotationStatement(from: old, to: sender, at: at)
-        let text = AnnouncedStatements.line(statement, old.publicKey)
+        let text = AnnouncedStatements.line(statement, beginningWith: old.publicKey)
         var (push, length) = (Self.untouched, -1)
         func seal(_ statements: String, by key: SenderKey, at now: UInt64 = Self.now) -> CInt {
             unsafe statements.withCString { statements in

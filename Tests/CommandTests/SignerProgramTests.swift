@@ -180,7 +180,7 @@ struct SignerProgramTests {
         ).lines.joined()
     }
 
-    @Test("A key in a service hands over to one in a file and takes over again, and phones follow")
+    @Test("A key in a service is replaced by one in a file, and that by another in a service; phones follow")
     func rotation() throws {
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }
@@ -203,8 +203,9 @@ struct SignerProgramTests {
         defer { other.stop() }
         let back = try run(
             [
-                "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + other.path, "--statement",
-                first,
+                "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + other.path,
+                "--new-signer-key", "\(try SenderKey(seed: ContiguousArray<UInt8>(1...32).span).publicKey)",
+                "--statement", first,
             ], input: "")
         #expect(back.exit == 0 && back.lines.count == 2)
         #expect(try back.lines.first.map { $0 + "\n" } == String(contentsOfFile: first, encoding: .utf8))
@@ -222,10 +223,9 @@ struct SignerProgramTests {
         let old = try SenderPublicKey(text: try #require(run(["keygen", "sender", "-o", key], input: "").lines.first))
         let rotation = try run(
             [
-                "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + signer.path, "-o",
-                directory.file("st"),
-            ],
-            input: "")
+                "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + signer.path,
+                "--new-signer-key", "\(try sender)", "-o", directory.file("st"),
+            ], input: "")
         #expect(rotation.exit == 0)
         let store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
         for (id, pinned) in [("behind", old), ("ahead", try sender)] {
@@ -255,11 +255,19 @@ struct SignerProgramTests {
         let refused = try run(words + ["--new-sender-key-file", key], input: "")
         #expect(refused.exit == 1 && refused.lines.isEmpty && refused.messages.contains("error: signer-refused: "))
         #expect(try run(words, input: "").exit == 64)
+        let timeout = try run(
+            ["rotate", "signer", "--sender-key-file", key, "--new-sender-key-file", key, "--signer-timeout", "1s"],
+            input: "")
+        #expect(timeout.exit == 64 && timeout.messages.contains("--signer-timeout goes with"))
+        // A false signer would get the phones.
+        let unchecked = try run(
+            ["rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + signer.path], input: "")
+        #expect(unchecked.exit == 64 && unchecked.lines.isEmpty && unchecked.messages.contains("--new-signer-key"))
         let same = try run(["rotate", "signer", "--sender-key-file", key, "--new-sender-key-file", key], input: "")
         #expect(same.exit == 65 && same.messages.contains("error: superseded-new-key: "))
         let foreign = AnnouncedStatements.line(
             try RotationStatement(from: SenderKey(), to: SenderKey(), at: Console.standard.timestamp),
-            SenderKey().publicKey)
+            beginningWith: SenderKey().publicKey)
         let file = try directory.write(foreign, to: "statements")
         let elsewhere = try run(words + ["--new-sender-key-file", key, "--statement", file], input: "")
         #expect(
@@ -277,7 +285,7 @@ struct SignerProgramTests {
                     try RotationStatement(
                         from: keys[place], to: keys[place + 1],
                         at: Timestamp(milliseconds: UInt64(Double(now.milliseconds) - age * 86_400_000))),
-                    keys[place].publicKey)
+                    beginningWith: keys[place].publicKey)
             }
             let file = try directory.write(lines.joined(), to: "statements")
             return try run(
@@ -289,10 +297,18 @@ struct SignerProgramTests {
         #expect(try rotate([50, 40, 30]).lines.count == 4)
         #expect(try rotate([70, 50, 30]).lines.count == 3)
         #expect(try rotate([50, 40, 30], "--announce", "35d").lines.count == 2)
+        let line = AnnouncedStatements.line(
+            try RotationStatement(from: keys[0], to: keys[1], at: now), beginningWith: keys[0].publicKey)
         let full = try rotate([50, 40, 30, 20])
         #expect(full.exit == 64 && full.lines.isEmpty && full.messages.contains("error: too-many-announcements: "))
+        let back = try run(
+            [
+                "rotate", "signer", "--statement", directory.write(line, to: "one"), "--sender-key-file", files[1],
+                "--new-sender-key-file", files[0],
+            ], input: "")
+        #expect(back.exit == 65 && back.lines.isEmpty && back.messages.contains("error: superseded-new-key: "))
         let late = try rotate([50, -1])
-        #expect(late.exit == 64 && late.lines.isEmpty && late.messages.contains("after what the clock shows"))
+        #expect(late.exit == 64 && late.lines.isEmpty && late.messages.contains("but the clock shows"))
     }
 }
 

@@ -202,11 +202,25 @@ import Testing
         let statement = try signed(keys[1], serial: 1).statement
         let opened = try opened(by: keys[1], announcing: [statement], trust: trust)
         #expect(opened.statements == [statement] && opened.sender == keys[1].publicKey)
-        // The stolen key does not open the message that ends it.
-        let error = #expect(throws: OpenError.self) {
-            try self.opened(by: keys[0], announcing: [statement], trust: trust)
-        }
-        #expect(error?.code == .authenticationFailed)
+        // A thief could leave the recovery out; in a message of it, it changes nothing.
+        let stolen = try self.opened(by: keys[0], announcing: [statement], trust: trust)
+        #expect(stolen.statements.isEmpty && stolen.sender == keys[0].publicKey)
+    }
+
+    @Test func aPhoneEnrolledAfterTheRecoveryOpensWhatCarriesIt() throws {
+        let recovery = try signed(keys[0], serial: 1).statement
+        let rotations = try [(0, 1), (1, 2)].map { try RotationStatement(from: keys[$0], to: keys[$1], at: now) }
+        let opened = try opened(
+            by: keys[2], announcing: [recovery] + rotations, trust: trust(pinned: keys[1].publicKey))
+        #expect(opened.statements == [rotations[1]] && opened.sender == keys[2].publicKey)
+        // A rotation that is announced no longer is missing.
+        let later = try self.opened(
+            by: keys[2], announcing: [recovery, rotations[1]], trust: trust(pinned: keys[1].publicKey))
+        #expect(later.statements == [rotations[1]])
+        // The recovery takes effect where the chain does not lead on from what is pinned.
+        let behind = try self.opened(
+            by: keys[2], announcing: [recovery] + rotations, trust: trust(pinned: SenderKey().publicKey))
+        #expect(behind.statements == [recovery] + rotations)
     }
 
     @Test func theAppIsToldOfAContradictingRecovery() throws {

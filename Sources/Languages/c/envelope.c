@@ -84,21 +84,27 @@ static refusal open_inner(
     size_t statement_count;
     const bool readable = count_statements(&statement_count, inner[CONTENT_AT], payload, end - BODY_AT);
     if (statement_count > 0) payload = statements + STATEMENT * statement_count;
-    struct trust after = *receiver->trust;
+    struct trust after;
     struct followed followed;
-    trust_follow(&after, &followed, statements, statement_count, receiver->context, now);
     const uint8_t *candidates[2 * MOST_KEYS], *sender = NULL;
-    size_t count = trust_candidates(candidates, &after, inner, now);
+    size_t count;
     bool is_recovered = false;
-    for (size_t index = 0; index < followed.count; index++) is_recovered = is_recovered || followed.accepted[index][0] == RECOVERS;
-    if (!is_recovered) count += trust_candidates(candidates + count, receiver->trust, inner, now);
+    // Once more without recoveries, if nobody signed: they would revoke the key of a phone that was enrolled since.
+    do {
+        after = *receiver->trust;
+        trust_follow(&after, &followed, statements, statement_count, !is_recovered, receiver->context, now);
+        count = trust_candidates(candidates, &after, inner, now);
+        is_recovered = false;
+        for (size_t index = 0; index < followed.count; index++) is_recovered = is_recovered || followed.accepted[index][0] == RECOVERS;
+        if (!is_recovered) count += trust_candidates(candidates + count, receiver->trust, inner, now);
+        for (size_t index = 0; index < count && sender == NULL; index++) {
+            uint8_t data[LONGEST_SIGNED];
+            const size_t signed_length = signed_data(data, envelope, device->public, candidates[index], receiver->context, inner, bucket);
+            if (verifies(candidates[index], inner + SIGNATURE_AT, data, signed_length)) sender = candidates[index];
+        }
+    } while (sender == NULL && is_recovered);
     if (count == 0 && followed.recovery_conflict) return "recovery-conflict";
     if (count == 0 && followed.rotation_conflict) return "rotation-conflict";
-    for (size_t index = 0; index < count && sender == NULL; index++) {
-        uint8_t data[LONGEST_SIGNED];
-        const size_t signed_length = signed_data(data, envelope, device->public, candidates[index], receiver->context, inner, bucket);
-        if (verifies(candidates[index], inner + SIGNATURE_AT, data, signed_length)) sender = candidates[index];
-    }
     if (sender == NULL || !sodium_is_zero(inner + end, bucket - end)) return "authentication-failed";
 
     // Step 6.

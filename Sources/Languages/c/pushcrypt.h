@@ -91,7 +91,8 @@ struct followed {
 refusal trust_add(struct trust *trust, const struct sender *sender);
 size_t trust_candidates(const uint8_t *candidates[MOST_KEYS], const struct trust *trust, const uint8_t id[KEY_ID], uint64_t now);
 void trust_follow(
-    struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, const char *context, uint64_t now);
+    struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, bool with_recoveries, const char *context,
+    uint64_t now);
 refusal trust_evaluate(
     struct trust *trust, bool *changed, refusal *conflict, const uint8_t *statement, size_t length, const char *context, uint64_t now);
 bool verifies(const uint8_t key[KEY], const uint8_t *signature, const uint8_t *data, size_t length);

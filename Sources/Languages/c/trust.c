@@ -223,12 +223,14 @@ static struct outcome recover(struct sender *sender, const struct trust *trust, 
 
 // Evaluates statements in order, at most 4; ignores one that fails.
 void trust_follow(
-    struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, const char *context, uint64_t now) {
+    struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, bool with_recoveries, const char *context,
+    uint64_t now) {
     *followed = (struct followed){.count = 0};
     for (size_t index = 0; index < count && index < MOST_STATEMENTS; index++) {
         bool changed;
         refusal conflict;
         const uint8_t *statement = statements + STATEMENT * index;
+        if (statement[0] == RECOVERS && !with_recoveries) continue;
         const refusal refused = trust_evaluate(trust, &changed, &conflict, statement, STATEMENT, context, now);
         const refusal told = is_conflict(refused) ? refused : conflict;
         followed->rotation_conflict = followed->rotation_conflict || (told != NULL && strcmp(told, "rotation-conflict") == 0);

@@ -112,31 +112,37 @@ func (receiver Receiver) open(envelope *Envelope, now uint64) (*Opened, error) {
 		return nil, errNotAuthentic()
 	}
 	statements, payload := split(inner[contentOffset], inner[bodyOffset:end])
-	after, accepted, told := receiver.Trust.follow(statements, receiver.Topic, now)
-	candidates, recovered := after.candidates(inner[:4], now), false
-	for _, statement := range accepted {
-		recovered = recovered || statement[0] == versionRecovery
-	}
-	if !recovered {
-		candidates = append(candidates, receiver.Trust.candidates(inner[:4], now)...)
+	hash := sha256.Sum256(inner[contentOffset:])
+	var sender *SenderPublicKey
+	var candidates []SenderPublicKey
+	var accepted [][]byte
+	var told []Code
+	for read, again := statements, true; again; read = withoutRecoveries(read) {
+		var after *Trust
+		after, accepted, told = receiver.Trust.follow(read, receiver.Topic, now)
+		candidates = after.candidates(inner[:4], now)
+		recovered := len(withoutRecoveries(accepted)) < len(accepted)
+		if !recovered {
+			candidates = append(candidates, receiver.Trust.candidates(inner[:4], now)...)
+		}
+		for index := range candidates {
+			message := signedMessage(header, enc, key.public.publicKey, candidates[index].publicKey, receiver.Topic, hash)
+			if candidates[index].verifies(inner[4:68], message) {
+				sender = &candidates[index]
+				break
+			}
+		}
+		// Again without recoveries: they would revoke the key of a phone that was enrolled since.
+		again = sender == nil && recovered
 	}
 	if len(candidates) == 0 && len(told) > 0 {
 		return nil, refuse(told[0], "a key that the phone trusts signed two different statements; see Docs/KeyRotation.md")
-	}
-	hash, verified := sha256.Sum256(inner[contentOffset:]), false
-	var sender SenderPublicKey
-	for _, candidate := range candidates {
-		message := signedMessage(header, enc, key.public.publicKey, candidate.publicKey, receiver.Topic, hash)
-		if candidate.verifies(inner[4:68], message) {
-			sender, verified = candidate, true
-			break
-		}
 	}
 	var padding byte
 	for _, value := range inner[end:] {
 		padding |= value
 	}
-	if !verified || padding != 0 {
+	if sender == nil || padding != 0 {
 		return nil, errNotAuthentic()
 	}
 
@@ -160,7 +166,7 @@ func (receiver Receiver) open(envelope *Envelope, now uint64) (*Opened, error) {
 		return nil, err
 	}
 	return &Opened{
-		payload, *(*MessageID)(inner[69:85]), timeOf(sentAt), time.Duration(timeToLive) * time.Second, sender, key.public, accepted, told,
+		payload, *(*MessageID)(inner[69:85]), timeOf(sentAt), time.Duration(timeToLive) * time.Second, *sender, key.public, accepted, told,
 	}, nil
 }
 
@@ -178,6 +184,15 @@ func split(contentType byte, body []byte) (statements [][]byte, payload []byte) 
 		statements, body = append(statements, body[:statementLength]), body[statementLength:]
 	}
 	return statements, body
+}
+
+func withoutRecoveries(statements [][]byte) (rotations [][]byte) {
+	for _, statement := range statements {
+		if statement[0] != versionRecovery {
+			rotations = append(rotations, statement)
+		}
+	}
+	return rotations
 }
 
 // checkedPayload parses a payload by [J-1] to [J-7].

@@ -60,8 +60,7 @@ struct EnvelopeOpener {
         let type = InnerPlaintext.ContentType(rawValue: inner[InnerPlaintext.contentType])
 
         let statements = type == .rotationAndPayload ? StatementBlock(body) : nil
-        let evaluation = statements.map { evaluate($0) }
-        let sender = try verifiedSender(inner, envelope, evaluation)
+        let (sender, evaluation) = try verifiedSender(inner, envelope, statements?.statements ?? [])
         guard Sodium.isAllZero(padding) else { throw Self.failure }
 
         guard let type else {
@@ -89,35 +88,39 @@ struct EnvelopeOpener {
         }
         return Message(
             sender: sender, messageID: messageID, sentAt: sentAt, timeToLive: timeToLive, payload: payload,
-            statements: evaluation?.accepted ?? [], conflicts: evaluation?.conflicts ?? [],
-            trust: evaluation?.trust ?? trust)
+            statements: evaluation.accepted, conflicts: evaluation.conflicts, trust: evaluation.trust)
     }
 
-    /// Returns the trusted key that signed: trusted after all statements of the message or, unless one of them was a
-    /// recovery, before them.
+    /// Returns the trusted key that signed, and the effect of the statements. (O-5.2)
     ///
-    /// A recovery ends the trust in the stolen key, which must not open the message that carries it.
+    /// The key is trusted after all statements of the message or, unless one of them was a recovery, before them. If none
+    /// is, recoveries have no effect: they would revoke the key of a phone that was enrolled since.
     private func verifiedSender(
-        _ inner: Span<UInt8>, _ envelope: Envelope, _ evaluation: Evaluation?
-    ) throws(OpenError) -> SenderPublicKey {
+        _ inner: Span<UInt8>, _ envelope: Envelope, _ statements: [RotationStatement]
+    ) throws(OpenError) -> (SenderPublicKey, Evaluation) {
         let id = KeyID(value: inner.bigEndian(at: InnerPlaintext.senderKeyID.lowerBound))
-        var candidates = trust.candidates(for: id, at: now)
-        if let evaluation {
+        let before = trust.candidates(for: id, at: now)
+        let evaluation = evaluate(statements)
+        var candidates = before
+        if !statements.isEmpty {
             let after = evaluation.trust.candidates(for: id, at: now)
-            candidates = evaluation.hasRecovery ? after : candidates + after.filter { !candidates.contains($0) }
+            candidates = evaluation.hasRecovery ? after : before + after.filter { !before.contains($0) }
         }
         let hash = contentHash(of: inner)
         let recipient = deviceKey.publicKey.transcript
         for candidate in candidates where isSigned(inner, hash, to: recipient, by: candidate, envelope) {
-            return candidate
+            return (candidate, evaluation)
         }
-        if candidates.isEmpty, evaluation?.conflicts.contains(.recoveryConflict) == true {
+        if evaluation.hasRecovery {
+            return try verifiedSender(inner, envelope, statements.filter { !$0.isRecovery })
+        }
+        if candidates.isEmpty, evaluation.conflicts.contains(.recoveryConflict) {
             throw OpenError(
                 .recoveryConflict,
                 "the recovery key has signed two statements with one serial: treat it as stolen, and replace it in an app release"
             )
         }
-        if candidates.isEmpty, evaluation?.conflicts.contains(.conflict) == true {
+        if candidates.isEmpty, evaluation.conflicts.contains(.conflict) {
             throw OpenError(
                 .rotationConflict,
                 "a superseded sender key has signed another rotation: treat that key as stolen, and have the app pin the right one"
@@ -153,9 +156,9 @@ struct EnvelopeOpener {
     }
 
     /// Applies the statements in order to a copy of the trust; statements that are not acceptable are ignored.
-    private func evaluate(_ block: StatementBlock) -> Evaluation {
+    private func evaluate(_ statements: [RotationStatement]) -> Evaluation {
         var evaluation = Evaluation(trust: trust)
-        for statement in block.statements {
+        for statement in statements {
             let outcome = evaluation.trust.evaluate(statement, for: topic, at: now)
             if let change = try? outcome.change.get(), change != .unchanged { evaluation.accepted.append(statement) }
             if let conflict = outcome.conflict { evaluation.conflicts.insert(conflict.code) }

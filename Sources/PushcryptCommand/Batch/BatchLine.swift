@@ -151,7 +151,7 @@ package struct LineFailure: Error {
         }
     }
 
-    /// The failure that would end a command for a single device, as that of a line.
+    /// Creates a line's failure from one that would end the command for a single device.
     init(_ failure: CommandFailure) {
         guard let cause = failure.cause as? any CodedError else { preconditionFailure("a line's failure has a code") }
         self.init(cause)

@@ -100,7 +100,7 @@ struct DeviceAddCommand: CommandBody {
             registration.topic = topic
         }
         let store = try console.open(store)
-        if wantsReply { try RegistrationReplies(of: store).check(registration) }
+        if wantsReply { try RegistrationReplies(of: store).check(registration, of: id) }
         let outcome: RegistrationOutcome
         do throws(KeyStoreError) {
             outcome = try store.addDevice(
@@ -119,10 +119,10 @@ struct DeviceAddCommand: CommandBody {
         let members = foreign.add(id, registration)
         console.warn(of: foreign)
         if wantsReply {
-            // Read now: a key that was replaced before the device was stored must not be told.
+            // Read now: a key that was replaced before the device was stored must not be sent.
             let replies = try RegistrationReplies(of: store)
-            try replies.check(registration)
-            try console.write(line: replies.reply(to: registration, foreign: members).json)
+            try replies.check(registration, of: id)
+            try console.write(line: replies.reply(to: registration, of: id, foreign: members).json)
         }
         if isJSON {
             var json = JSONWriter()

@@ -120,7 +120,7 @@ struct RecoverSignCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let key = try console.withKey(from: keyFile) { (text) throws(KeyError) in try RecoveryKey(text: text) }
         let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
-        let request = try withRecovery { () throws(RotationError) in try RecoveryRequest(json: bytes) }
+        let request = try withRotationErrors { () throws(RotationError) in try RecoveryRequest(json: bytes) }
         let clock = console.now() / 1000
         // A serial far ahead would leave none for a later recovery.
         let highest = max(clock, UInt64(serial ?? 0)) + 86_400
@@ -135,7 +135,7 @@ struct RecoverSignCommand: CommandBody {
                 hint: "prepare it again on the server, with the same --serial-above")
         }
         console.hint("app \(request.topic), serial \(request.serial), new key \(request.newKey)")
-        let signed = try withRecovery { () throws(RotationError) in try request.signed(by: key) }
+        let signed = try withRotationErrors { () throws(RotationError) in try request.signed(by: key) }
         try console.deliver(String(decoding: signed.json, as: UTF8.self) + "\n", to: output)
         return .done
     }

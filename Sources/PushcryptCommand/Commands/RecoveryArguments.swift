@@ -113,7 +113,7 @@ struct RecoveryArguments: Sendable {
             throw .usage("\(Self.ofPrepare.joined(separator: ", ")) go with --recover prepare")
         }
         let bytes = try console.read(file ?? "-", limit: DeviceInput.maximumRecord)
-        let signed = try withRecovery { () throws(RotationError) in try SignedRecovery(json: bytes) }
+        let signed = try withRotationErrors { () throws(RotationError) in try SignedRecovery(json: bytes) }
         let recovery = try withStoreErrors { () throws(KeyStoreError) in
             try store.finishRecovery(signed, named: name, clock: clock, at: console.timestamp) { old in
                 console.hint(

@@ -21,18 +21,18 @@ extension Arguments {
         ).map { .seconds(UInt64($0)) }
     }
 
-    /// `--overlap`, in seconds.
-    mutating func overlap() -> Int? {
+    /// `--overlap`.
+    mutating func overlap() -> Interval {
         seconds(
             "--overlap", "TIME", 0...Int(RotationStatement.maximumOverlap.seconds),
-            help: "how long devices accept messages of the old key; default 31d")
+            help: "how long devices accept messages of the old key; default 31d"
+        ).map { .seconds(UInt64($0)) } ?? RotationStatement.standardOverlap
     }
 
-    /// `--announce`, in seconds.
-    mutating func announcement() -> Int? {
-        seconds(
-            "--announce", "TIME", 86_400...400 * 86_400,
-            help: "how long messages carry the statement; default 60d")
+    /// `--announce`.
+    mutating func announcement(help: String) -> Interval {
+        seconds("--announce", "TIME", 86_400...400 * 86_400, help: help).map { .seconds(UInt64($0)) }
+            ?? SQLiteKeyStore.standardAnnouncement
     }
 }
 
@@ -209,9 +209,8 @@ struct RotateSenderCommand: CommandBody {
     }
 
     private let name: String?
-    /// Times are in seconds.
-    private let overlap: Int?
-    private let announceFor: Int?
+    private let overlap: Interval
+    private let announcement: Interval
     private let force: Bool
     private let minimumAge: Interval?
     private let recovery: RecoveryArguments
@@ -222,7 +221,7 @@ struct RotateSenderCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         name = arguments.keyName(of: .senderKey)
         overlap = arguments.overlap()
-        announceFor = arguments.announcement()
+        announcement = arguments.announcement(help: "how long messages carry the statement; default 60d")
         force = arguments.flag(
             "--force", help: "rotate even if four statements are announced already, or replace the output file")
         minimumAge = arguments.minimumAge()
@@ -243,11 +242,9 @@ struct RotateSenderCommand: CommandBody {
             return .done
         case nil: try recovery.refuseStatement()
         }
-        let announce = announceFor.map { Interval.seconds(UInt64($0)) } ?? SQLiteKeyStore.standardAnnouncement
-        let overlap = overlap.map { .seconds(UInt64($0)) } ?? RotationStatement.standardOverlap
         let rotation = try withStoreErrors { () throws(KeyStoreError) in
             try store.rotateSenderKey(
-                named: name, ifOlderThan: minimumAge, overlap: overlap, announceFor: announce, force: force,
+                named: name, ifOlderThan: minimumAge, overlap: overlap, announceFor: announcement, force: force,
                 clock: clock.assurance(console), at: console.timestamp
             ) { old, end in
                 console.hint(
@@ -262,7 +259,7 @@ struct RotateSenderCommand: CommandBody {
         }
         // Before the output, which may fail: a caller who sees only the failure would rotate once more.
         console.hint(
-            "key \(rotation.statement.keyID) is destroyed; messages announce \(rotation.record.keyID) for \(durationText(Int(clamping: announce.seconds))), and devices follow automatically"
+            "key \(rotation.statement.keyID) is destroyed; messages announce \(rotation.record.keyID) for \(durationText(Int(clamping: announcement.seconds))), and devices follow automatically"
         )
         try console.write((isJSON ? announcementText(rotation.record, store) : "\(rotation.record.publicKey)") + "\n")
         return .done

@@ -15,7 +15,7 @@ func addDevices(
 
 /// Registers the devices of a batch, on its only thread: the lines of one device are taken in order.
 ///
-/// The lines of one read share a transaction, and are answered once it is on the disk.
+/// Up to 4,096 lines of one read share a transaction, and are answered once it is on the disk.
 private final class RegistrationWorker: LineWorker {
     /// The more lines share a transaction, the fewer pages each writes.
     static let readLength = 1 << 19
@@ -25,7 +25,7 @@ private final class RegistrationWorker: LineWorker {
 
     private var store: SQLiteKeyStore
     private let console: Console
-    /// Later ones are only in the replies: phones must not fill a log that nobody reads.
+    /// Whether a foreign key was warned of. Later ones are only in the replies, so that phones cannot fill a log.
     private var hasWarned = false
 
     init(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) {
@@ -62,7 +62,7 @@ private final class RegistrationWorker: LineWorker {
             let refusals = try withStoreErrors { () throws(KeyStoreError) in
                 try store.addDevices(devices.map { ($0.id, $0.registration, $0.owner) }, at: console.timestamp)
             }
-            // Read now: a key that was replaced before the devices were stored must not be told.
+            // Read now: a key that was replaced before the devices were stored must not be sent.
             let replies = try RegistrationReplies(of: store)
             var foreign = try ForeignSenders(of: store)
             for (index, refusal) in zip(due, refusals) {
@@ -117,7 +117,7 @@ private struct RegistrationLine {
     mutating func check(_ replies: RegistrationReplies) {
         guard let registration else { return }
         do throws(CommandFailure) {
-            try replies.check(registration.registration)
+            try replies.check(registration.registration, of: registration.id)
         } catch {
             fail(LineFailure(error))
         }
@@ -133,8 +133,12 @@ private struct RegistrationLine {
             reply = refusal.refusal.map { RegistrationReply(.refused($0)) }
         } else {
             let members = foreign.add(device.id, device.registration)
-            reply = replies.reply(to: device.registration, foreign: members)
-            registration = nil
+            do throws(CommandFailure) {
+                reply = try replies.reply(to: device.registration, of: device.id, foreign: members)
+                registration = nil
+            } catch {
+                fail(LineFailure(error))
+            }
         }
     }
 

@@ -7,8 +7,10 @@ struct RegistrationReplies {
     /// The keys that sign, and their recovery keys; none in a store for devices alone, whose signing key is elsewhere.
     private let senders: [(record: SenderKeyRecord, recoveryKeys: [RecoveryPublicKey])]
     private let suites: [UInt8]
+    private let store: SQLiteKeyStore
 
     init(of store: SQLiteKeyStore) throws(CommandFailure) {
+        self.store = store
         (senders, suites) = try withStoreErrors { () throws(KeyStoreError) in
             var senders: [(SenderKeyRecord, [RecoveryPublicKey])] = []
             for record in try store.senderKeys() {
@@ -19,23 +21,32 @@ struct RegistrationReplies {
     }
 
     /// Refuses a phone that trusts no key and would be told none: it could open nothing.
-    func check(_ registration: DeviceRegistration) throws(CommandFailure) {
-        let found = senders(for: registration.topic)
+    func check(_ registration: DeviceRegistration, of id: String) throws(CommandFailure) {
+        let topic = try topic(registration, id)
+        let found = senders(for: topic)
         guard registration.pinnedSender == nil, found.count != 1 else { return }
-        let app = registration.topic.map { " for \($0)" } ?? ""
+        let app = topic.map { " for \($0)" } ?? ""
         throw CommandFailure(
             found.isEmpty
                 ? KeyStoreError(.unknownName, "the store has no sender key\(senders.isEmpty ? "" : app)")
-                : KeyStoreError(.ambiguousName, "the store has several sender keys\(app), and none is the default"))
+                : KeyStoreError(.ambiguousName, "the store has several sender keys\(app): make one the default"))
     }
 
     /// The reply to a registration that is stored.
-    func reply(to registration: DeviceRegistration, foreign: [RegistrationReply.ForeignMember]) -> RegistrationReply {
-        let found = senders(for: registration.topic)
+    func reply(
+        to registration: DeviceRegistration, of id: String, foreign: [RegistrationReply.ForeignMember]
+    ) throws(CommandFailure) -> RegistrationReply {
+        let found = senders(for: try topic(registration, id))
         let sender = found.count == 1 ? found.first : nil
         return RegistrationReply(
             .acknowledged(registration.publicKey), sender: sender?.record.publicKey,
             recoveryKeys: sender?.recoveryKeys ?? [], foreign: foreign, suites: suites)
+    }
+
+    /// The phone's app: a registration may leave out what the store knows.
+    private func topic(_ registration: DeviceRegistration, _ id: String) throws(CommandFailure) -> Topic? {
+        guard registration.topic == nil, senders.count > 1 else { return registration.topic }
+        return try withStoreErrors { () throws(KeyStoreError) in try store.device(id: id)?.topic }
     }
 
     /// The default key, if it may sign for the app; otherwise those that are bound to it.

@@ -303,7 +303,7 @@ extension Explanation {
             summary: "a message cannot carry another rotation",
             cause: "Four are being announced, each for 60 days by default; a recovery counts as one, and never ends.",
             fix:
-                "Wait for the first to end; rotate at most every 15 days, or 20 after a recovery. --force ends it early: devices that missed it need the key from the app."
+                "Wait for the first to end; rotate every 15 days at most, 20 after a recovery. 'rotate sender --force' or 'rotate signer --announce' ends it early: devices that missed it need the key from the app."
         ),
         Explanation(
             KeyStoreError.Code.rotationRefused, .store,

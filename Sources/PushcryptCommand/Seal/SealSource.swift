@@ -7,6 +7,8 @@ struct SenderArguments: Sendable {
     let name: String?
     let keyFile: String?
     let signer: SignerArguments?
+    /// In milliseconds.
+    let signerTimeout: Int?
     let statements: String?
 
     init(_ arguments: inout Arguments) {
@@ -14,13 +16,13 @@ struct SenderArguments: Sendable {
         keyFile = arguments.value(
             "--sender-key-file", "FILE", .secret,
             help: "the sender key, instead of a store's: a file, fd:N or -")
-        let timeout = arguments.signerTimeout()
         signer = SignerArguments(
-            &arguments, timeout: timeout,
+            &arguments,
             help: "the program at unix:PATH signs (Docs/SignerProtocol.md); with --store, devices come from the store")
+        signerTimeout = arguments.signerTimeout()
         statements = arguments.value(
             "--statement", "FILE", .input,
-            help: "announce the rotations in FILE, from 'export sender --statements', with a key file or a signer")
+            help: "announce the rotations in FILE, from 'export sender --statements' or 'rotate signer'")
         arguments.option("--signer-timeout", needs: "--signer", hint: "add --signer unix:PATH")
         arguments.atMostOne(of: "--signer", "--from")
     }
@@ -30,8 +32,6 @@ struct SenderArguments: Sendable {
         arguments.option(
             "--sender-key-file", excludes: ["--signer", "--store", "--from", "--passphrase-file"],
             hint: "a key file is used without a store")
-        arguments.option(
-            "--statement", excludes: ["--from"], hint: "messages carry what the store announces")
     }
 
     /// Reads `--statement`.
@@ -39,27 +39,11 @@ struct SenderArguments: Sendable {
         by signer: EnvelopeSigner, _ console: Console
     ) throws(CommandFailure) -> AnnouncedStatements? {
         guard let statements else { return nil }
-        return try console.readStatements(statements, endingAt: signer.publicKey)
+        return try console.readStatements(from: statements, endingAt: signer.publicKey)
     }
 
     /// The default number of threads that seal: more than there are processors if they wait for a signer.
     var defaultJobs: Int { signer == nil ? Processors.count : max(4, Processors.count) }
-}
-
-extension Console {
-    /// Reads a file of announced rotations.
-    func readStatements(
-        _ file: String, endingAt sender: SenderPublicKey
-    ) throws(CommandFailure) -> AnnouncedStatements {
-        let text = String(decoding: try read(file, limit: 4096), as: UTF8.self)
-        do throws(RotationError) {
-            return try AnnouncedStatements(text: text, endingAt: sender)
-        } catch {
-            throw .usage(
-                "\(quoted(file)): \(error.code): \(error)",
-                hint: "'export sender --statements' or 'rotate signer' writes it, for the key that signs")
-        }
-    }
 }
 
 extension Arguments {
@@ -83,8 +67,9 @@ enum SealSource: Sendable {
             let signer = EnvelopeSigner(try console.readSenderKey(from: file))
             self = .key(signer, announcing: try sender.announced(by: signer, console))
         } else if let external = sender.signer {
-            let socket = try external.connect(threads: arguments.batch.jobs ?? sender.defaultJobs, console)
-            let signer = try withSigner { () throws(SigningError) in try EnvelopeSigner.connect(to: socket) }
+            let socket = try external.connect(
+                threads: arguments.batch.jobs ?? sender.defaultJobs, timeout: sender.signerTimeout, console)
+            let signer = try withSigningErrors { () throws(SigningError) in try EnvelopeSigner.connect(to: socket) }
             let announced = try sender.announced(by: signer, console)
             // A container with a signer has no store, unless the command line names one.
             self =

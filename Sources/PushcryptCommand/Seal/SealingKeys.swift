@@ -24,9 +24,8 @@ final class SealingKeys {
 
         /// Returns the statements for a device that last reported `pinned` as its sender's key.
         func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
-            if pinned == signer.publicKey { return [] }
-            return announced?.accepted(at: now) ?? chain?.statements(
-                endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
+            announced?.accepted(at: now, pinned: pinned)
+                ?? chain?.statements(endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
         }
     }
 

@@ -8,30 +8,42 @@ struct SignerArguments: Sendable {
     private let option: String
     private let address: String
     private let key: String?
-    /// In milliseconds.
-    private let timeout: Int?
 
-    /// Nil if the option was not given.
-    ///
-    /// - Parameters:
-    ///   - option: The option's name; that of its key begins with it.
-    ///   - timeout: The value of `--signer-timeout`.
-    init?(_ arguments: inout Arguments, _ option: String = "--signer", timeout: Int?, help: String) {
+    /// `--signer`, for messages of a key that receivers trust already.
+    init?(_ arguments: inout Arguments, help: String) {
+        self.init(
+            &arguments, "--signer", help: help,
+            keyHelp: "the public key (pcs1…) that the signer must have; otherwise a warning shows its key")
+    }
+
+    /// `--new-signer`, for a key that receivers will trust; its key must be given.
+    init?(newIn arguments: inout Arguments, help: String) {
+        self.init(
+            &arguments, "--new-signer", isKeyRequired: true, help: help,
+            keyHelp: "the public key (pcs1…) that the new signer must have")
+    }
+
+    private init?(
+        _ arguments: inout Arguments, _ option: String, isKeyRequired: Bool = false, help: String, keyHelp: String
+    ) {
         let address = arguments.value(option, "ADDRESS", help: help)
-        key = arguments.value(
-            option + "-key", "KEY",
-            help: "the public key (pcs1…) that the signer must have; otherwise a warning shows its key")
+        key = arguments.value(option + "-key", "KEY", help: keyHelp)
         arguments.option(option + "-key", needs: option, hint: "add \(option) unix:PATH")
+        if isKeyRequired {
+            arguments.option(
+                option, needs: option + "-key", hint: "phones will trust that key: ask the key service for it")
+        }
         guard let address else { return nil }
         self.option = option
         self.address = address
-        self.timeout = timeout
     }
 
     /// Connects to the signer, and compares its key with the expected one.
     ///
-    /// - Parameter threads: The number of threads that will request signatures at once.
-    func connect(threads: Int, _ console: Console) throws(CommandFailure) -> SocketSigner {
+    /// - Parameters:
+    ///   - threads: The number of threads that will request signatures at once.
+    ///   - timeout: The value of `--signer-timeout`.
+    func connect(threads: Int, timeout: Int?, _ console: Console) throws(CommandFailure) -> SocketSigner {
         guard address.hasPrefix(Self.scheme), address != Self.scheme else {
             throw .usage("\(option) cannot be \(quoted(address))", hint: "write for example unix:/run/signer.sock")
         }
@@ -41,7 +53,7 @@ struct SignerArguments: Sendable {
         } catch {
             throw CommandFailure(error, inOption: option + "-key")
         }
-        let signer = try withSigner { () throws(SigningError) in
+        let signer = try withSigningErrors { () throws(SigningError) in
             try SocketSigner(
                 path: String(address.dropFirst(Self.scheme.count)), threads: threads,
                 timeout: timeout ?? SocketSigner.standardTimeout)
@@ -60,18 +72,8 @@ struct SignerArguments: Sendable {
         guard key == expected else {
             throw .usage(
                 "the signer has another key than \(option)-key: \(key)",
-                hint:
-                    "no phone that trusts \(expected) would open what it signs; check that the socket is the right one")
+                hint: "check that the socket is the right one")
         }
-    }
-}
-
-/// Turns errors of signers into failures of a command.
-func withSigner<R>(_ body: () throws(SigningError) -> R) throws(CommandFailure) -> R {
-    do throws(SigningError) {
-        return try body()
-    } catch {
-        throw CommandFailure(error)
     }
 }
 

@@ -125,6 +125,20 @@ extension Console {
         try withKey(from: source) { (text) throws(KeyError) in try DeviceKey(text: text) }
     }
 
+    /// Reads a file of announced rotations.
+    func readStatements(
+        from source: String, endingAt sender: SenderPublicKey
+    ) throws(CommandFailure) -> AnnouncedStatements {
+        let text = String(decoding: try read(source, limit: 4096), as: UTF8.self)
+        do throws(RotationError) {
+            return try AnnouncedStatements(text: text, endingAt: sender)
+        } catch {
+            throw .usage(
+                "\(quoted(source)): \(error.code): \(error)",
+                hint: "'export sender --statements' or 'rotate signer' writes it, for the key that signs")
+        }
+    }
+
     /// Reads a key; `isShared` if only its public half is needed.
     func withKey<R>(
         from source: String, isShared: Bool = false, _ body: (Span<UInt8>) throws(KeyError) -> R

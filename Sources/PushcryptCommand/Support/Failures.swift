@@ -88,9 +88,18 @@ extension Console {
     var timestamp: Timestamp { Timestamp(milliseconds: now()) }
 }
 
-/// Turns errors of recovery statements into failures of a command.
-func withRecovery<R>(_ body: () throws(RotationError) -> R) throws(CommandFailure) -> R {
+/// Turns errors of rotations and recoveries into failures of a command.
+func withRotationErrors<R>(_ body: () throws(RotationError) -> R) throws(CommandFailure) -> R {
     do throws(RotationError) {
+        return try body()
+    } catch {
+        throw CommandFailure(error)
+    }
+}
+
+/// Turns errors of signers into failures of a command.
+func withSigningErrors<R>(_ body: () throws(SigningError) -> R) throws(CommandFailure) -> R {
+    do throws(SigningError) {
         return try body()
     } catch {
         throw CommandFailure(error)

@@ -1,4 +1,4 @@
-/// How often something took how long, for Prometheus.
+/// A histogram of durations, for Prometheus.
 package struct DurationHistogram: Equatable, Sendable {
     /// The upper bounds of the buckets in milliseconds: those of Prometheus' own libraries.
     private static let bounds: [UInt64] = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
@@ -9,7 +9,7 @@ package struct DurationHistogram: Equatable, Sendable {
 
     package init() {}
 
-    /// Adds a duration in nanoseconds, which several things took.
+    /// Adds a duration in nanoseconds, `count` times.
     package mutating func add(_ duration: UInt64, times count: Int = 1) {
         guard count > 0 else { return }
         if counts.isEmpty { counts = Array(repeating: 0, count: Self.bounds.count + 1) }

@@ -188,8 +188,8 @@ import VectorKit
         let taken = try provider.add([Self.line("y", record, user: "ben")]).answers[0]
         #expect(taken.code == "key-taken" && taken.reply != nil)
         try provider.run("device", "remove", "x")
-        let anew = taken.text.dropLast() + #","record":\#(record)}"#
-        #expect(try provider.add([String(anew)]).answers.map(\.code) == [nil])
+        let retried = taken.text.dropLast() + #","record":\#(record)}"#
+        #expect(try provider.add([String(retried)]).answers.map(\.code) == [nil])
     }
 
     @Test("Without a sender's key a phone that trusts none is refused, since it could open nothing")
@@ -226,9 +226,11 @@ import VectorKit
             let made = try provider.run("keygen", "sender", "--name", topic, "--topic", topic)
             return made.output.trimmingCharacters(in: .newlines)
         }
+        let device = DeviceKey().publicKey
         func record(_ topic: String) throws -> String {
             let registration = DeviceRegistration(
-                publicKey: DeviceKey().publicKey, topic: try Topic(topic), generation: 1, createdAt: nil)
+                publicKey: topic == "com.example.b" ? device : DeviceKey().publicKey, topic: try Topic(topic),
+                generation: 1, createdAt: nil)
             return Self.line("of-" + topic, String(decoding: registration.json, as: UTF8.self))
         }
         let bound = try key("com.example.a")
@@ -239,6 +241,9 @@ import VectorKit
         #expect(answers[0].reply?.contains(bound) == true && answers[1].reply?.contains(other) == true)
         #expect(answers[2].reply == nil && answers[2].text.contains("no sender key for com.example.c"))
         #expect(try provider.store().deviceCount() == 2)
+        // A bare key, of a device whose app the store knows.
+        let bare = try provider.add([Self.line("of-com.example.b", "\"\(device)\"")]).answers[0]
+        #expect(bare.reply?.contains(other) == true, "\(bare.text)")
     }
 
     @Test("An operator is warned once, whatever phones say")

@@ -63,15 +63,20 @@ function openText(text, context, devices, trust, now) {
     const end = BODY + inner.readUInt16BE(97);
     if (end > inner.length) throw new PushcryptError("authentication-failed");
     const [statements, payload] = split(inner[CONTENT], inner.subarray(BODY, end));
-    const after = trust.copy();
-    const { accepted, told } = after.follow(statements ?? [], context, now);
-    const candidates = after.candidates(inner.subarray(0, 4), now);
-    const isRecovered = accepted.some((statement) => statement[0] === RECOVERS);
-    if (!isRecovered) candidates.push(...trust.candidates(inner.subarray(0, 4), now));
-    if (candidates.length === 0 && told.length > 0) throw new PushcryptError(told[0]);
     const contentHash = sha256(inner.subarray(CONTENT));
-    const sender = candidates.find((sender) =>
-        verifies(sender, inner.subarray(4, 68), signed(header, enc, device.publicKey, sender, context, contentHash)));
+    let read = statements ?? [], accepted, told, candidates, sender, isRecovered;
+    do {
+        const after = trust.copy();
+        ({ accepted, told } = after.follow(read, context, now));
+        candidates = after.candidates(inner.subarray(0, 4), now);
+        isRecovered = accepted.some((statement) => statement[0] === RECOVERS);
+        if (!isRecovered) candidates.push(...trust.candidates(inner.subarray(0, 4), now));
+        sender = candidates.find((sender) =>
+            verifies(sender, inner.subarray(4, 68), signed(header, enc, device.publicKey, sender, context, contentHash)));
+        // Again without recoveries: they would revoke the key of a phone that was enrolled since.
+        read = read.filter((statement) => statement[0] !== RECOVERS);
+    } while (sender === undefined && isRecovered);
+    if (candidates.length === 0 && told.length > 0) throw new PushcryptError(told[0]);
     if (sender === undefined || inner.subarray(end).some((byte) => byte !== 0)) throw new PushcryptError("authentication-failed");
 
     // Step 6.

@@ -15,7 +15,7 @@ struct RotationTarget: FuzzTarget {
     func run(_ input: Bytes) {
         var choices = Choices(input)
         let start = choices.byte()
-        var trust = withRecovery(trust(start), start)
+        var trust = withRotationErrors(trust(start), start)
         var model = RotationModel(trust)
         if start & 0x80 != 0 { return take(choices.rest(), nil, into: &trust, &model) }
         for _ in 0..<3 where !choices.isEmpty {
@@ -49,7 +49,7 @@ struct RotationTarget: FuzzTarget {
     }
 
     /// Recovery keys for the first sender, or for all, which have perhaps had a recovery.
-    private func withRecovery(_ trust: SenderTrust, _ choice: UInt8) -> SenderTrust {
+    private func withRotationErrors(_ trust: SenderTrust, _ choice: UInt8) -> SenderTrust {
         guard choice & 4 != 0 else { return trust }
         let keys = choice & 8 != 0 ? recoveries : [recoveries[0]]
         var fields = Fields(old: senders[0], new: senders[6])

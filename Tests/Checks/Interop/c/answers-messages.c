@@ -117,7 +117,7 @@ static refusal answer_open(char **words, bool whole_push) {
     write_public(opened.sender, SENDER_PUBLIC);
     putchar(' ');
     struct followed again;
-    trust_follow(&trust, &again, opened.followed.accepted[0], opened.followed.count, words[0], now);
+    trust_follow(&trust, &again, opened.followed.accepted[0], opened.followed.count, true, words[0], now);
     if (again.count != opened.followed.count) broken("the statements are not accepted again");
     write_trust(&trust);
     const bool rotation = opened.followed.rotation_conflict, recovery = opened.followed.recovery_conflict;

@@ -27,7 +27,7 @@ from .envelope import (
     signed_bytes,
     to_text,
 )
-from .rotation import CLOCK_TOLERANCE
+from .rotation import CLOCK_TOLERANCE, Recovery, Statement
 from .trust import Evaluation, Trust, evaluate_all
 
 
@@ -77,8 +77,7 @@ def open_text(text: str, receiver: Receiver, now: int) -> Opened:
     secret = select_device_key(envelope, receiver, now)
     inner = decrypt(envelope, secret, receiver.topic)
     recipient = keys.device_public_key(secret)
-    evaluation = evaluate_statements(inner, receiver, now)
-    sender = authenticate(envelope, inner, recipient, receiver, evaluation, now)
+    sender, evaluation = authenticate(envelope, inner, recipient, receiver, now)
     message = read_message(inner)
     check_freshness(message, now)
     return read_body(message, sender, recipient, evaluation)
@@ -124,38 +123,43 @@ def decrypt(envelope: bytes, secret: bytes, topic: str) -> bytes:
 
 
 def authenticate(
-    envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, evaluation: Evaluation, now: int
-) -> bytes:
-    """Step 5: body length, sender, signature, padding. Returns the sender's key."""
-    body, sender_id = body_of(inner), inner[:4]
+    envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, now: int
+) -> tuple[bytes, Evaluation]:
+    """Step 5: body length, sender, signature, padding. Returns the sender's key, and what the statements change."""
+    body, sender_id, signature = body_of(inner), inner[:4], inner[4:SIGNED_OFFSET]
     if len(body) != body_length(inner):
         raise Refused("authentication-failed")
-    senders = evaluation.trust.candidates(sender_id, now)
-    if not evaluation.is_recovered:
-        senders += receiver.trust.candidates(sender_id, now)
-    if not senders and evaluation.told:
-        raise Refused(min(evaluation.told))
 
     def signed_by(sender: bytes) -> bytes:
         header, enc = envelope[:HEADER_SIZE], envelope[HEADER_SIZE : layout(envelope[0])[1]]
         return signed_bytes(header, enc, recipient, sender, receiver.topic, inner[SIGNED_OFFSET:])
 
-    signature = inner[4:SIGNED_OFFSET]
-    sender = next((key for key in senders if keys.verifies(key, signature, signed_by(key))), None)
+    statements = read_statements(inner)
+    while True:
+        evaluation = evaluate_all(statements, receiver.trust, receiver.topic, now)
+        senders = evaluation.trust.candidates(sender_id, now)
+        if not evaluation.is_recovered:
+            senders += receiver.trust.candidates(sender_id, now)
+        sender = next((key for key in senders if keys.verifies(key, signature, signed_by(key))), None)
+        if sender is not None or not evaluation.is_recovered:
+            break
+        # The phone may have enrolled since the recovery, which would revoke its key.
+        statements = [statement for statement in statements if not isinstance(statement, Recovery)]
+    if not senders and evaluation.told:
+        raise Refused(min(evaluation.told))
     if sender is None or any(inner[BODY_OFFSET + len(body) :]):
         raise Refused("authentication-failed")
-    return sender
+    return sender, evaluation
 
 
-def evaluate_statements(inner: bytes, receiver: Receiver, now: int) -> Evaluation:
+def read_statements(inner: bytes) -> list[Statement | None]:
     """O-5.2. What cannot be read changes nothing here."""
     if inner[SIGNED_OFFSET] != ROTATION_CONTENT:
-        return Evaluation(receiver.trust)
+        return []
     try:
-        statements, _ = rotation.split(body_of(inner))
+        return rotation.split(body_of(inner))[0]
     except rotation.MalformedStatements:
-        return Evaluation(receiver.trust)
-    return evaluate_all(statements, receiver.trust, receiver.topic, now)
+        return []
 
 
 def body_length(inner: bytes) -> int:

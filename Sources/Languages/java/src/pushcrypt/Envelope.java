@@ -64,18 +64,25 @@ final class Envelope {
         int end = BODY + (int) Bytes.number(inner, 97, 99);
         if (end > inner.length) throw new PushcryptException("authentication-failed");
         List<byte[]> statements = statements(inner[CONTENT], part(inner, BODY, end));
-        TrustRules after = trust.copy();
-        TrustRules.Followed followed = after.follow(statements == null ? List.of() : statements, context, now);
+        List<byte[]> read = statements == null ? List.of() : statements, candidates;
         byte[] senderKeyID = part(inner, 0, 4), signature = part(inner, 4, CONTENT);
-        List<byte[]> candidates = new ArrayList<>(after.candidates(senderKeyID, now));
-        boolean isRecovered = followed.accepted().stream().anyMatch(statement -> statement[0] == TrustRules.RECOVERS);
-        if (!isRecovered) candidates.addAll(trust.candidates(senderKeyID, now));
-        if (candidates.isEmpty() && !followed.told().isEmpty()) throw new PushcryptException(followed.told().get(0));
         byte[] sender = null, contentHash = Bytes.sha256(part(inner, CONTENT, inner.length));
-        for (byte[] key : candidates) {
-            byte[] signed = signed(header, enc, device.publicKey, key, context, contentHash);
-            if (sender == null && TrustRules.verifies(key, signature, signed)) sender = key;
-        }
+        TrustRules.Followed followed;
+        boolean isRecovered;
+        do {
+            TrustRules after = trust.copy();
+            followed = after.follow(read, context, now);
+            candidates = new ArrayList<>(after.candidates(senderKeyID, now));
+            isRecovered = followed.accepted().stream().anyMatch(statement -> statement[0] == TrustRules.RECOVERS);
+            if (!isRecovered) candidates.addAll(trust.candidates(senderKeyID, now));
+            for (byte[] key : candidates) {
+                byte[] signed = signed(header, enc, device.publicKey, key, context, contentHash);
+                if (sender == null && TrustRules.verifies(key, signature, signed)) sender = key;
+            }
+            // Again without recoveries: they would revoke the key of a phone that was enrolled since.
+            read = read.stream().filter(statement -> statement[0] != TrustRules.RECOVERS).toList();
+        } while (sender == null && isRecovered);
+        if (candidates.isEmpty() && !followed.told().isEmpty()) throw new PushcryptException(followed.told().get(0));
         int padding = 0;
         for (int at = end; at < inner.length; at++) padding |= inner[at];
         if (sender == null || padding != 0) throw new PushcryptException("authentication-failed");

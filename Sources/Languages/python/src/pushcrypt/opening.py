@@ -145,16 +145,23 @@ def open_envelope(
         raise not_authentic()
     body = inner[BODY:end]
     statements, payload = split(inner[CONTENT], body)
-    after = trust.copy()
-    accepted, told = after.follow(statements or (), topic, now)
-    candidates = after.candidates(inner[:4], now)
-    if not any(statement[0] == RECOVERS for statement in accepted):
-        candidates += trust.candidates(inner[:4], now)
+    hash = content_hash(inner)
+    read = statements or ()
+    while True:
+        after = trust.copy()
+        accepted, told = after.follow(read, topic, now)
+        candidates = after.candidates(inner[:4], now)
+        is_recovered = any(statement[0] == RECOVERS for statement in accepted)
+        if not is_recovered:
+            candidates += trust.candidates(inner[:4], now)
+        data = [(key, signed(header, enc, recipient, bytes(key), topic, hash)) for key in candidates]
+        sender = next((key for key, data in data if key.verifies(inner[4:68], data)), None)
+        if sender is not None or not is_recovered:
+            break
+        # Again without recoveries: they would revoke the key of a phone that was enrolled since.
+        read = [statement for statement in read if statement[0] != RECOVERS]
     if not candidates and told:
         raise PushcryptError(told[0], "a key that the phone trusts signed two different statements; see Docs/KeyRotation.md")
-    hash = content_hash(inner)
-    data = [(key, signed(header, enc, recipient, bytes(key), topic, hash)) for key in candidates]
-    sender = next((key for key, data in data if key.verifies(inner[4:68], data)), None)
     if sender is None or any(inner[end:]):
         raise not_authentic()
 
