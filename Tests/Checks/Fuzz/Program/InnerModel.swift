@@ -20,21 +20,26 @@ struct InnerModel {
         let statements = type == 2 && isWhole ? Self.statements(body) : nil
         block = statements == nil ? 0 : 1 + 181 * Int(body.first ?? 0)
 
-        var believed = trust
-        var conflicts: [OpenError.Code] = []
-        var isRecovered = false
-        for statement in statements ?? [] {
-            do throws(RotationError) {
-                let change = try believed.accept(statement, for: KnownKeys.topic, at: now)
-                if case .recovered = change { isRecovered = true }
-            } catch {
-                if error.code == .conflict { conflicts.append(.rotationConflict) }
-                if error.code == .recoveryConflict { conflicts.insert(.recoveryConflict, at: 0) }
-            }
-        }
         let id = KeyID(value: UInt32(Self.number(inner[0..<4])))
-        let before = isRecovered ? [] : trust.candidates(for: id, at: now)
-        let candidates = before + believed.candidates(for: id, at: now)
+        var candidates: [SenderPublicKey] = []
+        var conflicts: [OpenError.Code] = []
+        // The second time without the recoveries.
+        for isSecond in [false, true] {
+            var believed = trust
+            conflicts = []
+            var isRecovered = false
+            for statement in statements ?? [] where !isSecond || !statement.isRecovery {
+                do throws(RotationError) {
+                    let change = try believed.accept(statement, for: KnownKeys.topic, at: now)
+                    if case .recovered = change { isRecovered = true }
+                } catch {
+                    if error.code == .conflict { conflicts.append(.rotationConflict) }
+                    if error.code == .recoveryConflict { conflicts.insert(.recoveryConflict, at: 0) }
+                }
+            }
+            candidates = (isRecovered ? [] : trust.candidates(for: id, at: now)) + believed.candidates(for: id, at: now)
+            if !isRecovered || signer.map(candidates.contains) == true { break }
+        }
 
         let sentAt = UInt64(bitPattern: Int64(Self.number(inner[85..<93])))
         let seconds = Self.number(inner[93..<97])
