@@ -8,7 +8,7 @@ then `pushcrypt seal --signer unix:SOCKET --signer-key pcs1…`. Vault: a transi
 transit/keys/KEY and `update` on transit/sign/KEY, and its file is read again when Vault refuses it. PKCS#11: needs PyKCS11, and a token
 with CKM_EDDSA; a session that ends is opened again. The socket gets mode 0660: its folder decides who may sign.
 
-With --statements it signs rotations too, for `pushcrypt rotate signer`: start it so on another socket, and only for that.
+With --statements it also signs rotations, for `pushcrypt rotate signer`: run that one on another socket, and only while you rotate.
 """
 import argparse, base64, http.client, json, os, queue, socketserver, ssl, stat, struct, sys, threading, urllib.parse
 
@@ -212,9 +212,9 @@ class Client(socketserver.StreamRequestHandler):
                 good = body == b"pushcrypt-signer/1"
                 self.reply(number, *((0, self.server.service.public) if good else (1, b"another protocol")))
             elif kind in (2, 3):
-                # Who may only seal must not hand the phones to another key.
+                # A client that may only seal must not hand the phones to another key.
                 if (kind == 3) != body.startswith(ROTATION):
-                    self.reply(number, 1, b"the request is of the other kind")
+                    self.reply(number, 1, b"the message is not of the request's kind")
                 elif kind == 3 and not self.server.statements:
                     self.reply(number, 1, b"this signer signs no rotations: start one with --statements")
                 else:

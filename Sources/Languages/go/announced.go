@@ -57,11 +57,11 @@ func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedSt
 // recoveredTo returns the key of a text, to which the line of a recovery leads.
 func recoveredTo(statement []byte, text string, isFirst bool) (SenderPublicKey, error) {
 	if _, err := NewSenderPublicKey(statement[5:37]); err != nil || !isFirst {
-		return SenderPublicKey{}, refuse(MalformedStatement, "a recovery is only the first line, and to a valid key")
+		return SenderPublicKey{}, refuse(MalformedStatement, "a recovery must be the first line, and lead to a valid key")
 	}
 	key, err := ParseSenderPublicKey(text)
 	if err != nil {
-		err = refuse(UntrustedOldKey, "the line of a recovery starts with the key that it leads to")
+		err = refuse(UntrustedOldKey, "the line of a recovery must begin with a sender key")
 	}
 	return key, err
 }
@@ -70,7 +70,7 @@ func recoveredTo(statement []byte, text string, isFirst bool) (SenderPublicKey, 
 func rotatedTo(statement []byte, replaced string, last SenderPublicKey) (SenderPublicKey, error) {
 	old, err := ParseSenderPublicKey(replaced)
 	if err != nil || !bytes.Equal(old.id[:], statement[1:5]) || !last.isZero() && last != old {
-		return SenderPublicKey{}, refuse(UntrustedOldKey, "a line replaces another key than the line before leads to")
+		return SenderPublicKey{}, refuse(UntrustedOldKey, "a line does not begin with the key that it replaces, or that the line before leads to")
 	}
 	claim := statement[:claimLength]
 	if !old.verifies(statement[53:117], rotationMessage(roleOld, old, claim)) {
@@ -113,9 +113,9 @@ func (announced *AnnouncedStatements) Accepted(at time.Time) [][]byte {
 	return accepted
 }
 
-// StatementLine returns the line of a statement, with its newline. The key of a rotation is the one that it replaces, otherwise the code is
-// UntrustedOldKey. The key of a recovery is the one that the next line replaces or, in the last line, that signs: the recovery's new key,
-// unless rotations after it are missing.
+// StatementLine returns the line of a statement, with its newline. For a rotation, key is the key it replaces. For a recovery, it is the
+// key that the next line replaces or, if that is the last line, the key that signs. Unless rotations are missing, this is the recovery's
+// new key. The code is UntrustedOldKey without a key, or for a rotation of another one.
 func StatementLine(statement []byte, key SenderPublicKey) (string, error) {
 	if err := checkForm(statement); err != nil {
 		return "", err

@@ -365,7 +365,7 @@ export class AnnouncedStatements {
      * Reads what `pushcrypt export sender --statements` writes: 1 to 4 lines as of `statementLine`, oldest first. Each rotation leads on from the
      * line before, and the last line to `sender`, `pcs1…`. After a recovery, older rotations may be missing. The signatures of rotations are checked; that of a
      * recovery needs the recovery key, which phones have.
-     * @throws {PushcryptError} `malformed-statement`, `untrusted-old-key`, `bad-statement-signature` or `weak-key`
+     * @throws {PushcryptError} `malformed-statement`, `untrusted-old-key`, `bad-statement-signature`, `weak-key`, or the code of `sender`
      */
     static parse(text: string, sender: string): AnnouncedStatements;
     /** The key to which the last line leads, `pcs1…`. */
@@ -375,9 +375,10 @@ export class AnnouncedStatements {
 }
 
 /**
- * The line of a statement, with its newline. `key`, `pcs1…`, of a rotation is the key that it replaces. Of a recovery it is the key that the next line
- * replaces or, in the last line, that signs: the recovery's new key, unless rotations after it are missing.
- * @throws {PushcryptError} `malformed-statement`, or `untrusted-old-key` if a rotation replaces another key
+ * The line of a statement, with its newline. For a rotation, `key`, `pcs1…`, is the key it replaces. For a recovery, it is the key that the next line
+ * replaces or, if that is the last line, the key that signs. Unless rotations are missing, this is the recovery's new key.
+ * @throws {PushcryptError} `malformed-statement`, `untrusted-old-key` if a rotation replaces another key, or the code of the key: `malformed-key`,
+ * `wrong-checksum`, `wrong-kind-of-key` or `weak-key`
  */
 export function statementLine(statement: Uint8Array, key: string): string;
 

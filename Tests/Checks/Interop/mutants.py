@@ -508,7 +508,7 @@ GO = {
     "line that leads on": ("announced.go", " || !last.isZero() && last != old {", " {"),
     "last line": ("announced.go", "if last != sender {", "if false {"),
     "key of a recovery's line": (
-        "announced.go", 'err = refuse(UntrustedOldKey, "the line of a recovery starts with the key that it leads to")', "err = nil"),
+        "announced.go", 'err = refuse(UntrustedOldKey, "the line of a recovery must begin with a sender key")', "err = nil"),
     "recovery behind a line": ("announced.go", "err != nil || !isFirst {", "err != nil {"),
     "weak key of a recovery's line": ("announced.go", "err != nil || !isFirst {", "err != nil && err == nil || !isFirst {"),
     "key that a line replaces": ("announced.go", "if statement[0] != versionRecovery && ", "if false && "),

@@ -77,14 +77,14 @@ function recoveredKey(statement, key, isFirst) {
         if (!(refused instanceof PushcryptError)) throw refused;
         isFirst = false;
     }
-    if (!isFirst) throw new PushcryptError("malformed-statement", "a recovery is only the first line, and to a valid key");
-    if (key === null) throw foreign("the line of a recovery starts with the key that it leads to");
+    if (!isFirst) throw new PushcryptError("malformed-statement", "a recovery must be the first line, and lead to a valid key");
+    if (key === null) throw foreign("the line of a recovery must begin with a sender key");
     return key;
 }
 
 function rotatedKey(statement, old, last) {
     if (old === null || !keyID(ED25519, old).equals(statement.subarray(1, 5)) || (last !== null && !last.equals(old))) {
-        throw foreign("a line replaces another key than the line before leads to");
+        throw foreign("a line does not begin with the key that it replaces, or that the line before leads to");
     }
     const key = statement.subarray(5, 37);
     if (!verifies(old, statement.subarray(53, 117), signed(statement, 0x01, old))) throw new PushcryptError("bad-statement-signature");

@@ -65,14 +65,14 @@ public final class AnnouncedStatements {
     }
 
     private static byte[] recovered(Statement statement, SenderPublicKey key, boolean isFirst) throws PushcryptException {
-        if (!isFirst || !isSenderKey(statement.newKey())) throw new PushcryptException("malformed-statement", "a recovery is only the first line, and to a valid key");
-        if (key == null) throw foreign("the line of a recovery starts with the key that it leads to");
+        if (!isFirst || !isSenderKey(statement.newKey())) throw new PushcryptException("malformed-statement", "a recovery must be the first line, and lead to a valid key");
+        if (key == null) throw foreign("the line of a recovery must begin with a sender key");
         return key.key;
     }
 
     private static byte[] rotated(Statement statement, SenderPublicKey old, byte[] last) throws PushcryptException {
         if (old == null || !Arrays.equals(old.id, statement.keyID()) || last != null && !Arrays.equals(last, old.key)) {
-            throw foreign("a line replaces another key than the line before leads to");
+            throw foreign("a line does not begin with the key that it replaces, or that the line before leads to");
         }
         if (!verifies(old.key, statement, TrustRules.FIRST_SIGNATURE, 0x01, old.key)) throw new PushcryptException("bad-statement-signature");
         if (!isSenderKey(statement.newKey())) throw new PushcryptException("weak-key");

@@ -183,7 +183,7 @@ public final class SealFilter implements AutoCloseable {
     private void start() {
         try {
             launch();
-        } catch (Error noThread) {
+        } catch (OutOfMemoryError noThread) {
             if (child != null) {
                 child.destroyForcibly();
                 lines.add(END);
@@ -303,7 +303,7 @@ public final class SealFilter implements AutoCloseable {
 
     /** Has the executor complete an answer, which is already counted, and may run the caller's code: `close` waits for it. */
     private void execute(Runnable completion) {
-        // An executor may fail after it has taken it, and run it later.
+        // An executor may throw after accepting the task, and still run it.
         AtomicBoolean isRun = new AtomicBoolean();
         Runnable counted = () -> {
             if (isRun.getAndSet(true)) return;
@@ -325,7 +325,7 @@ public final class SealFilter implements AutoCloseable {
         } catch (RuntimeException | Error refused) {
             try {
                 daemon("pushcrypt-answer", counted::run);
-            } catch (Error noThread) {
+            } catch (OutOfMemoryError noThread) {
                 counted.run();
             }
         }

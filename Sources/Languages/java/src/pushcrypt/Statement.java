@@ -95,8 +95,8 @@ public final class Statement {
     /**
      * Returns the line of the statement, with its newline, for {@link AnnouncedStatements}.
      *
-     * @param key of a rotation, the key that it replaces; of a recovery, the key that the next line replaces or, in the last line, that signs: the
-     *     recovery's new key, unless rotations after it are missing
+     * @param key for a rotation, the key it replaces; for a recovery, the key that the next line replaces or, if that is the last line, the key that
+     *     signs: unless rotations are missing, this is the recovery's new key
      * @return the line
      * @throws PushcryptException {@code untrusted-old-key} if a rotation replaces another key
      */

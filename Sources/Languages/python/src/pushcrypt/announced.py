@@ -83,8 +83,8 @@ class AnnouncedStatements:
 def statement_line(statement: bytes, key: SenderPublicKey) -> str:
     """The line of a statement, with its newline.
 
-    `key` of a rotation is the key that it replaces. Of a recovery it is the key that the next line replaces or, in the last line,
-    that signs: the recovery's new key, unless rotations after it are missing.
+    For a rotation, `key` is the key it replaces. For a recovery, it is the key that the next line replaces or, if that is the last
+    line, the key that signs. Unless rotations are missing, this is the recovery's new key.
 
     Raises:
         PushcryptError: `malformed-statement`, or `untrusted-old-key` if a rotation replaces another key.
@@ -106,9 +106,9 @@ def parsed(text: str) -> SenderPublicKey | None:
 
 def recovered_key(statement: bytes, key: SenderPublicKey | None, *, is_first: bool) -> SenderPublicKey:
     if not is_first or not is_sender_key(statement[5:37]):
-        raise PushcryptError(Code.MALFORMED_STATEMENT, "a recovery is only the first line, and to a valid key")
+        raise PushcryptError(Code.MALFORMED_STATEMENT, "a recovery must be the first line, and lead to a valid key")
     if key is None:
-        raise foreign("the line of a recovery starts with the key that it leads to")
+        raise foreign("the line of a recovery must begin with a sender key")
     return key
 
 
@@ -122,7 +122,7 @@ def is_sender_key(key: bytes) -> bool:
 
 def rotated_key(statement: bytes, old: SenderPublicKey | None, last: SenderPublicKey | None) -> SenderPublicKey:
     if old is None or old.id_bytes != statement[1:5] or last not in (None, old):
-        raise foreign("a line replaces another key than the line before leads to")
+        raise foreign("a line does not begin with the key that it replaces, or that the line before leads to")
     if not old.verifies(statement[53:117], signed(statement, 0x01, old)):
         raise PushcryptError(Code.BAD_STATEMENT_SIGNATURE, "the old key did not sign the statement")
     new = SenderPublicKey(statement[5:37])
