@@ -3,6 +3,7 @@ package pushcrypt
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -11,6 +12,8 @@ import (
 type AnnouncedStatements struct {
 	sender SenderPublicKey
 	all    [][]byte
+	// The key of each line.
+	keys []SenderPublicKey
 }
 
 // ParseAnnouncedStatements reads what "pushcrypt export sender --statements" writes: 1 to 4 lines as of StatementLine, oldest first. Each
@@ -18,6 +21,7 @@ type AnnouncedStatements struct {
 // rotations are checked; that of a recovery needs the recovery key, which phones have.
 func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedStatements, error) {
 	var all [][]byte
+	var keys []SenderPublicKey
 	var last SenderPublicKey
 	for _, line := range strings.Split(text, "\n") {
 		if line == "" {
@@ -35,15 +39,17 @@ func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedSt
 		if err := checkForm(statement); err != nil {
 			return nil, err
 		}
+		// Zero if the text is of none.
+		key, _ := ParseSenderPublicKey(words[0])
 		if statement[0] == versionRecovery {
-			last, err = recoveredTo(statement, words[0], len(all) == 0)
+			last, err = key, checkRecovery(statement, key, len(all) == 0)
 		} else {
-			last, err = rotatedTo(statement, words[0], last)
+			last, err = rotatedTo(statement, key, last)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, statement)
+		all, keys = append(all, statement), append(keys, key)
 	}
 	if len(all) < 1 || len(all) > mostStatements {
 		return nil, refuse(MalformedStatement, fmt.Sprintf("there are %d statements, and a message carries 1 to 4", len(all)))
@@ -51,25 +57,22 @@ func ParseAnnouncedStatements(text string, sender SenderPublicKey) (*AnnouncedSt
 	if last != sender {
 		return nil, refuse(UntrustedOldKey, "the last statement leads to another key than the one that signs")
 	}
-	return &AnnouncedStatements{sender, all}, nil
+	return &AnnouncedStatements{sender, all, keys}, nil
 }
 
-// recoveredTo returns the key of a text, to which the line of a recovery leads.
-func recoveredTo(statement []byte, text string, isFirst bool) (SenderPublicKey, error) {
+func checkRecovery(statement []byte, key SenderPublicKey, isFirst bool) error {
 	if _, err := NewSenderPublicKey(statement[5:37]); err != nil || !isFirst {
-		return SenderPublicKey{}, refuse(MalformedStatement, "a recovery must be the first line, and lead to a valid key")
+		return refuse(MalformedStatement, "a recovery must be the first line, and lead to a valid key")
 	}
-	key, err := ParseSenderPublicKey(text)
-	if err != nil {
-		err = refuse(UntrustedOldKey, "the line of a recovery must begin with a sender key")
+	if key == (SenderPublicKey{}) {
+		return refuse(UntrustedOldKey, "the line of a recovery must begin with a sender key")
 	}
-	return key, err
+	return nil
 }
 
-// rotatedTo returns the new key of a rotation, which replaces the key of a text and, if there is one, the last.
-func rotatedTo(statement []byte, replaced string, last SenderPublicKey) (SenderPublicKey, error) {
-	old, err := ParseSenderPublicKey(replaced)
-	if err != nil || !bytes.Equal(old.id[:], statement[1:5]) || !last.isZero() && last != old {
+// rotatedTo returns the new key of a rotation, which replaces the old one, and so the last if there is one.
+func rotatedTo(statement []byte, old, last SenderPublicKey) (SenderPublicKey, error) {
+	if old.isZero() || !bytes.Equal(old.id[:], statement[1:5]) || !last.isZero() && last != old {
 		return SenderPublicKey{}, refuse(UntrustedOldKey, "a line does not begin with the key that it replaces, or that the line before leads to")
 	}
 	claim := statement[:claimLength]
@@ -89,6 +92,66 @@ func errLine() error {
 
 // Sender returns the key to which the last line leads.
 func (announced *AnnouncedStatements) Sender() SenderPublicKey { return announced.sender }
+
+// Text returns the text that ParseAnnouncedStatements reads, to be stored.
+func (announced *AnnouncedStatements) Text() string {
+	text := ""
+	for index, statement := range announced.all {
+		text += lineOf(statement, announced.keys[index])
+	}
+	return text
+}
+
+// Adding returns what to announce after a rotation of Sender: these statements and that one. Its Sender is the new key.
+//
+// Older rotations stay for a time after their issue, for zero 60 days; a negative one is none. A recovery stays permanently. The zero value
+// of at is now. The text of the first rotation is its StatementLine; so is that of a recovery, instead of all before it.
+//
+// If four others stay, the code is TooManyAnnouncements. Others are MalformedStatement, also of a recovery, UntrustedOldKey,
+// BadStatementSignature, WeakKey and InvalidTime.
+func (announced *AnnouncedStatements) Adding(rotation []byte, announcedFor time.Duration, at time.Time) (*AnnouncedStatements, error) {
+	switch {
+	case announcedFor == 0:
+		announcedFor = 60 * 24 * time.Hour
+	case announcedFor < 0:
+		announcedFor = 0
+	}
+	if err := checkForm(rotation); err != nil {
+		return nil, err
+	}
+	old := announced.sender
+	switch {
+	case rotation[0] == versionRecovery:
+		return nil, refuse(MalformedStatement, "a recovery is not added to a text: it begins another")
+	case !bytes.Equal(old.id[:], rotation[1:5]):
+		return nil, refuse(UntrustedOldKey, "the rotation replaces another key than the one that signs")
+	}
+	sender, err := rotatedTo(rotation, old, SenderPublicKey{})
+	if err != nil {
+		return nil, err
+	}
+	now, ok := milliseconds(at)
+	if !ok || announcedFor/time.Second > math.MaxUint32 {
+		return nil, refuse(InvalidTime, "the time to announce rotations for, or the present time, is out of range")
+	}
+	recoveries := 0
+	if announced.all[0][0] == versionRecovery {
+		recoveries = 1
+	}
+	first := len(announced.all)
+	for first > recoveries && now <= later(u64(announced.all[first-1][37:]), uint32(announcedFor/time.Second)) {
+		first--
+	}
+	all := append(append([][]byte(nil), announced.all[:recoveries]...), announced.all[first:]...)
+	if len(all) == mostStatements {
+		return nil, refuse(TooManyAnnouncements, "4 statements are being announced, the most that a message carries: "+
+			"wait until the first rotation's announcement ends, or shorten it and lose the phones that missed it")
+	}
+	rotations := append(append([]SenderPublicKey(nil), announced.keys[first:]...), old)
+	// What a recovery leads to from now on.
+	keys := append(append([]SenderPublicKey(nil), rotations[:recoveries]...), rotations...)
+	return &AnnouncedStatements{sender, append(all, append([]byte(nil), rotation...)), keys}, nil
+}
 
 // Accepted returns the statements that phones accept at a time, for the zero value now: a recovery always, and rotations after the last
 // expired one.
@@ -126,5 +189,9 @@ func StatementLine(statement []byte, key SenderPublicKey) (string, error) {
 	if statement[0] != versionRecovery && !bytes.Equal(key.id[:], statement[1:5]) {
 		return "", refuse(UntrustedOldKey, "the line of a rotation needs the key that it replaces")
 	}
-	return key.String() + " " + base64URL.EncodeToString(statement) + "\n", nil
+	return lineOf(statement, key), nil
+}
+
+func lineOf(statement []byte, key SenderPublicKey) string {
+	return key.String() + " " + base64URL.EncodeToString(statement) + "\n"
 }

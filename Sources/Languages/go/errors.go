@@ -67,6 +67,7 @@ const (
 	BadStatementSignature Code = "bad-statement-signature"
 	SupersededNewKey      Code = "superseded-new-key"
 	OverlapTooLong        Code = "overlap-too-long"
+	TooManyAnnouncements  Code = "too-many-announcements"
 	StatementNotYetValid  Code = "statement-not-yet-valid"
 	StatementExpired      Code = "statement-expired"
 )

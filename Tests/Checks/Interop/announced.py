@@ -1,6 +1,6 @@
-"""The text of the statements that messages announce: the packages and the command read it alike.
+"""The text of the statements that messages announce: the packages and the command read and write it alike.
 
-    announced.py PROGRAM    asks the command, `seal --statement`; kit.py asks the packages
+    announced.py PROGRAM    asks the command, `seal --statement`, and both about what `rotate signer` prints; kit.py asks the packages
 """
 import base64
 import hashlib
@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 from nacl.signing import SigningKey
 
@@ -16,7 +17,7 @@ TIME = 1_767_225_600_000
 # A millisecond, in days.
 LATER = 1 / (1000 * DAY)
 KEYS = [SigningKey(hashlib.sha256(b"announced %d" % number).digest()) for number in range(6)]
-MALFORMED, FOREIGN, FORGED = "malformed-statement", "untrusted-old-key", "bad-statement-signature"
+MALFORMED, FOREIGN, FORGED, FULL = "malformed-statement", "untrusted-old-key", "bad-statement-signature", "too-many-announcements"
 
 
 def public(number):
@@ -122,6 +123,54 @@ def cases():
     yield "another space", one.replace(" ", "\u00a0"), 1, MALFORMED
 
 
+def additions():
+    """A name, the text, the number of the key that signs, the day, the announcing days, the rotation, and the code or the text then."""
+    made = [statement(number, number + 1, 10 * number) for number in range(5)]
+    lines, back = [line(one, public(number)) for number, one in enumerate(made)], recovered(0)
+    for count in (1, 2, 3):
+        yield f"to {count}", "".join(lines[:count]), count, 50, 60, made[count], "".join(lines[: count + 1])
+    yield "to a recovery", back, 0, 0, 60, made[0], back + lines[0]
+    for count in (1, 2):
+        text = "".join(lines[:count])
+        yield f"to a recovery and {count}", back + text, count, 50, 60, made[count], back + text + lines[count]
+    yield "years after a recovery", back, 0, 5000, 60, made[0], back + lines[0]
+    for name, day, count in ("at the end of the first", 60, 0), ("after the first", 60 + LATER, 1), ("after the second", 70 + LATER, 2), ("after all", 81, 3):
+        yield name, "".join(lines[:3]), 3, day, 60, made[3], "".join(lines[count:4])
+        if count:
+            yield f"{name}, behind a recovery", back + "".join(lines[:3]), 3, day, 60, made[3], recovered(0, count) + "".join(lines[count:4])
+    yield "for no days, behind a recovery", back + lines[0], 1, LATER, 0, made[1], recovered(0, 1) + lines[1]
+    yield "behind a recovery before missing ones", recovered(0, 2) + lines[2], 3, 30, 60, made[3], recovered(0, 2) + lines[2] + lines[3]
+    # One that ends before an older one ends that one too.
+    early, late = statement(0, 1, 30), statement(1, 2)
+    yield "after a later one", line(early, public(0)) + line(late, public(1)), 2, 70, 60, made[2], lines[2]
+    yield "of five", "".join(lines[:4]), 4, 60, 60, made[4], FULL
+    yield "of five without the first", "".join(lines[:4]), 4, 60 + LATER, 60, made[4], "".join(lines[1:])
+    yield "of five, with a recovery", back + "".join(lines[:3]), 3, 60, 60, made[3], FULL
+    yield "of five, with a shorter announcement", "".join(lines[:4]), 4, 60, 50, made[4], "".join(lines[1:])
+    yield "of another key", lines[0], 1, 0, 60, made[2], FOREIGN
+    yield "of the key before", lines[0], 1, 0, 60, statement(0, 2), FOREIGN
+    yield "of another key, which would be too many", "".join(lines[:4]), 4, 60, 60, made[3], FOREIGN
+    yield "of a recovery", lines[0], 1, 0, 60, recovery(2), MALFORMED
+    yield "of a recovery behind another", back, 0, 0, 60, recovery(2, serial=2), MALFORMED
+    yield "of 180 bytes", lines[0], 1, 0, 60, made[1][:180], MALFORMED
+    yield "of another version", lines[0], 1, 0, 60, statement(1, 2, forged=[0, 1]), MALFORMED
+    yield "of a weak key", lines[0], 1, 0, 60, statement(1, 2, added=bytes(32)), "weak-key"
+    for place in (61, 125):
+        yield f"with byte {place} changed", lines[0], 1, 0, 60, statement(1, 2, forged=[place]), FORGED
+
+
+def adding(driver, text, end, at, announced_for, made):
+    """The key that signs then and the text, of a package, or the code."""
+    from drivers import Failure, data, word
+
+    answer = driver.ask([f"adding {public(end)} {at} {announced_for} {word(text.encode())} {word(made)}"])[0]
+    if answer[0] == "refused":
+        return answer[1]
+    if answer[0] != "ok":
+        raise Failure(f"{driver.language}: announced: {str(answer)[:300]}")
+    return answer[1], data(answer[2]).decode()
+
+
 def ask(driver):
     """Each case of a package, and each line as it writes it."""
     from drivers import Failure, word
@@ -147,6 +196,50 @@ def ask(driver):
         ("a recovery of 180 bytes", 1, lost[:180], MALFORMED), ("a recovery without a serial", 1, recovery(1, serial=0), MALFORMED),
     ):
         check(f"the line of {name}", f"line {public(key)} {word(made)}", ["refused", code])
+    for name, text, end, days, announced_days, made, expected in additions():
+        found = adding(driver, text, end, TIME + round(1000 * DAY * days), DAY * announced_days, made)
+        wanted = (public(end + 1), expected) if "\n" in expected else expected
+        if found != wanted:
+            raise Failure(f"{driver.language}: announced: a rotation {name}: {str(found)[:300]}, and not {str(wanted)[:300]}")
+        if isinstance(found, tuple):
+            # The package itself reads it, for the new key.
+            answer = driver.ask([f"announced {found[0]} {TIME} {word(found[1].encode())}"])[0]
+            if answer[0] != "ok":
+                raise Failure(f"{driver.language}: announced: a rotation {name} is not read: {answer}")
+
+
+def compare(program):
+    """What `rotate signer` prints after some texts is what each package writes with its rotation. The keys' files are in the folder."""
+    from drivers import PACKAGES, Driver
+
+    today = (time.time_ns() // 1_000_000 - TIME) // (1000 * DAY)
+
+    def aged(*ages):
+        return "".join(line(statement(number, number + 1, today - age), public(number)) for number, age in enumerate(ages))
+
+    drivers, count = [Driver(language) for language in os.environ.get("LANGUAGES", " ".join(sorted(PACKAGES))).split() if language in PACKAGES], 0
+    for ages in ((30,), (30, 20, 10), (70, 20), (70, 65, 61), (20, 70, 10), (40, 30, 20, 10), (61, 30, 20, 10)):
+        for before in ("", recovered(0)):
+            text, end = before + aged(*ages[: 3 if before else 4]), len(ages[: 3 if before else 4])
+            with open("statements", "w") as file:
+                file.write(text)
+            ran = subprocess.run(
+                [program, "rotate", "signer", "--sender-key-file", f"{end}.key", "--new-sender-key-file", f"{end + 1}.key", "--statement", "statements"],
+                capture_output=True, text=True)
+            made, wanted, now = statement(end, end + 1, today), FULL, TIME + 1000 * DAY * (today + 1)
+            if ran.returncode == 0:
+                made = base64.urlsafe_b64decode(ran.stdout.split()[-1] + "==")
+                wanted, now = (public(end + 1), ran.stdout), int.from_bytes(made[37:45], "big")
+            elif f": {FULL}: " not in ran.stderr:
+                sys.exit(f"interop: announced: rotate signer ends with {ran.returncode}: {ran.stderr}")
+            for driver in drivers:
+                found = adding(driver, text, end, now, 60 * DAY, made)
+                if found != wanted:
+                    sys.exit(f"interop: announced: {driver.language}: {ages} days ago: {found}, and the command: {wanted}")
+            count += 1
+    for driver in drivers:
+        driver.end()
+    print(f"interop: {len(drivers)} packages add a rotation to {count} texts as the command does")
 
 
 def main():
@@ -167,6 +260,7 @@ def main():
             if (sealed.returncode, said[0] if sealed.returncode else "") != ((64, expected) if isinstance(expected, str) else (0, "")):
                 sys.exit(f"interop: announced: {name}: the command ends with {sealed.returncode}, not with {expected}: {sealed.stderr}")
             count += 1
+        compare(program)
     print(f"interop: the command reads {count} texts of statements as the packages do")
 
 

@@ -5,34 +5,65 @@ const { MOST_STATEMENTS } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { ED25519, SENDER_PUBLIC, checkSenderKey, keyID, keyText, parseKey } = require("./keys.js");
 const { RECOVERS, STATEMENT, checkForm, later, signed, verifies } = require("./trust.js");
-const { bytes, string, time } = require("./values.js");
+const { bytes, options, seconds, string, time } = require("./values.js");
+
+/** Seconds for which messages announce a rotation, if nothing else is said: 60 days. */
+const ANNOUNCED_FOR = 5_184_000;
 
 class AnnouncedStatements {
     #all;
+    #keys;
     #sender;
 
-    constructor(all, sender) {
+    /** Statements, the key of each line, and the key that signs. */
+    constructor(all, keys, sender) {
         this.#all = all;
+        this.#keys = keys;
         this.#sender = sender;
     }
 
     static parse(text, sender) {
         if (typeof text !== "string") throw new TypeError("the statements must be a string");
-        const all = [], end = parseKey(string(sender, "the sender's key"), SENDER_PUBLIC);
+        const all = [], keys = [], end = parseKey(string(sender, "the sender's key"), SENDER_PUBLIC);
         let last = null;
         for (const line of text.split("\n").filter((line) => line !== "")) {
             const [name, written, ...more] = line.split(" "), statement = Buffer.from(written ?? "", "base64url");
             if (more.length > 0 || statement.length !== STATEMENT || statement.toString("base64url") !== written) throw malformed();
             checkForm(statement);
-            if (statement[0] === RECOVERS) last = recoveredKey(statement, parsed(name), all.length === 0);
-            else last = rotatedKey(statement, parsed(name), last);
+            const key = parsed(name);
+            if (statement[0] === RECOVERS) last = recoveredKey(statement, key, all.length === 0);
+            else last = rotatedKey(statement, key, last);
             all.push(statement);
+            keys.push(key);
         }
         if (all.length < 1 || all.length > MOST_STATEMENTS) {
             throw new PushcryptError("malformed-statement", `there are ${all.length} statements, and a message carries 1 to 4`);
         }
         if (!last.equals(end)) throw foreign("the last statement leads to another key than the one that signs");
-        return new AnnouncedStatements(all, end);
+        return new AnnouncedStatements(all, keys, end);
+    }
+
+    get text() {
+        return this.#all.map((statement, index) => lineOf(statement, this.#keys[index])).join("");
+    }
+
+    adding(given, settings = {}) {
+        const { announcedFor = ANNOUNCED_FOR, at = Date.now() } = options(settings, ["announcedFor", "at"], "the options of adding");
+        const rotation = Buffer.from(bytes(given, "the rotation")), old = this.#sender;
+        checkForm(rotation);
+        if (rotation[0] === RECOVERS) throw new PushcryptError("malformed-statement", "a recovery is not added to a text: it begins another");
+        if (!keyID(ED25519, old).equals(rotation.subarray(1, 5))) throw foreign("the rotation replaces another key than the one that signs");
+        const key = rotatedKey(rotation, old, null), duration = seconds(announcedFor, "announcedFor"), now = time(at, "at");
+        const start = this.#all[0][0] === RECOVERS ? 1 : 0, all = this.#all.slice(start);
+        const first = start + all.findLastIndex((statement) => now > later(statement.readBigUInt64BE(37), duration)) + 1;
+        const kept = [...this.#all.slice(0, start), ...this.#all.slice(first)];
+        if (kept.length >= MOST_STATEMENTS) {
+            throw new PushcryptError("too-many-announcements", "4 statements are being announced, the most that a message carries: wait until the first "
+                + "rotation's announcement ends, or shorten it and lose the phones that missed it");
+        }
+        const keys = [...this.#keys.slice(first), old];
+        // What a recovery leads to from now on.
+        return new AnnouncedStatements([...kept, rotation], [...keys.slice(0, start), ...keys], key);
     }
 
     get sender() {
@@ -57,6 +88,10 @@ function statementLine(given, text) {
     if (statement[0] !== RECOVERS && !keyID(ED25519, key).equals(statement.subarray(1, 5))) {
         throw foreign("the line of a rotation needs the key that it replaces");
     }
+    return lineOf(statement, key);
+}
+
+function lineOf(statement, key) {
     return `${keyText(key, SENDER_PUBLIC)} ${statement.toString("base64url")}\n`;
 }
 

@@ -444,6 +444,20 @@ func answerAnnounced(words []string) string {
 	return "ok " + strings.Join(texts, ",")
 }
 
+func answerAdding(words []string) string {
+	text := string(data(words[3]))
+	announced := must(pushcrypt.ParseAnnouncedStatements(text, must(pushcrypt.ParseSenderPublicKey(words[0]))))
+	if strings.TrimSpace(announced.Text()) != strings.TrimSpace(text) {
+		return "broken another text is written"
+	}
+	announcedFor := time.Duration(number(words[2])) * time.Second
+	if announcedFor == 0 {
+		announcedFor = -1
+	}
+	added := must(announced.Adding(data(words[4]), announcedFor, clock(words[1])))
+	return fmt.Sprintf("ok %s %x", added.Sender(), added.Text())
+}
+
 func answerLine(words []string) string {
 	return fmt.Sprintf("ok %x", must(pushcrypt.StatementLine(data(words[1]), must(pushcrypt.ParseSenderPublicKey(words[0])))))
 }
@@ -675,7 +689,7 @@ func answerMisuse(words []string) string {
 var answers = map[string]func([]string) string{
 	"key": answerKey, "check": answerCheck, "context": answerContext, "text": answerText, "fingerprint": answerFingerprint,
 	"open": answerOpen, "push": answerPush, "statement": answerStatement, "message": answerMessage, "rotation": answerRotation,
-	"announced": answerAnnounced, "line": answerLine,
+	"announced": answerAnnounced, "adding": answerAdding, "line": answerLine,
 	"recovery": answerRecovery, "record": answerRecord, "reply": answerReply, "reserved": answerReserved, "reference": answerReference,
 	"attachments": answerAttachments, "fullbody": answerFullBody, "file": answerFile, "sealfile": answerSealFile,
 	"hedgedfile": answerHedgedFile, "misuse": answerMisuse,

@@ -295,6 +295,28 @@ func uses(expect func(string, bool), refused func(pushcrypt.Code, error) bool, s
 	expect("statements to another key", refused(pushcrypt.UntrustedOldKey, err))
 	announced.Accepted(now)[0][0]++
 	expect("statements that the caller changes", bytes.Equal(announced.Accepted(now)[0], statement))
+	third := must(pushcrypt.GenerateSenderKey())
+	second := must(pushcrypt.RotationStatement(next, third, pushcrypt.Rotation{}))
+	for days, expected := range map[time.Duration]int{59: 2, 61: 1} {
+		first := must(pushcrypt.RotationStatement(sender, next, pushcrypt.Rotation{At: time.Now().Add(-24 * time.Hour * days)}))
+		before := must(pushcrypt.ParseAnnouncedStatements(must(pushcrypt.StatementLine(first, old)), next.PublicKey()))
+		again := must(pushcrypt.ParseAnnouncedStatements(must(before.Adding(second, 0, time.Time{})).Text(), third.PublicKey()))
+		accepted := again.Accepted(time.Time{})
+		expect(fmt.Sprint("a rotation ", int(days), " days after another"), reflect.DeepEqual(accepted, [][]byte{first, second}[2-expected:]))
+		knows := must(pushcrypt.NewTrust(pushcrypt.Sender{Name: "a", Pinned: []pushcrypt.SenderPublicKey{next.PublicKey(), old}[expected-1]}))
+		after, followed, _ := knows.Follow(accepted, "a", time.Now())
+		expect(fmt.Sprint("phones ", int(days), " days later"), len(followed) == expected && after.Senders()[0].Pinned == third.PublicKey())
+		none := must(before.Adding(second, -1, time.Time{}))
+		expect("a rotation alone", reflect.DeepEqual(none.Accepted(time.Time{}), [][]byte{second}))
+		none.Accepted(time.Time{})[0][0]++
+		second[180] ^= 1
+		expect("a rotation that the caller changes", none.Accepted(time.Time{})[0][180] == second[180]^1)
+		second[180] ^= 1
+	}
+	_, err = announced.Adding(second, 200*365*24*time.Hour, time.Time{})
+	expect("an announcement for 200 years", refused(pushcrypt.InvalidTime, err))
+	_, err = announced.Adding(second, 0, time.Unix(-1, 0))
+	expect("a rotation before 1970", refused(pushcrypt.InvalidTime, err))
 	_, err = pushcrypt.RotationStatement(next, next, pushcrypt.Rotation{})
 	expect("a rotation to itself", refused(pushcrypt.SupersededNewKey, err))
 	_, err = pushcrypt.RotationStatement(sender, next, pushcrypt.Rotation{Overlap: 61 * 24 * time.Hour})

@@ -360,6 +360,14 @@ public final class Driver {
         return "ok " + (accepted.isEmpty() ? "-" : String.join(",", accepted));
     }
 
+    private static String answerAdding(String[] words) throws PushcryptException {
+        AnnouncedStatements announced = AnnouncedStatements.parse(text(words[4]), SenderPublicKey.parse(words[1]));
+        if (!announced.text().strip().equals(text(words[4]).strip())) return "broken another text is written";
+        Duration announcedFor = Duration.ofSeconds(Long.parseLong(words[3]));
+        AnnouncedStatements added = announced.adding(Statement.of(data(words[5])), announcedFor, Inside.instant(words[2]));
+        return "ok " + added.sender() + " " + word(added.text().getBytes(StandardCharsets.UTF_8));
+    }
+
     private static String answer(String[] words) throws GeneralSecurityException, PushcryptException {
         return switch (words[0]) {
             case "key" -> answerKey(words[1], text(words[2]));
@@ -378,6 +386,7 @@ public final class Driver {
             case "recovery" -> "ok " + word(Statement.recovery(
                 RecoveryKey.parse(words[2]), sender(words[3]), words[1], Long.parseLong(words[5]), Inside.instant(words[4])).bytes());
             case "announced" -> answerAnnounced(words);
+            case "adding" -> answerAdding(words);
             case "line" -> "ok " + word(Statement.of(data(words[2])).line(SenderPublicKey.parse(words[1])));
             case "hedgedfile" -> answerHedgedFile(words);
             case "reference" -> answerReference(data(words[1]));

@@ -164,10 +164,32 @@ final class Misuse {
             good.put(expected.size() + " statements of a text", new Receiver("a").open(push.bytes(), List.of(phone), trust, at).statements().equals(expected));
         }
         refused("statements to another key", "untrusted-old-key", () -> seal(options));
+        added(statement, statements, next);
         Statement recovery = Statement.recovery(RecoveryKey.generate(), next, "a", 1, Instant.EPOCH);
         for (Statement one : List.of(statement, recovery)) fault("the line of a statement without a key, " + one.bytes()[0], () -> one.line(null));
         fault("statements that are null", () -> STANDARD.announcing((AnnouncedStatements) null));
         fault("a text that is null", () -> AnnouncedStatements.parse(null, next.publicKey()));
+    }
+
+    /** A rotation is added to another, for the usual time. */
+    private void added(Statement first, AnnouncedStatements before, SenderKey next) throws PushcryptException {
+        SenderKey third = SenderKey.generate();
+        Duration usual = AnnouncedStatements.STANDARD_ANNOUNCEMENT;
+        for (int days : new int[] {59, 61}) {
+            Instant at = Instant.EPOCH.plus(Duration.ofDays(days));
+            Statement second = Statement.rotation(next, third, at, Statement.STANDARD_ACCEPT_FOR, Statement.STANDARD_OVERLAP);
+            List<Statement> expected = days < 60 ? List.of(first, second) : List.of(second);
+            AnnouncedStatements again = AnnouncedStatements.parse(before.adding(second, usual, at).text(), third.publicKey());
+            good.put("a rotation " + days + " days after another", again.accepted(at).equals(expected));
+            Trust trust = new Trust(List.of(TrustedSender.of("a", days < 60 ? sender.publicKey() : next.publicKey())));
+            good.put("phones " + days + " days later", trust.follow(again.accepted(at), "a", at).accepted().equals(expected)
+                && trust.senders().get(0).pinned().equals(third.publicKey()));
+            fault("an announcement before a rotation", () -> before.adding(second, Duration.ofSeconds(-1), at));
+            fault("an announcement of half a second", () -> before.adding(second, Duration.ofMillis(500), at));
+            fault("a rotation before 1970", () -> before.adding(second, usual, Instant.EPOCH.minusMillis(1)));
+            fault("no announcement", () -> before.adding(second, null, at));
+        }
+        fault("no rotation", () -> before.adding(null, usual, Instant.EPOCH));
     }
 
     private Signer signer(byte[] signature) {

@@ -196,6 +196,12 @@ const ANSWERS = {
         const accepted = AnnouncedStatements.parse(data(text).toString(), sender).accepted(BigInt(at));
         return `ok ${accepted.map(word).join(",") || "-"}`;
     },
+    adding(sender, at, announcedFor, text, statement) {
+        const announced = AnnouncedStatements.parse(data(text).toString(), sender);
+        if (announced.text.trim() !== data(text).toString().trim()) return "broken another text is written";
+        const added = announced.adding(data(statement), { announcedFor: Number(announcedFor), at: BigInt(at) });
+        return `ok ${added.sender} ${word(Buffer.from(added.text))}`;
+    },
     line: (key, statement) => `ok ${word(Buffer.from(statementLine(data(statement), key)))}`,
     hedgedfile(sender, r, header, plain) {
         const options = { url: "https://a", type: "a.b", name: "a", [FIXED]: { r: data(r), header: data(header) } };

@@ -57,6 +57,22 @@ function* announced(to, from, sender) {
     yield ["the text of statements", refused(TypeError, seal(text)) && refused(TypeError, seal(statement)) && refused(TypeError, seal(null))];
     for (const wrong of [Buffer.from(text), null, undefined, 7]) yield [`a text that is ${typeof wrong}`, refused(TypeError, () => AnnouncedStatements.parse(wrong, sender.publicKey))];
     yield ["statements without a key", refused(TypeError, () => AnnouncedStatements.parse(text))];
+    const third = SenderKey.generate(), second = rotationStatement({ from: sender, to: third }), day = 86_400_000;
+    for (const [days, count] of [[59, 2], [61, 1]]) {
+        const first = rotationStatement({ from, to: sender, at: Date.now() - day * days }), before = AnnouncedStatements.parse(statementLine(first, from.publicKey), sender.publicKey);
+        const again = AnnouncedStatements.parse(before.adding(second).text, third.publicKey), accepted = again.accepted();
+        yield [`a rotation ${days} days after another`, accepted.length === count && Buffer.concat(accepted).equals(Buffer.concat([first, second].slice(-count)))];
+        const trust = new Trust([{ name: "a", pinned: count === 2 ? from.publicKey : sender.publicKey }]);
+        const { accepted: followed } = trust.follow(accepted, { topic });
+        yield [`phones ${days} days later`, followed.length === count && trust.senders[0].pinned === third.publicKey];
+    }
+    const changed = Buffer.from(second), kept = announcing.adding(changed);
+    changed[180] ^= 1;
+    yield ["a rotation that the caller changes", kept.text === announcing.adding(second).text];
+    yield ["a rotation as text", refused(TypeError, () => announcing.adding(text))];
+    for (const announcedFor of [-1, 0.5]) yield [`an announcement for ${announcedFor} s`, refused("invalid-time", () => announcing.adding(second, { announcedFor }))];
+    yield ["an announcement as text", refused(TypeError, () => announcing.adding(second, { announcedFor: "1" }))];
+    yield ["an option that adding lacks", refused(TypeError, () => announcing.adding(second, { announceFor: 1 }))];
     const recovery = recoveryStatement({ by: RecoveryKey.generate(), to: sender, topic, serial: 1, at });
     for (const one of [statement, recovery]) yield [`a line without a key, ${one[0]}`, refused(TypeError, () => statementLine(one))];
 }

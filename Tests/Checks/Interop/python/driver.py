@@ -219,6 +219,14 @@ def answer_announced(sender, at, text):
     return f"ok {','.join(statement.hex() for statement in announced.accepted(int(at))) or '-'}"
 
 
+def answer_adding(sender, at, announced_for, text, statement):
+    announced = AnnouncedStatements.parse(data(text).decode(), SenderPublicKey.parse(sender))
+    if announced.text.strip() != data(text).decode().strip():
+        return "broken another text is written"
+    added = announced.adding(data(statement), announced_for=int(announced_for), at=int(at))
+    return f"ok {added.sender} {added.text.encode().hex()}"
+
+
 def answer_line(key, statement):
     return f"ok {statement_line(data(statement), SenderPublicKey.parse(key)).encode().hex()}"
 
@@ -352,6 +360,7 @@ ANSWERS = {
     "rotation": answer_rotation,
     "recovery": answer_recovery,
     "announced": answer_announced,
+    "adding": answer_adding,
     "line": answer_line,
     "record": answer_record,
     "reply": answer_reply,

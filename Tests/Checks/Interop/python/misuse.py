@@ -231,6 +231,7 @@ def uses(sender):
         yield f"{len(wanted)} statements of a text", again.statements == wanted
     yield "statements to another key", refused(
         "untrusted-old-key", Sealer(sender, topic="a").seal, b'{"aps":{"alert":"a"}}', phone.public_key, announcing=announced)
+    yield from added(announced, sender, new)
     both = [new.public_key, sender.public_key]
     yield "keys that a sender had", trust.had_before(new.public_key, now + 60_000) == both
     yield "keys after their overlap", trust.had_before(new.public_key, now + 60_001) == both[:1]
@@ -244,6 +245,23 @@ def uses(sender):
     replaced = Trust([Sender("a", sender.public_key, recovery=(recovery.public_key,))])
     after = replaced.follow([recovery_statement(recovery, new, topic="a", serial=1)], "a")
     yield "a recovery", len(after[0]) == 1 and replaced.revoked() == {sender.public_key} and replaced.had_before(new.public_key, now) == both[:1]
+
+
+def added(announced, sender, new):
+    """A rotation is added to others, now and for the usual time."""
+    third, now = SenderKey.generate(), time.time_ns() // 1_000_000
+    second = rotation_statement(new, third)
+    for days, count in ((59, 2), (61, 1)):
+        first = rotation_statement(sender, new, at=now - 86_400_000 * days)
+        text = AnnouncedStatements.parse(statement_line(first, sender.public_key), new.public_key).adding(second).text
+        again = AnnouncedStatements.parse(text, third.public_key)
+        yield f"a rotation {days} days after another", again.accepted() == [first, second][-count:] and again.text == text
+        trust = Trust([Sender("a", sender.public_key if count == 2 else new.public_key)])
+        yield f"phones {days} days later", trust.follow(again.accepted(), "a") == ([first, second][-count:], []) and trust.senders[0].pinned == third.public_key
+    yield "a rotation as text", wrong_type(announced.adding, text)
+    yield "an announcement of half a second", wrong_type(announced.adding, second, announced_for=0.5)
+    yield "an announcement before a rotation", refused("invalid-time", announced.adding, second, announced_for=-1)
+    yield "a rotation at a time with a fraction", wrong_type(announced.adding, second, at=1.5)
 
 
 def answers(device, sender):

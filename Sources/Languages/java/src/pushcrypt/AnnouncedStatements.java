@@ -1,5 +1,6 @@
 package pushcrypt;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -9,11 +10,17 @@ import java.util.Objects;
 
 /** The statements that messages of a sender key carry, for a provider without the command's store. */
 public final class AnnouncedStatements {
+    /** For how long messages announce a rotation, if nothing else is said: 60 days. */
+    public static final Duration STANDARD_ANNOUNCEMENT = Duration.ofDays(60);
+
     private final List<Statement> all;
+    /** The key of each line. */
+    private final List<SenderPublicKey> keys;
     private final SenderPublicKey sender;
 
-    private AnnouncedStatements(List<Statement> all, SenderPublicKey sender) {
-        this.all = all;
+    private AnnouncedStatements(List<Statement> all, List<SenderPublicKey> keys, SenderPublicKey sender) {
+        this.all = List.copyOf(all);
+        this.keys = List.copyOf(keys);
         this.sender = sender;
     }
 
@@ -30,6 +37,7 @@ public final class AnnouncedStatements {
     public static AnnouncedStatements parse(String text, SenderPublicKey sender) throws PushcryptException {
         Objects.requireNonNull(sender, "sender");
         List<Statement> all = new ArrayList<>();
+        List<SenderPublicKey> keys = new ArrayList<>();
         byte[] last = null;
         for (String line : text.split("\n")) {
             if (line.isEmpty()) continue;
@@ -38,12 +46,13 @@ public final class AnnouncedStatements {
             SenderPublicKey key = parsed(words[0]);
             last = statement.isRecovery() ? recovered(statement, key, all.isEmpty()) : rotated(statement, key, last);
             all.add(statement);
+            keys.add(key);
         }
         if (all.isEmpty() || all.size() > Envelope.MOST_STATEMENTS) {
             throw new PushcryptException("malformed-statement", "there are " + all.size() + " statements, and a message carries 1 to 4");
         }
         if (!Arrays.equals(last, sender.key)) throw foreign("the last statement leads to another key than the one that signs");
-        return new AnnouncedStatements(List.copyOf(all), sender);
+        return new AnnouncedStatements(all, keys, sender);
     }
 
     private static byte[] decoded(String text) {
@@ -101,6 +110,49 @@ public final class AnnouncedStatements {
      */
     public SenderPublicKey sender() {
         return sender;
+    }
+
+    /**
+     * Returns the text that {@link #parse} reads, to be stored.
+     *
+     * @return the text
+     */
+    public String text() {
+        StringBuilder text = new StringBuilder();
+        for (int index = 0; index < all.size(); index++) text.append(all.get(index).lineOf(keys.get(index)));
+        return text.toString();
+    }
+
+    /**
+     * Returns what to announce after a rotation of the sender's key: these statements and that one. Its sender is the new key. A recovery stays permanently.
+     * The text of the first rotation is its {@link Statement#line}; so is that of a recovery, instead of all before it.
+     *
+     * @param rotation the statement
+     * @param announcedFor for how long after their issue older rotations stay, such as {@link #STANDARD_ANNOUNCEMENT}
+     * @param at the present time
+     * @return the statements
+     * @throws PushcryptException {@code too-many-announcements} if four others stay; {@code malformed-statement} of a recovery, {@code untrusted-old-key},
+     *     {@code bad-statement-signature} or {@code weak-key}
+     */
+    public AnnouncedStatements adding(Statement rotation, Duration announcedFor, Instant at) throws PushcryptException {
+        if (rotation.isRecovery()) throw new PushcryptException("malformed-statement", "a recovery is not added to a text: it begins another");
+        if (!Arrays.equals(sender.id, rotation.keyID())) throw foreign("the rotation replaces another key than the one that signs");
+        byte[] key = rotated(rotation, sender, null);
+        long now = Platform.milliseconds(at), seconds = Statement.seconds(announcedFor);
+        int recoveries = all.get(0).isRecovery() ? 1 : 0, first = all.size();
+        while (first > recoveries && all.get(first - 1).isAnnounced(now, seconds)) first -= 1;
+        List<Statement> kept = new ArrayList<>(all.subList(0, recoveries));
+        kept.addAll(all.subList(first, all.size()));
+        if (kept.size() >= Envelope.MOST_STATEMENTS) {
+            throw new PushcryptException("too-many-announcements", "4 statements are being announced, the most that a message carries: wait until the first "
+                + "rotation's announcement ends, or shorten it and lose the phones that missed it");
+        }
+        kept.add(rotation);
+        List<SenderPublicKey> replaced = new ArrayList<>(keys.subList(first, keys.size()));
+        replaced.add(sender);
+        // What a recovery leads to from now on.
+        replaced.addAll(0, List.copyOf(replaced.subList(0, recoveries)));
+        return new AnnouncedStatements(kept, replaced, SenderPublicKey.checked(key));
     }
 
     /**

@@ -74,7 +74,7 @@ public final class Statement {
         return new Statement(concat(head, first, sign(to.secret, TrustRules.recoverySigned(head, 0x02, by.publicKey, topic))));
     }
 
-    private static long seconds(Duration duration) {
+    static long seconds(Duration duration) {
         if (duration.getNano() != 0 || duration.isNegative() || duration.getSeconds() > ALWAYS) throw new IllegalArgumentException("a duration is 0 to 2^32 - 1 whole seconds");
         return duration.getSeconds();
     }
@@ -105,6 +105,10 @@ public final class Statement {
         if (!isRecovery() && !Arrays.equals(key.id, keyID())) {
             throw new PushcryptException("untrusted-old-key", "the line of a rotation needs the key that it replaces");
         }
+        return lineOf(key);
+    }
+
+    String lineOf(SenderPublicKey key) {
         return key + " " + Envelope.encode(bytes) + "\n";
     }
 
@@ -124,6 +128,11 @@ public final class Statement {
     boolean isExpired(long now) {
         long issuedAt = Bytes.number(bytes, TrustRules.ISSUED_AT, TrustRules.ACCEPT_FOR);
         return !isRecovery() && TrustRules.isAfter(now, TrustRules.later(issuedAt, Bytes.number(bytes, TrustRules.ACCEPT_FOR, TrustRules.OVERLAP)));
+    }
+
+    /** Whether messages still announce it, which they do for some seconds after its issue. */
+    boolean isAnnounced(long now, long seconds) {
+        return !TrustRules.isAfter(now, TrustRules.later(Bytes.number(bytes, TrustRules.ISSUED_AT, TrustRules.ACCEPT_FOR), seconds));
     }
 
     @Override

@@ -59,6 +59,7 @@ class Code(str, enum.Enum):
     BAD_STATEMENT_SIGNATURE = "bad-statement-signature"
     SUPERSEDED_NEW_KEY = "superseded-new-key"
     OVERLAP_TOO_LONG = "overlap-too-long"
+    TOO_MANY_ANNOUNCEMENTS = "too-many-announcements"
     STATEMENT_NOT_YET_VALID = "statement-not-yet-valid"
     STATEMENT_EXPIRED = "statement-expired"
     # Files

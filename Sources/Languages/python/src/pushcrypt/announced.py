@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 
 from ._envelope import MOST_STATEMENTS, encode, later, milliseconds_now, number
 from ._errors import Code, PushcryptError
 from ._types import check_type
 from .keys import SenderPublicKey
-from .trust import RECOVERS, check_form, malformed, signed
+from .trust import LARGEST_DURATION, RECOVERS, check_form, malformed, signed
 
 __all__ = ["AnnouncedStatements", "statement_line"]
 
@@ -22,13 +23,13 @@ class AnnouncedStatements:
     Their text is what `pushcrypt export sender --statements` writes: a line for each, oldest first, as of `statement_line`.
     """
 
-    __slots__ = ("sender", "_all")
+    __slots__ = ("sender", "_lines")
 
     #: The key to which the last line leads.
     sender: SenderPublicKey
 
-    def __init__(self, sender: SenderPublicKey, statements: tuple[bytes, ...]) -> None:
-        self.sender, self._all = sender, statements
+    def __init__(self, sender: SenderPublicKey, lines: tuple[tuple[SenderPublicKey, bytes], ...]) -> None:
+        self.sender, self._lines = sender, lines
 
     @classmethod
     def parse(cls, text: str, sender: SenderPublicKey) -> AnnouncedStatements:
@@ -42,7 +43,7 @@ class AnnouncedStatements:
         """
         check_type(text, str, "the text")
         check_type(sender, SenderPublicKey, "the sender")
-        statements: list[bytes] = []
+        lines: list[tuple[SenderPublicKey, bytes]] = []
         last: SenderPublicKey | None = None
         for line in filter(None, text.split("\n")):
             words = line.split(" ")
@@ -54,30 +55,71 @@ class AnnouncedStatements:
             check_form(statement)
             key = parsed(words[0])
             if statement[0] == RECOVERS:
-                last = recovered_key(statement, key, is_first=not statements)
+                key = last = recovered_key(statement, key, is_first=not lines)
             else:
-                last = rotated_key(statement, key, last)
-            statements.append(statement)
-        if not 1 <= len(statements) <= MOST_STATEMENTS:
-            raise PushcryptError(Code.MALFORMED_STATEMENT, f"there are {len(statements)} statements, and a message carries 1 to 4")
+                key, last = rotated_key(statement, key, last)
+            lines.append((key, statement))
+        if not 1 <= len(lines) <= MOST_STATEMENTS:
+            raise PushcryptError(Code.MALFORMED_STATEMENT, f"there are {len(lines)} statements, and a message carries 1 to 4")
         if last != sender:
             raise foreign("the last statement leads to another key than the one that signs")
-        return cls(sender, tuple(statements))
+        return cls(sender, tuple(lines))
+
+    @property
+    def text(self) -> str:
+        """The text that `parse` reads, to be stored."""
+        return "".join(statement_line(statement, key) for key, statement in self._lines)
+
+    def adding(self, rotation: bytes, *, announced_for: int = 5_184_000, at: int | None = None) -> AnnouncedStatements:
+        """Returns what to announce after a rotation of `sender`: these statements and that one. Its `sender` is the new key.
+
+        Older rotations stay for `announced_for` seconds after their issue, by default 60 days; a recovery stays permanently. The
+        text of the first rotation is its `statement_line`; so is that of a recovery, instead of all before it.
+
+        Raises:
+            PushcryptError: `too-many-announcements` if four others stay, `malformed-statement`, also of a recovery,
+                `untrusted-old-key`, `bad-statement-signature`, `weak-key` or `invalid-time`.
+        """
+        at = milliseconds_now() if at is None else at
+        check_type(rotation, bytes, "the rotation")
+        check_type(announced_for, int, "announced_for")
+        check_type(at, int, "at")
+        check_form(rotation)
+        if rotation[0] == RECOVERS:
+            raise PushcryptError(Code.MALFORMED_STATEMENT, "a recovery is not added to a text: it begins another")
+        if rotation[1:5] != self.sender.id_bytes:
+            raise foreign("the rotation replaces another key than the one that signs")
+        _, new = rotated_key(rotation, self.sender, None)
+        if not 0 <= announced_for <= LARGEST_DURATION:
+            raise PushcryptError(Code.INVALID_TIME, "the time to announce rotations for is out of range")
+        recoveries = [statement for _, statement in self._lines[:1] if statement[0] == RECOVERS]
+        kept = itertools.takewhile(
+            lambda line: at <= later(number(line[1], 37, 45), announced_for), reversed(self._lines[len(recoveries) :]))
+        rotations = [*reversed(list(kept)), (self.sender, rotation)]
+        # What a recovery leads to from now on.
+        lines = [(rotations[0][0], recovery) for recovery in recoveries] + rotations
+        if len(lines) > MOST_STATEMENTS:
+            raise PushcryptError(
+                Code.TOO_MANY_ANNOUNCEMENTS,
+                "4 statements are being announced, the most that a message carries: wait until the first rotation's announcement "
+                "ends, or shorten it and lose the phones that missed it")
+        return AnnouncedStatements(new, tuple(lines))
 
     def accepted(self, at: int | None = None) -> list[bytes]:
         """The statements that phones accept at a time: a recovery always, and rotations after the last expired one."""
         at = milliseconds_now() if at is None else at
         check_type(at, int, "at")
-        recovery = [statement for statement in self._all[:1] if statement[0] == RECOVERS]
+        statements = [statement for _, statement in self._lines]
+        recovery = [statement for statement in statements[:1] if statement[0] == RECOVERS]
         rotations: list[bytes] = []
-        for statement in reversed(self._all[len(recovery) :]):
+        for statement in reversed(statements[len(recovery) :]):
             if at > later(number(statement, 37, 45), number(statement, 45, 49)):
                 break
             rotations.insert(0, statement)
         return recovery + rotations
 
     def __repr__(self) -> str:
-        return f"<{len(self._all)} statements to {self.sender}>"
+        return f"<{len(self._lines)} statements to {self.sender}>"
 
 
 def statement_line(statement: bytes, key: SenderPublicKey) -> str:
@@ -120,7 +162,10 @@ def is_sender_key(key: bytes) -> bool:
     return True
 
 
-def rotated_key(statement: bytes, old: SenderPublicKey | None, last: SenderPublicKey | None) -> SenderPublicKey:
+def rotated_key(
+    statement: bytes, old: SenderPublicKey | None, last: SenderPublicKey | None
+) -> tuple[SenderPublicKey, SenderPublicKey]:
+    """The old key and the new one."""
     if old is None or old.id_bytes != statement[1:5] or last not in (None, old):
         raise foreign("a line does not begin with the key that it replaces, or that the line before leads to")
     if not old.verifies(statement[53:117], signed(statement, 0x01, old)):
@@ -128,7 +173,7 @@ def rotated_key(statement: bytes, old: SenderPublicKey | None, last: SenderPubli
     new = SenderPublicKey(statement[5:37])
     if not new.verifies(statement[117:181], signed(statement, 0x02, old)):
         raise PushcryptError(Code.BAD_STATEMENT_SIGNATURE, "the new key did not sign the statement")
-    return new
+    return old, new
 
 
 def foreign(text: str) -> PushcryptError:
