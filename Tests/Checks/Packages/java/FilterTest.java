@@ -3,6 +3,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -173,6 +174,7 @@ final class FilterTest {
         deaf(arguments[1], members(device, 0));
         dependent(List.of(command), options, members(device, 0));
         threadless(List.of(command), options, members(device, 0));
+        crowded(Path.of(arguments[1]), options, members(device, 0));
         outage(Path.of(arguments[1]), command, options, members(device, 0));
         try (SealFilter misused = new SealFilter(List.of(command), options, WINDOW)) {
             for (String payload : List.of("{\"aps\":{}},\"to\":{\"a\":1}", "[]", "{\"a\":\"\ud800\"}")) {
@@ -263,6 +265,33 @@ final class FilterTest {
         require(code(sealed(later, members).orTimeout(60, TimeUnit.SECONDS)).equals("none"), "threads again");
         closes(later, "a command without threads");
         full.remove();
+    }
+
+    /** The heap has room for an answer, but not for its values too. The message ends, and the filter goes on. */
+    private static void crowded(Path folder, List<String> options, Map<String, String> members) throws Exception {
+        Path answers = folder.resolve("answers"), program = folder.resolve("crowded");
+        Files.writeString(answers, "{\"pushcrypt-client\":0,\"payload\":{},\"a\":[" + "7,".repeat(250_000) + "7]}\n{\"pushcrypt-client\":1,\"payload\":{}}\n");
+        Files.writeString(program, "#!/bin/sh\nread -r line\nread -r line\ncat " + answers + "\nexec cat >/dev/null\n");
+        require(program.toFile().setExecutable(true), "a program");
+        byte[][] held = new byte[1024][];
+        AtomicBoolean isFirst = new AtomicBoolean(true);
+        SealFilter filter = new SealFilter(List.of(program.toString()), options, 4, task -> {
+            try {
+                for (int place = 0; isFirst.get(); place++) held[place] = new byte[1 << 16];
+            } catch (OutOfMemoryError full) {
+                isFirst.set(false);
+                Arrays.fill(held, 0, 16, null);
+            }
+            try {
+                task.run();
+            } finally {
+                Arrays.fill(held, null);
+            }
+        });
+        CompletableFuture<SealFilter.Answer> first = sealed(filter, members), second = sealed(filter, members);
+        require(code(first.orTimeout(60, TimeUnit.SECONDS)).equals("filter-ended") && reason(first).contains("OutOfMemoryError"), "an answer without room for its values");
+        require(code(second.orTimeout(60, TimeUnit.SECONDS)).equals("none"), "the answer after it");
+        closes(filter, "an answer without room");
     }
 
     private static void closes(SealFilter filter, Object after) throws InterruptedException {

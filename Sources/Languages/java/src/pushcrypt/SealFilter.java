@@ -331,7 +331,16 @@ public final class SealFilter implements AutoCloseable {
         }
     }
 
-    private static void complete(Entry entry, Members members) {
+    /** Completes an answer. Its message gets an end even if there is no memory for its values. */
+    private void complete(Entry entry, Members members) {
+        try {
+            completeWith(entry, members);
+        } catch (RuntimeException | Error unexpected) {
+            entry.answer.completeExceptionally(unanswered("its output cannot be read: " + unexpected));
+        }
+    }
+
+    private static void completeWith(Entry entry, Members members) {
         if (members.get("error") instanceof Map<?, ?> error && !members.containsKey("payload")) {
             entry.answer.completeExceptionally(new PushcryptException(String.valueOf(error.get("code")), String.valueOf(error.get("message"))));
             return;
@@ -364,9 +373,13 @@ public final class SealFilter implements AutoCloseable {
         }
     }
 
+    private PushcryptException unanswered(String reason) {
+        return new PushcryptException("filter-ended", command.get(0) + " seal --batch does not answer: " + reason);
+    }
+
     /** Gives all that waits an error. The caller holds the lock. */
     private void fail(String reason, boolean isLast) {
-        PushcryptException reported = new PushcryptException("filter-ended", command.get(0) + " seal --batch does not answer: " + reason);
+        PushcryptException reported = unanswered(reason);
         failure = reported;
         failures += 1;
         isOver |= isLast;
