@@ -16,7 +16,7 @@ The password of the database is in PGPASSWORD or ~/.pgpass, not in URL, which `p
 
 needs: pip install pushcrypt 'psycopg[binary]'
 """
-import argparse, base64, contextlib, functools, http.server, json, os, queue, re, sys, time
+import argparse, contextlib, functools, http.server, json, os, queue, re, sys, time
 
 import psycopg
 from pushcrypt import (
@@ -32,7 +32,8 @@ TABLES = """
     CREATE TABLE events (number bigserial PRIMARY KEY, id text NOT NULL, device text NOT NULL, payload text NOT NULL);
     CREATE TABLE pushes (number bigint PRIMARY KEY, id text NOT NULL, device text NOT NULL, headers text, body text, refused text);
 """
-RECOVERY = 2  # the first byte of such a statement
+# Seconds for which messages announce a rotation, 270 days: one a quarter fits, beside a recovery too.
+ANNOUNCED_FOR = 23_328_000
 # PostgreSQL allows 100 connections by default.
 BATCH, CONNECTIONS, LONGEST_RECORD, DEVICE = 100, 20, 8192, re.compile(r"/devices/([A-Za-z0-9-]{1,64})")
 # A database that is away for a moment, or a transaction that has to be repeated.
@@ -118,20 +119,16 @@ class Provider:
         return new.public_key
 
     def rotate(self):
-        """Replaces the sender's key. Messages announce four rotations, or a recovery and three.
+        """Replaces the sender's key. A phone that misses all messages of 270 days is lost until its app pins the new key.
 
-        A phone that missed an earlier one is lost until its app pins the new key: the command refuses such a rotation
-        (`too-many-announcements`) unless it is forced. This does not: rotate once a quarter.
+        A fifth rotation in that time, or a fourth after a recovery, is refused (`too-many-announcements`): rotate once a quarter.
         """
         def statements(old, lines, _, new):
             key = self.read_key(old)
-            lines = [*lines.splitlines(True), statement_line(rotation_statement(key, new), key.public_key)]
-            first = base64.urlsafe_b64decode(lines[0].split()[1] + "==")
-            if first[0] != RECOVERY:
-                return "".join(lines[-4:])
-            # Phones that missed a recovery must not be lost: it leads to the oldest of the other three.
-            kept = lines[1:][-3:]
-            return statement_line(first, SenderPublicKey.parse(kept[0].split()[0])) + "".join(kept)
+            rotation = rotation_statement(key, new)
+            if not lines:
+                return statement_line(rotation, key.public_key)
+            return AnnouncedStatements.parse(lines, key.public_key).adding(rotation, announced_for=ANNOUNCED_FOR).text
 
         return self.replace(statements)
 

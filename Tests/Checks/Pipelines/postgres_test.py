@@ -371,10 +371,10 @@ def phases(run, processes, database):
     recover(run)
     refused(run)
     run.bring(17 * EVENTS // 24, threads)
-    # More often than a message announces.
-    for part in range(18, 23):
+    for part in range(18, 21):
         call("rotate")
         run.bring(part * EVENTS // 24, threads)
+    fails("a rotation that messages cannot announce", "too-many-announcements", "rotate")
     # On a database from before the first recovery.
     run.again(lambda connection: connection.execute("UPDATE senders SET serial = 0"))
     new = recover(run)
