@@ -1,5 +1,5 @@
 // Compiled by tsc, and not run: the types as a program uses them. A line after `@ts-expect-error` must not compile.
-import { Sealer, SenderKey, DeviceKey, Trust, open, PushcryptError, SealFilter, checkRegistration, parseDeviceRecord, type SealedPush } from "pushcrypt";
+import { AnnouncedStatements, Sealer, SenderKey, DeviceKey, Trust, open, PushcryptError, SealFilter, checkRegistration, parseDeviceRecord, type SealedPush } from "pushcrypt";
 
 const sender: SenderKey = SenderKey.generate();
 const sealer = new Sealer({ sender, topic: "com.example.app", placeholder: { title: "News", sound: null, clearFields: ["badge"] } });
@@ -9,12 +9,13 @@ const opened = open(push.json, { topic, devices: [DeviceKey.generate()], trust: 
 const badge: unknown = opened.content().aps["badge"];
 const answer = checkRegistration(parseDeviceRecord("{}"), { user: null });
 const foreign: readonly ("sender" | "recovery")[] = answer.foreign;
+const text: string = AnnouncedStatements.parse("", "pcs1").adding(new Uint8Array(181), { announcedFor: 60, at: new Date() }).text;
 export async function run(): Promise<string> {
     for await (const { answer, error } of new SealFilter().sealAll([{ to: "a", payload: "{}" }])) {
         if (error instanceof PushcryptError) return error.code;
         if (answer !== undefined) return answer.payload;
     }
-    return `${id} ${badge} ${foreign.length}`;
+    return `${id} ${badge} ${foreign.length} ${text}`;
 }
 
 // @ts-expect-error a misspelt option
