@@ -104,11 +104,12 @@ func (announced *AnnouncedStatements) Text() string {
 
 // Adding returns what to announce after a rotation of Sender: these statements and that one. Its Sender is the new key.
 //
-// Older rotations stay for a time after their issue, for zero 60 days; a negative one is none. A recovery stays permanently. The zero value
-// of at is now. The text of the first rotation is its StatementLine; so is that of a recovery, instead of all before it.
+// Older rotations stay for a time after their issue, for zero 60 days; a negative one is none. A recovery stays permanently; all that lead
+// on from it stay while phones accept them and there is room. The zero value of at is now. The text of the first rotation is its
+// StatementLine; so is that of a recovery, instead of all before it.
 //
 // If four others stay, the code is TooManyAnnouncements. Others are MalformedStatement, also of a recovery, UntrustedOldKey,
-// BadStatementSignature, WeakKey and InvalidTime.
+// BadStatementSignature, WeakKey, SupersededNewKey and InvalidTime.
 func (announced *AnnouncedStatements) Adding(rotation []byte, announcedFor time.Duration, at time.Time) (*AnnouncedStatements, error) {
 	switch {
 	case announcedFor == 0:
@@ -130,6 +131,11 @@ func (announced *AnnouncedStatements) Adding(rotation []byte, announcedFor time.
 	if err != nil {
 		return nil, err
 	}
+	for _, key := range append([]SenderPublicKey{old}, announced.keys...) {
+		if key == sender {
+			return nil, refuse(SupersededNewKey, "the new key was replaced before, and phones never return to one")
+		}
+	}
 	now, ok := milliseconds(at)
 	if !ok || announcedFor/time.Second > math.MaxUint32 {
 		return nil, refuse(InvalidTime, "the time to announce rotations for, or the present time, is out of range")
@@ -139,6 +145,9 @@ func (announced *AnnouncedStatements) Adding(rotation []byte, announcedFor time.
 		recoveries = 1
 	}
 	first := len(announced.all)
+	if announced.followsRecovery(at) {
+		first = recoveries
+	}
 	for first > recoveries && now <= later(u64(announced.all[first-1][37:]), uint32(announcedFor/time.Second)) {
 		first--
 	}
@@ -151,6 +160,13 @@ func (announced *AnnouncedStatements) Adding(rotation []byte, announcedFor time.
 	// What a recovery leads to from now on.
 	keys := append(append([]SenderPublicKey(nil), rotations[:recoveries]...), rotations...)
 	return &AnnouncedStatements{sender, append(all, append([]byte(nil), rotation...)), keys}, nil
+}
+
+// followsRecovery tells whether phones that follow a recovery get to Sender, and there is room: without a line they would stop at its key.
+func (announced *AnnouncedStatements) followsRecovery(at time.Time) bool {
+	all := announced.all
+	isWhole := all[0][0] == versionRecovery && bytes.Equal(all[0][5:37], announced.keys[0].bytes[:]) && len(announced.Accepted(at)) == len(all)
+	return isWhole && len(all) < mostStatements
 }
 
 // Accepted returns the statements that phones accept at a time, for the zero value now: a recovery always, and rotations after the last

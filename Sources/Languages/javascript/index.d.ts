@@ -375,10 +375,11 @@ export class AnnouncedStatements {
     /** Those that phones accept at a time, by default now: a recovery always, and rotations after the last expired one. */
     accepted(at?: Time): Uint8Array[];
     /**
-     * What to announce after a rotation of `sender`: these statements and that one. Its `sender` is the new key. A recovery stays permanently. The text of
-     * the first rotation is its `statementLine`; so is that of a recovery, instead of all before it.
+     * What to announce after a rotation of `sender`: these statements and that one. Its `sender` is the new key. A recovery stays permanently; all that
+     * lead on from it stay while phones accept them and there is room. The text of the first rotation is its `statementLine`; so is that of a recovery,
+     * instead of all before it.
      * @throws {PushcryptError} `too-many-announcements` if four others stay; `malformed-statement`, also of a recovery, `untrusted-old-key`,
-     * `bad-statement-signature`, `weak-key` or `invalid-time`
+     * `bad-statement-signature`, `weak-key`, `superseded-new-key` or `invalid-time`
      */
     adding(rotation: Uint8Array, options?: {
         /** Seconds for which older rotations stay after their issue; by default 60 days. */

@@ -17,7 +17,8 @@ TIME = 1_767_225_600_000
 # A millisecond, in days.
 LATER = 1 / (1000 * DAY)
 KEYS = [SigningKey(hashlib.sha256(b"announced %d" % number).digest()) for number in range(6)]
-MALFORMED, FOREIGN, FORGED, FULL = "malformed-statement", "untrusted-old-key", "bad-statement-signature", "too-many-announcements"
+MALFORMED, FOREIGN, FORGED = "malformed-statement", "untrusted-old-key", "bad-statement-signature"
+FULL, SUPERSEDED = "too-many-announcements", "superseded-new-key"
 
 
 def public(number):
@@ -138,7 +139,12 @@ def additions():
         yield name, "".join(lines[:3]), 3, day, 60, made[3], "".join(lines[count:4])
         if count:
             yield f"{name}, behind a recovery", back + "".join(lines[:3]), 3, day, 60, made[3], recovered(0, count) + "".join(lines[count:4])
-    yield "for no days, behind a recovery", back + lines[0], 1, LATER, 0, made[1], recovered(0, 1) + lines[1]
+    # What leads on from a recovery stays while phones accept it and there is room.
+    yield "for no days, behind a recovery", back + lines[0], 1, LATER, 0, made[1], back + lines[0] + lines[1]
+    yield "to two for no days, behind a recovery", back + lines[0] + lines[1], 2, 400, 0, made[2], back + "".join(lines[:3])
+    yield "to two of which phones accept one, behind a recovery", back + lines[0] + lines[1], 2, 400 + LATER, 391, made[2], recovered(0, 1) + lines[1] + lines[2]
+    yield "for no days, behind a recovery that misses one", recovered(3, 0) + lines[0], 1, LATER, 0, made[1], recovered(3, 1) + lines[1]
+    yield "for no days, to two", lines[0] + lines[1], 2, 11, 0, made[2], lines[2]
     yield "behind a recovery before missing ones", recovered(0, 2) + lines[2], 3, 30, 60, made[3], recovered(0, 2) + lines[2] + lines[3]
     # One that ends before an older one ends that one too.
     early, late = statement(0, 1, 30), statement(1, 2)
@@ -155,6 +161,9 @@ def additions():
     yield "of 180 bytes", lines[0], 1, 0, 60, made[1][:180], MALFORMED
     yield "of another version", lines[0], 1, 0, 60, statement(1, 2, forged=[0, 1]), MALFORMED
     yield "of a weak key", lines[0], 1, 0, 60, statement(1, 2, added=bytes(32)), "weak-key"
+    yield "to a key that was replaced", lines[0] + lines[1], 2, 0, 60, statement(2, 0), SUPERSEDED
+    yield "to a recovered key that was replaced", back + lines[0], 1, 0, 60, statement(1, 0), SUPERSEDED
+    yield "to the same key", lines[0], 1, 0, 60, statement(1, 1), SUPERSEDED
     for place in (61, 125):
         yield f"with byte {place} changed", lines[0], 1, 0, 60, statement(1, 2, forged=[place]), FORGED
 
@@ -219,7 +228,7 @@ def compare(program):
 
     drivers, count = [Driver(language) for language in os.environ.get("LANGUAGES", " ".join(sorted(PACKAGES))).split() if language in PACKAGES], 0
     for ages in ((30,), (30, 20, 10), (70, 20), (70, 65, 61), (20, 70, 10), (40, 30, 20, 10), (61, 30, 20, 10)):
-        for before in ("", recovered(0)):
+        for before in ("", recovered(0), recovered(5, 0)):
             text, end = before + aged(*ages[: 3 if before else 4]), len(ages[: 3 if before else 4])
             with open("statements", "w") as file:
                 file.write(text)

@@ -54,8 +54,10 @@ class AnnouncedStatements {
         if (rotation[0] === RECOVERS) throw new PushcryptError("malformed-statement", "a recovery is not added to a text: it begins another");
         if (!keyID(ED25519, old).equals(rotation.subarray(1, 5))) throw foreign("the rotation replaces another key than the one that signs");
         const key = rotatedKey(rotation, old, null), duration = seconds(announcedFor, "announcedFor"), now = time(at, "at");
+        if ([old, ...this.#keys].some((replaced) => replaced.equals(key))) throw new PushcryptError("superseded-new-key", "the new key was replaced before, and phones never return to one");
         const start = this.#all[0][0] === RECOVERS ? 1 : 0, all = this.#all.slice(start);
-        const first = start + all.findLastIndex((statement) => now > later(statement.readBigUInt64BE(37), duration)) + 1;
+        const ended = all.findLastIndex((statement) => now > later(statement.readBigUInt64BE(37), duration));
+        const first = this.#followsRecovery(now) ? start : start + ended + 1;
         const kept = [...this.#all.slice(0, start), ...this.#all.slice(first)];
         if (kept.length >= MOST_STATEMENTS) {
             throw new PushcryptError("too-many-announcements", "4 statements are being announced, the most that a message carries: wait until the first "
@@ -68,6 +70,12 @@ class AnnouncedStatements {
 
     get sender() {
         return keyText(this.#sender, SENDER_PUBLIC);
+    }
+
+    /** Whether phones that follow a recovery get to the key that signs, and there is room: without a line they would stop at its key. */
+    #followsRecovery(now) {
+        const [recovery] = this.#all, isWhole = recovery[0] === RECOVERS && this.#keys[0].equals(recovery.subarray(5, 37));
+        return isWhole && this.accepted(now).length === this.#all.length && this.#all.length < MOST_STATEMENTS;
     }
 
     accepted(at = Date.now()) {

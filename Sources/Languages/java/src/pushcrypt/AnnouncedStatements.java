@@ -124,22 +124,25 @@ public final class AnnouncedStatements {
     }
 
     /**
-     * Returns what to announce after a rotation of the sender's key: these statements and that one. Its sender is the new key. A recovery stays permanently.
-     * The text of the first rotation is its {@link Statement#line}; so is that of a recovery, instead of all before it.
+     * Returns what to announce after a rotation of the sender's key: these statements and that one. Its sender is the new key. A recovery stays permanently;
+     * all that lead on from it stay while phones accept them and there is room. The text of the first rotation is its {@link Statement#line}; so is that of a
+     * recovery, instead of all before it.
      *
      * @param rotation the statement
      * @param announcedFor for how long after their issue older rotations stay, such as {@link #STANDARD_ANNOUNCEMENT}
      * @param at the present time
      * @return the statements
      * @throws PushcryptException {@code too-many-announcements} if four others stay; {@code malformed-statement} of a recovery, {@code untrusted-old-key},
-     *     {@code bad-statement-signature} or {@code weak-key}
+     *     {@code bad-statement-signature}, {@code weak-key} or {@code superseded-new-key}
      */
     public AnnouncedStatements adding(Statement rotation, Duration announcedFor, Instant at) throws PushcryptException {
         if (rotation.isRecovery()) throw new PushcryptException("malformed-statement", "a recovery is not added to a text: it begins another");
         if (!Arrays.equals(sender.id, rotation.keyID())) throw foreign("the rotation replaces another key than the one that signs");
         byte[] key = rotated(rotation, sender, null);
+        SenderPublicKey next = SenderPublicKey.checked(key);
+        if (next.equals(sender) || keys.contains(next)) throw new PushcryptException("superseded-new-key", "the new key was replaced before, and phones never return to one");
         long now = Platform.milliseconds(at), seconds = Statement.seconds(announcedFor);
-        int recoveries = all.get(0).isRecovery() ? 1 : 0, first = all.size();
+        int recoveries = all.get(0).isRecovery() ? 1 : 0, first = followsRecovery(now) ? recoveries : all.size();
         while (first > recoveries && all.get(first - 1).isAnnounced(now, seconds)) first -= 1;
         List<Statement> kept = new ArrayList<>(all.subList(0, recoveries));
         kept.addAll(all.subList(first, all.size()));
@@ -152,7 +155,13 @@ public final class AnnouncedStatements {
         replaced.add(sender);
         // What a recovery leads to from now on.
         replaced.addAll(0, List.copyOf(replaced.subList(0, recoveries)));
-        return new AnnouncedStatements(kept, replaced, SenderPublicKey.checked(key));
+        return new AnnouncedStatements(kept, replaced, next);
+    }
+
+    /** Whether phones that follow a recovery get to the sender's key, and there is room: without a line they would stop at its key. */
+    private boolean followsRecovery(long now) {
+        boolean isWhole = all.get(0).isRecovery() && Arrays.equals(all.get(0).newKey(), keys.get(0).key) && accepted(now).size() == all.size();
+        return isWhole && all.size() < Envelope.MOST_STATEMENTS;
     }
 
     /**

@@ -73,12 +73,13 @@ class AnnouncedStatements:
     def adding(self, rotation: bytes, *, announced_for: int = 5_184_000, at: int | None = None) -> AnnouncedStatements:
         """Returns what to announce after a rotation of `sender`: these statements and that one. Its `sender` is the new key.
 
-        Older rotations stay for `announced_for` seconds after their issue, by default 60 days; a recovery stays permanently. The
-        text of the first rotation is its `statement_line`; so is that of a recovery, instead of all before it.
+        Older rotations stay for `announced_for` seconds after their issue, by default 60 days. A recovery stays permanently; all that
+        lead on from it stay while phones accept them and there is room. The text of the first rotation is its `statement_line`; so is
+        that of a recovery, instead of all before it.
 
         Raises:
             PushcryptError: `too-many-announcements` if four others stay, `malformed-statement`, also of a recovery,
-                `untrusted-old-key`, `bad-statement-signature`, `weak-key` or `invalid-time`.
+                `untrusted-old-key`, `bad-statement-signature`, `weak-key`, `superseded-new-key` or `invalid-time`.
         """
         at = milliseconds_now() if at is None else at
         check_type(rotation, bytes, "the rotation")
@@ -90,12 +91,16 @@ class AnnouncedStatements:
         if rotation[1:5] != self.sender.id_bytes:
             raise foreign("the rotation replaces another key than the one that signs")
         _, new = rotated_key(rotation, self.sender, None)
+        if new == self.sender or new in [key for key, _ in self._lines]:
+            raise PushcryptError(Code.SUPERSEDED_NEW_KEY, "the new key was replaced before, and phones never return to one")
         if not 0 <= announced_for <= LARGEST_DURATION:
             raise PushcryptError(Code.INVALID_TIME, "the time to announce rotations for is out of range")
         recoveries = [statement for _, statement in self._lines[:1] if statement[0] == RECOVERS]
-        kept = itertools.takewhile(
-            lambda line: at <= later(number(line[1], 37, 45), announced_for), reversed(self._lines[len(recoveries) :]))
-        rotations = [*reversed(list(kept)), (self.sender, rotation)]
+        older = self._lines[len(recoveries) :]
+        if not self._follows_recovery(at):
+            announced = itertools.takewhile(lambda line: at <= later(number(line[1], 37, 45), announced_for), reversed(older))
+            older = tuple(reversed(list(announced)))
+        rotations = [*older, (self.sender, rotation)]
         # What a recovery leads to from now on.
         lines = [(rotations[0][0], recovery) for recovery in recoveries] + rotations
         if len(lines) > MOST_STATEMENTS:
@@ -104,6 +109,12 @@ class AnnouncedStatements:
                 "4 statements are being announced, the most that a message carries: wait until the first rotation's announcement "
                 "ends, or shorten it and lose the phones that missed it")
         return AnnouncedStatements(new, tuple(lines))
+
+    def _follows_recovery(self, at: int) -> bool:
+        """Whether phones that follow a recovery get to `sender`, and there is room: without a line they would stop at its key."""
+        key, first = self._lines[0]
+        is_whole = first[0] == RECOVERS and first[5:37] == bytes(key) and len(self.accepted(at)) == len(self._lines)
+        return is_whole and len(self._lines) < MOST_STATEMENTS
 
     def accepted(self, at: int | None = None) -> list[bytes]:
         """The statements that phones accept at a time: a recovery always, and rotations after the last expired one."""
