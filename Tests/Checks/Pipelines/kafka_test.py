@@ -19,20 +19,22 @@ FOLDER, PROGRAM, WORKER = sys.argv[1:]
 
 
 def read(servers, topics, deliver, finished):
-    """Passes every record of the topics to `deliver`, until the end of each after `finished`."""
+    """Passes every record of the topics to `deliver`, until the end that each has after `finished`."""
     consumer = Consumer({**servers, "group.id": "reader", "enable.auto.commit": False})
     known = consumer.list_topics(timeout=10).topics
-    consumer.assign([TopicPartition(topic, number, 0) for topic in topics for number in known[topic].partitions])
+    places = [TopicPartition(topic, number, 0) for topic in topics for number in known[topic].partitions]
+    consumer.assign(places)
+    ends = None
     while True:
-        over = finished.is_set()
-        messages = consumer.consume(500, timeout=1)
-        for message in messages:
+        for message in consumer.consume(500, timeout=1):
             if message.error():
                 raise Failure(str(message.error()))
             deliver(message)
-        if over and not messages:
-            consumer.close()
-            return
+        if finished.is_set():
+            ends = ends or [consumer.get_watermark_offsets(place, timeout=10)[1] for place in places]
+            if all(max(place.offset, 0) >= end for place, end in zip(consumer.position(places), ends)):
+                consumer.close()
+                return
 
 
 def uncommitted(servers, **groups):

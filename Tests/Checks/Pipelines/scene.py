@@ -24,8 +24,12 @@ class Failure(Exception):
 
 
 def expect(name, found, expected):
-    if found != expected:
-        raise Failure(f"{name}: {found}, and not {expected}")
+    if found == expected:
+        return
+    if isinstance(found, set) and isinstance(expected, set):
+        missing, extra = (sorted(map(str, one)) for one in (expected - found, found - expected))
+        raise Failure(f"{name}: {len(missing)} missing: {missing[:3]}; {len(extra)} not expected: {extra[:3]}")
+    raise Failure(f"{name}: {found}, and not {expected}")
 
 
 def count(name, number, kind="pipelines"):
