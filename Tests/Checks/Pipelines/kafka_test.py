@@ -7,7 +7,7 @@ a topic's share.
 Then a worker sends what was sealed from one topic to a local APNs that misbehaves, and the refused lines are replayed.
 """
 import collections, json, os, random, subprocess, sys, threading
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from scene import BROKEN, TO_USER, Failure, Phones, Provider, count, event, expect, main, wait
 from workers import Workers, moments
 
@@ -20,19 +20,22 @@ FOLDER, PROGRAM, WORKER = sys.argv[1:]
 
 def read(servers, topics, deliver, finished):
     """Passes every record of the topics to `deliver`, until the end that each has after `finished`."""
-    consumer = Consumer({**servers, "group.id": "reader", "enable.auto.commit": False})
+    consumer = Consumer({**servers, "group.id": "reader", "enable.auto.commit": False, "enable.partition.eof": True})
     known = consumer.list_topics(timeout=10).topics
     places = [TopicPartition(topic, number, 0) for topic in topics for number in known[topic].partitions]
     consumer.assign(places)
-    ends = None
+    reached, ends = collections.Counter(), None
     while True:
         for message in consumer.consume(500, timeout=1):
-            if message.error():
+            if not message.error():
+                deliver(message)
+            elif message.error().code() == KafkaError._PARTITION_EOF:
+                reached[message.topic(), message.partition()] = message.offset()
+            else:
                 raise Failure(str(message.error()))
-            deliver(message)
         if finished.is_set():
-            ends = ends or [consumer.get_watermark_offsets(place, timeout=10)[1] for place in places]
-            if all(max(place.offset, 0) >= end for place, end in zip(consumer.position(places), ends)):
+            ends = ends or [(place, consumer.get_watermark_offsets(place, timeout=10)[1]) for place in places]
+            if all(reached[place.topic, place.partition] >= end for place, end in ends):
                 consumer.close()
                 return
 
