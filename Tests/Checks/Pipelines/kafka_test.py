@@ -1,7 +1,7 @@
 """Workers process Kafka topics of events and are killed a hundred times; every phone shows every message once.
 
 The brokers are librdkafka's own mock, in this process. A group needs some seconds to notice that a worker is dead, so
-several topics, each with a group of two workers, are processed at once. The mock keeps 5 MB of a partition: enough for
+ten topics, each with a group of two workers, are processed at once. The mock keeps 5 MB of a partition: enough for
 a topic's share.
 
 Then a worker sends what was sealed from one topic to a local APNs that misbehaves, and the refused lines are replayed.
@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from scene import BROKEN, TO_USER, Failure, Phones, Provider, count, event, expect, main, wait
 from workers import Workers, moments
 
-EVENTS, KILLS, LANES = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 100)), 5
+EVENTS, KILLS, LANES = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 100)), 10
 QUIET = {"log_level": 0}
 BEGIN = 1_767_225_600_000  # the time of the first event, in milliseconds
 MOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Apns", "serve.py")
@@ -20,7 +20,9 @@ FOLDER, PROGRAM, WORKER = sys.argv[1:]
 
 def read(servers, topics, deliver, finished):
     """Passes every record of the topics to `deliver`, until the end that each has after `finished`."""
-    consumer = Consumer({**servers, "group.id": "reader", "enable.auto.commit": False, "enable.partition.eof": True})
+    # A record that the broker has dropped is an error.
+    settings = {"auto.offset.reset": "error", "enable.partition.eof": True, "enable.auto.commit": False}
+    consumer = Consumer({**servers, **settings, "group.id": "reader"})
     known = consumer.list_topics(timeout=10).topics
     places = [TopicPartition(topic, number, 0) for topic in topics for number in known[topic].partitions]
     consumer.assign(places)
