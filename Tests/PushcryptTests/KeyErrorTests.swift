@@ -69,6 +69,29 @@ import VectorKit
         }
     }
 
+    /// Every byte at a place of every kind of text: refused, with the place if it is no character of the alphabet.
+    @Test(arguments: Bech32.Kind.allCases) func everyOtherByteIsRefused(_ kind: Bech32.Kind) throws {
+        let key = Bytes((0..<kind.keyLength).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) })
+        let text = Bech32.encode(key.span, as: kind).withSpan { Bytes(copying: $0) }
+        #expect(try Bech32.decode(text.span, as: kind).withSpan { Bytes(copying: $0) } == key)
+        let alphabet = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+        let allowed = Bytes((kind.isUpperCase ? alphabet.uppercased() : alphabet).utf8)
+        let start = kind.prefix.utf8CodeUnitCount + 1
+        // Of a long text the beginning, the middle and the end.
+        for place in start..<text.count where place < 99 || (900..<920).contains(place) || place > text.count - 20 {
+            var changed = text
+            for byte in UInt8.min...UInt8.max where byte != text[place] {
+                changed[place] = byte
+                // A newline at the end is no part of the text.
+                let isShorter = byte == UInt8(ascii: "\n") && place == text.count - 1
+                let error = #expect(throws: KeyError.self) { _ = try Bech32.decode(changed.span, as: kind) }
+                #expect(error?.code == (allowed.contains(byte) ? .wrongChecksum : .malformedKey), "\(place) \(byte)")
+                #expect(
+                    error?.description.hasPrefix("character \(place + 1) is") == (!allowed.contains(byte) && !isShorter))
+            }
+        }
+    }
+
     @Test(arguments: [0, 31, 33, 64]) func keysOfAnotherLengthAreRefused(_ count: Int) {
         let bytes = Bytes(repeating: 9, count: count)
         let errors = [

@@ -60,6 +60,7 @@ enum Bech32 {
 
     private static let checksumLength = 6
     private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+    private static let secretAlphabet: StaticString = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"
 
     /// The symbol of each ASCII character, with 0x40 added; `!` for others.
     private static let symbolTable: StaticString =
@@ -84,9 +85,7 @@ enum Bech32 {
 
             var checksum = Checksum(kind)
             func put(symbol: UInt8, _ output: inout MutableBytes) {
-                let letter = unsafe alphabet.utf8Start[Int(symbol)]
-                let isLetter = letter >= UInt8(ascii: "a")
-                put(kind.isUpperCase && isLetter ? letter - 0x20 : letter, &output)
+                put(kind.isUpperCase ? secretLetter(of: symbol) : unsafe alphabet.utf8Start[Int(symbol)], &output)
             }
             var buffer: UInt32 = 0
             var bits = 0
@@ -137,38 +136,37 @@ enum Bech32 {
             )
         }
         let start = kind.prefix.utf8CodeUnitCount + 1
-        var checksum = Checksum(kind)
         var key = Ephemeral(count: kind.keyLength)
+        var checksum = Checksum(kind)
         try key.withMutableBytes { (output) throws(KeyError) in
-            var buffer: UInt32 = 0
-            var bits = 0
-            var position = 0
-            // Every kind has an even number of symbols.
-            let (isSecret, count) = (kind.isUpperCase, text.count)
-            var index = start
-            while index < count {
-                guard let pair = symbols(text[index], text[index + 1], isSecret: isSecret) else {
-                    let isFirst = symbols(text[index], text[index], isSecret: isSecret) == nil
-                    throw KeyError(
-                        .malformedKey,
-                        "character \(index + (isFirst ? 1 : 2)) is not allowed in a key; this kind of key is all \(isSecret ? "upper" : "lower") case, without spaces"
-                    )
-                }
-                checksum.update(pair: pair)
-                index += 2
-                guard index <= count - checksumLength else { continue }
-                buffer = (buffer << 10 | pair) & 0x1_ffff
-                bits += 10
-                while bits >= 8 {
-                    bits -= 8
-                    output[position] = UInt8(truncatingIfNeeded: buffer >> UInt32(bits))
+            // Eight symbols are five bytes.
+            let (isSecret, end) = (kind.isUpperCase, text.count - checksumLength)
+            var (index, position) = (start, 0)
+            while index + 8 <= end {
+                let eight = try symbols(text, index..<index + 8, isSecret: isSecret)
+                checksum.update(four: UInt32(eight >> 20))
+                checksum.update(four: UInt32(eight & 0xf_ffff))
+                for shift in stride(from: 32, through: 0, by: -8) {
+                    output[position] = UInt8(truncatingIfNeeded: eight >> UInt64(shift))
                     position += 1
                 }
+                index += 8
             }
+            // The rest has fewer than eight, and up to seven bits that no byte uses.
+            let rest = try symbols(text, index..<end, isSecret: isSecret)
+            var bits = 5 * (end - index)
+            checksum.update(rest, bits: bits)
+            while bits >= 8 {
+                bits -= 8
+                output[position] = UInt8(truncatingIfNeeded: rest >> UInt64(bits))
+                position += 1
+            }
+            let sum = try symbols(text, end..<text.count, isSecret: isSecret)
+            checksum.update(sum, bits: 5 * checksumLength)
             guard checksum.isValid else {
                 throw KeyError(.wrongChecksum, "the key was mistyped or cut: its checksum is wrong; copy it again")
             }
-            guard buffer & (1 << UInt32(bits) - 1) == 0 else {
+            guard rest & (1 << UInt64(bits) - 1) == 0 else {
                 throw KeyError(.malformedKey, "the unused bits of the key are not zero: pushcrypt did not write it")
             }
         }
@@ -190,37 +188,67 @@ enum Bech32 {
         return true
     }
 
-    /// Returns the ten bits of two characters, or nil if one is not allowed.
-    ///
-    /// A public key of suite 2 has 1,957 characters: they are looked up. Nothing of a secret becomes an address.
+    /// Returns the bits of at most eight characters.
     @inline(__always)
-    private static func symbols(_ first: UInt8, _ second: UInt8, isSecret: Bool) -> UInt32? {
-        if isSecret {
-            guard let first = secretSymbol(of: first), let second = secretSymbol(of: second) else { return nil }
-            return first << 5 | second
+    private static func symbols(_ text: Span<UInt8>, _ range: Range<Int>, isSecret: Bool) throws(KeyError) -> UInt64 {
+        let text = text.extracting(range)
+        var (symbols, all) = (UInt64(0), UInt8(0x40))
+        func append(_ symbol: UInt8) {
+            symbols = symbols << 5 | UInt64(symbol & 31)
+            all &= symbol
         }
-        guard first | second < 0x80 else { return nil }
-        let (high, low) = unsafe (symbolTable.utf8Start[Int(first)], symbolTable.utf8Start[Int(second)])
-        return high & low & 0x40 == 0 ? nil : UInt32(high & 31) << 5 | UInt32(low & 31)
+        // Two loops, because the compiler unrolls only the second.
+        if isSecret {
+            for index in text.indices { append(secretSymbol(of: text[index])) }
+        } else {
+            for index in text.indices { append(publicSymbol(of: text[index])) }
+        }
+        if all != 0 { return symbols }
+        var first = 0
+        while (isSecret ? secretSymbol(of: text[first]) : publicSymbol(of: text[first])) & 0x40 != 0 { first += 1 }
+        throw KeyError(
+            .malformedKey,
+            "character \(range.lowerBound + first + 1) is not allowed in a key; this kind of key is all \(isSecret ? "upper" : "lower") case, without spaces"
+        )
     }
 
-    private static func secretSymbol(of character: UInt8) -> UInt32? {
-        guard !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(character) else { return nil }
-        let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(character) ? character + 0x20 : character
-        for index in 0..<32 where unsafe alphabet.utf8Start[index] == lower { return UInt32(index) }
-        return nil
+    /// Returns the symbol of a character, with 0x40 added, or a number without this bit.
+    @inline(__always)
+    private static func publicSymbol(of character: UInt8) -> UInt8 {
+        unsafe symbolTable.utf8Start[Int(character & 0x7f)] & ~(character >> 1 & 0x40)
+    }
+
+    /// Returns the letter of a secret's symbol. Nothing of a secret becomes an address or a branch.
+    private static func secretLetter(of symbol: UInt8) -> UInt8 {
+        var letter: UInt32 = 0
+        for index in 0..<32 {
+            letter |= UInt32(unsafe secretAlphabet.utf8Start[index]) & (UInt32(symbol ^ UInt8(index)) &- 1) >> 8
+        }
+        return UInt8(truncatingIfNeeded: letter)
+    }
+
+    /// Returns the same for a character of a secret, in upper case. Nothing of a secret becomes an address or a branch.
+    @inline(never)
+    private static func secretSymbol(of character: UInt8) -> UInt8 {
+        var symbol: UInt32 = 0
+        for index in 0..<32 {
+            let letter = unsafe secretAlphabet.utf8Start[index]
+            symbol |= UInt32(index | 0x40) & (UInt32(character ^ letter) &- 1) >> 8
+        }
+        return UInt8(truncatingIfNeeded: symbol)
     }
 
     /// The checksum of BIP-173 over the lower-case prefix and the symbols.
     private struct Checksum {
-        /// What the ten bits that leave the state with two symbols add to it; for the long public key alone, because it takes
-        /// time to make, and a secret must not become an address.
+        /// What ten bits that leave the state add to it, two symbols and four symbols after they were the highest: for the long
+        /// public key alone, because it takes time to make, and a secret must not become an address.
         private static let feedback = ContiguousArray(
-            (UInt32(0)..<1024).map { bits in
-                var checksum = Checksum(state: bits << 20)
-                checksum.update(0)
-                checksum.update(0)
-                return checksum.state
+            [2, 4].flatMap { symbols in
+                (UInt32(0)..<1024).map { bits in
+                    var checksum = Checksum(state: bits << 20)
+                    for _ in 0..<symbols { checksum.update(0) }
+                    return checksum.state
+                }
             })
 
         private var state: UInt32
@@ -252,13 +280,18 @@ enum Bech32 {
             state ^= (0 &- (top >> 4)) & 0x2a14_62b3
         }
 
-        /// Takes two symbols, ten bits.
-        mutating func update(pair: UInt32) {
+        mutating func update(_ symbols: UInt64, bits: Int) {
+            for shift in stride(from: bits - 5, through: 0, by: -5) { update(UInt8(symbols >> UInt64(shift) & 31)) }
+        }
+
+        /// Takes four symbols, twenty bits.
+        @inline(__always)
+        mutating func update(four: UInt32) {
             if feedback.isEmpty {
-                update(UInt8(pair >> 5))
-                update(UInt8(pair & 31))
+                update(UInt64(four), bits: 20)
             } else {
-                state = (state & 0xf_ffff) << 10 ^ pair ^ feedback[Int(state >> 20)]
+                let added = feedback[Int(1024 + state >> 20)] ^ feedback[Int(state >> 10 & 0x3ff)]
+                state = (state & 0x3ff) << 20 ^ four ^ added
             }
         }
 
