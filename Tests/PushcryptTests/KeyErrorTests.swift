@@ -87,7 +87,8 @@ import VectorKit
                 let error = #expect(throws: KeyError.self) { _ = try Bech32.decode(changed.span, as: kind) }
                 #expect(error?.code == (allowed.contains(byte) ? .wrongChecksum : .malformedKey), "\(place) \(byte)")
                 #expect(
-                    error?.description.hasPrefix("character \(place + 1) is") == (!allowed.contains(byte) && !isShorter))
+                    error?.description.hasPrefix("character \(place + 1) is") == (!allowed.contains(byte) && !isShorter)
+                )
             }
         }
     }
