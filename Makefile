@@ -116,7 +116,7 @@ test-send-long: build send ## 1,000,000 messages (or COUNT) to a local APNs that
 test-pq: setup ## fetch libsodium 1.0.22 into .build, and run the tests against it, suite 2 included
 	@Tests/Checks/Scripts/post-quantum.sh
 
-test-interop: build setup-interop ## test receivers in Python, JavaScript, Go, C and Java with the test kit, and 100,000 random messages both ways
+test-interop: build setup-interop ## test receivers in Python, JavaScript, Go and Java with the test kit, and 100,000 random messages both ways
 	@Tests/Checks/Interop/run.sh
 
 test-packages: build setup-interop ## build the packages of other languages, install them into clean offline roots, and test them there

@@ -219,14 +219,14 @@ def ask(driver):
 
 def compare(program):
     """What `rotate signer` prints after some texts is what each package writes with its rotation. The keys' files are in the folder."""
-    from drivers import PACKAGES, Driver
+    from drivers import COMMANDS, Driver
 
     today = (time.time_ns() // 1_000_000 - TIME) // (1000 * DAY)
 
     def aged(*ages):
         return "".join(line(statement(number, number + 1, today - age), public(number)) for number, age in enumerate(ages))
 
-    drivers, count = [Driver(language) for language in os.environ.get("LANGUAGES", " ".join(sorted(PACKAGES))).split() if language in PACKAGES], 0
+    drivers, count = [Driver(language) for language in os.environ.get("LANGUAGES", " ".join(sorted(COMMANDS))).split()], 0
     for ages in ((30,), (30, 20, 10), (70, 20), (70, 65, 61), (20, 70, 10), (40, 30, 20, 10), (61, 30, 20, 10)):
         for before in ("", recovered(0), recovered(5, 0)):
             text, end = before + aged(*ages[: 3 if before else 4]), len(ages[: 3 if before else 4])

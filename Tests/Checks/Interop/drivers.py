@@ -9,17 +9,10 @@ BUILT = os.path.join(ROOT, ".build/interop")
 COMMANDS = {
     "python": [os.path.join(ROOT, ".build/languages/python/environment/bin/python"), "-B", "Tests/Checks/Interop/python/driver.py"],
     "javascript": ["node", os.path.join(ROOT, ".build/languages/javascript/driver.mjs")],
-    "c": [os.path.join(BUILT, "built/driver")],
-    "c-sanitized": [os.path.join(BUILT, "built/driver-sanitized")],
     "go": [os.path.join(ROOT, ".build/languages/go/driver")],
     "java": ["java", "-cp", os.path.join(ROOT, ".build/languages/java/pushcrypt.jar:") + os.path.join(ROOT, ".build/languages/java/driver"),
              "-XX:+UseSerialGC", "-Xmx512m", "Driver"],
 }
-
-# The languages whose driver uses an installed package, which is also asked about sealing as a provider does it, records, replies and
-# the member `pushcrypt`. The others have a receiver alone.
-PACKAGES = {"go", "java", "javascript", "python"}
-
 
 # Seconds that a receiver may take for an answer.
 PATIENCE = 120

@@ -6,11 +6,9 @@ import os
 import random
 
 import announced
-from drivers import PACKAGES, Failure, data, options, read_options, word
-from kit_files import IF_GOOD, KIT, NOT_ASKED, ONLY_PACKAGES, TRUST, WHEN_GOOD, check_reader, files
+from drivers import Failure, data, options, read_options, word
+from kit_files import IF_GOOD, KIT, NOT_ASKED, TRUST, WHEN_GOOD, check_reader, files
 
-# Features that only the packages' sealers have.
-NOT_OFFERED = {"kept", "attachment", "sent-exactly"}
 KINDS = {
     "device-public": "pcr", "sender-public": "pcs", "recovery-public": "pcv",
     "device-secret": "pcr-secret-", "sender-secret": "pcs-secret-", "recovery-secret": "pcv-secret-",
@@ -125,7 +123,7 @@ class Case:
 
     def suite_2_keys(self):
         """A package reads public keys, which a provider may hold. Others are read as texts, and no more: also a good one is of a suite that is not known."""
-        if self.driver.language in PACKAGES and self.one("kind") == "device-public":
+        if self.one("kind") == "device-public":
             self.keys()
             return
         expected = "unsupported-suite" if self.expect in ("accepted", "weak-key") else self.expect
@@ -188,18 +186,11 @@ class Case:
 
     def sealed_payload(self):
         """Seals the file's payload; the answer, whose second word is the push."""
-        if self.driver.language in PACKAGES:
-            wanted = {name: self.header.get(name, []) for name in ("push-type", "time-to-live", "title", "kept", "attachment", "sent-exactly")}
-            wanted["sound"] = ["" if sound == "none" else sound for sound in self.header.get("clear-sound", [])]
-            wanted["statement"] = [bytes([1]) + bytes(180)] * int(self.header.get("statements", ["0"])[0])
-            return self.ask(
-                "message", "com.example.app", DEVICE_PUBLIC, SENDER_SECRET, self.one("time"), word(self.body) + options(wanted))
-        title, sound = self.header.get("title", ["New message"])[0], self.header.get("clear-sound", ["default"])[0]
-        statements = [("01" + "00" * 180)] * int(self.header.get("statements", ["0"])[0])
+        wanted = {name: self.header.get(name, []) for name in ("push-type", "time-to-live", "title", "kept", "attachment", "sent-exactly")}
+        wanted["sound"] = ["" if sound == "none" else sound for sound in self.header.get("clear-sound", [])]
+        wanted["statement"] = [bytes([1]) + bytes(180)] * int(self.header.get("statements", ["0"])[0])
         return self.ask(
-            "seal", "com.example.app", DEVICE_PUBLIC, SENDER_SECRET, self.one("time"), self.one("time-to-live"), self.one("push-type"),
-            word(title.encode()), "-" if sound == "none" else word(sound.encode()), "-", "-", ",".join(statements) or "-", word(self.body),
-        )
+            "message", "com.example.app", DEVICE_PUBLIC, SENDER_SECRET, self.one("time"), word(self.body) + options(wanted))
 
     def payloads(self):
         answer = self.sealed_payload()
@@ -211,8 +202,7 @@ class Case:
         envelope = members.pop("ENCRYPTED_DATA")
         self.check("the clear part", members, json.loads(self.one("clear")))
         self.check("the length", len(push), int(self.one("length")))
-        if self.driver.language in PACKAGES:
-            self.check("the widest length", read_options(answer[2:])["widest-length"], [self.one("widest-length")])
+        self.check("the widest length", read_options(answer[2:])["widest-length"], [self.one("widest-length")])
         self.check("the bucket", self.ask("text", word(envelope.encode()))[2:], [self.one("bucket")])
         trust = pin("a", SENDER_PUBLIC)
         answer = self.ask("push", "com.example.app", DEVICE_SECRET, trust, self.one("time"), word(push))
@@ -229,11 +219,9 @@ def base64url(text):
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def is_asked(language, folder, header):
-    if header.get("seals") == ["1 2"] and header["expect"] == ["accepted"]:
-        # A package seals to suite 1 alone.
-        return False
-    return language in PACKAGES or folder not in ONLY_PACKAGES and (folder != "payloads" or not NOT_OFFERED & set(header))
+def is_asked(header):
+    """Not what is accepted if the provider seals to suite 2, which no package does."""
+    return header.get("seals") != ["1 2"] or header["expect"] != ["accepted"]
 
 
 def vectors(name):
@@ -242,22 +230,9 @@ def vectors(name):
 
 
 def seals(driver):
-    """The seals of envelopes.json: the same push, byte for byte but for the order of members. The number of those asked."""
-    asked = [case for case in vectors("envelopes.json")["seal"] if driver.language in PACKAGES or "kept" not in case]
-    for case in asked:
-        if driver.language in PACKAGES:
-            seal_hedged(driver, case)
-            continue
-        sound = case.get("clearSound", "default")
-        question = (
-            f"seal {case['topic']} {bech32('pcr', case['devicePublic'])} {bech32('pcs-secret-', case['senderSeed']).upper()}"
-            f" {case['sentAt']} {case['ttl']} {case['pushType']} {word(case['title'].encode())} {word(sound.encode())}"
-            f" {case['messageID']} {case['ikmE']} {','.join(case['statements']) or '-'} {word(case['payload'].encode())}"
-        )
-        answer = driver.ask([question])[0]
-        if answer[0] != "sealed" or json.loads(data(answer[1])) != json.loads(case["push"]):
-            raise Failure(f"{driver.language}: the seal {case['name']}: {str(answer)[:300]}")
-    return len(asked)
+    """The seals of envelopes.json: the same push, byte for byte."""
+    for case in vectors("envelopes.json")["seal"]:
+        seal_hedged(driver, case)
 
 
 def seal_hedged(driver, case):
@@ -384,18 +359,18 @@ def misuse(driver):
         raise Failure(f"{driver.language}: misuse: {' '.join(answer)}")
 
 
-def checks(driver):
-    """What is asked beside the kit."""
-    asked = [("requests", requests), ("statements made", statements_made), ("announced", announced.ask), ("records of suite 2", suite_2_records)]
-    more = asked if driver.language in PACKAGES else []
-    return [("seals", seals), *more, ("misuse", misuse)]
+# What is asked beside the kit.
+CHECKS = [
+    ("seals", seals), ("requests", requests), ("statements made", statements_made), ("announced", announced.ask),
+    ("records of suite 2", suite_2_records), ("misuse", misuse),
+]
 
 
 def outcomes(driver):
     """Each file asked about, with the `Failure` if its outcome is not the claimed one; a file that opens comes first.
     """
     check_reader()
-    asked = [file for file in files() if is_asked(driver.language, file[0], file[2])]
+    asked = [file for file in files() if is_asked(file[2])]
     first = next(file for file in asked if file[0] == "envelopes" and file[2]["expect"] == ["opened"])
     for folder, path, header, body in [first, *(file for file in asked if file is not first)]:
         try:
@@ -403,7 +378,7 @@ def outcomes(driver):
             yield path, None
         except Failure as failure:
             yield path, failure
-    for name, check in checks(driver):
+    for name, check in CHECKS:
         try:
             check(driver)
             yield name, None
@@ -415,8 +390,8 @@ def run(driver):
     """The number of files with the claimed outcome, and of files not asked about. Raises a `Failure` that names all
     others."""
     found = [failure for _, failure in outcomes(driver)]
-    failures, count = [str(failure) for failure in found if failure], len(found) - len(checks(driver))
+    failures, count = [str(failure) for failure in found if failure], len(found) - len(CHECKS)
     if failures:
         raise Failure("\n".join([*failures, f"{driver.language}: {len(failures)} of {count} files have another outcome"]))
     not_asked = sum(len(os.listdir(os.path.join(KIT, folder))) for folder in NOT_ASKED)
-    return count, not_asked + sum(not is_asked(driver.language, folder, header) for folder, _, header, _ in files())
+    return count, not_asked + sum(not is_asked(header) for _, _, header, _ in files())

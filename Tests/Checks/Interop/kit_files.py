@@ -56,8 +56,6 @@ GOOD |= {"statements": {"accepted", "unchanged"}}
 KNOWN = {(folder, "weak-key"): {"bytes"} for folder in ("keys", "suite-2-keys")}
 # Parts that no package has: it has no store, shows nothing, and does not seal or open with the suite that needs ML-KEM.
 NOT_ASKED = {"notifications", "sequences", "stores", "suite-2-envelopes"}
-# Those that a receiver alone does not have either.
-ONLY_PACKAGES = {"records", "replies", "reserved"}
 CODES = {
     "envelopes": {
         "malformed-envelope", "unsupported-suite", "unknown-recipient-key", "authentication-failed", "rotation-conflict",

@@ -3,7 +3,6 @@
 This verifies that a receiver that passes the kit has the checks, not only the arithmetic. The replaced text must occur
 in its file exactly once, so that the list cannot become outdated unnoticed.
 """
-import functools
 import os
 import shutil
 import subprocess
@@ -329,92 +328,6 @@ JAVASCRIPT = {
     "file after a refusal": ("attachments.js", "if (this.ended)", "if (false)"),
     "key that is not printed": ("attachments.js", "{ value: bytes32(key) }", "{ value: bytes32(key), enumerable: true }"),
 }
-C = {
-    "checksum": ("keys.c", "if (polymod(KINDS[of].prefix, values, count + CHECKSUM) != 1)", "if (0)"),
-    "padding bits of a key": ("keys.c", "if ((values[count - 1] & ((1u << (5 * count - 8 * bytes)) - 1)) != 0)", "if (0)"),
-    "kind of a key of suite 2": ("keys.c", "if (suite_1 != (int)kind)", "if (suite_1 == of && of != (int)kind)"),
-    "a key of suite 2": ("keys.c", "if (of != (int)kind) return", "if (0) return"),
-    "order of a sender key": ("keys.c", " || memcmp(product, u, KEY) != 0)", ")"),
-    "reduced device key": ("keys.c", "if ((key[31] & 0x80) != 0 || !is_reduced(key))", "if (0)"),
-    "overlong UTF-8": ("payload.c", "if (at[0] == 0xe0 && at[1] < 0xa0)", "if (0)"),
-    "overlong UTF-8 of four bytes": ("payload.c", "if (at[0] == 0xf0 && at[1] < 0x90)", "if (0)"),
-    "surrogates in UTF-8": ("payload.c", "if (at[0] == 0xed && at[1] > 0x9f)", "if (0)"),
-    "duplicate names": ("payload.c", "if (compare_names(&parser->names[index - 1], &parser->names[index]) == 0)", "if (0)"),
-    "names compared unescaped": (
-        "payload.c",
-        "if (one != other) return one < other ? -1 : 1;",
-        "if (one != other || a.at[-1] != b.at[-1]) return one < other ? -1 : 1;",
-    ),
-    "depth": ("payload.c", "enum { DEPTH = 32,", "enum { DEPTH = 33,"),
-    "lone surrogates": ("payload.c", "if (second < 0xdc00 || second > 0xdfff)", "if (0)"),
-    "overlap of messages": ("trust.c", "const bool overlaps = !old->is_revoked && now <=", "const bool overlaps = !old->is_revoked || now <="),
-    "the signatures of the same statement": ("trust.c", "memcmp(past->statement, statement, SIGNED) == 0", "memcmp(past->statement, statement, STATEMENT) == 0"),
-    "first signature": ("trust.c", "if (rotation_signed(key, OLD_ROLE, statement + FIRST_SIGNATURE, statement, key)) old", "old"),
-    "second signature": ("trust.c", "if (!rotation_signed(added, NEW_ROLE, statement + SECOND_SIGNATURE, statement, old))", "if (0)"),
-    "new key": ("trust.c", 'if (check_sender_key(added) != NULL) return (struct outcome){"weak-key", 5, false};', ""),
-    "revoked old key": ("trust.c", "if (is_revoked(trust, old))", "if (0)"),
-    "superseded new key": ("trust.c", "if (memcmp(added, old, KEY) == 0 || !may_pin(trust, sender, added))", "if (0)"),
-    "superseded new key of a recovery": ("trust.c", "if (!may_pin(trust, sender, added)) return", "if (0) return"),
-    "recovery key as a new key": ("trust.c", " && !is_recovery_key(trust, key);", ";"),
-    "key revoked for another sender": ("trust.c", " && !is_revoked(trust, key) && !is_rec", " && !is_rec"),
-    "revoked key of a message": ("trust.c", "if (!is_revoked(trust, candidates[index]))", "if (1)"),
-    "any number of keys with one id": ("trust.c", "    return kept;", "    return kept < 4 ? kept : 4;"),
-    "recovery's first signature": ("trust.c", "if (recovery_signed(key, RECOVERY_ROLE, statement + FIRST_SIGNATURE, statement, key, context)) recovery", "recovery"),
-    "recovery's second signature": ("trust.c", "if (!recovery_signed(added, NEW_ROLE, statement + SECOND_SIGNATURE, statement, recovery, context))", "if (0)"),
-    "recovery's new key": ("trust.c", 'if (check_sender_key(added) != NULL) return (struct outcome){"weak-key", 17, false};', ""),
-    "serial": ("trust.c", "if (serial < serial_of(sender) || is_same)", "if (is_same)"),
-    "recovery conflict": ("trust.c", "if (serial == serial_of(sender))", "if (0)"),
-    "serial 0": ("trust.c", "if (statement[0] == RECOVERS && number(statement + SERIAL, 4) == 0)", "if (0)"),
-    "every other key is revoked": ("trust.c", "sender->superseded[index].is_revoked = true;", ";"),
-    "statement version": ("trust.c", " || (statement[0] != ROTATES && statement[0] != RECOVERS)", ""),
-    "keys before a recovery": ("envelope.c", "if (!is_recovered)", "if (1)"),
-    "enrolled after a recovery": ("envelope.c", "while (sender == NULL && is_recovered)", "while (0)"),
-    "keys before a rotation": ("envelope.c", "if (!is_recovered)", "if (0)"),
-    "sum that wraps around": ("trust.c", "time > UINT64_MAX - milliseconds ? UINT64_MAX : time", "time"),
-    "statement from the future": ("trust.c", "if (issued_at > later(now, TOLERANCE))", "if (0)"),
-    "expired statement": ("trust.c", "if (now > later(issued_at, (uint32_t)number(statement + ACCEPT_FOR, 4)))", "if (0)"),
-    "tag": (
-        "hpke.c",
-        "    sodium_memzero(context, sizeof *context);\n    return tag == 0;",
-        "    if (tag != 0) crypto_stream_chacha20_ietf_xor_ic(pt, ct, length - 16, context->base_nonce, 1, "
-        "context->key);\n    return true;",
-    ),
-    "all-zero result": (
-        "hpke.c",
-        "if (crypto_scalarmult_curve25519(dh, secret, public) != 0) return false;",
-        "if (crypto_scalarmult_curve25519(dh, secret, public) != 0) memset(dh, 0, KEY);",
-    ),
-    "body length": ("envelope.c", "if (end > bucket)", "if (0)"),
-    "signature": (
-        "envelope.c",
-        "if (verifies(candidates[index], inner + SIGNATURE_AT, data, signed_length)) sender",
-        "(void)signed_length; sender",
-    ),
-    "padding": ("envelope.c", " || !sodium_is_zero(inner + end, bucket - end))", ")"),
-    "expired": ("envelope.c", "if (now > later(sent_at, time_to_live))", "if (0)"),
-    "from the future": ("envelope.c", "if (sent_at > later(now, TOLERANCE))", "if (0)"),
-    "canonical base64url": ("envelope.c", "if ((bits & ((1U << count) - 1)) != 0)", "if (0)"),
-    "suite": ("envelope.c", "if (envelope[0] != SUITE)", "if (0)"),
-    "bytes beyond the size": ("attachments.c", 'return within < length ? "wrong-size" : NULL;', "return NULL;"),
-    "tag of a chunk": ("attachments.c", 'if (tag != MESSAGE) return "malformed-file";', ""),
-    "final": ("attachments.c", "if (tag != FINAL || (length == 0 && !opener->first))", "if (0)"),
-    "hash of a file": ("attachments.c", "if (sodium_memcmp(hash, opener->sha256, sizeof hash) != 0)", "if (0)"),
-    "url": ("attachments.c", "value, \"url\") && is_url(reference->url)", "value, \"url\")"),
-    "keys of a trust": ("trust.c", "if (check_sender_key(key) != NULL)", "if (0)"),
-    "pin of a trust": ("trust.c", "if (sender->has_pin && check_sender_key(sender->pinned) != NULL)", "if (0)"),
-    "pinned and superseded": ("trust.c", "if (is_pin(sender, key) || is_past(added, key))", "if (0)"),
-    "a key with two uses": ("trust.c", "if (two_uses)", "if (0)"),
-    "name without an end": ("trust.c", " || memchr(sender->name, 0, sizeof sender->name) == NULL", ""),
-    "port": ("attachments.c", " || strtoul(text, NULL, 10) > LARGEST_PORT", ""),
-    "last label of a host": ("attachments.c", "if (text == end) return begins_with_letter ||", "if (text == end) return true ||"),
-    "low surrogates": ("payload.c", "if (second < 0xdc00 || second > 0xdfff)", "if (second < 0xdc00)"),
-    "size of a full body": ("attachments.c", "reference->size > SMALLEST_FILE &&", "reference->size >= SMALLEST_FILE &&"),
-    "nothing left of a message": ("envelope.c", "    size_t text_length;\n    sodium_memzero(opened, sizeof *opened);\n", "    size_t text_length;\n"),
-    "title that is UTF-8": ("seal.c", "!is_text(message->title) || ", ""),
-    "push type": ("seal.c", "(unsigned)message->push_type > VOIP", "0"),
-    "file after a refusal": ("attachments.c", "opener->ended ? \"malformed-file\" : take_last(", "take_last("),
-    "full disk": ("attachments.c", "return written ? NULL : \"not-written\";", "return NULL;"),
-}
 JAVA = {
     "old key of a line": ("AnnouncedStatements.java", "if (!verifies(old.key, statement, TrustRules.FIRST_SIGNATURE, 0x01, old.key))", "if (old.key == null)"),
     "new key of a line": ("AnnouncedStatements.java", "if (!verifies(statement.newKey(), statement, TrustRules.SECOND_SIGNATURE, 0x02, old.key))", "if (old.key == null)"),
@@ -697,40 +610,19 @@ GO = {
     "built-in sender": ("registration.go", " || senderBuiltIn || reply.Sender.isZero() {", " || reply.Sender.isZero() {"),
     "built-in recovery": ("registration.go", "if len(recovery) == 0 && !recoveryBuiltIn {", "if len(recovery) == 0 {"),
 }
-MUTANTS = {"python": PYTHON, "go": GO, "javascript": JAVASCRIPT, "c": C, "java": JAVA}
-# Checks that the platform also makes, so that removing them goes unnoticed. A libsodium without the fix of
-# CVE-2025-69277 needs the second one.
-TWICE = {("java", "a number that JSON lacks"), ("python", "all-zero result"), ("c", "order of a sender key")}
+MUTANTS = {"python": PYTHON, "go": GO, "javascript": JAVASCRIPT, "java": JAVA}
+# Checks that the platform also makes, so that removing them goes unnoticed.
+TWICE = {("java", "a number that JSON lacks"), ("python", "all-zero result")}
 
 
 GO_ROOT = os.path.join(ROOT, ".build/languages/go")
 # The folder of a language's sources.
 SOURCES = {"python": "src/pushcrypt", "javascript": "lib", "java": "src/pushcrypt"}
 
-# Removing a check may leave an argument unused, or allow an out-of-bounds read, which the sanitizer stops.
-GCC = ["gcc", "-std=c11", "-O1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
-
-@functools.cache
-def compiled(source):
-    """The object of an unchanged C source, compiled once."""
-    objects = os.path.join(drivers.BUILT, "mutants")
-    os.makedirs(objects, exist_ok=True)
-    result = os.path.join(objects, os.path.basename(source) + ".o")
-    subprocess.run([*GCC, f"-I{ROOT}/Sources/Languages/c", "-c", source, "-o", result], check=True)
-    return result
-
-
-def build(language, folder, file):
-    """The command of a copied receiver with its driver, in which one file is replaced."""
+def build(language, folder):
+    """The command of a copied receiver with its driver."""
     receivers, tests = os.path.join(folder, "Sources/Languages", language), os.path.join(folder, "Tests/Checks/Interop", language)
-    if language == "c":
-        program, mutated = os.path.join(folder, "driver"), os.path.join(receivers, file)
-        sources = [os.path.join(ROOT, part, "c") for part in ("Sources/Languages", "Tests/Checks/Interop")]
-        sources = [os.path.join(part, name) for part in sources for name in os.listdir(part) if name.endswith(".c") and name != file]
-        others = [compiled(source) for source in sources]
-        subprocess.run([*GCC, f"-I{receivers}", mutated, *others, "-o", program, "-lsodium"], check=True)
-        return [program]
     if language == "java":
         parts = [os.path.join(receivers, SOURCES[language]), tests, os.path.join(tests, "pushcrypt")]
         sources = [os.path.join(part, name) for part in parts for name in os.listdir(part) if name.endswith(".java")]
@@ -768,7 +660,7 @@ def noticed_by(language, name, file, old, new):
             raise Failure(f"{language}: {name}: {text.count(old)} times in {file}: {old}")
         with open(path, "w") as source:
             source.write(text.replace(old, new))
-        driver = Driver(language, errors=subprocess.DEVNULL, command=build(language, folder, file))
+        driver = Driver(language, errors=subprocess.DEVNULL, command=build(language, folder))
         try:
             outcomes = kit.outcomes(driver)
             genuine, failure = next(outcomes)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the drivers of the receivers and runs interop.py, which has the arguments. Called by `make test-interop`, which builds the
+# Installs the packages with their drivers and runs interop.py, which has the arguments. Called by `make test-interop`, which builds the
 # command and installs what is needed. COUNT=1000 makes it short; SEED=… runs the same messages again.
 # Usage: run.sh                  everything, after a look whether the vectors are what their generator writes
 #        run.sh kit              the test kit alone, after the same look
@@ -10,18 +10,8 @@ cd "$(dirname "$0")/../../.."
 built=.build/interop/built
 mkdir -p "$built"
 
-compile_c() {
-    gcc -std=c11 -Wall -Wextra -Werror -O2 "${@:2}" -ISources/Languages/c Sources/Languages/c/*.c Tests/Checks/Interop/c/*.c -o "$1" \
-        $(pkg-config --cflags --libs libsodium)
-}
-
-compile_c "$built/driver"
-compile_c "$built/driver-sanitized" -g -fsanitize=address,undefined -fno-sanitize-recover=all
-
 # Packages are installed into clean roots first.
-for language in ${LANGUAGES:-java javascript python go c}; do
-    if [ -x "Tests/Checks/Packages/$language.sh" ]; then "Tests/Checks/Packages/$language.sh" install; fi
-done
+for language in ${LANGUAGES:-java javascript python go}; do "Tests/Checks/Packages/$language.sh" install; done
 case ${1:-} in
 "" | kit) .build/interop/bin/python -B Tests/Data/Vectors/generate.py --check >"$built/vectors.txt" ;;
 esac

@@ -91,7 +91,7 @@ def make(seed, count):
         key = os.path.join(FOLDER, f"device{index}.key")
         public = pushcrypt("keygen", "device", "-o", key).strip()
         devices.append({"public": public, "secret": open(key).read().strip(), "topic": TOPICS[index % len(TOPICS)]})
-    providers = [make_provider(index, rotations, devices[0]) for index, rotations in enumerate(ROTATIONS)]
+    providers = [make_provider(index, rotations, devices[0], language) for index, rotations in enumerate(ROTATIONS)]
     members = {"seed": seed, "count": count, "time": now(), "devices": devices, "providers": providers}
     with open(os.path.join(FOLDER, "world.json"), "w") as file:
         json.dump(members, file)
@@ -104,7 +104,7 @@ def make(seed, count):
     return world
 
 
-def make_provider(index, rotations, device):
+def make_provider(index, rotations, device, language):
     """A store whose key was rotated so often; the statements are those in its messages."""
     store, key = os.path.join(FOLDER, f"provider{index}"), os.path.join(FOLDER, f"sender{index}.key")
     first = public = make_provider_store(store)
@@ -113,7 +113,7 @@ def make_provider(index, rotations, device):
     pushcrypt("--store", store, "export", "sender", "--secret", "-o", key)
     line = json.dumps({"to": device["public"], "topic": device["topic"], "payload": {"aps": {"alert": "Hello"}}})
     sealed = json.loads(pushcrypt("--store", store, "seal", "--batch", stdin=line))["payload"]
-    driver = Driver("c")
+    driver = Driver(language)
     question = f"push {device['topic']} {device['secret']} {pin('a', first)} {now()} {json.dumps(sealed).encode().hex()}"
     answer = driver.ask([question])[0]
     driver.end()

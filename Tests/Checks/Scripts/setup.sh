@@ -14,7 +14,7 @@
 #        setup.sh key-services   what `make test-key-services` needs besides: SoftHSM2, and Python's PyKCS11
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh send       what `make send` and `make test-send` need besides: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt
-#        setup.sh interop    what `make test-interop` and `make test-packages` need besides: Node 18, TypeScript, JDK 17, gcc, Go, and Python 3.11 with
+#        setup.sh interop    what `make test-interop` and `make test-packages` need besides: Node 18, TypeScript, JDK 17, Go, and Python 3.11 with
 #                            an environment in .build/interop and wheels in .build/wheels
 #        setup.sh xcode      what `make test-xcode` needs besides: llvm, and a Python environment in .build/xcode
 #        setup.sh browser    what `make test-browser` needs besides: Chromium, and fonts of many scripts
@@ -180,7 +180,6 @@ add_missing() {
         need npm command -v npm
         need node-typescript command -v tsc
         need openjdk-17-jdk-headless has_jdk_17
-        need gcc command -v gcc
         need golang-go command -v go
         need golang-golang-x-crypto-dev test -d /usr/share/gocode/src/golang.org/x/crypto
         ;;
