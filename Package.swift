@@ -42,7 +42,7 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
     let (sodiumConfig, sqliteConfig): (String?, String?) = (nil, nil)
 #endif
 
-// The library for other languages, which `make library` links: what C calls is `@c @implementation`, of Swift 6.3.
+// The library for other languages, which `make build LIBRARY=1` links: what C calls is `@c @implementation`, of Swift 6.3.
 #if os(Linux) && compiler(>=6.3)
     let otherLanguagesProducts: [Product] = [.library(name: "PushcryptC", type: .dynamic, targets: ["PushcryptC"])]
     let otherLanguagesTargets: [Target] = [

@@ -11,7 +11,7 @@ out=.build/packages
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ -z "$(cat .build/sodium-prefix 2>/dev/null)" ] || {
-    echo 'dist: error: a release links the libsodium of the system, which its bill of materials names: run make dist without SODIUM' >&2
+    echo 'dist: error: a release links the libsodium of the system, which its bill of materials names: run make packages without SODIUM' >&2
     exit 64
 }
 stray=$(git ls-files --others Sources KeyStore Tests/Data/Vectors)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds what users of another language download. Two builds give the same bytes. `make setup-interop` installs what this needs.
+# Builds what users of another language download. Two builds give the same bytes. `make setup PART=interop` installs what this needs.
 # Usage: languages.sh python FOLDER       the source distribution and, from it, the wheel
 #        languages.sh javascript FOLDER   the npm tarball
 #        languages.sh java FOLDER         the jars: classes, sources, documentation

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packages the output of `make build`, `make send` and `make library`. README.md beside this file describes the contents.
+# Packages the output of `make build` and `make build LIBRARY=1`. README.md beside this file describes the contents.
 # Usage: package.sh deb      .build/packages/NAME_VERSION_ARCHITECTURE.deb: pushcrypt, pushcrypt-send, libpushcrypt0, libpushcrypt-dev
 #        package.sh tarball  .build/packages/pushcrypt-VERSION-SYSTEM-MACHINE.tar.gz
 #        package.sh check    installs the Debian packages into a clean root, and runs the demo there; as root
@@ -17,8 +17,8 @@ fail() {
 }
 
 [ -x "$program" ] || fail 'there is no command yet: make build'
-[ -x "$program-send" ] || fail 'there is no program that sends yet: make send'
-[ -f "$library" ] || fail 'there is no library yet: make library'
+[ -x "$program-send" ] || fail 'there is no program that sends yet: make build'
+[ -f "$library" ] || fail 'there is no library yet: make build LIBRARY=1'
 version=$(Sources/Packaging/version.sh) debian_version=$(Sources/Packaging/version.sh debian)
 [[ $("$program" --version) = "pushcrypt $version "* ]] || fail 'the command has another version: make build'
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
@@ -253,12 +253,12 @@ tarball() {
 
 check() {
     local root=$out/root packages=(pushcrypt pushcrypt-send libpushcrypt0 libpushcrypt-dev) files=() package deb
-    [ "$(id -u)" -eq 0 ] || fail 'a clean root is made as root: sudo make check-deb'
+    [ "$(id -u)" -eq 0 ] || fail 'a clean root is made as root: sudo make nightly PART=debian'
     rm -rf "$root"
     debootstrap --variant=minbase bookworm "$root" >"$out/debootstrap.log" 2>&1 || fail "debootstrap fails: $out/debootstrap.log"
     for package in "${packages[@]}"; do
         deb=$(ls -t "$out/${package}"_*.deb 2>/dev/null | head -n 1)
-        [ -n "$deb" ] || fail "there is no package $package yet: make deb"
+        [ -n "$deb" ] || fail "there is no package $package yet: make packages"
         cp "$deb" "$root/tmp/"
         files+=("/tmp/${deb##*/}")
     done

@@ -30,7 +30,7 @@ print(json.dumps({
     "predicate": {
         "buildDefinition": {
             "buildType": "https://example.com/pushcrypt/make-dist/v1",
-            "externalParameters": {"command": "make dist", "SOURCE_DATE_EPOCH": os.environ["SOURCE_DATE_EPOCH"]},
+            "externalParameters": {"command": "make packages", "SOURCE_DATE_EPOCH": os.environ["SOURCE_DATE_EPOCH"]},
             "internalParameters": {
                 "signed": False, "uncommittedChanges": bool(output("git", "status", "--porcelain")),
                 "system": system["PRETTY_NAME"], "machine": platform.machine()},

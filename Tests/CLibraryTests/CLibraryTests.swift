@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptC
 
-/// The header's guarantees, seen from Swift; `make test-library` calls the library itself, from C and from Python.
+/// The header's guarantees, seen from Swift; `make nightly PART=library` calls the library itself, from C and from Python.
 @Suite struct CLibraryTests {
     private static let now: UInt64 = 1_767_225_600_000
     private static let topic = "com.example.app"
@@ -93,7 +93,7 @@ import Testing
     @Test("What Swift has sealed is opened, and what is sealed Swift opens", arguments: CipherSuite.supported)
     func bothWays(_ suite: CipherSuite) throws {
         if suite == CipherSuite.supported.last, suite == .x25519 {
-            print("SKIPPED: suite 2 needs libsodium 1.0.22: run make test-pq")
+            print("SKIPPED: suite 2 needs libsodium 1.0.22: run make nightly PART=post-quantum")
         }
         let sender = SenderKey()
         let device = try DeviceKey(suite)

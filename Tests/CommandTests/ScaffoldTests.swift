@@ -7,7 +7,7 @@ import Testing
 @testable import PushcryptCommandKit
 @testable import PushcryptDeveloperTools
 
-/// The contents of a scaffold. `Tests/Checks/Scripts/scaffold.sh` builds and runs one.
+/// The contents of a scaffold. `Tests/Checks/Scaffold/run.sh` builds and runs one.
 @Suite struct ScaffoldTests {
     @Test(
         "A literal says what the text says, whatever is in it",

@@ -86,6 +86,6 @@ func runSendProgram(_ words: [String]) -> CommandFailure {
     return ReplacedProcess.run(program, words) == .notFound
         ? .usage(
             "\(program), which talks to APNs, is not installed",
-            hint: "in a copy of the source, run make send install-send, with the PREFIX of make install")
+            hint: "in a copy of the source, run make install again, with the same PREFIX")
         : .failed("cannot run \(program)")
 }

@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
 """Counts the instructions that sealing, opening, a batch, a lookup and a command take, and compares them with recorded ceilings.
 
-Usage: instructions.py check   fails for a count more than 1 % above its ceiling, and for an old list of functions; also proves that
-                               it notices a planted slowdown
+Usage: instructions.py check   fails for a count more than 1 % above its ceiling; also proves that it notices a planted slowdown
        instructions.py record  writes the ceilings again
-       instructions.py order   lists the functions of the Swift library that one seal and one open run, which the linker
-                               places side by side
 
-`make test` checks, `make bench-record` records and `make order` lists, after the release build of the command and of PushcryptBench. Callgrind counts,
-so another process on the machine changes nothing. What libsodium does is left out, because it chooses its code by the processor;
-the C library would do the same, and is told which processor to expect. The kernel is not counted: it shows in system calls only.
+`make check` checks and `make record` records, after the release build of the command and of PushcryptBench. Callgrind counts, so
+another process on the machine changes nothing. What libsodium does is left out, because it chooses its code by the processor; the C
+library would do the same, and is told which processor to expect. The kernel is not counted: it shows in system calls only.
 """
 
 import concurrent.futures, json, os, platform, re, shutil, sqlite3, subprocess, sys, tempfile
@@ -18,10 +15,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 CEILINGS = HERE / "ceilings.tsv"
-ORDER = ROOT / "Sources/Packaging/start.order"
-SQLITE = ROOT / ".build/static/libsqlite3.a"
-# The share of the functions of one seal that may be missing from the list.
-UNLISTED = 0.1
 RELEASE = ROOT / ".build/release"
 TOLERANCE = 0.01
 # The processor's features that the C library chooses code by, all off.
@@ -61,18 +54,8 @@ class Counts:
                 names[number] = rest
             return names.get(number, number)
 
-        symbols: dict[str, str] = {}
-
-        def function(text: str) -> str:
-            number, _, rest = text.partition(" ")
-            if rest:
-                # A quote and a number follow the name in the second frame of a recursion.
-                symbols[number] = rest.partition("'")[0]
-            return symbols[number]
-
         total, calls, inside = 0, 0, 0
         here = there = ""
-        self.functions: set[tuple[str, str]] = set()
         is_call = False
         with open(file) as lines:
             for line in lines:
@@ -90,10 +73,6 @@ class Counts:
                     here = there = name(line[3:].strip())
                 elif line.startswith("cob="):
                     there = name(line[4:].strip())
-                elif line.startswith("fn="):
-                    self.functions.add((here, function(line[3:].strip())))
-                elif line.startswith("cfn="):
-                    function(line[4:].strip())
                 elif line.startswith("calls="):
                     is_call = True
         if inside == 0:
@@ -178,33 +157,9 @@ class Bench:
             for number in range(count)
         )
 
-    def seal_once(self, command: str | None = None) -> Counts:
-        return self.counts(self.sealing(command or self.command))
-
-    def sealing(self, command: str) -> list[str]:
+    def seal_once(self) -> Counts:
         store, payload = str(self.folder / "provider"), str(self.folder / "payload.json")
-        return [command, "--store", store, "seal", "--to", "phone1", "--topic", TOPIC, payload]
-
-    def functions_of_seal(self) -> set[str]:
-        """The functions that one seal runs, of the program that has its symbols."""
-        return self.functions(self.seal_once(str(RELEASE / "pushcrypt")))
-
-    def functions_of_open(self) -> set[str]:
-        program, phone = str(RELEASE / "pushcrypt"), str(self.folder / "phone1")
-        key = self.folder / "sender"
-        key.write_bytes(run([program, "--store", str(self.folder / "provider"), "export", "sender"]))
-        run([program, "--store", phone, "sender", "trust", "provider", str(key)])
-        push = self.folder / "push"
-        push.write_bytes(run(self.sealing(program)))
-        return self.functions(self.counts([program, "--store", phone, "open", "--topic", TOPIC, str(push)]))
-
-    def functions(self, counts: Counts) -> set[str]:
-        """The functions of the Swift library and of C++: ours change too often for a list, and SQLite's are one section."""
-        program = str((RELEASE / "pushcrypt").resolve())
-        names = {name for object, name in counts.functions if object == program}
-        if SQLITE.exists():
-            names -= {line.split()[-1] for line in run(["nm", str(SQLITE)]).decode().splitlines() if line.split()[-2:-1] in (["t"], ["T"])}
-        return {name for name in names if re.fullmatch(r"[$A-Za-z_][$.\w]*", name) and "Pushcrypt" not in name}
+        return self.counts([self.command, "--store", store, "seal", "--to", "phone1", "--topic", TOPIC, payload])
 
     def measure(self) -> dict[str, float]:
         """Every count by its name."""
@@ -261,7 +216,7 @@ def read_ceilings() -> dict[str, str]:
 def write_ceilings(counts: dict[str, float]) -> None:
     rows = {"system": system(), "versions": versions()} | {name: str(round(count)) for name, count in counts.items()}
     CEILINGS.write_text(
-        "# What instructions.py counted when `make bench-record` ran: instructions outside libsodium, and system calls.\n"
+        "# What instructions.py counted when `make record` ran: instructions outside libsodium, and system calls.\n"
         + "".join(f"{name}\t{value}\n" for name, value in rows.items())
     )
 
@@ -293,11 +248,7 @@ def check(bench: Bench) -> int:
         if name in ceilings:
             print(f"instructions: {name}: {round(count)}")
             if excess(count, ceilings[name]) < -TOLERANCE:
-                print(f"{name}: {-100 * excess(count, ceilings[name]):.1f} % below its ceiling: record it with make bench-record")
-    run_by_seal = bench.functions_of_seal()
-    unlisted = run_by_seal - set(ORDER.read_text().splitlines())
-    if len(unlisted) > UNLISTED * len(run_by_seal):
-        complaints.append(f"{len(unlisted)} of the {len(run_by_seal)} functions of one seal are not in {ORDER.name}: make order")
+                print(f"{name}: {-100 * excess(count, ceilings[name]):.1f} % below its ceiling: record it with make record")
     # A message in thirty is sealed twice.
     planted = {"library seal": bench.each(20, 120, [bench.bench, "seal", "{}", "slower"])}
     if excess(planted["library seal"], str(round(counts["library seal"]))) <= TOLERANCE:
@@ -305,7 +256,7 @@ def check(bench: Bench) -> int:
     for complaint in complaints:
         print(f"error: instructions: {complaint}", file=sys.stderr)
     if complaints:
-        print("hint: make it faster again; if it is worth that, make bench-record, and give the reason in the commit", file=sys.stderr)
+        print("hint: make it faster again; if it is worth that, make record, and give the reason in the commit", file=sys.stderr)
         if recorded[0] != versions():
             print(f"hint: recorded with {recorded[0]}; here is {versions()}", file=sys.stderr)
     return 1 if complaints else 0
@@ -313,11 +264,11 @@ def check(bench: Bench) -> int:
 
 def main() -> int:
     what = sys.argv[1] if len(sys.argv) == 2 else ""
-    if what not in ("check", "record", "order"):
+    if what not in ("check", "record"):
         print(__doc__, file=sys.stderr)
         return 64
     if shutil.which("valgrind") is None:
-        print("error: instructions: there is no valgrind: make setup-test installs it", file=sys.stderr)
+        print("error: instructions: there is no valgrind: make setup PART=test installs it", file=sys.stderr)
         return 1
     if what == "check" and read_ceilings()["system"] != system():
         print(f"SKIPPED: instructions: the ceilings hold for {read_ceilings()['system']}, this is {system()}")
@@ -328,12 +279,6 @@ def main() -> int:
             bench = Bench(Path(folder))
             if what == "check":
                 return check(bench)
-            if what == "order":
-                heading = "# Functions of the Swift library that the linker places side by side, written by `make order`."
-                names = sorted(bench.functions_of_seal() | bench.functions_of_open())
-                ORDER.write_text("\n".join([heading, *names]) + "\n")
-                print(f"{ORDER.relative_to(ROOT)} changed: build again")
-                return 0
             write_ceilings(bench.measure())
             print(CEILINGS.read_text(), end="")
             return 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures other tools beside this project, on this machine: `make bench-peers`. setup.sh installs them.
+# Measures other tools beside this project, on this machine: `make nightly PART=peers`. setup.sh installs them.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 

@@ -88,7 +88,7 @@ def clients(port):
         rows["aioapns"] = lambda: [10 * value for value in run(
             [PEERS, f"{HERE}/send_aioapns.py", "lines", str(port), str(COUNT // 10)], core=0)]
     else:
-        print("SKIPPED: send beside aioapns: make setup-senders")
+        print("SKIPPED: send beside aioapns: make setup PART=senders")
     seal = [PROGRAM, "--store", "provider", "seal", "--batch", "--emit", "request", "--topic", TOPIC, "--jobs", "1", "messages"]
     pipe = " ".join(seal) + f" | {PROGRAM}-send " + " ".join(way)
     rows["seal"] = lambda: run(seal)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Calls libpushcrypt.so as other languages do: from C (calls.c), from Python (calls.py), and through the examples in
-# Docs/OtherLanguages.md. Called by `make test-library`, which builds library and command.
+# Docs/OtherLanguages.md. Called by `make nightly PART=library`, which builds library and command.
 # COUNT=1000 makes the random part short; SEED=… runs the same again.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-for file in "$library" "$pushcrypt"; do [ -f "$file" ] || fail "$file is missing: run make library build"; done
+for file in "$library" "$pushcrypt"; do [ -f "$file" ] || fail "$file is missing: run make build LIBRARY=1"; done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONDONTWRITEBYTECODE=1

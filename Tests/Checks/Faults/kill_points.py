@@ -62,7 +62,7 @@ def main(arguments):
         if program.has_suite_2():
             names += cases.SUITE_2
         else:
-            print("SKIPPED: cases of suite 2 need libsodium 1.0.22: make test-pq")
+            print("SKIPPED: cases of suite 2 need libsodium 1.0.22: make nightly PART=post-quantum")
     with scene.scratch(PART) as folder:
         trials = Trials(PART, folder)
         for name in names:

@@ -1,4 +1,4 @@
-"""`make test-interop`: the receivers against the test kit, and against the product in both directions.
+"""`make nightly PART=packages`: the receivers against the test kit, and against the product in both directions.
 
     interop.py              everything; COUNT, SEED and LANGUAGES in the environment change what is run
     interop.py kit          the test kit alone

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the packages with their drivers and runs interop.py, which has the arguments. Called by `make test-interop`, which builds the
+# Installs the packages with their drivers and runs interop.py, which has the arguments. Called by `make nightly PART=packages`, which builds the
 # command and installs what is needed. COUNT=1000 makes it short; SEED=… runs the same messages again.
 # Usage: run.sh                  everything, after a look whether the vectors are what their generator writes
 #        run.sh kit              the test kit alone, after the same look

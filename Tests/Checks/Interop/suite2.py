@@ -1,4 +1,4 @@
-"""`make test-pq`: messages of suite 0x02 in both directions, COUNT each way, between pushcrypt and the reference of the vectors.
+"""`make nightly PART=post-quantum`: messages of suite 0x02 in both directions, COUNT each way, between pushcrypt and the reference of the vectors.
 
 The reference shares no code with the product: decapsulation, encapsulation and keys are those of `cryptography`, which has ML-KEM
 from another library, and the rest is the vectors'. One in ten messages is repeated with a changed character.
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(ROOT, "Tests/Data/Vectors"))
 try:
     from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PublicKey
 except ImportError:
-    sys.exit(print("SKIPPED: messages of suite 2 in both directions need ML-KEM in Python: run make setup-interop"))
+    sys.exit(print("SKIPPED: messages of suite 2 in both directions need ML-KEM in Python: run make setup PART=interop"))
 
 import messages
 from reference import hpke, keys, xwing

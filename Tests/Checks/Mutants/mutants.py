@@ -192,7 +192,7 @@ def build():
     environment = dict(os.environ)
     if SUITE_2:
         prefix = subprocess.run(
-            [ROOT / "Tests/Checks/Scripts/sodium.sh"], check=True, capture_output=True, text=True).stdout.strip()
+            [ROOT / "Tests/Checks/PostQuantum/sodium.sh"], check=True, capture_output=True, text=True).stdout.strip()
         subprocess.run([ROOT / "Sources/Packaging/libsodium.sh", prefix, "shared"], check=True)
         environment["PKG_CONFIG_PATH"] = str(ROOT / ".build/sodium-link/pkgconfig")
         command += ["-Xlinker", "-rpath", "-Xlinker", f"{prefix}/lib", "-Xlinker", "--enable-new-dtags"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Go module, called by run.sh.
 # Usage: go.sh install   writes the module as others download it, and builds the driver with it, without a network
-#        go.sh bench     builds what `make bench-peers` measures
+#        go.sh bench     builds what `make nightly PART=peers` measures
 #        go.sh check     its version, `go vet`, documentation and README, and what Packages/go tests
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

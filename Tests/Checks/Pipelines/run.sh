@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sends 100,000 messages through each of the workers in Sources/Pipelines, and 10,000 through the service in PostgreSQL with 1,000,000 devices
-# (COUNT), kills them on the way, and counts what the phones show. Called by `make test-scale`, which builds the command and installs the rest.
+# (COUNT), kills them on the way, and counts what the phones show. Called by `make nightly PART=pipelines`, which builds the command and installs the rest.
 # Usage: run.sh [kafka|redis|spark|postgres]...
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

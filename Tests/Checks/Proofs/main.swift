@@ -1,6 +1,6 @@
 import Glibc
 
-// Proofs that take longer than a test may: see README.md. Each is a part of `make test-long`.
+// Proofs that take longer than a test may: see README.md. Each is a part of `make nightly`.
 //     Proofs PART [ARGUMENTS]
 let arguments = Array(CommandLine.arguments.dropFirst())
 let rest = Array(arguments.dropFirst())

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks what `make dist` wrote, which ends with this.
+# Checks what `make packages` wrote, which ends with this.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 root=$PWD

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests what operators use: metrics as Prometheus reads them, the Kubernetes manifest, and the image. Called by `make test-operations`,
+# Tests what operators use: metrics as Prometheus reads them, the Kubernetes manifest, and the image. Called by `make nightly PART=operations`,
 # which builds the programs and their Debian packages. The image needs root, debootstrap and the network for Debian's packages.
 # Usage: operations.sh [metrics|manifest|image]...
 set -euo pipefail
@@ -24,7 +24,7 @@ metrics() {
         echo "{\"to\":\"$to\",\"token\":\"$(printf '%064d' 1)\",\"payload\":{\"aps\":{\"alert\":\"Hello\"}}}"
     done >lines
     "$pushcrypt" seal --batch --emit request --topic com.example.app --sender-key-file sender.key --metrics seal.prom <lines >sealed || true
-    /usr/bin/python3 "$root/Tests/Checks/Apns/serve.py" apns -- bash -c '
+    /usr/bin/python3 "$root/Tests/Checks/Send/serve.py" apns -- bash -c '
         "$0" send --host "$APNS_HOST" --ca-file apns/authority.pem --key apns/AuthKey_*.p8 --team TEAM123456 --metrics send.prom <sealed >answers' \
         "$pushcrypt" >serve.log 2>&1 || true
     for file in seal send; do
@@ -59,7 +59,7 @@ base() {
     cp "$recipes"/{Containerfile,kafka_worker.py} "$work/context/"
     for package in pushcrypt pushcrypt-send; do
         deb=$(ls -t .build/packages/"$package"_*.deb 2>/dev/null | head -n 1) || true
-        [ -n "$deb" ] || fail "there is no package $package yet: make deb"
+        [ -n "$deb" ] || fail "there is no package $package yet: make packages"
         cp "$deb" "$work/context/packages/"
     done
     # As the Containerfile says.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sends sealed payloads through real APNs clients to a local HTTP/2 endpoint that checks requests as APNs does, and opens the bytes
-# that arrived. Called by `make test-senders`, which builds the command and installs the clients.
+# that arrived. Called by `make nightly PART=senders`, which builds the command and installs the clients.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 tests=$PWD/Tests/Checks

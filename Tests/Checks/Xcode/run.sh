@@ -59,5 +59,5 @@ check_workflow() { "$bin/check-jsonschema" --builtin-schema vendor.github-workfl
 check_workflow "$root/.github/workflows/apple-run.yml" || fail "the workflow: $(cat "$work/said")"
 sed 's/runs-on:/run-on:/' "$root/.github/workflows/apple-run.yml" >"$work/altered.yml"
 ! check_workflow "$work/altered.yml" || fail 'an altered workflow is accepted'
-"$root/Tests/Checks/Scripts/span-symbols.sh"
+"$root/Tests/Checks/Xcode/span-symbols.sh"
 echo 'xcode: two projects read by plutil, kin, pbxproj and openstep_plist, and their graphs are whole; the workflow follows its schema'

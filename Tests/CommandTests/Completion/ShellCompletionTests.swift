@@ -40,7 +40,7 @@ import Testing
     @Test("What a person begins is completed, and the program is given it as it is called", arguments: shells)
     func complete(_ shell: Shell) throws {
         guard let program = ShellSession.program(of: shell) else {
-            return print("SKIPPED: completion in \(shell): it is not installed: Tests/Checks/Scripts/setup.sh test")
+            return print("SKIPPED: completion in \(shell): it is not installed: Tests/Checks/setup.sh test")
         }
         let directory = try Self.scene()
         let session = try ShellSession(shell, at: program, in: directory)
@@ -55,7 +55,7 @@ import Testing
     @Test("What a person may mean is listed, and nothing that is typed is evaluated", arguments: shells)
     func list(_ shell: Shell) throws {
         guard let program = ShellSession.program(of: shell) else {
-            return print("SKIPPED: lists in \(shell): it is not installed: Tests/Checks/Scripts/setup.sh test")
+            return print("SKIPPED: lists in \(shell): it is not installed: Tests/Checks/setup.sh test")
         }
         let directory = try Self.scene()
         let session = try ShellSession(shell, at: program, in: directory)

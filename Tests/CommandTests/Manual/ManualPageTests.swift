@@ -63,7 +63,7 @@ import Testing
         guard
             let mandoc = ["/usr/bin/mandoc", "/opt/homebrew/bin/mandoc"].first(
                 where: FileManager.default.isExecutableFile)
-        else { return print("SKIPPED: mandoc -T lint: it is not installed: Tests/Checks/Scripts/setup.sh test") }
+        else { return print("SKIPPED: mandoc -T lint: it is not installed: Tests/Checks/setup.sh test") }
         let directory = try TemporaryDirectory()
         #expect(try outcome(["man", "--out", directory.path], table: .pushcrypt).exit == .done)
         let files = try directory.names

@@ -1,6 +1,6 @@
 """Writes the test vectors of the pushcrypt format, version 1.
 
-    make setup-interop                                            makes the environment
+    make setup PART=interop                                            makes the environment
     .build/interop/bin/python Tests/Data/Vectors/generate.py           writes the files beside this one
     .build/interop/bin/python Tests/Data/Vectors/generate.py --check   exits with 1 if they differ
 

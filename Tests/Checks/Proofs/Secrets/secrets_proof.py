@@ -1,4 +1,4 @@
-"""Searches for secrets where none may be: see ../README.md. Called by Tests/Checks/Long/secrets.sh, as root.
+"""Searches for secrets where none may be: see ../README.md. Called by Tests/Checks/Proofs/Secrets/run.sh, as root.
 
     secrets_proof.py PROGRAM TRANSCRIPTS
 """

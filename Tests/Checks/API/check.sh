@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Every public symbol has a comment and a topic, and stands in the listing that `make record` writes. Called after a build of the tests.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+Tests/Checks/API/documentation.py check .build/debug/Modules
+Tests/Checks/API/api.py check .build/documentation/symbols

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Writes an app's notification side with `pushcrypt scaffold ios`, compiles it unchanged against the stand-ins, and runs the
+# tests that are written with it: registration, pushes that open, tampered and forged ones, and responses to them.
+# Usage: scaffold.sh PATH-OF-PUSHCRYPT
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+command=$(realpath "${1:?the path of the pushcrypt command}")
+# Kept between runs, so that only changes are recompiled.
+work=$root/.build/scaffold
+build=$root/.build/outside
+mkdir -p "$work"
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+
+# An unchanged file keeps its time and is not recompiled.
+scaffold() {
+    local name=$1
+    shift
+    "$command" scaffold ios --bundle-id com.example.app --group group.com.example --out "$fresh/$name" "$@" \
+        > /dev/null 2> "$fresh/messages" || { cat "$fresh/messages" >&2; exit 1; }
+    (cd "$fresh/$name" && find . -type f) | while read -r file; do
+        mkdir -p "$(dirname "$work/$name/$file")"
+        cmp -s "$fresh/$name/$file" "$work/$name/$file" || cp "$fresh/$name/$file" "$work/$name/$file"
+    done
+    (cd "$fresh/$name" && find . -type l) | while read -r file; do
+        ln -sfn "$(readlink "$fresh/$name/$file")" "$work/$name/$file"
+    done
+    (cd "$work/$name" && find . -type f -o -type l) | while read -r file; do
+        [ -f "$fresh/$name/$file" ] || [ -L "$fresh/$name/$file" ] || rm -f "$work/$name/$file"
+    done
+    "$command" lint --ios "$work/$name" --json > "$fresh/findings"
+    [ ! -s "$fresh/findings" ] || { cat "$fresh/findings" >&2; exit 1; }
+    find "$work/$name" \( -name '*.plist' -o -name '*.entitlements' -o -name '*.xcprivacy' -o -name project.pbxproj \) -exec plutil -lint -s {} +
+    swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/$name"
+}
+
+[ -s "$work/sender.pub" ] || "$command" keygen sender --output "$fresh/sender.key" > "$work/sender.pub"
+scaffold plain --communication
+scaffold full --xcodegen --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
+    --sender-key "$(cat "$work/sender.pub")"
+
+export SWIFT_BACKTRACE=enable=no
+# One after another in one folder, that of document-examples.sh, so that the library is compiled once.
+swift build --quiet --package-path "$work/plain/Linux" --scratch-path "$build"
+swift test --quiet --package-path "$work/full/Linux" --scratch-path "$build" > "$fresh/log" 2>&1 ||
+    { cat "$fresh/log" >&2; exit 1; }
+passed=$(sed -nE 's/.*Test run with ([0-9]+) tests.* passed.*/\1/p' "$fresh/log")
+[ "${passed:-0}" -gt 0 ] || { echo "no test of the scaffold ran" >&2; exit 1; }
+
+# As an Xcode project may compile, for iOS 15: Swift 5, and Swift 6 with and without everything on the main actor.
+floor() {
+    "$root/Tests/Checks/Lint/apple-floor.sh" app "$work/$1"/{App,NotificationService} "${@:2}" \
+        "$work/$1/Tests,$work/$1/NotificationService/NotificationService.swift"
+}
+floor plain
+floor full "$work/full/NotificationContent"
+echo "scaffold: compiled unchanged in three modes, $passed tests of its own passed"

@@ -1,0 +1,826 @@
+#!/usr/bin/python3
+"""Sends through `pushcrypt send` to the mock, which misbehaves, and compares answers with what arrived.
+
+Usage: send_test.py PUSHCRYPT-SEND
+Prints `vectors: NAME: COUNT` for each part, and what differs.
+"""
+import collections, concurrent.futures, contextlib, fcntl, json, os, pty, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time, tty
+
+from cryptography.hazmat.primitives import serialization
+
+from mock import Fault, Mock, QuickRules
+from rules import Device
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.abspath(sys.argv[1])
+TOPIC, TEAM, KEY = "com.example.app", "TEAM123456", "ABC123DEFG"
+DEVICES = 500
+GONE = 1_700_000_000_000
+PIPE = 1 << 20
+problems = []
+
+
+def expect(condition, *what):
+    if not condition:
+        problems.append(" ".join(map(str, what)))
+    return condition
+
+
+def token(number):
+    return f"{number + 1:064x}"  # a token of zeros is no device
+
+
+def rules(folder, gone=(), kid=KEY):
+    with open(f"{folder}/token.p8", "rb") as file:
+        public = serialization.load_pem_private_key(file.read(), None).public_key()
+    devices = {token(n): Device({TOPIC}, GONE if n in gone else None) for n in range(DEVICES)}
+    return QuickRules(devices, {kid: (TEAM, public, {TOPIC})})
+
+
+def line(number, device=None, **members):
+    payload = {"aps": {"alert": {"title": "Message"}, "mutable-content": 1}, "ENCRYPTED_DATA": "x" * 600}
+    return {"to": f"phone{number}", "id": f"message-{number}", "topic": TOPIC, "push_type": "alert", "priority": 10,
+            "expiration": int(time.time()) + 3600, "collapse_id": f"collapse-{number}", "payload": payload,
+            "token": token(number % DEVICES if device is None else device), "user": {"kept": number}} | members
+
+
+def command(folder, mock, *options, login=True, authority="authority.pem"):
+    login = ["--key", f"{folder}/AuthKey_{KEY}.p8", "--team", TEAM] if login else []
+    return [PROGRAM, *login, "--host", f"localhost:{mock.port}", "--ca-file", f"{folder}/{authority}", *options]
+
+
+def filled(text):
+    """The end of a pipe to read from, with the text in it."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE)
+    os.write(writer, text)
+    os.close(writer)
+    return reader
+
+
+def send(folder, mock, lines, *options, login=True, code=None, seconds=60):
+    """Runs the program; returns its answers and what it says."""
+    text = "".join(json.dumps(one) + "\n" if isinstance(one, dict) else one for one in lines).encode()
+    source = {"input": text}
+    if len(text) <= PIPE:
+        # All of it is there from the start: a run that ends early answers what it has read.
+        source = {"stdin": filled(text)}
+    done = subprocess.run(command(folder, mock, *options, login=login), capture_output=True, timeout=seconds, **source)
+    if "stdin" in source:
+        os.close(source["stdin"])
+    if code is not None:
+        expect(done.returncode == code, "exit", done.returncode, "instead of", code, done.stderr.decode())
+    return [json.loads(answer) for answer in done.stdout.splitlines()], done.stderr.decode()
+
+
+def measured(arguments, text):
+    """Runs a program; returns its answers, its CPU time in seconds, and the most memory that it had, in MB."""
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
+        source.write(text.encode())
+        source.seek(0)
+        program = subprocess.Popen(arguments, stdin=source, stdout=out)
+        most, pid, deadline = 0, 0, time.time() + 180
+        while not pid:
+            if time.time() > deadline:
+                program.kill()
+            # Not from `wait4`, which counts the memory of this process before the program's start.
+            with open(f"/proc/{program.pid}/status") as file:
+                most = max([most, *(int(text.split()[1]) for text in file if text.startswith("VmHWM"))])
+            time.sleep(0.02)
+            pid, status, used = os.wait4(program.pid, os.WNOHANG)
+        program.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        return [json.loads(answer) for answer in out], used.ru_utime + used.ru_stime, most / 1024
+
+
+def identities(mock):
+    return [dict(request.headers)["apns-collapse-id"] for request in mock.taken]
+
+
+def part_plain(folder):
+    """Nothing goes wrong: every message is taken once, on one connection, with the headers of its line."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=100) as mock:
+        lines = [line(n) for n in range(1000)]
+        answers, _ = send(folder, mock, lines, "--in-order", code=0)
+        expect([a.get("id") for a in answers] == [one["id"] for one in lines], "answers out of order")
+        expect(all(a["status"] == 200 and len(a["apns_id"]) == 36 for a in answers), "an answer is not 200")
+        expect(all(a["user"] == one["user"] and a["token"] == one["token"] for a, one in zip(answers, lines)), "members lost")
+        expect(len(mock.taken) == 1000 and len(set(identities(mock))) == 1000, "taken", len(mock.taken))
+        expect(1 <= mock.connections <= 4, mock.connections, "connections")
+        by_id = {dict(r.headers)["apns-collapse-id"]: r for r in mock.taken}
+        for one in lines:
+            request = by_id.get(one["collapse_id"])
+            if not expect(request, one["id"], "is missing"):
+                break
+            headers = dict(request.headers)
+            wanted = (one["topic"], one["push_type"], str(one["priority"]), str(one["expiration"]))
+            expect(wanted == tuple(headers[f"apns-{name}"] for name in ("topic", "push-type", "priority", "expiration")), headers)
+            expect(request.path == "/3/device/" + one["token"], request.path)
+            expect(json.loads(request.body) == one["payload"] and b" :" not in request.body, "payload differs")
+    return 1000
+
+
+def part_faults(folder):
+    """Every fault, several times: every message is answered once, and none is lost or twice without need."""
+    count, gone = 10_000, {7, 8}
+    kinds = [
+        Fault("goaway"), Fault("refuse"), Fault("reset"), Fault("answer", 429, "TooManyRequests", (("retry-after", "1"),)),
+        Fault("answer", 500, "InternalServerError"), Fault("answer", 503, "ServiceUnavailable"), Fault("silence"),
+        Fault("stuck"), Fault("lost"), Fault("unread"), Fault("late"), Fault("slow"), Fault("expired"),
+    ]
+    plan = {300 + 700 * index: kind for index, kind in enumerate(kinds)} | {9600: Fault("goaway"), 9700: Fault("unread")}
+    with Mock(rules(folder, gone), f"{folder}/service.pem", f"{folder}/service.key", streams=50,
+              fault=lambda number, request: plan.get(number)) as mock:
+        lines = [line(n) for n in range(count)]
+        answers, _ = send(folder, mock, lines, "--timeout", "2s", "--connections", "2", code=1, seconds=120)
+        expect(len(answers) == count, len(answers), "answers")
+        by_id = {}
+        for answer in answers:
+            expect(answer["id"] not in by_id, answer["id"], "is answered twice")
+            by_id[answer["id"]] = answer
+        taken = {}
+        for name in identities(mock):
+            taken[name] = taken.get(name, 0) + 1
+        for number in range(count):
+            answer = by_id.get(f"message-{number}", {})
+            if number % DEVICES in gone:
+                expect(
+                    answer.get("error", {}).get("code") == "unregistered" and answer["status"] == 410
+                    and answer["timestamp"] == GONE and answer["retry"] is False, answer)
+            else:
+                expect(answer.get("status") == 200, number, answer)
+                expect(f"collapse-{number}" in taken, number, "is lost")
+        expect(len(mock.faults) == 13 and sum(mock.faults.values()) == 15, "faults that happened:", mock.faults)
+        # What may be sent twice: requests that were under way when a connection broke or a request got no answer.
+        twice = sum(times - 1 for times in taken.values())
+        expect(0 < twice <= count / 10, twice, "copies")
+        expect(mock.most_open <= 3, mock.most_open, "connections at a time")
+    return count
+
+
+def part_window(folder):
+    """At most the window is between input and answer, and a full pipe stops the reading."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", fault=lambda *_: Fault("late", seconds=0.01)) as mock:
+        program = subprocess.Popen(command(folder, mock, "--window", "10"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for number in range(30):
+            program.stdin.write((json.dumps(line(number)) + "\n").encode())
+        program.stdin.close()
+        answers = program.stdout.read().splitlines()
+        expect(program.wait() == 0 and len(answers) == 30, len(answers))
+    return 30
+
+
+def part_waiting(folder):
+    """Answers that wait for the first cost no time, and input waits outside for long lines."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda number, _: Fault("late", seconds=4) if number == 2 else None) as mock:
+        text = "".join(json.dumps(line(n)) + "\n" for n in range(50))
+        answers, seconds, _ = measured(command(folder, mock, "--in-order"), text)
+        expect(len(answers) == 50 and seconds < 1.5, seconds, "seconds of CPU time while it waits")
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda *_: Fault("late", seconds=2)) as mock:
+        text = "".join(json.dumps(line(n, user="x" * 500_000)) + "\n" for n in range(100))
+        answers, _, megabytes = measured(command(folder, mock), text)
+        expect(len(answers) == 100 and megabytes < 50, megabytes, "MB for", len(answers))
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        # Nor is more read than the window takes, or waited for although lines are there.
+        text = "".join(json.dumps(line(n, user="x" * 30_000)) + "\n" for n in range(1000))
+        answers, _, megabytes = measured(command(folder, mock, "--window", "1"), text)
+        expect(len(answers) == 1000 and megabytes < 40, megabytes, "MB for", len(answers))
+    return 1150
+
+
+def part_input(folder):
+    """An input that breaks: what was read is sent and answered, then the error is told."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", fault=lambda *_: Fault("late", seconds=1)) as mock:
+        ours, theirs = pty.openpty()
+        tty.setraw(theirs)
+        os.write(theirs, "".join(json.dumps(line(n, payload={"aps": {}})) + "\n" for n in range(5)).encode() + b'{"to":')
+        program = subprocess.Popen(command(folder, mock), stdin=ours, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.time() + 20
+        while mock.seen < 1 and time.time() < deadline:
+            time.sleep(0.05)
+        os.close(theirs)
+        out, said = program.communicate(timeout=30)
+        os.close(ours)
+        answers = [json.loads(answer) for answer in out.splitlines()]
+        expect(len(answers) == 5 and all(a.get("status") == 200 for a in answers), answers)
+        expect(program.returncode == 1 and b"cannot read" in said, program.returncode, said)
+    return 5
+
+
+def part_certificate(folder):
+    """A certificate, as PEM and as PKCS #12, and one for another topic."""
+    subprocess.run(
+        ["openssl", "pkcs12", "-export", "-in", "com.example.app.pem", "-inkey", "com.example.app.key", "-out", "app.p12",
+         "-passout", "pass:secret words", "-iter", "2058"], cwd=folder, check=True, capture_output=True)
+    with open(f"{folder}/app.p12", "rb") as file:
+        expect(file.read()[-1:] == b"\n", "the archive does not end with the byte of a newline")
+    with open(f"{folder}/passphrase", "w") as file:
+        file.write("secret words\n")
+    for name in ("com.example.app.pem", "com.example.other.pem", "app.p12", "passphrase"):
+        os.chmod(f"{folder}/{name}", 0o600)
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", f"{folder}/authority.pem") as mock:
+        lines = [line(n) for n in range(5)]
+        answers, _ = send(folder, mock, lines, "--certificate", f"{folder}/com.example.app.pem", login=False, code=0)
+        expect(len(mock.taken) == 5, answers)
+        expect(all("authorization" not in dict(r.headers) for r in mock.taken), "a token beside the certificate")
+        send(folder, mock, lines, "--certificate", f"{folder}/app.p12", "--certificate-passphrase-file", f"{folder}/passphrase",
+             login=False, code=0)
+        expect(len(mock.taken) == 10, "PKCS #12 is not used")
+        answers, _ = send(folder, mock, lines[:1], "--certificate", f"{folder}/com.example.other.pem", login=False, code=1)
+        expect(answers[0]["error"]["code"] == "wrong-address" and answers[0]["reason"] == "TopicDisallowed", answers)
+        # Files that are no certificate with its key are refused before anything is read.
+        scripts = {
+            "locked.pem": "(openssl x509 -in com.example.app.pem; openssl pkcs8 -topk8 -in com.example.app.key -passout pass:words)",
+            "keyless.pem": "openssl x509 -in com.example.app.pem",
+            "foreign.pem": "(openssl x509 -in com.example.app.pem; cat com.example.other.key)",
+            "bare.pem": "cat com.example.app.key",
+            "cut.p12": "head -c 500 app.p12",
+            "old.pem": "(openssl req -new -key com.example.app.key -subj /UID=com.example.app | openssl x509 -req -CA authority.pem "
+                       "-CAkey authority.key -CAcreateserial -days -1; cat com.example.app.key)",
+        }
+        words = ["no private key", "no private key", "no certificate for", "no certificate for", "no private key", "has expired"]
+        for (name, script), word in zip(scripts.items(), words):
+            subprocess.run(["bash", "-c", f"{script} > {name} && chmod 600 {name}"], cwd=folder, check=True, capture_output=True)
+            answers, said = send(folder, mock, lines[:1], "--certificate", f"{folder}/{name}", login=False, code=64)
+            expect(word in said and not answers and "crashed" not in said, name, said)
+        _, said = send(folder, mock, lines[:1], "--certificate", f"{folder}/app.p12", login=False, code=64)
+        expect("no private key" in said and len(mock.taken) == 10, said)
+        subprocess.run("printf words > words && chmod 600 words", cwd=folder, shell=True, check=True)
+        send(folder, mock, lines, "--certificate", f"{folder}/locked.pem", "--certificate-passphrase-file", f"{folder}/words", login=False, code=0)
+        expect(len(mock.taken) == 15, "an encrypted key is not used")
+    return 24
+
+
+def part_tls(folder):
+    """Whom it does not talk to: a wrong name, an unknown authority, an expired certificate, a peer without HTTP/2."""
+    subprocess.run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout self.key -subj /CN=localhost "
+                   "-addext subjectAltName=DNS:localhost -days 1 -out self.pem && "
+                   "openssl req -new -key service.key -subj /CN=localhost -out old.csr && "
+                   "openssl x509 -req -in old.csr -CA authority.pem -CAkey authority.key -CAcreateserial -days -1 -out old.pem "
+                   "-extfile <(echo subjectAltName=DNS:localhost) && "
+                   "openssl req -new -key service.key -subj /CN=other -out other.csr && "
+                   "openssl x509 -req -in other.csr -CA authority.pem -CAkey authority.key -CAcreateserial -days 2 -out other.pem "
+                   "-extfile <(echo subjectAltName=DNS:other.example)", shell=True, executable="/bin/bash", cwd=folder, check=True,
+                   capture_output=True)
+    cases = [("self.pem", "self.key", ("h2",)), ("old.pem", "service.key", ("h2",)), ("other.pem", "service.key", ("h2",)),
+             ("service.pem", "service.key", ("http/1.1",))]
+    for certificate, key, protocols in cases:
+        with Mock(rules(folder), f"{folder}/{certificate}", f"{folder}/{key}", protocols=protocols) as mock:
+            answers, said = send(folder, mock, [line(1)], code=1)
+            expect([a["error"]["code"] for a in answers] == ["not-sent"] and not mock.taken, certificate, answers, said)
+            expect("APNs cannot be used" in said, said)
+    return len(cases)
+
+
+def part_authorities(folder):
+    """`--ca-file` replaces the system's authorities; those of its folder are not trusted beside it."""
+    os.mkdir(f"{folder}/system")
+    subprocess.run("cp authority.pem system/$(openssl x509 -hash -noout -in authority.pem).0; openssl req -x509 -newkey ec -pkeyopt "
+                   "ec_paramgen_curve:P-256 -nodes -keyout other.key -subj /CN=other -days 1 -out another.pem",
+                   shell=True, cwd=folder, check=True, capture_output=True)
+    # As the system's folder: only this process sees it.
+    mounted = ["unshare", "-rm", "sh", "-c", f'mount --bind {folder}/system /etc/ssl/certs && exec "$@"', "-"]
+    if subprocess.run([*mounted, "true"], capture_output=True).returncode:
+        print("SKIPPED: the system's authorities beside --ca-file: a separate mount is not permitted")
+        return 1
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        for name, taken in (("authority.pem", 1), ("another.pem", 1)):
+            done = subprocess.run([*mounted, *command(folder, mock, authority=name)],
+                                  input=json.dumps(line(1)).encode(), capture_output=True, timeout=60)
+            expect(len(mock.taken) == taken and (done.returncode == 0) == (name == "authority.pem"), name, done)
+    return 2
+
+
+@contextlib.contextmanager
+def proxy(refusal=None):
+    """An HTTP proxy for CONNECT; yields its URL and the list of the hosts that it was asked for."""
+    asked = []
+
+    def pipe(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+    def serve(client):
+        with client, contextlib.suppress(OSError):
+            text = b""
+            while b"\r\n\r\n" not in text:
+                text += client.recv(4096)
+            host = text.split()[1].decode()
+            asked.append(host)
+            if refusal:
+                return client.sendall(f"HTTP/1.1 {refusal}\r\ncontent-length: 0\r\n\r\n".encode())
+            with socket.create_connection(("127.0.0.1", int(host.rsplit(":", 1)[1]))) as server:
+                client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                other = threading.Thread(target=pipe, args=(server, client), daemon=True)
+                other.start()
+                pipe(client, server)
+                other.join()
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", asked
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def part_network(folder):
+    """Proxies, IPv6 only, a name that does not exist."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        with proxy() as (url, asked):
+            answers, said = send(folder, mock, [line(1)], "--proxy", url, code=0)
+            expect(asked == [f"localhost:{mock.port}"] and len(mock.taken) == 1, asked, said)
+        for refusal in ("403 Forbidden", "407 Proxy Authentication Required"):
+            with proxy(refusal) as (url, asked):
+                answers, said = send(folder, mock, [line(2)], "--proxy", url, "--retry-for", "1s", code=1)
+                expect(answers[0]["error"]["code"] == "unreachable" and refusal[:3] in said and asked, refusal, answers, said)
+        answers, said = send(folder, mock, [line(2)], "--proxy", "http://127.0.0.1:1", "--retry-for", "1s", code=1)
+        expect(answers[0]["error"]["code"] == "unreachable" and len(mock.taken) == 1, answers, said)
+        elsewhere = [PROGRAM, "--key", f"{folder}/AuthKey_{KEY}.p8", "--team", TEAM, "--retry-for", "1s", "--host"]
+        done = subprocess.run([*elsewhere, "no-such-name.invalid"], input=json.dumps(line(3)).encode(), capture_output=True, timeout=60)
+        expect(done.returncode == 1 and b"resolve host" in done.stderr and b'"unreachable"' in done.stdout, done)
+        # The password of a proxy is in no text, whatever is wrong with its URL.
+        for url in ("http://user:s3c/r3t@127.0.0.1:1", "http://user:s3c@r3t@127.0.0.1:1", "http://user:s3c r3t@127.0.0.1:1",
+                    "http://user:s3cr3t@[::1", "http://user:s3cr3t@127.0.0.1:port", "ftp://user:s3cr3t@127.0.0.1:1",
+                    "other://user:s3cr3t@127.0.0.1:1", "user:s3cr3t@no-such-name.invalid"):
+            answers, said = send(folder, mock, [line(2)], "--proxy", url, "--retry-for", "1s", "--log", "json")
+            findings = doctor(folder, mock, "--proxy", url)
+            text = f"{answers} {said} {findings}"
+            expect("s3c" not in text and "r3t" not in text and len(answers) <= 1 and findings[0] == 1, url, text)
+            expect("percent-encode" in said, url, said)
+        # To a proxy inside TLS libcurl would show the certificate for APNs.
+        for options, variables in ((["--proxy", "https://localhost:1"], {}), ([], {"https_proxy": "HTTPS://localhost:1"}),
+                                   ([], {"ALL_PROXY": "https://localhost:1"})):
+            done = subprocess.run(command(folder, mock, *options), input=json.dumps(line(1)).encode(), capture_output=True,
+                                  timeout=60, env=os.environ | variables)
+            expect(done.returncode == 64 and b"begins with https://" in done.stderr and not done.stdout, options, variables, done)
+        expect(len(mock.taken) == 1, len(mock.taken))
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", address="::1") as mock:
+        answers, said = send(folder, mock, [line(1)], code=0)
+        expect(len(mock.taken) == 1, "IPv6", said)
+    return 17
+
+
+def doctor(folder, mock, *options, host=None, login=True):
+    pushcrypt = os.path.join(os.path.dirname(PROGRAM), "pushcrypt")
+    key = ["--key", f"{folder}/AuthKey_{KEY}.p8", "--team", TEAM] if login else []
+    way = ["--host", host or f"localhost:{mock.port}"]
+    for name, value in (("--ca-file", f"{folder}/authority.pem"), ("--topic", TOPIC)):
+        way += [] if name in options else [name, value]
+    done = subprocess.run(
+        [pushcrypt, "doctor", "--send", *key, *way, "--timeout", "3s", "--json", *options], capture_output=True, timeout=60,
+        env=os.environ | {"HOME": folder})
+    return done.returncode, [json.loads(text) for text in done.stdout.splitlines()], done.stderr.decode()
+
+
+def part_doctor(folder):
+    """`doctor --send` names each thing that is wrong."""
+    service = f"{folder}/service.pem", f"{folder}/service.key"
+    count = 0
+
+    def wrong(words, outcome, level="problem"):
+        nonlocal count
+        count += 1
+        code, findings, said = outcome
+        named = [finding for finding in findings if finding["level"] == level and words in finding["text"]]
+        expect(named and code == (1 if level == "problem" else 0), words, code, findings, said)
+        expect(level != "problem" or sum(finding["level"] == "problem" for finding in findings) == 1, words, findings)
+
+    subprocess.run(["bash", "-c", f"mkdir doctor; cp AuthKey_{KEY}.p8 doctor/AuthKey_OPEN123456.p8; chmod 644 doctor/*;"
+                    "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out doctor/AuthKey_P384123456.p8;"
+                    "cp stranger.p8 doctor/AuthKey_STRANGER12.p8;"
+                    f"cp AuthKey_{KEY}.p8 doctor/notes.p8; chmod 600 doctor/AuthKey_[PS]* doctor/notes.p8;"
+                    "(openssl req -new -key com.example.app.key -subj /UID=com.example.app | openssl x509 -req -CA authority.pem "
+                    "-CAkey authority.key -CAcreateserial -days -1; cat com.example.app.key) > doctor/old.pem;"
+                    "cp com.example.app.pem doctor/app.pem; cp com.example.other.pem doctor/other.pem; chmod 600 doctor/*.pem"],
+                   cwd=folder, check=True, capture_output=True)
+
+    def key(name, team=TEAM, *more):
+        return ["--key", f"{folder}/doctor/{name}", "--team", team, *more]
+
+    with Mock(rules(folder), *service, f"{folder}/authority.pem", ahead=0) as mock:
+        code, findings, said = doctor(folder, mock)
+        expect(code == 0 and len(findings) == 5 and all(finding["level"] == "ok" for finding in findings), findings, said)
+        code, findings, said = doctor(folder, mock, "--certificate", f"{folder}/doctor/app.pem", login=False)
+        expect(code == 0 and findings[0]["level"] == "warning" and "ends in" in findings[0]["text"], findings, said)
+        wrong("must know who sends", doctor(folder, mock, login=False))
+        wrong("every user", doctor(folder, mock, *key("AuthKey_OPEN123456.p8"), login=False))
+        wrong("curve P-256", doctor(folder, mock, *key("AuthKey_P384123456.p8"), login=False))
+        wrong("id is not known", doctor(folder, mock, *key("notes.p8"), login=False))
+        wrong("cannot read", doctor(folder, mock, *key("AuthKey_MISSING123.p8"), login=False))
+        wrong("ten letters", doctor(folder, mock, *key("notes.p8", "team"), login=False))
+        wrong("do not belong together", doctor(folder, mock, *key("AuthKey_STRANGER12.p8"), login=False))
+        wrong("do not belong together", doctor(folder, mock, *key("notes.p8", "TEAM999999", "--key-id", KEY), login=False))
+        wrong("not for this topic", doctor(folder, mock, "--topic", "com.example.other"))
+        wrong("has expired", doctor(folder, mock, "--certificate", f"{folder}/doctor/old.pem", login=False))
+        wrong("not for this topic", doctor(folder, mock, "--certificate", f"{folder}/doctor/other.pem", login=False))
+        wrong("resolve host", doctor(folder, mock, host="no-such-name.invalid"))
+        wrong("connect", doctor(folder, mock, host="localhost:1"))
+        wrong("407", doctor_through_proxy(folder, mock))
+        # The system's authorities do not sign the local certificate.
+        wrong("certificate", doctor(folder, mock, "--ca-file", "/etc/ssl/certs/ca-certificates.crt"))
+        wrong("alternative certificate subject name", doctor(folder, mock, host=f"127.0.0.1:{mock.port}"))
+    for ahead, words, level in ((3600, "3600 s behind", "problem"), (-3600, "s ahead", "problem"), (60, "s behind", "warning")):
+        with Mock(rules(folder), *service, ahead=ahead) as mock:
+            wrong(words[-6:], doctor(folder, mock), level)
+    with Mock(rules(folder), *service, fault=lambda *_: Fault("refuse")) as mock:
+        wrong("refuses the stream", doctor(folder, mock))
+    with Mock(rules(folder), *service, protocols=("http/1.1",)) as mock:
+        wrong("HTTP/2", doctor(folder, mock))
+    with Mock(rules(folder), *service, fault=lambda *_: Fault("answer", 503, "ServiceUnavailable")) as mock:
+        wrong("503", doctor(folder, mock), "warning")
+    return count + 2
+
+
+def doctor_through_proxy(folder, mock):
+    with proxy("407 Proxy Authentication Required") as (url, _):
+        return doctor(folder, mock, "--proxy", url)
+
+
+def part_settings(folder):
+    """Without --key, the store's settings say who sends."""
+    pushcrypt = os.path.join(os.path.dirname(PROGRAM), "pushcrypt")
+
+    def run(*words, text=b""):
+        return subprocess.run([pushcrypt, "--store", f"{folder}/store", *words], input=text, capture_output=True, timeout=60,
+                              env=os.environ | {"HOME": folder})
+
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", ahead=0) as mock:
+        way = ["--host", f"localhost:{mock.port}", "--ca-file", f"{folder}/authority.pem"]
+        expect(run("init").returncode == 0, "no store")
+        expect(b"must know who sends" in run("send", *way, text=json.dumps(line(1)).encode()).stderr, "sent without a key")
+        for name, value in (("team", TEAM), ("key-file", f"{folder}/AuthKey_{KEY}.p8"), ("environment", "sandbox"), ("topic", TOPIC)):
+            done = run("config", "set", name, value)
+            expect(done.returncode == 0, name, done.stderr)
+        for name, value in (("team", "team"), ("key-file", "AuthKey.p8"), ("environment", "test"), ("key-id", "abc123defg")):
+            expect(run("config", "set", name, value).returncode == 64, name, "is set to", value)
+        done = run("send", *way, text=json.dumps(line(1)).encode())
+        expect(done.returncode == 0 and len(mock.taken) == 1, done)
+        done = run("doctor", "--send", *way)
+        expect(done.returncode == 0 and b"accepts the topic" in done.stdout, done)
+        expect(run("config", "set", "key-id", "OTHER12345").returncode == 0, "key-id")
+        expect(b"InvalidProviderToken" in run("doctor", "--send", *way).stdout, "the key id is not used")
+    # Without a store at the default place there is nothing to ask for.
+    done = subprocess.run([pushcrypt, "send"], input=b"", capture_output=True, env={"HOME": f"{folder}/nothing"})
+    expect(done.returncode == 64 and b"must know who sends" in done.stderr, done)
+    return 12
+
+
+def stopped(codes, refusal, rest, under_way=4):
+    """Whether twenty refusals stopped it. What was under way is refused too, with one stream on a connection that is being replaced."""
+    return 20 <= codes.count(refusal) <= 20 + under_way and codes.count(refusal) + codes.count(rest) == len(codes)
+
+
+def part_refusals(folder):
+    """A wrong key stops the run; one wrong line does not."""
+    with Mock(rules(folder, kid="OTHER12345"), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        answers, said = send(folder, mock, [line(n) for n in range(100)], code=64)
+        codes = [a["error"]["code"] for a in answers]
+        expect(len(codes) == 100 and stopped(codes, "login-refused", "not-sent"), collections.Counter(codes))
+        expect("InvalidProviderToken" in said and mock.seen <= 24, said, mock.seen)
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=1) as mock:
+        # False device tokens: many messages for few of them go on, twenty of them stop, unless another message was accepted.
+        false = [line(n, device=DEVICES + n % 19) for n in range(60)]
+        answers, said = send(folder, mock, [*false, line(1)], "--connections", "1", code=1)
+        expect([a.get("status") for a in answers] == [400] * 60 + [200], said)
+        false = [line(n, device=DEVICES + n) for n in range(60)]
+        answers, said = send(folder, mock, false, "--connections", "1", code=64)
+        codes = [a["error"]["code"] for a in answers]
+        expect(len(codes) == 60 and stopped(codes, "wrong-address", "not-sent") and "nothing is lost" in said, collections.Counter(codes), said)
+        other = [one | {"topic": "com.example.other"} for one in false]
+        answers, said = send(folder, mock, [line(1), *other, line(2)], "--connections", "1", code=1)
+        statuses = [a.get("status") for a in answers]
+        expect(statuses[0] == statuses[-1] == 200 and stopped(statuses[1:-1], 400, None), collections.Counter(statuses))
+        expect(len(statuses) == 62 and "com.example.other" in said, said)
+    # A key that is revoked on the way: the rest is not sent, and comes again.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=5,
+              fault=lambda number, _: Fault("answer", 403, "InvalidProviderToken") if number > 100 else None) as mock:
+        answers, said = send(folder, mock, [line(n) for n in range(400)], "--connections", "1", code=1)
+        refused = [a["retry"] for a in answers if a.get("error", {}).get("code") == "login-refused"]
+        rest = sum(a.get("error", {}).get("code") == "not-sent" for a in answers)
+        expect(20 <= len(refused) < 30 and all(refused) and rest == 300 - len(refused), len(refused), rest)
+        expect("now refuses every message with 403 InvalidProviderToken" in said and "was revoked" in said, said)
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        seal_refused = '{"error":{"code":"no-key","message":"m"},"line":1,"to":null,"token":"0a"}\n'
+        lines = [line(1), line(2, token="zz"), seal_refused, line(3, topic="a\r\nb: c"), line(4, payload=[]), "{\n", line(5)]
+        lines += [line(6, expiration=int(time.time()) - 1), line(7, topic="com.example.other")]
+        answers, _ = send(folder, mock, lines, "--in-order", code=1)
+        expect(answers[2] == json.loads(seal_refused), answers[2])
+        codes = [a["error"]["code"] if "error" in a else a["status"] for a in answers]
+        wanted = [200, "malformed-line", "no-key", "malformed-line", "malformed-line", "unexpected-end", 200, "too-late", "wrong-address"]
+        expect(codes == wanted, codes)
+        # An error keeps the line without its payload: with it, the line can be sent again.
+        again = answers[1] | {"payload": line(2)["payload"], "token": token(2)}
+        answers, _ = send(folder, mock, [again], code=0)
+        expect(answers[0]["id"] == "message-2" and "error" not in answers[0], answers)
+        answers, _ = send(folder, mock, ["{}\n" + json.dumps(line(9))], "--dry-run", code=1)
+        expect(answers[1]["dry_run"] is True and len(mock.taken) == 3, answers)
+    return 510
+
+
+def part_single(folder):
+    """One message of the command line."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        payload = '{"aps": {"alert": "x"}}'
+        answers, _ = send(folder, mock, [payload], "--token", token(1), "--topic", TOPIC, "--expiration", "0", code=0)
+        expect(answers[0]["status"] == 200 and mock.taken[0].body == b'{"aps":{"alert":"x"}}', answers)
+        expect(dict(mock.taken[0].headers)["apns-expiration"] == "0", mock.taken[0].headers)
+    return 1
+
+
+def part_signals(folder):
+    """SIGTERM: what is under way ends, the rest is answered or not read."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=5,
+              fault=lambda *_: Fault("late", seconds=1)) as mock:
+        program = subprocess.Popen(
+            command(folder, mock, "--connections", "1"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for number in range(20):
+            program.stdin.write((json.dumps(line(number)) + "\n").encode())
+        program.stdin.flush()
+        deadline = time.time() + 20
+        while len(mock.taken) < 3 and time.time() < deadline:
+            time.sleep(0.05)
+        program.send_signal(signal.SIGTERM)
+        out, said = program.communicate(timeout=20)
+        answers = [json.loads(answer) for answer in out.splitlines()]
+        accepted = [a["id"] for a in answers if a.get("status") == 200]
+        rest = [a for a in answers if a.get("error", {}).get("code") == "not-sent"]
+        expect(len(answers) == 20 and len(accepted) == len(mock.taken) and len(rest) == 20 - len(accepted), len(accepted), len(rest))
+        expect(all(a["retry"] for a in rest) and program.returncode == 1, program.returncode, said)
+    # What was read from a pipe is answered, also beyond the window, and also the beginning of a line.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", fault=lambda *_: Fault("late", seconds=1)) as mock:
+        for options in (["--window", "2"], ["--rate", "3", "--retry-for", "2s"]):
+            ours, theirs = os.pipe()
+            text = "".join(json.dumps(line(n)) + "\n" for n in range(45)).encode()
+            os.write(theirs, text + b'{"to":')
+            before = len(mock.taken)
+            program = subprocess.Popen(command(folder, mock, *options), stdin=ours, stdout=subprocess.PIPE)
+            deadline = time.time() + 20
+            while len(mock.taken) == before and time.time() < deadline:
+                time.sleep(0.05)
+            program.send_signal(signal.SIGTERM)
+            answers = [json.loads(answer) for answer in program.communicate(timeout=20)[0].splitlines()]
+            os.close(theirs)
+            with open(ours, "rb") as file:
+                left = file.read()
+            accepted = sum(a.get("status") == 200 for a in answers)
+            rest = [a for a in answers if a.get("error", {}).get("code") == "not-sent" and a["retry"]]
+            expect(not left and accepted + len(rest) == len(answers) == 46, options, accepted, len(answers), len(left))
+            expect(program.returncode == 1 and [a for a in rest if a["line"] == 46 and "id" not in a], program.returncode, rest[-1:])
+    # The same if refusals end the run.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", fault=lambda *_: Fault("answer", 400, "BadTopic")) as mock:
+        answers, _ = send(folder, mock, [line(n) for n in range(60)], "--window", "10", code=64)
+        codes = [a["error"]["code"] for a in answers]
+        # What was under way is answered last.
+        expect(len(codes) == 60 and stopped(codes, "wrong-address", "not-sent", 10), collections.Counter(codes))
+    # A single message: nobody answers, and the signal ends the wait for another attempt.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda *_: Fault("answer", 500, "InternalServerError")) as mock:
+        path = f"{folder}/single.json"
+        with open(path, "w") as file:
+            json.dump(line(1)["payload"], file)
+        program = subprocess.Popen(
+            command(folder, mock, "--token", line(1)["token"], "--topic", "com.example.app", path),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.time() + 20
+        while mock.seen < 2 and time.time() < deadline:
+            time.sleep(0.05)
+        program.send_signal(signal.SIGTERM)
+        out, said = program.communicate(timeout=10)
+        expect(program.returncode == 1 and (json.loads(out)["error"]["code"], json.loads(out)["status"]) == ("not-sent", 500), program.returncode, out, said)
+    # A reader that leaves ends it quietly.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        text = "".join(json.dumps(line(n)) + "\n" for n in range(2000)).encode()
+        done = subprocess.run(["bash", "-c", 'set -o pipefail; "$@" | head -n 1 >/dev/null', "-", *command(folder, mock)],
+                              input=text, capture_output=True, timeout=60)
+        expect(done.returncode == 0 and not done.stderr, done.returncode, done.stderr)
+    return 173
+
+
+def part_keys(folder):
+    """Files that are no APNs key, or that others can read, are refused before anything is read."""
+    make = "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:{} -out {} 2>/dev/null"
+    good = f"AuthKey_{KEY}.p8"
+    files = {
+        "curve.p8": make.format("P-384", "curve.p8"),
+        "rsa.p8": "openssl genpkey -algorithm RSA -out rsa.p8 2>/dev/null",
+        "encrypted.p8": f"openssl pkcs8 -topk8 -in {good} -out encrypted.p8 -passout pass:words",
+        "traditional.p8": f"openssl ec -in {good} -out traditional.p8 2>/dev/null",
+        "public.p8": f"openssl pkey -in {good} -pubout -out public.p8",
+        "two.p8": f"cat {good} {good} > two.p8",
+        "text.p8": f"(echo notes; cat {good}) > text.p8",
+        "cut.p8": f"head -c 200 {good} > cut.p8",
+        "changed.p8": f"sed '2s/^M/N/' {good} > changed.p8",
+        "empty.p8": ": > empty.p8",
+        "open.p8": f"cp {good} open.p8",
+    }
+    for name, script in files.items():
+        subprocess.run(["bash", "-c", script], cwd=folder, check=True)
+        os.chmod(f"{folder}/{name}", 0o644 if name == "open.p8" else 0o600)
+        done = subprocess.run([PROGRAM, "--key", f"{folder}/{name}", "--key-id", KEY, "--team", TEAM, "--dry-run"],
+                              input=b"", capture_output=True)
+        code = 65 if name == "empty.p8" else 64
+        expect(done.returncode == code and b"KEY-----" not in done.stderr, name, done.returncode, done.stderr.decode())
+    done = subprocess.run([PROGRAM, "--key", f"{folder}/{good}", "--team", TEAM, "--dry-run"], input=b"", capture_output=True)
+    expect(done.returncode == 0, done.stderr)
+    return len(files) + 1
+
+
+def part_start(folder):
+    """`pushcrypt send` starts the program beside it, or says that there is none."""
+    pushcrypt = os.path.join(os.path.dirname(PROGRAM), "pushcrypt")
+    text = json.dumps(line(1)).encode()
+    done = subprocess.run([pushcrypt, "send", "--dry-run"], input=text, capture_output=True)
+    expect(done.returncode == 0 and b'"dry_run":true' in done.stdout, done)
+    shutil.copy(pushcrypt, f"{folder}/pushcrypt")
+    done = subprocess.run([f"{folder}/pushcrypt", "send", "--dry-run"], input=text, capture_output=True, env={"PATH": folder})
+    expect(done.returncode == 64 and b"is not installed" in done.stderr and not done.stdout, done)
+    os.mkdir(f"{folder}/bin")
+    os.symlink(PROGRAM, f"{folder}/bin/pushcrypt-send")
+    done = subprocess.run([f"{folder}/pushcrypt", "send", "--dry-run"], input=text, capture_output=True,
+                          env={"PATH": f"{folder}/bin"})
+    expect(done.returncode == 0, done)
+    linked = subprocess.run(["ldd", pushcrypt], capture_output=True, text=True).stdout
+    expect(not any(name in linked for name in ("libcurl", "nghttp2", "libssl", "libcrypto")), linked)
+    return 3
+
+
+def part_blocked(folder):
+    """A connection that allows no stream is replaced."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=0) as mock:
+        answers, _ = send(folder, mock, [line(1)], "--timeout", "1s", "--retry-for", "12s", code=1)
+        expect(answers[0]["error"]["code"] == "not-tried" and answers[0]["retry"] and mock.connections > 1, answers, mock.connections)
+        threading.Timer(1, lambda: setattr(mock, "streams", 10)).start()
+        answers, _ = send(folder, mock, [line(2)], "--timeout", "2s", code=0)
+        expect(answers[0]["status"] == 200, answers)
+    return 2
+
+
+def part_give_up(folder):
+    """`--unknown give-up` answers, and the time for retries ends."""
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda number, _: Fault("reset") if number == 1 else Fault("answer", 500, "InternalServerError")) as mock:
+        answers, _ = send(folder, mock, [line(1)], "--unknown", "give-up", code=1)
+        expect(answers[0]["error"]["code"] == "no-answer" and answers[0]["retry"] is True, answers)
+        answers, _ = send(folder, mock, [line(2)], "--retry-for", "8s", code=1)
+        expect(answers[0]["error"]["code"] == "apns-busy" and answers[0].get("status") == 500, answers)
+    # It may have arrived at first, whatever APNs says later.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda number, _: Fault("lost") if number == 1 else Fault("answer", 503, "ServiceUnavailable")) as mock:
+        answers, _ = send(folder, mock, [line(1)], "--retry-for", "8s", code=1)
+        expect(answers[0]["error"]["code"] == "no-answer" and len(mock.taken) == 1 and mock.seen > 1, answers, mock.seen)
+    # The answer comes at the expiration, not after the pause that APNs asks for.
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
+              fault=lambda *_: Fault("answer", 429, "TooManyRequests", (("retry-after", "40"),))) as mock:
+        answers, _ = send(folder, mock, [line(1, expiration=int(time.time()) + 8)], code=1, seconds=30)
+        expect(answers[0]["error"]["code"] == "too-late" and answers[0].get("status") == 429, answers)
+    with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        pass
+    answers, said = send(folder, mock, [line(3)], "--retry-for", "2s", code=1)
+    expect(answers[0]["error"]["code"] == "unreachable" and "no connection" in said, answers, said)
+    return 5
+
+
+def worker(folder, name, mock, lines, program=None, options=(), until=None, wait=30):
+    """Runs a worker of Sources/Pipelines with a queue of `lines`, until it ends or `until` is true, and SIGTERM then ends it.
+
+    Returns its exit code, the fields written to each queue, how many lines are done, and what it says."""
+    stub = tempfile.mkdtemp(dir=folder)
+    with open(f"{stub}/input", "w") as file:
+        file.write("".join(json.dumps(one) + "\n" for one in lines))
+    with open(f"{stub}/config", "w") as file:
+        file.write('{"consumer":{},"producer":{}}')
+    source = {"kafka": ["--config", f"{stub}/config"], "redis": ["--url", "redis://stub", "--name", "worker"]}[name]
+    program = program or [os.path.join(os.path.dirname(PROGRAM), "pushcrypt"), "send", *command(folder, mock, "--in-order", *options)[1:]]
+    process = subprocess.Popen(
+        ["/usr/bin/python3", f"{HERE}/../../../Sources/Pipelines/{name}_worker.py", *source, "--from", "sealed", "--to", "answers",
+         "--refused", "unsent", "--", *program], stderr=subprocess.PIPE,
+        env=os.environ | {"STUB": stub, "PYTHONPATH": f"{HERE}/stubs", "PYTHONDONTWRITEBYTECODE": "1"})
+
+    def read():
+        queues, done = {"answers": [], "unsent": []}, 0
+        with contextlib.suppress(FileNotFoundError), open(f"{stub}/log") as file:
+            for entry in map(json.loads, file.read().splitlines()):
+                if entry[0] == "write":
+                    queues[entry[1]].append(entry[2])
+                else:
+                    done = max(done, entry[1] + 1)
+        return queues, done
+
+    deadline = time.time() + wait
+    while until and process.poll() is None and time.time() < deadline and not until(read()[1]):
+        time.sleep(0.05)
+    if until:
+        process.terminate()
+    try:
+        said = process.communicate(timeout=wait)[1].decode()
+    except subprocess.TimeoutExpired:
+        process.kill()
+        said = process.communicate()[1].decode() + "it did not end"
+    return process.returncode, *read(), said
+
+
+def part_workers(folder):
+    """The workers of queues: each message is done once, or stays in the queue."""
+    service = f"{folder}/service.pem", f"{folder}/service.key"
+
+    def codes(queues):
+        return [json.loads(fields["answer"])["error"]["code"] for fields in queues["unsent"]]
+
+    for name in ("kafka", "redis"):
+        # A queue that goes away: the worker ends, whatever its child does.
+        patient = ["/usr/bin/python3", "-c", "import time; time.sleep(60)"]
+        code, _, done, said = worker(folder, name, None, [{"broken": True}], patient, wait=10)
+        expect((code, done) == (1, 0) and "did not end" not in said, name, "waits for a dead queue", code, done, said)
+        # A sender that says it stops, and goes on: its worker ends, and its service starts another.
+        over = "import sys; sys.stdin.readline(); print('{\"error\":{\"code\":\"not-sent\"}}', flush=True); sys.stdin.read()"
+        code, queues, done, said = worker(folder, name, None, [line(n) for n in range(9)], ["/usr/bin/python3", "-c", over], wait=10)
+        expect((code, done, queues) == (1, 0, {"answers": [], "unsent": []}), name, "goes on", code, done, queues, said)
+        # A topic that rests stops no other: its messages go where refused ones go.
+        with Mock(rules(folder), *service, streams=1) as mock:
+            other = [line(n, topic="com.example.other") for n in range(1, 31)]
+            lines = [line(0), *other, line(31), line(32)]
+            code, queues, done, said = worker(folder, name, mock, lines, options=["--connections", "1"], until=lambda done: done == 33)
+            expect((code, done, len(queues["answers"])) == (0, 33, 3), name, code, done, said)
+            expect(len(codes(queues)) == 30 and stopped(codes(queues), "wrong-address", "on-hold"), name, collections.Counter(codes(queues)))
+        # A key that is revoked: what was not sent stays.
+        with Mock(rules(folder), *service, streams=1,
+                  fault=lambda number, _: Fault("answer", 403, "InvalidProviderToken") if number > 5 else None) as mock:
+            code, queues, done, said = worker(folder, name, mock, [line(n) for n in range(60)], options=["--connections", "1"])
+            expect((code, len(queues["answers"])) == (1, 5) and 25 <= done <= 29, name, code, done, said)
+            expect(codes(queues) == ["login-refused"] * (done - 5), name, codes(queues))
+        # SIGTERM while APNs delays everything: the worker ends soon, and what was not accepted stays.
+        with Mock(rules(folder), *service,
+                  fault=lambda number, _: Fault("answer", 500, "InternalServerError") if number > 5 else None) as mock:
+            before = time.time()
+            code, queues, done, said = worker(
+                folder, name, mock, [line(n) for n in range(60)], options=["--window", "20"], until=lambda done: mock.seen > 10)
+            expect((code, done, len(queues["answers"]), queues["unsent"]) == (0, 5, 5, []), name, code, done, queues, said)
+            expect(time.time() - before < 20 and "Exception" not in said, name, time.time() - before, said)
+    return 324
+
+
+def part_document(folder):
+    """The commands and the test of Docs/ApnsMock.md, as they stand."""
+    root = os.path.realpath(f"{HERE}/../../..")
+    place = f"{folder}/document"
+    os.makedirs(place)
+    os.symlink(f"{root}/Tests", f"{place}/Tests")
+    with open(f"{root}/Docs/ApnsMock.md") as file:
+        blocks = re.findall(r"^```(sh|python)\n(.*?)^```$", file.read(), re.M | re.S)
+    scripts = [text for kind, text in blocks if kind == "sh"]
+    with open(f"{place}/provider_test.py", "w") as file:
+        file.write(next(text for kind, text in blocks if kind == "python"))
+    scripts += [
+        "! Tests/Checks/Send/serve.py apns --fault never@1 -- true", "/usr/bin/python3 -m unittest -q provider_test.py"]
+    environment = {**os.environ, "PATH": f"{os.path.dirname(PROGRAM)}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+    outputs = []
+    for script in scripts:
+        done = subprocess.run(["bash", "-euc", script], cwd=place, env=environment, capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 0, script, done.stderr)
+        outputs.append((done.stdout, done.stderr))
+    expect(outputs[1][1] == "apns-mock: 2 requests, 2 accepted, 2 connections; lost 1\n", outputs[1])
+    opened = [json.loads(text)["notification"] for text in outputs[2][0].splitlines()]
+    expect([one["body"] for one in opened] == ["Your table is ready"] * 2, opened)
+    expect([one["interruption_level"] for one in opened[1:]] == ["passive"], opened)
+    expect("there is no fault called 'never'" in outputs[3][1], outputs[3])
+    return len(scripts)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as top:
+        folder = f"{top}/credentials"
+        os.mkdir(folder)
+        subprocess.run([f"{HERE}/../Senders/certificates.sh"], cwd=folder, check=True)
+        os.rename(f"{folder}/token.p8", f"{folder}/AuthKey_{KEY}.p8")
+        os.symlink(f"AuthKey_{KEY}.p8", f"{folder}/token.p8")
+        os.chmod(f"{folder}/AuthKey_{KEY}.p8", 0o600)
+        parts = [value for name, value in globals().items() if name.startswith("part_")]
+        parts.sort(key=lambda part: part is not part_faults)
+        wanted = sys.argv[2:]
+        parts = [part for part in parts if not wanted or part.__name__[5:] in wanted]
+
+        def run(part):
+            # Parts run at once, and make files of the same names.
+            own = f"{top}/{part.__name__}"
+            shutil.copytree(folder, own, symlinks=True)
+            return part(own)
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for part, count in zip(parts, pool.map(run, parts)):
+                print(f"vectors: messages sent to APNs, {part.__name__[5:]}: {count}", flush=True)
+    for problem in problems[:20]:
+        print("send: error:", problem[:1000], file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Writes again what is recorded from the sources, which `make test` and `make check` compare.
+# Usage: record.sh [api|instructions|vectors]...     all of them without arguments
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+[ $# -gt 0 ] || set -- vectors api instructions
+for what; do
+    case $what in
+    api)
+        make --no-print-directory tests
+        Tests/Checks/API/documentation.py check .build/debug/Modules
+        Tests/Checks/API/api.py record .build/documentation/symbols
+        ;;
+    instructions)
+        Tests/Checks/setup.sh test
+        make --no-print-directory bench-program
+        Tests/Checks/Bench/instructions.py record
+        ;;
+    vectors)
+        Tests/Checks/setup.sh interop
+        .build/interop/bin/python -B Tests/Data/Vectors/generate.py
+        ;;
+    *)
+        echo "record: error: nothing is called $what: api, instructions, vectors" >&2
+        exit 64
+        ;;
+    esac
+done

@@ -1,0 +1,316 @@
+#!/usr/bin/env bash
+# Checks that requirements are installed, and installs missing ones with apt. If nothing is missing, it only runs pkg-config, uses no
+# network and prints nothing.
+# Usage: setup.sh [WHAT]...     without WHAT, what every target needs: libsodium, SQLite, Swift; else, besides:
+#     test          what `make test` needs: what `send` needs, the shells that are completed for, a checker of manual pages, valgrind, QR codes
+#     send          pushcrypt-send: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt for its tests
+#     library       the C library: Swift 6.3
+#     interop       packages of other languages: Node 18, TypeScript, JDK 17, Go, and Python 3.11 with an environment in .build/interop and
+#                   wheels in .build/wheels
+#     packages      Debian packages; dist: everything that a release uploads
+#     bench peers   age, hyperfine; h2load, nghttpd and Python environments
+#     faults scale senders operations key-services xcode browser     parts of `make nightly`: see parts.txt
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+fail() {
+    printf 'setup: error: %s\n' "$1" >&2
+    shift
+    [ $# -eq 0 ] || printf 'setup: hint: %s\n' "$@" >&2
+    exit 1
+}
+
+# Swift 6 of this minor version or later. Asking takes 60 ms, so a positive answer is cached for that exact file.
+check_swift() {
+    local minor=$1 swift file answer version known=.build/setup.swift-6.$1
+    swift=$(command -v swift) || fail "no \`swift\` in the path; 6.$minor or later is needed" \
+        'https://www.swift.org/install has it for this system; if it is installed, add its usr/bin folder to PATH'
+    file=$(ls -lLi "$swift")
+    [ ! -f "$known" ] || [ "$(<"$known")" != "$file" ] || return 0
+    answer=$(swift --version 2>&1) || fail "\`$swift --version\` fails: $answer"
+    version=$(sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p' <<<"$answer")
+    [ -n "$version" ] || fail "\`$swift --version\` names no version: $answer"
+    if [ "${version% *}" -lt 6 ] || { [ "${version% *}" -eq 6 ] && [ "${version#* }" -lt "$minor" ]; }; then
+        fail "Swift 6.$minor or later is needed, $swift is ${version/ /.}" 'https://www.swift.org/install has newer ones for this system'
+    fi
+    mkdir -p .build
+    printf '%s\n' "$file" >"$known"
+}
+
+# Adds a package to `missing` unless the command that tests for it succeeds.
+missing=()
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+# Whether Python from the path, or the system's, has the package.
+has_cryptography() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        ! "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("cryptography") is None)' || return 0
+    done
+    return 1
+}
+
+# An older version counts as missing.
+has_node_18() {
+    node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)'
+}
+
+has_jdk_17() {
+    local version
+    version=$(javac -version 2>&1) && version=${version#javac } && [ "${version%%.*}" -ge 17 ] && command -v java
+}
+
+has_python_311() {
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+}
+
+find_missing() {
+    missing=()
+    add_missing "$1"
+}
+
+add_missing() {
+    case $1 in
+    build)
+        need pkg-config command -v pkg-config
+        need libsodium-dev pkg-config --exists 'libsodium >= 1.0.18'
+        need libsqlite3-dev pkg-config --exists 'sqlite3 >= 3.36'
+        # The tests of attachments download from a server in Python.
+        need python3 command -v python3
+        need openssl command -v openssl
+        # A signer in Python simulates a key service.
+        need python3-cryptography has_cryptography
+        ;;
+    send)
+        need libnghttp2-dev pkg-config --exists 'libnghttp2 >= 1.43'
+        need libcurl4-openssl-dev pkg-config --exists 'libcurl >= 7.81'
+        need libssl-dev pkg-config --exists 'openssl >= 3.0'
+        # The system's Python, whichever is in the path.
+        need python3-h2 /usr/bin/python3 -c 'import h2'
+        need python3-jwt /usr/bin/python3 -c 'import jwt'
+        need python3-cryptography /usr/bin/python3 -c 'import cryptography'
+        ;;
+    test)
+        add_missing send
+        need zsh command -v zsh
+        need fish command -v fish
+        need mandoc command -v mandoc
+        need valgrind command -v valgrind
+        need faketime command -v faketime
+        # The recovery key on paper, and its scan.
+        need qrencode command -v qrencode
+        need zbar-tools command -v zbarimg
+        ;;
+    bench)
+        need age command -v age
+        need hyperfine command -v hyperfine
+        need time test -x /usr/bin/time
+        ;;
+    peers)
+        add_missing send
+        add_missing interop
+        need age command -v age
+        need python3-venv python3 -c 'import ensurepip'
+        need nghttp2-client command -v h2load
+        need nghttp2-server command -v nghttpd
+        ;;
+    scale)
+        need python3-venv python3 -c 'import ensurepip'
+        need redis-server command -v redis-server
+        need default-jre-headless command -v java
+        # Its programs are not in the path.
+        need postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
+        ;;
+    senders)
+        need python3-venv python3 -c 'import ensurepip'
+        ;;
+    browser)
+        need python3 command -v python3
+        # 146 MB to download and 469 MB on disk, including 22 and 53 for fonts; East Asian fonts would add 57 and 91.
+        need chromium command -v chromium
+        need fonts-noto-core test -f /usr/share/fonts/truetype/noto/NotoSans-Regular.ttf
+        need fonts-noto-color-emoji test -f /usr/share/fonts/truetype/noto/NotoColorEmoji.ttf
+        ;;
+    faults)
+        need python3 command -v python3
+        need strace command -v strace
+        need gcc command -v cc
+        need faketime command -v faketime
+        need e2fsprogs test -x /sbin/mkfs.ext4
+        ;;
+    packages)
+        need dpkg-dev command -v dpkg-shlibdeps
+        need lintian command -v lintian
+        need systemd command -v systemd-analyze
+        need debootstrap command -v debootstrap
+        need mandoc command -v mandoc
+        ;;
+    library) ;;
+    key-services)
+        need softhsm2 command -v softhsm2-util
+        need python3-pykcs11 /usr/bin/python3 -c 'import PyKCS11'
+        need python3-cryptography /usr/bin/python3 -c 'import cryptography'
+        ;;
+    operations)
+        add_missing send
+        need prometheus command -v promtool
+        need buildah command -v buildah
+        need debootstrap command -v debootstrap
+        ;;
+    dist)
+        add_missing packages
+        add_missing interop
+        ;;
+    interop)
+        need python3 has_python_311
+        need python3-venv python3 -c 'import ensurepip'
+        need nodejs has_node_18
+        need npm command -v npm
+        need node-typescript command -v tsc
+        need openjdk-17-jdk-headless has_jdk_17
+        need golang-go command -v go
+        need golang-golang-x-crypto-dev test -d /usr/share/gocode/src/golang.org/x/crypto
+        ;;
+    xcode)
+        need python3-venv python3 -c 'import ensurepip'
+        need llvm command -v llvm-nm
+        ;;
+    *) fail "unknown setup: $1" ;;
+    esac
+}
+
+# A Python environment with exactly the pinned versions, recreated when the files change.
+environment() {
+    local folder=.build/$1 sum file
+    shift
+    sum=$(cat "$@" | cksum)
+    [ ! -f "$folder/pinned" ] || [ "$(<"$folder/pinned")" != "$sum" ] || return 0
+    echo "setup: installing a Python environment in $folder"
+    mkdir -p .build
+    rm -rf "$folder"
+    {
+        python3 -m venv "$folder"
+        for file; do
+            "$folder/bin/pip" install --disable-pip-version-check --no-input --require-hashes --no-build-isolation -r "$file"
+        done
+    } >.build/setup.log 2>&1 || {
+        tail -n 20 .build/setup.log >&2
+        fail "pip could not install what ${file:-venv} needs; its output is in .build/setup.log"
+    }
+    printf '%s\n' "$sum" >"$folder/pinned"
+}
+
+# Wheels of exactly the pinned versions in .build/wheels, for installations without a network.
+wheels() {
+    local folder=.build/wheels sum
+    sum=$(cksum <"$1")
+    [ ! -f "$folder/pinned" ] || [ "$(<"$folder/pinned")" != "$sum" ] || return 0
+    rm -rf "$folder"
+    .build/interop/bin/pip download --disable-pip-version-check --no-input --require-hashes --only-binary :all: -r "$1" -d "$folder" \
+        >.build/setup.log 2>&1 || fail "pip could not download what $1 needs; its output is in .build/setup.log"
+    printf '%s\n' "$sum" >"$folder/pinned"
+}
+
+# The command that installs the missing packages on a system without apt.
+command_elsewhere() {
+    local names=" ${missing[*]} "
+    if command -v brew >/dev/null || [ "$(uname)" = Darwin ]; then
+        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite } names=${names/ libnghttp2-dev / libnghttp2 }
+        names=${names/ libcurl4-openssl-dev / curl } names=${names/ libssl-dev / openssl }
+        names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
+        names=${names/ default-jre-headless / openjdk } names=${names/ openjdk-17-jdk-headless / openjdk }
+        names=${names/ nodejs / node } names=${names/ zbar-tools / zbar }
+        names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / }
+        echo "brew install${names% }"
+    elif command -v dnf >/dev/null; then
+        names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }
+        names=${names/ pkg-config / pkgconf-pkg-config } names=${names/ python3-venv / } names=${names/ zbar-tools / zbar }
+        names=${names/ redis-server / redis } names=${names/ default-jre-headless / java-17-openjdk-headless }
+        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel } names=${names/ golang-go / golang }
+        names=${names/ golang-golang-x-crypto-dev / golang-x-crypto-devel }
+        echo "sudo dnf install${names% }"
+    elif command -v pacman >/dev/null; then
+        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
+        names=${names/ pkg-config / pkgconf } names=${names/ python3-venv / } names=${names/ zbar-tools / zbar }
+        names=${names/ redis-server / redis } names=${names/ default-jre-headless / jre-openjdk-headless }
+        names=${names/ openjdk-17-jdk-headless / jdk-openjdk } names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / }
+        echo "sudo pacman -S${names% }"
+    elif command -v zypper >/dev/null; then
+        names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite3-devel }
+        names=${names/ zbar-tools / zbar }
+        names=${names/ python3-venv / } names=${names/ redis-server / redis }
+        names=${names/ default-jre-headless / java-17-openjdk-headless }
+        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel } names=${names/ golang-go / go }
+        names=${names/ golang-golang-x-crypto-dev / }
+        echo "sudo zypper install${names% }"
+    else
+        echo "install what Debian calls${names% }"
+    fi
+}
+
+install_missing() {
+    local log=.build/setup.log as_root=() server
+    command -v apt-get >/dev/null || fail "missing: ${missing[*]}" "$(command_elsewhere)"
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail "missing: ${missing[*]}" "as root: apt-get install ${missing[*]}"
+        as_root=(sudo)
+    fi
+    echo "setup: installing ${missing[*]}"
+    mkdir -p .build
+    # An unreachable source does not matter if the others have the packages, so only the second command decides.
+    {
+        "${as_root[@]}" apt-get -q update || true
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 --no-install-recommends install "${missing[@]}"
+    } >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
+        fail "apt-get could not install ${missing[*]}; its output is in $log"
+    }
+    # Debian starts a server after installing it, but the tests start their own.
+    for server in redis-server prometheus postgresql; do
+        if [[ " ${missing[*]} " == *" $server "* && -d /run/systemd/system ]]; then
+            "${as_root[@]}" systemctl disable --now "$server" >>"$log" 2>&1 || true
+        fi
+    done
+}
+
+setup() {
+    local what=$1
+    case $what in
+    build) check_swift 2 ;;
+    library) check_swift 3 ;;
+    esac
+    find_missing "$what"
+    if [ ${#missing[@]} -gt 0 ]; then
+        install_missing
+        find_missing "$what"
+        [ ${#missing[@]} -eq 0 ] || fail "${missing[*]}: installed, but older than needed" \
+            'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them' \
+            'interop needs Node 18, JDK 17 and Python 3.11 or later, each the first of its name in PATH: Debian 12 has them'
+    fi
+    case $what in
+    peers)
+        environment interop Tests/Checks/Interop/requirements.txt Tests/Checks/Packages/requirements.txt
+        wheels Tests/Checks/Interop/requirements.txt
+        environment peers Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Bench/requirements.txt
+        environment senders Tests/Checks/Senders/requirements.txt
+        ;;
+    scale)
+        environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt
+        environment postgres Tests/Checks/Pipelines/postgres-requirements.txt
+        ;;
+    senders) environment senders Tests/Checks/Senders/requirements.txt ;;
+    xcode) environment xcode Tests/Checks/Xcode/requirements.txt ;;
+    dist) environment dist Tests/Checks/Release/requirements.txt ;;
+    interop)
+        environment interop Tests/Checks/Interop/requirements.txt Tests/Checks/Packages/requirements.txt
+        wheels Tests/Checks/Interop/requirements.txt
+        ;;
+    esac
+}
+
+[ $# -gt 0 ] || set -- build
+for what; do setup "$what"; done

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Checks the format, builds the tests and runs them, and prints at the end the counts of what ran, and what was skipped; a count of zero
+# is a failure, whatever the tests report. Tests print these counts, each on a separate line:
+#     vectors: NAME: COUNT          how many vectors of one file or kind it has just run
+#     interleavings: NAME: COUNT    how many orders of events it has gone through
+#     kills: NAME: COUNT            how many processes it has killed
+#     fuzz: NAME: COUNT             how many inputs a fuzz target has tried
+#     SKIPPED: …                    what it could not run, and why
+# The terminal shows failures and the closing lines; .build/test.log has everything.
+# Usage: test.sh [FILTER]           FILTER: only tests whose names match this regular expression, without counts
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+log=.build/test.log filter=()
+[ -z "${1:-}" ] || filter=(--filter "$1")
+
+# Leftovers of tests are removed with this folder; Foundation keeps a file of each interrupted download.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
+# A crash in a test must end the run, not wait for a debugger.
+export SWIFT_BACKTRACE=enable=no
+
+quiet=--quiet
+[ ! -t 2 ] || quiet=
+echo "swift format lint"
+swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests
+echo "swift build --build-tests"
+swift build --build-tests $quiet
+
+# A message continues until the next line with a mark; starts and passes are only in the log.
+status=0
+echo "swift test --parallel${filter[*]:+ ${filter[*]}}"
+swift test --skip-build --parallel ${filter[@]+"${filter[@]}"} 2>&1 | tee "$log" | LC_ALL=C awk '
+    /^✔ Test run with/ { print; hidden = 1; next }
+    /^(◇|✔|➜|(vectors|interleavings|kills|fuzz):|SKIPPED|transcript|\[0\/1\] Planning)/ { hidden = 1; next }
+    /^(✘|↳|error:|warning:|Test Suite|\/)/ { hidden = 0 }
+    !hidden' || status=1
+LC_ALL=C grep -aqE '^✔ Test run with [1-9]' "$log" || status=1
+
+skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
+[ -z "$skipped" ] || printf '\n%s\n' "$skipped"
+
+echo
+grep -aE '^(vectors|interleavings|kills|fuzz):' "$log" | LC_ALL=C sort | awk -F ': *' -v partly="${1:+1}" '
+    function complain(what) { print "test: error: " what >"/dev/stderr"; bad = 1 }
+    NF < 3 || $NF !~ /^[0-9]+$/ { complain("not `KIND: NAME: COUNT`: " $0); next }
+    {
+        kind = $1; total[kind] += $NF
+        name = $1; for (i = 2; i < NF; i++) name = name ": " $i
+        if (!(name in sum)) { order[++names] = name; kindOf[name] = kind }
+        sum[name] += $NF
+    }
+    END {
+        split("vectors interleavings kills fuzz", kinds, " ")
+        for (k = 1; k in kinds; k++) {
+            kind = kinds[k]
+            for (i = 1; i <= names; i++) {
+                if (kindOf[order[i]] != kind) continue
+                printf "%s: %.0f\n", order[i], sum[order[i]]
+                if (sum[order[i]] == 0) complain("none of " order[i] " ran")
+            }
+            if (kind == "vectors") printf "%s: all: %.0f\n", kind, total[kind]
+            if (total[kind] == 0 && !partly) complain("no " kind " ran")
+        }
+        exit bad
+    }' || status=1
+
+# Last, because readers of a CI log may see only its end.
+if [ $status -ne 0 ]; then
+    { LC_ALL=C grep -aE '^✘ Test .* recorded an issue|^(error|FAILED):' "$log" || true; } | cut -c 1-400 | head -n 20 >&2
+    echo "test: failed; the whole log is $log" >&2
+fi
+exit $status
