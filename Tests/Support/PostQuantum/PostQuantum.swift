@@ -9,6 +9,8 @@ extension Trait where Self == ConditionTrait {
 }
 
 private let isThere: Bool = {
-    if !CipherSuite.xwing.isSupported { print("SKIPPED: suite 2 needs libsodium 1.0.22: run make nightly PART=post-quantum") }
+    if !CipherSuite.xwing.isSupported {
+        print("SKIPPED: suite 2 needs libsodium 1.0.22: make nightly PART=post-quantum")
+    }
     return CipherSuite.xwing.isSupported
 }()
