@@ -25,13 +25,15 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export LC_ALL=C TZ=UTC
 umask 022
 
-# The files of `make install`, with compressed manual pages, and a folder for the licence.
+# The files of `make install`, with compressed manual pages, and the folder for documents.
 stage() {
     local root=$1
     Sources/Packaging/install.sh install "$program" "$root" vendor-completions
     forget_folder "$root/bin/pushcrypt"
     gzip -9n "$root/share/man/man1"/*.1
     install -d "$root/share/doc/pushcrypt"
+    "$program" man --markdown >"$root/share/doc/pushcrypt/CommandLine.md"
+    "$program" explain --markdown >"$root/share/doc/pushcrypt/Codes.md"
 }
 
 stage_send() {

@@ -1,6 +1,6 @@
 /**
- * End-to-end encrypted push notifications: a provider seals payloads for APNs, a receiver opens them. Docs/Format.md is the format, Docs/Codes.md
- * explains every code.
+ * End-to-end encrypted push notifications: a provider seals payloads for APNs, a receiver opens them. Docs/Format.md is the format, `pushcrypt
+ * explain CODE` explains every code.
  *
  * Texts of public keys (`pcr1…`, `pcs1…`, `pcv1…`) are strings; secret keys are objects, which print nothing. Times are milliseconds since 1970, or a
  * `Date`, durations are seconds. A refused value is a {@link PushcryptError}; a wrong type, or an option that does not exist, a `TypeError`.

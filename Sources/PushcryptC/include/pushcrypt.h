@@ -92,8 +92,8 @@ struct pushcrypt_seal_options {
  *   options                   NULL for the defaults
  *   push, capacity, length    the output; `push` may be NULL when `capacity` is 0
  *
- * Returns PUSHCRYPT_DONE, PUSHCRYPT_TOO_SMALL, PUSHCRYPT_MISUSE or PUSHCRYPT_REFUSED. The codes are those of "Sealing a payload"
- * and "Reading a key or a record" in Docs/Codes.md, `invalid-call` and `buffer-too-small`. */
+ * Returns PUSHCRYPT_DONE, PUSHCRYPT_TOO_SMALL, PUSHCRYPT_MISUSE or PUSHCRYPT_REFUSED. `pushcrypt explain` lists the codes:
+ * those of "Sealing a payload" and "Reading a key or a record", `invalid-call` and `buffer-too-small`. */
 int pushcrypt_seal(
     const char *payload, size_t payload_length, const char *device_key, const char *signing_key, const char *topic, uint64_t now,
     const struct pushcrypt_seal_options *options, char *push, size_t capacity, size_t *length);
@@ -166,8 +166,8 @@ struct pushcrypt_opened {
  * The payload is UTF-8 JSON with an `aps` object, with the same bytes that were sealed. If it has a top-level member `pushcrypt`,
  * with the keys of sealed files, that member is removed, and the rest is written without white space.
  *
- * Returns PUSHCRYPT_DONE, PUSHCRYPT_TOO_SMALL, PUSHCRYPT_MISUSE or PUSHCRYPT_REFUSED. The codes are those of "Opening a push" in
- * Docs/Codes.md except `duplicate` and `rotation-conflict`, those of keys, `invalid-call` and `buffer-too-small`. They are for
+ * Returns PUSHCRYPT_DONE, PUSHCRYPT_TOO_SMALL, PUSHCRYPT_MISUSE or PUSHCRYPT_REFUSED. `pushcrypt explain` lists the codes:
+ * those of "Opening a push" except `duplicate` and `rotation-conflict`, those of keys, `invalid-call` and `buffer-too-small`. They are for
  * logs: the user sees the fallback, whatever the code. Any change to the encrypted content gives the same code,
  * `authentication-failed`. This function does not detect that a replaced key has signed a second rotation, a sign that the key
  * was stolen; the Swift library does. */

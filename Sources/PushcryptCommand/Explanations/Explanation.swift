@@ -1,7 +1,7 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// The explanation of a code: one entry of the table behind `explain` and `Docs/Codes.md`.
+/// The explanation of a code: one entry of the table behind `explain`.
 ///
 /// The texts are for a developer or an operator.
 struct Explanation: Sendable {
@@ -174,9 +174,9 @@ extension Explanation {
         }.joined(separator: "\n")
     }
 
-    // MARK: Docs/Codes.md
+    // MARK: Document
 
-    /// The whole document. What most codes of an area have in common is said once, at its beginning.
+    /// All codes as a document, which `make docs` writes and packages contain. What most codes of an area have in common is said once, at its beginning.
     static var document: String {
         let head = [
             "'pushcrypt explain CODE' prints one of these codes, 'pushcrypt explain JOURNAL' explains a phone's journal, and 'pushcrypt explain --markdown' writes this document.",

@@ -1,4 +1,4 @@
-/// The reference of the command line as a Markdown document: `Docs/CommandLine.md`.
+/// The reference of the command line as a Markdown document, which `make docs` writes and packages contain.
 ///
 /// An option with the same meaning in several commands is described once, at the top. The page of a command is its synopsis,
 /// operands, options and examples; it does not list the commands under it, whose chapters follow.
@@ -129,26 +129,12 @@ extension ReferenceDocument {
 
     private func paragraph(_ text: String) -> String { wrapped(escaped(text), width: Self.width) }
 
-    /// Text as it reads, with links to the documents that it names.
     private func escaped(_ text: String) -> String {
-        text.split(separator: " ").map { word in linked(word) ?? escaped(word) }.joined(separator: " ")
-    }
-
-    private func escaped(_ word: Substring) -> String {
         var result = ""
-        for character in word {
+        for character in text {
             if "\\`*<".contains(character) { result += "\\" }
             result.append(character)
         }
         return result
-    }
-
-    /// A link, for `Docs/NAME.md` with any punctuation around it.
-    private func linked(_ word: Substring) -> String? {
-        let start = word.drop { $0 == "(" }
-        guard start.hasPrefix("Docs/"), let dot = start.firstIndex(of: ".") else { return nil }
-        let end = start[dot...].dropFirst(".md".count)
-        let path = start[..<end.startIndex].dropFirst("Docs/".count)
-        return "\(word[..<start.startIndex])[\(path)](\(path))\(end)"
     }
 }

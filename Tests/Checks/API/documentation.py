@@ -4,8 +4,9 @@
     documentation.py check MODULES          MODULES is where a build has put its .swiftmodule files, and is newer than the sources.
                                             Fails where a public symbol has no doc comment or does not stand in its catalogue's
                                             topics, and where what a comment or a page cites of Docs is not there.
-    documentation.py pages FOLDER           builds the products, checks them, and writes the pages, of which docc must have nothing to
-                                            complain: a link that leads nowhere, or a parameter that is left out
+    documentation.py pages FOLDER           builds the products, checks them, and writes the pages, which must pass docc without a
+                                            complaint: a link that leads nowhere, or a parameter that is left out.
+                                            CommandLine.md and Codes.md, which the command writes, stand beside them
     documentation.py examples FOLDER        writes the Swift blocks of the catalogues as sources
 
 A Swift block is a whole source file, unless the HTML comment before it says what stands around it, with `…` for the block:
@@ -32,6 +33,8 @@ WORK = ROOT / ".build" / "documentation"
 C_MODULES = [ROOT / "Sources" / "CSodium", ROOT / "Sources" / "CSQLite", ROOT / "Sources" / "CStore" / "include",
              ROOT / "Sources" / "CXWing" / "include"]
 LIBRARIES = ["libsodium", "sqlite3"]
+# What the command writes about itself.
+REFERENCES = {"CommandLine.md": "man", "Codes.md": "explain"}
 
 PRODUCT = re.compile(r'\.library\(name: "(\w+)", targets: \["\1"\]\)')
 BLOCK = re.compile(r"(?:^<!-- around:\n(?P<around>.*?)^-->\n)?^```swift\n(?P<code>.*?)^```$", re.M | re.S)
@@ -257,6 +260,10 @@ def write_pages(pages):
     entries = "\n".join(
         f'<dt><a href="documentation/{catalogue.product.lower()}/">{catalogue.product}</a>'
         f"<dd>{html.escape(catalogue.abstract)}" for catalogue in catalogues())
+    run("swift", "build", "--quiet", "--product", "pushcrypt")
+    for name, command in REFERENCES.items():
+        (pages / name).write_bytes(subprocess.check_output([pathlib.Path(binaries) / "pushcrypt", command, "--markdown"]))
+        entries += f'\n<dt><a href="{name}">{name}</a><dd>pushcrypt {command} --markdown'
     (pages / "index.html").write_text(INDEX % entries)
     print(f"The pages are in {pages}: `python3 -m http.server --directory {pages}`, then http://localhost:8000")
 

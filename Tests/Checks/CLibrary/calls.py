@@ -1,4 +1,4 @@
-"""Calls libpushcrypt.so from Python, with the module in Docs/OtherLanguages.md: against the command, with invalid
+"""Calls libpushcrypt.so from Python, with libpushcrypt.py: against the command, with invalid
 input, with the test kit, and with random bytes.
 
 Usage: calls.py ROOT PUSHCRYPT; COUNT and SEED are of the random part.

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Finds phrases that the word list of Docs/Contributing.md replaces by better ones.
+"""Finds phrases that WORDS replaces by better ones.
 
-Reads the table below "## Words" there, whose left cells hold phrases separated by `; `, and adds BUILT_IN. Checks all tracked text below Sources, KeyStore and Docs, README.md, Package.swift and
-the Makefile, and the comments and test names of the Swift files below Tests. A phrase matches whatever its case, on word
-boundaries, and across the end of a line; `…` in a phrase stands for one word. Before that, each phrase and the sentences below
-are planted in a temporary folder, and each has to be found.
+Checks all tracked text below Sources, KeyStore and Docs, README.md, Package.swift and the Makefile, and the comments and test names
+of the Swift files below Tests. A phrase matches in any case, on word boundaries, and across the end of a line; `…` in a phrase stands
+for one word. Before that, each phrase and the sentences below are planted in a temporary folder, and each has to be found.
 
     wording.py          prints FILE:LINE: "phrase": better
     wording.py FILE …   checks these files only
@@ -17,16 +16,40 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-LIST = "Docs/Contributing.md"
-HEADING = "## Words"
 
 # Where everything is checked, and where only Swift comments and test names are.
 WHOLE = ("Sources/", "KeyStore/", "Docs/", "README.md", "Package.swift", "Makefile")
 COMMENTS = "Tests/"
 SKIPPED = ("Tests/Data/Vectors/kit/", "Tests/Checks/Fuzz/corpus/")
 
-# A row that is not in the table, so that a search of the documents for these words finds nothing.
-BUILT_IN = ("what mends it; mend; mends; mended", "how to fix it; fix; fixes; fixed")
+# Phrases separated by `; `, and what to write instead.
+WORDS = [
+    ("whoever", "anyone who; the caller; provider operators"),
+    ("anew", "again; recreated"),
+    ("passed over", "ignored"),
+    ("of its own", "own; a separate message"),
+    ("how it went", "the outcome"),
+    ("MARK: What", "MARK: Defaults"),
+    ("library of C", "C library"),
+    ("nobody says", "no recipient given"),
+    ("argument of the call", "invalid argument"),
+    ("Takes … bytes", "Creates a key from 32 bytes"),
+    ("Gives nil", "Returns nil if"),
+    ("this is no", "not a valid import line"),
+    ("whatever the bytes are; Total: whatever the bytes are, it ends", "Terminates on any input"),
+    ("told apart", "distinguished"),
+    ("looked at", "checked"),
+    ("thrown away", "discarded"),
+    ("put back", "restored"),
+    ("from outside", "external; untrusted"),
+    ("is taken for", "is treated as"),
+    ("asked for", "requested"),
+    ("in the place of", "instead of"),
+    ("for good", "permanently"),
+    ("by itself", "automatically; alone"),
+    ("and the like; in the like", "similar"),
+    ("what mends it; mend; mends; mended", "how to fix it; fix; fixes; fixed"),
+]
 
 # The rows may not lose what finds these.
 SENTENCES = [
@@ -55,22 +78,6 @@ class Row:
         return start + GAP.join(words) + end
 
 
-def table_rows(document: str) -> list[Row]:
-    """The rows of the table, and the built-in one."""
-    section = document.split(f"\n{HEADING}\n", 1)[1].split("\n## ", 1)[0]
-    rows = [[cell.strip().strip("`") for cell in line.split("|")] for line in section.splitlines() if "|" in line]
-    if len(rows) < 3 or rows[0] != ["not", "but"] or any(len(row) != 2 or not all(row) for row in rows):
-        sys.exit(f"wording: error: {LIST} has no table of words")
-    return [Row(*row) for row in [*rows[2:], BUILT_IN]]
-
-
-def without_table(document: str) -> str:
-    """The document with the rows of the table blanked."""
-    head, section = document.split(f"\n{HEADING}\n", 1)
-    table, *rest = re.split(r"(?m)^(?=## )", section, maxsplit=1)
-    return f"{head}\n{HEADING}\n" + re.sub(r"(?m)^.*\|.*$", "", table) + "".join(rest)
-
-
 TOKEN = re.compile(
     r'(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<test>@(?:Test|Suite)\(\s*"(?:\\.|[^"\\\n])*")'
     r'|#*"""(?:.*?)"""#*|#+".*?"#+|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -92,8 +99,6 @@ def text_of(root: Path, path: str) -> str | None:
         text = (root / path).read_text(encoding="utf-8")
     except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
         return None
-    if path == LIST:
-        return without_table(text)
     return comments_and_names(text) if path.startswith(COMMENTS) else text
 
 
@@ -144,12 +149,12 @@ def self_test(table: list[Row]) -> None:
 
 
 def main() -> int:
-    table = table_rows((ROOT / LIST).read_text(encoding="utf-8"))
+    table = [Row(*row) for row in WORDS]
     self_test(table)
     found = findings(ROOT, sys.argv[1:] or tracked(), table)
     print("\n".join(found), end="\n" if found else "")
     if found:
-        print(f"wording: error: {len(found)} phrases of the word list in {LIST}", file=sys.stderr)
+        print(f"wording: error: {len(found)} phrases of the word list in this script", file=sys.stderr)
     return 1 if found else 0
 
 

@@ -1,11 +1,11 @@
 """The senders: real clients of Apple's push service, which send the output of `seal --emit request`, converted as in
-Docs/ProviderPipelines.md."""
+Docs/Senders.md."""
 import asyncio, dataclasses, json, os, re, ssl, time, uuid
 import aioapns, httpx, jwt
 from aioapns.connection import APNsTLSClientProtocol
 
 TEAM = "TEAM123456"
-DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Docs/ProviderPipelines.md")
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Docs/Senders.md")
 
 
 def example(name, function):

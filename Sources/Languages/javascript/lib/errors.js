@@ -1,4 +1,4 @@
-// The error of everything that is refused, with one code for each reason: Docs/Codes.md explains them.
+// The error of everything that is refused, with one code for each reason: `pushcrypt explain CODE` explains them.
 "use strict";
 
 /** A sentence for each code whose thrower gives none. Opening says one sentence for each code, whatever failed [O-5.6]. */

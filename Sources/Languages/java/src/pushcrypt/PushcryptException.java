@@ -3,7 +3,7 @@ package pushcrypt;
 import java.util.Map;
 
 /**
- * What is refused, with a code for the reason: Docs/Codes.md explains each. It is for logs, never for the user, and quotes no byte of a
+ * What is refused, with a code for the reason: {@code pushcrypt explain CODE} explains each. It is for logs, never for the user, and quotes no byte of a
  * key or payload.
  *
  * <p>A caller's own mistake, such as {@code null}, is an unchecked exception instead.

@@ -6,7 +6,7 @@ import enum
 
 
 class Code(str, enum.Enum):
-    """A reason for refusing, as programs read it. `Docs/Codes.md` has the cause and the fix of each.
+    """A reason for refusing, as programs read it. `pushcrypt explain CODE` prints the cause and the fix.
 
     A code is a string: `error.code == "expired"` and `error.code is Code.EXPIRED` are the same question.
     """

@@ -246,7 +246,7 @@ def malformed() -> PushcryptError:
 
 
 def refusal(code: Code) -> PushcryptError:
-    return PushcryptError(code, "the statement changes nothing here; Docs/Codes.md has the reason")
+    return PushcryptError(code, f"the statement changes nothing here; see pushcrypt explain {code.value}")
 
 
 def signed(statement: bytes, role: int, old: SenderPublicKey) -> bytes:
