@@ -86,7 +86,7 @@ import Testing
         let lines = written.output.components(separatedBy: "\n")
         let titles = lines.filter { $0.hasPrefix("## ") }.map { String($0.dropFirst(3)) }
         #expect(titles == Explanation.Area.allCases.map(\.title))
-        let codes = lines.compactMap { $0.firstMatch(of: #/^\*\*`([a-z-]+)`\*\*: /#).map { String($0.1) } }
+        let codes = lines.compactMap { $0.firstMatch(of: #/^\*\*`([a-z0-9-]+)`\*\*: /#).map { String($0.1) } }
         #expect(codes.sorted() == Explanation.all.map(\.code).sorted())
     }
 

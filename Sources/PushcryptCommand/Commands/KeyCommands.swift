@@ -7,7 +7,7 @@ extension Command {
         CommandGroup(
             discussion: [
                 "JWK (RFC 8037), PEM (RFC 8410), and raw bytes in base64, for the X25519 and Ed25519 keys of OpenSSL, CryptoKit, PyNaCl and others. Docs/migration/keys.md has examples.",
-                "A key has one use: what one protocol makes of it can be used against another. Import only a key that was created for this use and has no other.",
+                "Never share a key between protocols: what one produces may be accepted by the other. Import only a key that was created for this use.",
             ],
             commands: [keyImport, keyExport])
     }

@@ -56,8 +56,8 @@ check full --content-extension --category MESSAGE --xcodegen
 diff -r "$work/plain" "$work/again" || fail 'two runs differ'
 # The workflow, by GitHub's schema; an altered copy is refused.
 check_workflow() { "$bin/check-jsonschema" --builtin-schema vendor.github-workflows "$1" >"$work/said" 2>&1; }
-check_workflow "$root/.github/workflows/apple-run.yml" || fail "the workflow: $(cat "$work/said")"
-sed 's/runs-on:/run-on:/' "$root/.github/workflows/apple-run.yml" >"$work/altered.yml"
+check_workflow "$root/.github/workflows/ci.yml" || fail "the workflow: $(cat "$work/said")"
+sed 's/runs-on:/run-on:/' "$root/.github/workflows/ci.yml" >"$work/altered.yml"
 ! check_workflow "$work/altered.yml" || fail 'an altered workflow is accepted'
 "$root/Tests/Checks/Xcode/span-symbols.sh"
 echo 'xcode: two projects read by plutil, kin, pbxproj and openstep_plist, and their graphs are whole; the workflow follows its schema'
