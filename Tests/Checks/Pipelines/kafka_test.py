@@ -60,7 +60,7 @@ def worker(servers, group, source, target, refused, *sealer):
     config = os.path.join(FOLDER, f"{group}.json")
     with open(config, "w") as file:
         json.dump({"consumer": {**servers, **settings}, "producer": servers}, file)
-    return [sys.executable, WORKER, "--config", config, "--from", source, "--to", target, "--refused", refused, "--", *sealer]
+    return [sys.executable, WORKER, "kafka", "--config", config, "--from", source, "--to", target, "--refused", refused, "--", *sealer]
 
 
 def send(servers):

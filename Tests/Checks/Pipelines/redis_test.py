@@ -42,7 +42,7 @@ def run(server):
     reading = threading.Thread(target=read, args=(server, phones, refused, finished), daemon=True)
     reading.start()
     commands = [
-        [sys.executable, WORKER, "--url", f"unix://{SOCKET}", "--from", "pushes", "--to", "sealed", "--refused", "refused",
+        [sys.executable, WORKER, "redis", "--url", f"unix://{SOCKET}", "--from", "pushes", "--to", "sealed", "--refused", "refused",
             "--name", f"worker{number}", "--idle", "2", "--", *provider.sealer("--jobs", "1")]
         for number in range(3)]
     workers = Workers(commands, os.path.join(FOLDER, "workers.log"))

@@ -15,8 +15,7 @@ trap 'kill $! 2>/dev/null; wait; exit 130' INT TERM
 for name; do
     python=$PWD/.build/scale/bin/python
     case $name in
-    kafka) recipe=kafka_worker.py ;;
-    redis) recipe=redis_worker.py ;;
+    kafka | redis) recipe=queue_worker.py ;;
     spark) recipe=spark_job.py ;;
     postgres)
         recipe=postgres_service.py python=$PWD/.build/postgres/bin/python

@@ -56,7 +56,7 @@ base() {
         mv "$kept/new" "$kept/base"
     }
     rm -rf "$work/context" && mkdir -p "$work/context/packages/partial"
-    cp "$recipes"/{Containerfile,kafka_worker.py} "$work/context/"
+    cp "$recipes"/{Containerfile,queue_worker.py} "$work/context/"
     for package in pushcrypt pushcrypt-send; do
         deb=$(ls -t .build/packages/"$package"_*.deb 2>/dev/null | head -n 1) || true
         [ -n "$deb" ] || fail "there is no package $package yet: make packages"
@@ -92,7 +92,7 @@ image() {
         mounted=$work/by-hand
         cp -a "$kept/base" "$mounted"
         cp -r "$work/context/packages" "$mounted/packages"
-        install -D -t "$mounted/opt/sealer" "$recipes/kafka_worker.py"
+        install -D -t "$mounted/opt/sealer" "$recipes/queue_worker.py"
         unshare --net chroot "$mounted" sh -eu <<<"$(sed -n 's/^RUN //p' "$recipes/Containerfile")" >"$work/log" 2>&1 ||
             { tail -n 20 "$work/log" >&2; fail 'the image does not build'; }
     fi
@@ -120,7 +120,7 @@ pushcrypt send --dry-run </dev/null
 echo '{"consumer":{"group.id":"g","test.mock.num.brokers":1},"producer":{"test.mock.num.brokers":1}}' >/run/alive/kafka.json
 probe() { $(.build/dist/bin/python -B Tests/Checks/Release/manifest.py --probe "$recipes/kubernetes.yaml") 2>/dev/null; }
 ! probe
-python3 /opt/sealer/kafka_worker.py --config=/run/alive/kafka.json --from=pushes --to=sealed --refused=refused --alive=/run/alive/worker \
+python3 /opt/sealer/queue_worker.py kafka --config=/run/alive/kafka.json --from=pushes --to=sealed --refused=refused --alive=/run/alive/worker \
     -- pushcrypt seal --batch --emit=request --topic=com.example.app --sender-key-file=/run/secrets/push/sender.key 2>/run/alive/log &
 worker=\$!
 for i in \$(seq 100); do probe && break; sleep 0.2; done

@@ -698,10 +698,10 @@ def worker(folder, name, mock, lines, program=None, options=(), until=None, wait
         file.write("".join(json.dumps(one) + "\n" for one in lines))
     with open(f"{stub}/config", "w") as file:
         file.write('{"consumer":{},"producer":{}}')
-    source = {"kafka": ["--config", f"{stub}/config"], "redis": ["--url", "redis://stub", "--name", "worker"]}[name]
+    source = {"kafka": ["kafka", "--config", f"{stub}/config"], "redis": ["redis", "--url", "redis://stub", "--name", "worker"]}[name]
     program = program or [os.path.join(os.path.dirname(PROGRAM), "pushcrypt"), "send", *command(folder, mock, "--in-order", *options)[1:]]
     process = subprocess.Popen(
-        ["/usr/bin/python3", f"{HERE}/../../../Sources/Pipelines/{name}_worker.py", *source, "--from", "sealed", "--to", "answers",
+        ["/usr/bin/python3", f"{HERE}/../../../Sources/Pipelines/queue_worker.py", *source, "--from", "sealed", "--to", "answers",
          "--refused", "unsent", "--", *program], stderr=subprocess.PIPE,
         env=os.environ | {"STUB": stub, "PYTHONPATH": f"{HERE}/stubs", "PYTHONDONTWRITEBYTECODE": "1"})
 

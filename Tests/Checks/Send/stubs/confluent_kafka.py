@@ -1,4 +1,4 @@
-"""As much of a broker as kafka_worker.py needs: a partition with the lines of a file, each delivered once.
+"""As much of a broker as queue_worker.py needs: a partition with the lines of a file, each delivered once.
 
 In the folder STUB: `input`; `taken`, with a byte for each delivery; `log`, a line of JSON for each record and each offset.
 """

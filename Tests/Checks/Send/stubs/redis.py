@@ -1,4 +1,4 @@
-"""As much of a server of Redis as redis_worker.py needs: a stream of the lines of a file, each delivered once; the line {"broken": true}
+"""As much of a server of Redis as queue_worker.py needs: a stream of the lines of a file, each delivered once; the line {"broken": true}
 breaks the connection.
 
 In the folder STUB: `input`; `taken`, with a byte for each delivery; `log`, a line of JSON for each command of a transaction.
