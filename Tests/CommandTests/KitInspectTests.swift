@@ -20,14 +20,14 @@ import VectorKit
     }
 
     @Test func inspectAgreesWithTheKit() throws {
-        let vectors = try KitFolder.envelopes.vectors()
+        let vectors = try KitGroup.envelopes.vectors()
         for vector in vectors { try check(vector) }
         print("vectors: kit/envelopes, inspected: \(vectors.count)")
     }
 
     @Test func inspectTakesEveryPush() throws {
         // What has no brace is an envelope to the command.
-        let vectors = try KitFolder.pushes.vectors().filter { $0.body.contains(UInt8(ascii: "{")) }
+        let vectors = try KitGroup.pushes.vectors().filter { $0.body.contains(UInt8(ascii: "{")) }
         for vector in vectors {
             let outcome = try inspect(vector.body)
             // What fails before the keys fails here, too, and with the same code.
@@ -42,7 +42,7 @@ import VectorKit
         let outcome = try inspect(vector.body)
         guard let id = vector.optional("recipient-key-id") else {
             // The command drops the newline of a line.
-            let isLine = vector.path == "envelopes/a-trailing-newline.txt"
+            let isLine = vector.path == "envelopes/a-trailing-newline"
             #expect((outcome.exit == .done) == isLine, "\(vector): \(outcome.output)")
             if !isLine { #expect(outcome.messages.contains(vector.expect), "\(vector): \(outcome.messages)") }
             return

@@ -8,7 +8,7 @@ import VectorKit
 /// `Tests/Data/Vectors/kit/stores`: databases that an independent program made, opened and read to the last row.
 @Suite struct KitStoreTests {
     @Test func aStoreIsReadOrNot() throws {
-        let vectors = try KitFolder.stores.vectors()
+        let vectors = try KitGroup.stores.vectors()
         for vector in vectors { try check(vector) }
         print("vectors: kit/stores: \(vectors.count)")
     }

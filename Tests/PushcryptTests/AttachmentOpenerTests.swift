@@ -7,7 +7,7 @@ import VectorKit
 /// `KitAttachmentTests`.
 @Suite struct AttachmentOpenerTests {
     /// Sizes around those of the header and of a chunk, and single bytes where that does not take long.
-    @Test(arguments: try KitFolder.attachments.vectors())
+    @Test(arguments: try KitGroup.attachments.vectors())
     func thePiecesDecideNothing(_ vector: KitVector) throws {
         let vector = try KitSealedFile(vector)
         var cuts = [[28], [29], [30], [65_552], [65_553], [65_554], [29, 65_553], [4096], [1, 0, 70_000]]
@@ -21,7 +21,7 @@ import VectorKit
     }
 
     /// The last chunk stays inside until everything agrees: of a file of one chunk a failure gives nothing out.
-    @Test(arguments: try KitFolder.attachments.vectors().filter { $0.expect != "opened" })
+    @Test(arguments: try KitGroup.attachments.vectors().filter { $0.expect != "opened" })
     func aFailureGivesNoLastChunk(_ vector: KitVector) throws {
         let vector = try KitSealedFile(vector)
         let (plain, _) = vector.opened(inPiecesOf: [65_536])

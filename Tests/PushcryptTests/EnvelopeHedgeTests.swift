@@ -97,7 +97,7 @@ import VectorKit
 
     /// The key itself goes in, and not only its id, of which these two devices have the same.
     @Test func twoDevicesWithOneKeyIDHaveTwoShares() throws {
-        let devices = try KitFolder.keys.vectors()
+        let devices = try KitGroup.keys.vectors()
             .filter { $0.path.hasPrefix("keys/a-device-key-whose-id-another-has-too") }
             .map { try DevicePublicKey(text: $0.text) }
         try #require(devices.count == 2 && devices[0].id == devices[1].id)

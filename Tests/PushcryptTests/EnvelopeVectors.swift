@@ -49,21 +49,21 @@ struct EnvelopeVectors: Codable {
         let device: String?
         let collapseName: String?
         let collapseID: String
-        /// Where the envelope lies in the kit, and what opening it gives.
-        let file: String
+        /// The name of the kit's test that has the envelope, and what opening it gives.
+        let test: String
 
         /// The envelope as the kit has it.
         var text: String {
-            get throws { try #require(EnvelopeVectors.texts.get()[file]) }
+            get throws { try #require(EnvelopeVectors.texts.get()["envelopes/\(test)"]) }
         }
     }
 
     let seal: [Seal]
 
-    /// The kit's envelopes by path, read once.
+    /// The kit's envelopes by path.
     private static let texts = Result {
-        let vectors = try KitFolder.envelopes.vectors()
-        return Dictionary(uniqueKeysWithValues: try vectors.map { ("kit/\($0.path)", try $0.text) })
+        let vectors = try KitGroup.envelopes.vectors()
+        return Dictionary(uniqueKeysWithValues: try vectors.map { ($0.path, try $0.text) })
     }
 
     static func file() throws -> EnvelopeVectors { try FormatVectors.read("envelopes.json") }

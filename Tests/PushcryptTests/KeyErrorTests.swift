@@ -20,7 +20,7 @@ import VectorKit
     }
 
     /// No eight characters in a row of any key that is refused, secret ones above all.
-    @Test(arguments: try KitFolder.keys.vectors().filter { $0.expect != "accepted" })
+    @Test(arguments: try KitGroup.keys.vectors().filter { $0.expect != "accepted" })
     func noRefusedKeyIsSeenInItsError(_ vector: KitVector) throws {
         let text = try vector.text
         let error = try #require(try Self.refusal(of: text, as: KeyTextKind(vector)))

@@ -21,7 +21,7 @@ import VectorKit
 
     /// Four keys of the vectors, in two pairs: each pair has one id and is two keys.
     @Test func keysWithOneIDAreStillTwoKeys() throws {
-        let pairs = try KitFolder.keys.vectors().filter { $0.path.contains("whose-id-another-has-too") }
+        let pairs = try KitGroup.keys.vectors().filter { $0.path.contains("whose-id-another-has-too") }
         let devices = try pairs.filter { try $0.one("kind") == "device-public" }.map {
             try DevicePublicKey(text: $0.text)
         }

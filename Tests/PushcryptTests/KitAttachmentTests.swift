@@ -6,7 +6,7 @@ import VectorKit
 /// `Tests/Data/Vectors/kit`: sealed files, references to them, and lists of references. (`Docs/FormatAttachments.md`)
 @Suite struct KitAttachmentTests {
     /// In one piece; `AttachmentOpenerTests` has the others.
-    @Test(.vectors("kit/attachments"), arguments: try KitFolder.attachments.vectors())
+    @Test(.vectors("kit/attachments"), arguments: try KitGroup.attachments.vectors())
     func aSealedFileOpensOrNot(_ vector: KitVector) throws {
         let file = try KitSealedFile(vector)
         let (plain, code) = file.opened(inPiecesOf: [max(1, file.sealed.count)])
@@ -16,14 +16,14 @@ import VectorKit
         #expect(try SHA256.digest(plain.span) == vector.bytes("plain-sha256"))
     }
 
-    @Test(.vectors("kit/references"), arguments: try KitFolder.references.vectors())
+    @Test(.vectors("kit/references"), arguments: try KitGroup.references.vectors())
     func aReferenceIsAcceptedOrNot(_ vector: KitVector) throws {
         do throws(AttachmentError) {
             let reference = try AttachmentReference(json: vector.body)
             #expect(vector.expect == "accepted")
             #expect(reference.url == vector.optional("url"))
             #expect(reference.type == vector.optional("type"))
-            #expect(reference.name == vector.optional("name"))
+            #expect(reference.name == vector.optional("file-name"))
             #expect(String(reference.file.size) == vector.optional("size"))
             #expect(reference.file.sha256.hex == vector.optional("sha256"))
             #expect(reference.file.withKey { Bytes(copying: $0).hex } == vector.optional("key"))
@@ -34,7 +34,7 @@ import VectorKit
         }
     }
 
-    @Test(.vectors("kit/attachment-lists"), arguments: try KitFolder.attachmentLists.vectors())
+    @Test(.vectors("kit/attachment-lists"), arguments: try KitGroup.attachmentLists.vectors())
     func aBadAttachmentDropsItselfOnly(_ vector: KitVector) throws {
         let root = try JSONDocument(parsing: vector.body).root
         let list = AttachmentList(of: root)
@@ -46,14 +46,14 @@ import VectorKit
         #expect(dropped.map(\.code.description) == vector.all("dropped"))
     }
 
-    @Test(.vectors("kit/reserved"), arguments: try KitFolder.reserved.vectors())
+    @Test(.vectors("kit/reserved"), arguments: try KitGroup.reserved.vectors())
     func theReservedMemberIsReadAlike(_ vector: KitVector) throws {
         let root = try JSONDocument(parsing: vector.body).root
         let withdrawal = Withdrawal(in: root, of: MessageID(callerName: "its own"))
         #expect(withdrawal.messages.map(\.description) == vector.all("withdraws"))
         #expect(withdrawal.isDropped == (vector.optional("drop") == "yes"))
         let (sender, dropped) = CommunicationSender.read(root)
-        #expect(sender?.name == vector.optional("name"))
+        #expect(sender?.name == vector.optional("sender-name"))
         #expect(sender?.handle == vector.optional("handle"))
         #expect(sender?.conversation == vector.optional("conversation"))
         #expect(sender?.recipients ?? [] == vector.all("recipient"))
@@ -61,7 +61,7 @@ import VectorKit
         #expect(dropped.map(\.code.description) == vector.all("dropped"))
     }
 
-    @Test(.vectors("kit/full-bodies"), arguments: try KitFolder.fullBodies.vectors())
+    @Test(.vectors("kit/full-bodies"), arguments: try KitGroup.fullBodies.vectors())
     func aPlainFileIsATextOrNot(_ vector: KitVector) throws {
         do throws(AttachmentError) {
             let text = try FullBody.text(vector.body)
@@ -87,7 +87,7 @@ struct KitSealedFile {
 
     /// The file of this name.
     init(named name: String) throws {
-        try self.init(#require(try KitFolder.attachments.vectors().first { $0.path == "attachments/\(name).txt" }))
+        try self.init(#require(try KitGroup.attachments.vectors().first { $0.path == "attachments/\(name)" }))
     }
 
     /// Opens the file in pieces of these sizes, over and over: what was given out, and the code of what was thrown.

@@ -5,19 +5,19 @@ import VectorKit
 
 /// `Tests/Data/Vectors/kit`: texts under `ENCRYPTED_DATA` and whole pushes, opened, inspected without keys, and encoded again.
 @Suite struct KitEnvelopeTests {
-    @Test(.vectors("kit/envelopes"), arguments: try KitFolder.envelopes.vectors())
+    @Test(.vectors("kit/envelopes"), arguments: try KitGroup.envelopes.vectors())
     func anEnvelopeOpensOrNot(_ vector: KitVector) throws {
         let body = vector.body
         try check(vector) { opener, now in try opener.open(Envelope(text: body.span), at: now) }
     }
 
-    @Test(.vectors("kit/pushes"), arguments: try KitFolder.pushes.vectors())
+    @Test(.vectors("kit/pushes"), arguments: try KitGroup.pushes.vectors())
     func aPushOpensOrNot(_ vector: KitVector) throws {
         try check(vector) { opener, now in try opener.open(vector.body, at: now) }
     }
 
     /// The facts known without a key, and the one text of an envelope.
-    @Test(.vectors("kit/envelopes, from outside"), arguments: try KitFolder.envelopes.vectors())
+    @Test(.vectors("kit/envelopes, from outside"), arguments: try KitGroup.envelopes.vectors())
     func anEnvelopeShowsItsOutside(_ vector: KitVector) throws {
         let fingerprint = try vector.one("fingerprint")
         #expect(try EnvelopeFingerprint(of: vector.text).description == fingerprint)

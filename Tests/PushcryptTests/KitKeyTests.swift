@@ -6,7 +6,7 @@ import VectorKit
 /// `Tests/Data/Vectors/kit/keys` and `kit/contexts`: texts of keys, and what must not be imported.
 /// (`Docs/Format.md`, K-2 and K-4 to K-8)
 @Suite struct KitKeyTests {
-    @Test(.vectors("kit/keys"), arguments: try KitFolder.keys.vectors())
+    @Test(.vectors("kit/keys"), arguments: try KitGroup.keys.vectors())
     func aKeyIsReadOrNot(_ vector: KitVector) throws {
         let kind = try KeyTextKind(vector)
         let given = vector.body
@@ -25,14 +25,14 @@ import VectorKit
     }
 
     /// A weak key is refused as bytes, too.
-    @Test(arguments: try KitFolder.keys.vectors().filter { $0.expect == "weak-key" })
+    @Test(arguments: try KitGroup.keys.vectors().filter { $0.expect == "weak-key" })
     func aWeakKeyIsRefusedAsBytes(_ vector: KitVector) throws {
         let (kind, bytes) = (try KeyTextKind(vector), try vector.bytes("bytes"))
         let error = #expect(throws: KeyError.self) { try kind.take(bytes) }
         #expect(error?.code == .weakKey)
     }
 
-    @Test(.vectors("kit/contexts"), arguments: try KitFolder.contexts.vectors())
+    @Test(.vectors("kit/contexts"), arguments: try KitGroup.contexts.vectors())
     func aContextIsTakenOrNot(_ vector: KitVector) throws {
         let text = try vector.text
         let topic = try? Topic(text)

@@ -5,7 +5,7 @@ import VectorKit
 
 /// `Tests/Data/Vectors/kit/payloads`: what a sealer makes of a payload, and what it refuses. (`Docs/Format.md`, S-1 to S-12)
 @Suite struct KitPayloadTests {
-    @Test(.vectors("kit/payloads"), arguments: try KitFolder.payloads.vectors())
+    @Test(.vectors("kit/payloads"), arguments: try KitGroup.payloads.vectors())
     func aPayloadIsSealedOrNot(_ vector: KitVector) throws {
         let fixture = try FormatFixture()
         let time = try vector.time

@@ -5,7 +5,7 @@ import VectorKit
 
 /// `Tests/Data/Vectors/kit/statements`: what trust becomes of rotation statements. (`Docs/FormatRotation.md`, R-1 to R-21)
 @Suite struct KitStatementTests {
-    @Test(.vectors("kit/statements"), arguments: try KitFolder.statements.vectors())
+    @Test(.vectors("kit/statements"), arguments: try KitGroup.statements.vectors())
     func trustBecomesOfStatements(_ vector: KitVector) throws {
         var trust = try vector.trust()
         let (topic, now) = (try Topic(vector.one("context")), try vector.time)

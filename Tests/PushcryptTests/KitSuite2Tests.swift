@@ -6,7 +6,7 @@ import VectorKit
 
 /// `Tests/Data/Vectors/kit/suite-2-envelopes` and `suite-2-keys`, which a program that is independent of libsodium made.
 @Suite(.postQuantum) struct KitSuite2Tests {
-    @Test(.vectors("kit/suite-2-envelopes"), arguments: try KitFolder.suite2Envelopes.vectors())
+    @Test(.vectors("kit/suite-2-envelopes"), arguments: try KitGroup.suite2Envelopes.vectors())
     func anEnvelopeOpensOrNot(_ vector: KitVector) throws {
         let fingerprint = try vector.one("fingerprint")
         #expect(try EnvelopeFingerprint(of: vector.text).description == fingerprint)
@@ -29,7 +29,7 @@ import VectorKit
         }
     }
 
-    @Test(.vectors("kit/suite-2-keys"), arguments: try KitFolder.suite2Keys.vectors())
+    @Test(.vectors("kit/suite-2-keys"), arguments: try KitGroup.suite2Keys.vectors())
     func aKeyIsReadOrNot(_ vector: KitVector) throws {
         let text = vector.body
         do {

@@ -13,7 +13,7 @@ import VectorKit
             + ["Table", "See you", "c41", "zebra"].filter(description.contains)
     }
 
-    @Test(arguments: try KitFolder.envelopes.vectors().filter { $0.expect != "opened" })
+    @Test(arguments: try KitGroup.envelopes.vectors().filter { $0.expect != "opened" })
     func noVectorLeaks(_ vector: KitVector) throws {
         let receiver = try KitReceiver(vector)
         let body = vector.body

@@ -8,7 +8,7 @@ import VectorKit
 /// `Tests/Data/Vectors/kit/notifications`: what a person is shown of a push. (`Docs/Format.md`, N-1 to N-7)
 @Suite struct KitNotificationTests {
     @Test func aPersonIsShownWhatTheKitSays() throws {
-        let vectors = try KitFolder.notifications.vectors()
+        let vectors = try KitGroup.notifications.vectors()
         for vector in vectors { try check(vector) }
         print("vectors: kit/notifications: \(vectors.count)")
     }
@@ -43,7 +43,7 @@ import VectorKit
         }
     }
 
-    private static let names = KitFolder.notifications.headers.filter { $0.hasPrefix("shown-") }
+    private static let names = KitGroup.notifications.members.filter { $0.hasPrefix("shown-") }
 
     private func expected(_ vector: KitVector) throws -> [String: [String]] {
         let shown = Self.names.map { ($0, vector.all($0)) }.filter { !$1.isEmpty }
@@ -56,7 +56,7 @@ import VectorKit
         return fields
     }
 
-    /// The fields that are not empty, under the names of the kit's headers.
+    /// The fields that are not empty, under the names of the kit's members.
     private func fields(of content: NotificationContent) throws -> [String: [String]] {
         var fields: [String: [String]] = [:]
         func put(_ name: String, _ values: String...) { put(name, values) }

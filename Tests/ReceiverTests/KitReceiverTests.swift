@@ -9,8 +9,8 @@ import VectorKit
 /// the store.
 @Suite struct KitReceiverTests {
     @Test func theReceiverAgreesWithTheKit() throws {
-        let envelopes = try KitFolder.envelopes.vectors()
-        let pushes = try KitFolder.pushes.vectors()
+        let envelopes = try KitGroup.envelopes.vectors()
+        let pushes = try KitGroup.pushes.vectors()
         for vector in envelopes { try check(vector, push: Scene.push(value: try json(vector.text))) }
         for vector in pushes { try check(vector, push: vector.body) }
         print("vectors: kit/envelopes, through the receiver: \(envelopes.count)")

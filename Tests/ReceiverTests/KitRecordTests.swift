@@ -10,7 +10,7 @@ import VectorKit
 @Suite struct KitRecordTests {
     @Test(arguments: [false, true]) func aRecordIsTakenOrNot(amongOthers: Bool) throws {
         let supported = CipherSuite.supported.map { "\($0.rawValue)" }.joined(separator: " ")
-        let all = try KitFolder.records.vectors()
+        let all = try KitGroup.records.vectors()
         let vectors = all.filter { $0.optional("seals") ?? supported == supported }
         for vector in vectors {
             let outcome = try outcome(of: vector) {
@@ -20,12 +20,12 @@ import VectorKit
         }
         print("vectors: kit/records: \(vectors.count)")
         if vectors.count < all.count {
-            print("SKIPPED: kit/records: \(all.count - vectors.count) files need another libsodium than this")
+            print("SKIPPED: kit/records: \(all.count - vectors.count) tests need another libsodium than this")
         }
     }
 
     @Test func aReplyIsTakenOrNot() throws {
-        let vectors = try KitFolder.replies.vectors()
+        let vectors = try KitGroup.replies.vectors()
         for vector in vectors {
             let outcome = try outcome(of: vector) { try answer(vector) }
             #expect(outcome == vector.expect, "\(vector)")

@@ -10,7 +10,7 @@ import VectorKit
 /// (`Docs/Format.md`, Replay, and O-9.1 to O-9.5)
 @Suite struct KitSequenceTests {
     @Test func everyPushOfASequenceEndsAsTheKitSays() throws {
-        let vectors = try KitFolder.sequences.vectors()
+        let vectors = try KitGroup.sequences.vectors()
         for vector in vectors { try check(vector) }
         print("vectors: kit/sequences: \(vectors.count)")
     }

@@ -9,6 +9,9 @@ import libpushcrypt
 from libpushcrypt import Refused, changed, library, open_push, seal
 
 ROOT, PUSHCRYPT = sys.argv[1:3]
+sys.path.append(os.path.join(ROOT, "Tests/Checks/Interop"))
+from kit_files import tests_of  # noqa: E402
+
 TOPIC = b"com.example.app"
 PAYLOAD = b'{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}'
 DONE, TOO_SMALL, MISUSE, REFUSED = 0, 2, 64, 65
@@ -265,19 +268,6 @@ print("library: Python: the command, options, refusals, rotation, recovery")
 # --- The test kit -------------------------------------------------------------------------------------------------------------------
 
 
-def kit_file(path):
-    with open(path, "rb") as file:
-        head, _, body = file.read().partition(b"\n\n")
-    header, body = {}, body[:-1]
-    for line in head.split(b"\n"):
-        name, _, value = line.partition(b": ")
-        header.setdefault(name.decode(), []).append(value)
-    if "encoding" in header:
-        pieces = [piece.partition("*") for piece in body.decode().split()]
-        body = b"".join(bytes.fromhex(digits) * int(count or 1) for digits, _, count in pieces)
-    return header, body
-
-
 def by_name(header, field):
     values = {}
     for value in header.get(field, []):
@@ -307,10 +297,9 @@ def trusted(header):
 
 
 counted, left_out = 0, 0
-for folder in ("envelopes", "pushes"):
-    directory = os.path.join(ROOT, "Tests/Data/Vectors/kit", folder)
-    for name in sorted(os.listdir(directory)):
-        header, body = kit_file(os.path.join(directory, name))
+for group in ("envelopes", "pushes"):
+    for _, name, texts, body in tests_of(group):
+        header = {member: [text.encode() for text in values] for member, values in texts.items()}
         expected = header["expect"][0].decode()
         # A list of keys cannot express that a superseded key signed another statement.
         told = header.get("told", [])
@@ -318,7 +307,7 @@ for folder in ("envelopes", "pushes"):
         if expected == "rotation-conflict" or b"rotation-conflict" in told or senders is None:
             left_out += 1
             continue
-        if folder == "envelopes":
+        if group == "envelopes":
             try:
                 body = json.dumps({"aps": {"mutable-content": 1}, "ENCRYPTED_DATA": body.decode()}).encode()
             except UnicodeDecodeError:
@@ -348,7 +337,7 @@ for folder in ("envelopes", "pushes"):
                 assert opened.rotation_count == 0, name
         counted += 1
 assert counted > 350, counted
-print(f"library: the test kit: {counted} files, {left_out} left out")
+print(f"library: the test kit: {counted} tests, {left_out} left out")
 
 # --- Random bytes -------------------------------------------------------------------------------------------------------------------
 

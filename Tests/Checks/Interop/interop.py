@@ -164,7 +164,7 @@ def main():
         for language in languages():
             driver = Driver(language)
             vectors, not_asked = kit.run(driver)
-            print(f"interop: {language}: {vectors} files of the kit as expected, {not_asked} not asked about")
+            print(f"interop: {language}: {vectors} tests of the kit as expected, {not_asked} not asked about")
             driver.end()
     elif sys.argv[1:] == ["mutants"]:
         print(mutants.run(languages()))

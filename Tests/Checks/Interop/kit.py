@@ -1,4 +1,4 @@
-"""Runs a receiver against the test kit: each file determines questions and the required answers."""
+"""Runs a receiver against the test kit: each test determines questions and the required answers."""
 import base64
 import hashlib
 import json
@@ -7,7 +7,7 @@ import random
 
 import announced
 from drivers import Failure, data, options, read_options, word
-from kit_files import IF_GOOD, KIT, NOT_ASKED, TRUST, WHEN_GOOD, check_reader, files
+from kit_files import IF_GOOD, KIT, NOT_ASKED, TRUST, WHEN_GOOD, check_reader, tests, tests_of
 
 KINDS = {
     "device-public": "pcr", "sender-public": "pcs", "recovery-public": "pcv",
@@ -23,7 +23,7 @@ SENDER_PUBLIC = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
 
 
 class Case:
-    """A file and the receiver that is asked about it. Each folder is a method."""
+    """A test and the receiver that is asked about it. Each group is a method."""
 
     def __init__(self, driver, path, header, body):
         self.driver, self.path, self.header, self.body = driver, path, header, body
@@ -143,7 +143,7 @@ class Case:
     def references(self):
         answer = self.ask("reference", word(self.body))
         if self.expect == "accepted":
-            texts = [word(self.one(name).encode()) for name in ("url", "type", "name")]
+            texts = [word(self.one(name).encode()) for name in ("url", "type", "file-name")]
             self.check("the reference", answer, ["ok", *texts, self.one("key"), self.one("sha256"), self.one("size")])
         else:
             self.check("the outcome", answer, ["refused", self.expect])
@@ -159,14 +159,14 @@ class Case:
         expected = ["ok"] if self.expect == "accepted" else ["refused", self.expect]
         self.check("the outcome", self.ask("fullbody", word(self.body)), expected)
 
-    def of_package(self, folder, *question):
+    def of_package(self, group, *question):
         """Asks a package, and compares every header that says what comes of it."""
         answer = self.ask(*question)
         if self.expect not in ("accepted", "opened"):
             self.check("the outcome", answer, ["refused", self.expect])
             return
         self.check("the outcome", answer[0], "ok")
-        names = WHEN_GOOD.get(folder, set()) | IF_GOOD[folder]
+        names = WHEN_GOOD.get(group, set()) | IF_GOOD[group]
         self.check("what is read", read_options(answer[1:]), {name: self.header[name] for name in self.header if name in names})
 
     def records(self):
@@ -292,7 +292,7 @@ def statements_made(driver):
 
 def suite_2_records(driver):
     """Records of a key of suite 2, by [D-3], [D-9], [D-14] and [D-23], and replies with suites."""
-    key = open(os.path.join(KIT, "suite-2-keys", "the-phones-public-key.txt")).read().split("\n\n")[1].strip()
+    key = next(body.decode() for _, path, _, body in tests_of("suite-2-keys") if path == "suite-2-keys/the-phones-public-key")
     held = {"held-key": [key], "held-generation": ["1"]}
     for expected, members, known in (
         ("unsupported-suite", {"public_key": key, "suite": 2, "suites": [1, 2]}, {}),
@@ -367,14 +367,13 @@ CHECKS = [
 
 
 def outcomes(driver):
-    """Each file asked about, with the `Failure` if its outcome is not the claimed one; a file that opens comes first.
-    """
+    """Each test asked about, with the `Failure` if its outcome is not the claimed one; a test that opens comes first."""
     check_reader()
-    asked = [file for file in files() if is_asked(file[2])]
-    first = next(file for file in asked if file[0] == "envelopes" and file[2]["expect"] == ["opened"])
-    for folder, path, header, body in [first, *(file for file in asked if file is not first)]:
+    asked = [test for test in tests() if is_asked(test[2])]
+    first = next(test for test in asked if test[0] == "envelopes" and test[2]["expect"] == ["opened"])
+    for group, path, header, body in [first, *(test for test in asked if test is not first)]:
         try:
-            getattr(Case(driver, path, header, body), folder.replace("-", "_"))()
+            getattr(Case(driver, path, header, body), group.replace("-", "_"))()
             yield path, None
         except Failure as failure:
             yield path, failure
@@ -387,11 +386,11 @@ def outcomes(driver):
 
 
 def run(driver):
-    """The number of files with the claimed outcome, and of files not asked about. Raises a `Failure` that names all
+    """The number of tests with the claimed outcome, and of tests not asked about. Raises a `Failure` that names all
     others."""
     found = [failure for _, failure in outcomes(driver)]
     failures, count = [str(failure) for failure in found if failure], len(found) - len(CHECKS)
     if failures:
-        raise Failure("\n".join([*failures, f"{driver.language}: {len(failures)} of {count} files have another outcome"]))
-    not_asked = sum(len(os.listdir(os.path.join(KIT, folder))) for folder in NOT_ASKED)
-    return count, not_asked + sum(not is_asked(header) for _, _, header, _ in files())
+        raise Failure("\n".join([*failures, f"{driver.language}: {len(failures)} of {count} tests have another outcome"]))
+    not_asked = sum(len(tests_of(group)) for group in NOT_ASKED)
+    return count, not_asked + sum(not is_asked(header) for _, _, header, _ in tests())

@@ -75,7 +75,7 @@ import VectorKit
         try FileManager.default.removeItem(atPath: many.path)
         try FileManager.default.copyItem(atPath: one.path, toPath: many.path)
         // Phones of two users, of which every third has the id of another, and one that rotates its key.
-        let kit = try KitFolder.records.vectors().compactMap { String(bytes: $0.body, encoding: .utf8) }
+        let kit = try KitGroup.records.vectors().compactMap { String(bytes: $0.body, encoding: .utf8) }
         let own = [2, 3, 1, 1028, 1027].map { Self.record(generation: $0) }
         let records = kit + own
         var lines: [String] = []

@@ -12,7 +12,6 @@ the same.
 
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,7 @@ from cases import (  # noqa: E402
     suite2_seal_cases,
     worked_example,
 )
-from cases.vector import Vector  # noqa: E402
+from cases.vector import Vector, document  # noqa: E402
 
 # The sections of one file, each a list of cases.
 Document = dict[str, list[dict[str, Any]]]
@@ -141,16 +140,14 @@ def kit() -> list[Vector]:
     ]
 
 
-def kit_files() -> dict[str, bytes]:
-    """The files of the kit by path, each named by a sentence, and their index."""
-    files: dict[str, bytes] = {}
-    vectors = kit()
-    for vector in vectors:
-        assert vector.path not in files, f"two vectors say the same: {vector.path}"
-        files[vector.path] = vector.render()
-    rules = index.rules_of(*sorted((HERE.parents[2] / "Docs").glob("Format*.md")), HERE / "kit" / "README.md")
-    files["INDEX.md"] = index.document(rules, vectors).encode()
-    return files
+def kit_documents() -> dict[str, dict[str, Any]]:
+    """The files of the kit, one for each group."""
+    groups: dict[str, list[Vector]] = {}
+    for vector in kit():
+        groups.setdefault(vector.group, []).append(vector)
+    rules = index.rules_of(*sorted((HERE.parents[2] / "Docs").glob("Format*.md")), HERE / "README.md")
+    index.check(rules, [vector for vectors in groups.values() for vector in vectors])
+    return {f"kit/{group}.json": document(group, groups[group]) for group in sorted(groups)}
 
 
 def check_names(cases: list[dict[str, Any]]) -> None:
@@ -159,7 +156,7 @@ def check_names(cases: list[dict[str, Any]]) -> None:
     assert len(names) == len(set(names)), [name for name in names if names.count(name) > 1]
 
 
-def render(document: Document) -> str:
+def render(sections: Document) -> str:
     """JSON with one field of a case on each line, so that a difference names the field."""
 
     def compact(value: object) -> str:
@@ -168,12 +165,12 @@ def render(document: Document) -> str:
     def item(case: dict[str, object]) -> str:
         return "{" + ",".join(f"\n   {compact(name)}: {compact(value)}" for name, value in case.items()) + "\n  }"
 
-    sections = []
-    for name, section in document.items():
+    texts = []
+    for name, section in sections.items():
         items = ",".join(f"\n  {item(case)}" for case in section)
-        sections.append(f"\n {compact(name)}: [{items}\n ]")
-    text = "{" + ",".join(sections) + "\n}\n"
-    assert json.loads(text) == document
+        texts.append(f"\n {compact(name)}: [{items}\n ]")
+    text = "{" + ",".join(texts) + "\n}\n"
+    assert json.loads(text) == sections
     return text
 
 
@@ -185,19 +182,19 @@ def main(arguments: list[str]) -> int:
         print("error: without assertions nothing is checked; run Python without -O", file=sys.stderr)
         return 64
     files: dict[str, bytes] = {}
-    for file, document in documents().items():
-        for section, cases in document.items():
+    for file, sections in documents().items():
+        for section, cases in sections.items():
             check_names(cases)
             print(f"{file:16} {section:18} {len(cases):4}")
-        files[file] = render(document).encode()
+        files[file] = render(sections).encode()
     files["worked-example.md"] = worked_example.document().encode()
 
-    vectors = kit_files()
-    for folder, count in sorted(Counter(Path(path).parent for path in vectors if "/" in path).items()):
-        print(f"kit              {folder!s:18} {count:4}")
-    files |= {f"kit/{path}": data for path, data in vectors.items()}
+    for file, group in kit_documents().items():
+        check_names(group["tests"])
+        print(f"{file:36}{len(group['tests']):4}")
+        files[file] = (json.dumps(group, ensure_ascii=False, indent=1) + "\n").encode()
 
-    stale = [path for path in HERE.glob("kit/*/*") if path.relative_to(HERE).as_posix() not in files]
+    stale = [path for path in HERE.glob("kit/*") if path.relative_to(HERE).as_posix() not in files]
     differing = [
         file for file, data in files.items() if not (HERE / file).exists() or (HERE / file).read_bytes() != data
     ]

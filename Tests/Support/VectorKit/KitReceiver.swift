@@ -1,7 +1,7 @@
 import Foundation
 public import Pushcrypt
 
-/// Who receives what a file holds: its clock, its app, its keys, and whom it trusts before and after.
+/// Who receives what a test holds: its clock, its app, its keys, and whom it trusts before and after.
 public struct KitReceiver: Sendable {
     /// A secret key of the device; one that retires has an end date.
     public struct Device: Sendable {
@@ -22,10 +22,10 @@ public struct KitReceiver: Sendable {
     /// The resulting trust; the earlier one if nothing changes.
     public let trustAfter: SenderTrust
 
-    /// Sets the clock from the file.
+    /// Sets the clock from the test.
     public init(_ vector: KitVector) throws { try self.init(vector, at: vector.time) }
 
-    /// Creates the receiver of a file at the caller's time.
+    /// Creates the receiver of a test at the caller's time.
     public init(_ vector: KitVector, at now: Timestamp) throws {
         self.now = now
         topic = try Topic(vector.one("context"))

@@ -1,81 +1,75 @@
-/// One file of the test kit: what somebody gets, and what must come of it. (`Tests/Data/Vectors/kit/README.md`)
+/// One test of the kit: what somebody gets, and what must come of it. (`Tests/Data/Vectors/README.md`)
 public struct KitVector: Sendable, CustomStringConvertible {
-    /// A file that is not as the kit says.
+    /// A test that is not as the kit says.
     public struct Failure: Error, CustomStringConvertible {
-        /// Which file, and what is wrong with it.
+        /// Which test, and what is wrong with it.
         public let description: String
 
         init(_ description: String) { self.description = description }
     }
 
-    /// The place in the kit, for example `envelopes/a-genuine-envelope.txt`.
+    /// The group and the name, for example `envelopes/a-genuine-envelope`.
     public let path: String
     /// The body as bytes, whatever its encoding.
     public let body: ContiguousArray<UInt8>
 
-    private let header: [String: [String]]
+    /// A list of one for each member that is no list.
+    private let members: [String: [String]]
 
-    /// Parses one file.
-    public init(path: String, _ file: ContiguousArray<UInt8>) throws {
+    /// Reads the members of one test, with those that its group shares. Those of `lists` are lists, and no others.
+    init(group: String, _ members: [String: Any], lists: Set<String>) throws {
+        guard let name = members["name"] as? String else { throw Failure("\(group): a test without a name") }
+        let path = "\(group)/\(name)"
         self.path = path
-        func fail(_ fault: String) -> Failure { Failure("\(path): \(fault)") }
-        let newline = UInt8(ascii: "\n")
-        guard let end = zip(file, file.dropFirst()).enumerated().first(where: { $1 == (newline, newline) })?.offset
-        else { throw fail("no empty line ends the header") }
-        guard file.count > end + 2, file.last == newline else { throw fail("no newline ends the body") }
-        guard
-            let lines = String(validating: file[..<end], as: UTF8.self)?.split(
-                separator: "\n", omittingEmptySubsequences: false)
-        else { throw fail("the header is not UTF-8") }
-        var header: [String: [String]] = [:]
-        for line in lines {
-            let parts = line.split(separator: ": ", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { throw fail("no header: \(line)") }
-            header[String(parts[0]), default: []].append(String(parts[1]))
+        var texts: [String: [String]] = [:]
+        for (name, value) in members {
+            guard let values = lists.contains(name) ? value as? [String] : (value as? String).map({ [$0] }),
+                name == "body" || !values.contains("")
+            else { throw Failure("\(path): \(name) is empty, or is not what it is elsewhere") }
+            // An empty list takes the place of what the group shares.
+            if !values.isEmpty || name == "pieces" { texts[name] = values }
         }
-        self.header = header
-        let body = ContiguousArray(file[(end + 2)...].dropLast())
-        switch header["encoding"] {
-        case nil: self.body = body
-        case ["pieces"]:
-            guard let bytes = String(validating: body, as: UTF8.self).flatMap(Self.bytes(ofPieces:)) else {
-                throw fail("the body is not in pieces")
-            }
-            self.body = bytes
-        default: throw fail("an unknown encoding")
+        texts["name"] = nil
+        switch (texts.removeValue(forKey: "body"), texts.removeValue(forKey: "pieces")) {
+        case (let lines?, nil): body = ContiguousArray(lines.joined(separator: "\n").utf8)
+        case (nil, let pieces?):
+            guard let bytes = Self.bytes(ofPieces: pieces) else { throw Failure("\(path): the body is not in pieces") }
+            body = bytes
+        default: throw Failure("\(path): no body, or two")
         }
+        self.members = texts
     }
 
-    /// The place in the kit.
+    /// The group and the name.
     public var description: String { path }
 
-    /// The names of the header's lines, and how often each stands there.
-    var names: [String: Int] { header.mapValues(\.count) }
+    /// The names of the members besides the name and the body.
+    var names: Set<String> { Set(members.keys) }
 
     // MARK: Values
 
     /// The outcome for the input.
-    public var expect: String { header["expect"]?.first ?? "" }
+    public var expect: String { members["expect"]?.first ?? "" }
 
-    /// Every value of a name, in order.
-    public func all(_ name: String) -> [String] { header[name] ?? [] }
+    /// Every value of a list, in order.
+    public func all(_ name: String) -> [String] { members[name] ?? [] }
 
-    /// The value of a name that stands once at most.
-    public func optional(_ name: String) -> String? { header[name]?.first }
+    /// The value of a member that a test may lack.
+    public func optional(_ name: String) -> String? { members[name]?.first }
 
-    /// The value of a name that stands once.
+    /// The value of a member.
     public func one(_ name: String) throws -> String {
         guard let value = optional(name) else { throw Failure("\(path): no \(name)") }
         return value
     }
 
-    /// A number that stands once.
+    /// The value of a member, as a number.
     public func number<Number: FixedWidthInteger>(_ name: String, as type: Number.Type = Number.self) throws -> Number {
         guard let number = Number(try one(name)) else { throw Failure("\(path): \(name) is no number") }
         return number
     }
 
-    /// Hexadecimal digits that stand once.
+    /// The value of a member, as bytes in hexadecimal digits.
     public func bytes(_ name: String) throws -> ContiguousArray<UInt8> {
         guard let bytes = Self.bytes(ofHex: try one(name)) else { throw Failure("\(path): \(name) is not hexadecimal") }
         return bytes
@@ -107,10 +101,10 @@ public struct KitVector: Sendable, CustomStringConvertible {
             stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) })
     }
 
-    /// Hexadecimal digits between white space; a long run of one byte is written as `00*65536`.
-    private static func bytes(ofPieces text: String) -> ContiguousArray<UInt8>? {
+    /// Hexadecimal digits; a long run of one byte is written as `00*65536`.
+    private static func bytes(ofPieces pieces: [String]) -> ContiguousArray<UInt8>? {
         var bytes = ContiguousArray<UInt8>()
-        for piece in text.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+        for piece in pieces {
             let parts = piece.split(separator: "*", omittingEmptySubsequences: false)
             guard let run = Self.bytes(ofHex: parts[0]), !run.isEmpty else { return nil }
             if parts.count == 1 {

@@ -594,7 +594,7 @@ func answerReserved(words []string) string {
 	}
 	person, dropped := opened.Person()
 	if person != nil {
-		result.add("name", person.Name)
+		result.add("sender-name", person.Name)
 		result.add("handle", person.Handle)
 		result.optional("conversation", person.Conversation)
 		result.add("recipient", person.Recipients...)

@@ -295,7 +295,7 @@ public final class Driver {
         Extras extras = Inside.extras(payload);
         Map<String, Object> sender = new LinkedHashMap<>();
         if (extras.sender() != null) {
-            sender.put("name", extras.sender().name());
+            sender.put("sender-name", extras.sender().name());
             sender.put("handle", extras.sender().handle());
             sender.put("conversation", extras.sender().conversation());
             sender.put("recipient", extras.sender().recipients());

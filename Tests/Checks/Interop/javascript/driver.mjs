@@ -145,8 +145,8 @@ function answerReply(device, text, ...words) {
 function answerReserved(payload) {
     const { withdraws, isDropped, sender, dropped } = readReserved(checkPayload(data(payload)), "");
     return "ok" + written({
-        withdraws, drop: isDropped ? "yes" : undefined, name: sender?.name, handle: sender?.handle, conversation: sender?.conversation,
-        recipient: sender?.recipients, avatar: sender?.avatar?.url, dropped,
+        withdraws, drop: isDropped ? "yes" : undefined, "sender-name": sender?.name, handle: sender?.handle,
+        conversation: sender?.conversation, recipient: sender?.recipients, avatar: sender?.avatar?.url, dropped,
     });
 }
 

@@ -284,7 +284,7 @@ def answer_reserved(text):
         return "broken another person"
     avatar = person and person.avatar and person.avatar.url
     return "ok" + write_options(
-        withdraws=[id.hex() for id in opened.withdraws], drop="yes" if opened.is_dropped else None, name=person and person.name,
+        withdraws=[id.hex() for id in opened.withdraws], drop="yes" if opened.is_dropped else None, sender_name=person and person.name,
         handle=person and person.handle, conversation=person and person.conversation, recipient=person.recipients if person else [],
         avatar=avatar, dropped=dropped)
 

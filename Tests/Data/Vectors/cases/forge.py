@@ -179,7 +179,7 @@ def opened_header(opened: Opened, before: Trust) -> list[Header]:
 
 
 def received(
-    folder: str, name: str, expected: str, rules: str, comment: str, body: str | bytes, receiver: Receiver, now: int
+    group: str, name: str, expected: str, rules: str, comment: str, body: str | bytes, receiver: Receiver, now: int
 ) -> Vector:
     result = opening(body, receiver, now)
     assert (result if isinstance(result, str) else "opened") == expected, (name, result)
@@ -188,7 +188,7 @@ def received(
         header += structure_header(body)
     if isinstance(result, Opened):
         header += opened_header(result, receiver.trust)
-    return vector(folder, name, expected, rules, comment, header, body.encode() if isinstance(body, str) else body)
+    return vector(group, name, expected, rules, comment, header, body.encode() if isinstance(body, str) else body)
 
 
 def open_case(
@@ -200,11 +200,11 @@ def open_case(
     *,
     receiver: Receiver = RECEIVER,
     now: int = NOW,
-    folder: str = "envelopes",
+    group: str = "envelopes",
 ) -> Vector:
     """An envelope with the outcome `expected`, which the reference must confirm."""
     text = envelope if isinstance(envelope, str) else to_text(envelope)
-    return received(folder, name, expected, rules, comment, text, receiver, now)
+    return received(group, name, expected, rules, comment, text, receiver, now)
 
 
 def push_case(

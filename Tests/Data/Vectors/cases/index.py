@@ -1,11 +1,10 @@
-"""INDEX.md: every rule with the vectors that prove it. A rule without one, and a vector of no rule, are errors.
+"""Every rule has vectors that prove it. A rule without one, and a vector of no rule, are errors.
 
-So is a rule by which no vector refuses anything, unless `WRITTEN` has it. For a rule that data cannot prove, the index
-names a test of the Swift implementation.
+So is a rule by which no vector refuses anything, unless `WRITTEN` has it. `TESTS` has the rules that data cannot prove,
+each with a test of the Swift implementation, whose own tests read both tables.
 """
 
 import re
-from collections import Counter, defaultdict
 from pathlib import Path
 
 from .vector import RULE, Vector
@@ -37,55 +36,21 @@ WRITTEN = {
     "S-7": "It states what a sealer keeps of a payload: each accepted one has the hash of the sealed payload.",
 }
 
-HEAD = """\
-# What proves each rule
-
-Written by `../generate.py`: the rules of `Docs/Format.md` and its parts, and those of stores in [README.md](README.md),
-each with the files that name it. That program and the Swift tests refuse a rule without a file, and a rule by which no file refuses
-anything, unless its reason is given here.
-"""
-
-
 def rules_of(*documents: Path) -> list[str]:
-    found = {rule for document in documents for rule in MENTION.findall(document.read_text(encoding="utf-8"))}
-    letters = "OSJKRDNAT"
-
-    def place(rule: str) -> tuple[int, list[int]]:
-        letter, numbers = rule.split("-")
-        return letters.index(letter), [int(number) for number in numbers.split(".")]
-
-    return sorted(found, key=place)
+    return sorted({rule for document in documents for rule in MENTION.findall(document.read_text(encoding="utf-8"))})
 
 
-def document(rules: list[str], vectors: list[Vector]) -> str:
-    by_rule: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+def check(rules: list[str], vectors: list[Vector]) -> None:
     for vector in vectors:
         for rule in vector.rules:
             assert rule in rules, f"{vector.path} names {rule}, which no document states"
-            by_rule[rule][vector.folder].append(vector.path)
+    named = {rule for vector in vectors for rule in vector.rules}
     stopping = {rule for vector in vectors if vector.refuses for rule in vector.rules}
-    idle = [rule for rule in WRITTEN if rule in stopping or rule not in by_rule]
+    idle = [rule for rule in WRITTEN if rule in stopping or rule not in named]
     assert not idle, f"{idle} have vectors that refuse something, or none at all, and need no reason"
-    missing = [rule for rule in by_rule if rule not in stopping and rule not in WRITTEN]
+    missing = sorted(named - stopping - WRITTEN.keys())
     assert not missing, f"by {missing} no vector refuses anything"
-    missing = [rule for rule in rules if rule not in by_rule and rule not in TESTS]
+    missing = [rule for rule in rules if rule not in named and rule not in TESTS]
     assert not missing, f"no vector proves {missing}"
-    idle = [rule for rule in TESTS if rule in by_rule or rule not in rules]
+    idle = [rule for rule in TESTS if rule in named or rule not in rules]
     assert not idle, f"{idle} have vectors, or are no rules, and need no test"
-
-    sections = []
-    for rule in rules:
-        if rule in TESTS:
-            test, reason = TESTS[rule]
-            lines = [f"- the test `{test}`. {reason}"]
-        else:
-            lines = [
-                f"- {folder}: " + ",\n  ".join(f"[{Path(path).stem}]({path})" for path in sorted(paths))
-                for folder, paths in sorted(by_rule[rule].items())
-            ]
-            if rule in WRITTEN:
-                lines.append(f"- nothing is refused by it. {WRITTEN[rule]}")
-        sections.append("\n".join([f"\n## {rule}\n", *lines, ""]))
-    counts = Counter(vector.folder for vector in vectors)
-    table = [f"| `{folder}` | {count} |\n" for folder, count in [*sorted(counts.items()), ("all", sum(counts.values()))]]
-    return HEAD + "\n| folder | files |\n|---|---:|\n" + "".join(table) + "".join(sections)

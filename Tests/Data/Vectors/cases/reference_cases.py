@@ -42,7 +42,7 @@ def reference_case(name: str, expected: str, rules: str, text: str) -> Vector:
             ("size", reference.file.size),
             ("sha256", reference.file.sha256.hex()),
             ("type", reference.type),
-            ("name", reference.name),
+            ("file-name", reference.name),
         ]
     return vector("references", name, expected, rules, comment, lines, text.encode())
 

@@ -20,7 +20,7 @@ def case(name: str, rules: str, member: object) -> Vector:
     lines: list[Header] = [
         *(("withdraws", one.hex()) for one in withdrawn),
         ("drop", "yes" if reserved.is_dropped(members) else None),
-        ("name", sender and sender.name),
+        ("sender-name", sender and sender.name),
         ("handle", sender and sender.handle),
         ("conversation", sender and sender.conversation),
         *(("recipient", one) for one in (sender.recipients if sender else ())),

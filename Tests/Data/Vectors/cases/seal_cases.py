@@ -191,7 +191,7 @@ def seal_case(
         "length": planned.length,
         "widestLength": planned.widest_length,
         "collapseID": collapse_id(hedge, topic, own_name, device.public, pushes, identifier),
-        "file": f"kit/{opened.path}",
+        "test": opened.member_name,
     }
     return Seal(case, opened)
 

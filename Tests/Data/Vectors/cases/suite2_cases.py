@@ -1,4 +1,4 @@
-"""Suite 0x02: every rule that differs from suite 0x01, in folders of its own, because a receiver need not know the suite.
+"""Suite 0x02: every rule that differs from suite 0x01, in groups of its own, because a receiver need not know the suite.
 
 Encapsulation is the reference's, decapsulation and keys are `cryptography`'s: a file is written only where they agree.
 """
@@ -49,7 +49,7 @@ from .recovery_cases import GOOD as RECOVERS
 from .recovery_cases import KNOWS_OLD, NEW
 from .vector import Header, Vector, vector
 
-FOLDER, KEYS = "suite-2-envelopes", "suite-2-keys"
+GROUP, KEYS = "suite-2-envelopes", "suite-2-keys"
 MALFORMED, UNKNOWN, FAILED, OPENED = "malformed-envelope", "unknown-recipient-key", "authentication-failed", "opened"
 
 NEW_PHONE, NEW_TABLET = (Device(xwing.Seed(seed(f"suite 2 device {name}"))) for name in ("phone", "tablet"))
@@ -108,7 +108,7 @@ def forge(
 def case(
     name: str, expected: str, rules: str, envelope: bytes | str, comment: str, receiver: Receiver = RECEIVES, now: int = NOW
 ) -> Vector:
-    return open_case(name, expected, rules, envelope, comment, receiver=receiver, now=now, folder=FOLDER)
+    return open_case(name, expected, rules, envelope, comment, receiver=receiver, now=now, group=GROUP)
 
 
 def filler(size: int) -> bytes:

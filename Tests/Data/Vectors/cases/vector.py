@@ -1,9 +1,10 @@
-"""One file of the test kit: its folder, the sentence that is its name, its header and its body.
+"""One test of the kit: its group, the sentence that is its name, its header and its body.
 
-`kit/README.md` has the format.
+`README.md` has the format.
 """
 
 import base64
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from reference.trust import Superseded, Trust
 # A header line. A value of None leaves it out.
 Header = tuple[str, str | int | None]
 
+# The members of a test: texts and lists of texts.
+Members = dict[str, str | list[str]]
+
 # A rule of Docs/Format.md and its parts.
 RULE = re.compile(r"(?:[OSJKRDNAT])-\d+(?:\.\d+)?", re.ASCII)
 
@@ -24,24 +28,53 @@ SHORTEST_RUN = 64
 
 LONGEST_NAME = 120
 
+# The members that are lists, also of one value or none.
+LISTS = {
+    "rules", "superseded", "recovery", "last-recovery", "sender-after", "superseded-after", "last-recovery-after", "told",
+    "not-shown", "shown-user-info", "account", "device-after", "kept", "attachment", "dropped", "withdraws", "recipient",
+    "foreign", "provider-has", "built-in", "held-recovery", "recovery-after", "device-key", "trusted", "sender-key",
+    "setting",
+}
+RECEIVER = {"device", "sender"}
+LISTS_OF_GROUPS = {
+    "envelopes": RECEIVER, "suite-2-envelopes": RECEIVER, "pushes": RECEIVER, "notifications": RECEIVER,
+    "sequences": RECEIVER | {"body"}, "statements": {"sender", "expect", "body"}, "stores": {"device", "body"},
+}
+
+# The members that most tests of a group share. They stand once in its file, and in the tests that differ.
+SITUATION = ("time", "context", "device", "sender")
+SHARED = {
+    "envelopes": SITUATION, "suite-2-envelopes": SITUATION, "pushes": SITUATION, "notifications": SITUATION,
+    "sequences": ("context", "device", "sender", "floor"), "statements": ("time", "context", "sender"),
+    "payloads": ("push-type", "time", "time-to-live"), "replies": ("device",), "attachments": ("key",),
+}
+
 # Outcomes of what is taken as it came. With every other one something is refused, or withheld.
 TAKEN = {"accepted", "opened", "passed", "unchanged", "new", "again", "copy"}
 
 
 @dataclass(frozen=True)
 class Vector:
-    folder: str
+    group: str
     name: str
     header: tuple[tuple[str, str], ...]
     body: bytes
 
     @property
     def path(self) -> str:
-        return f"{self.folder}/{file_name(self.name)}.txt"
+        return f"{self.group}/{self.member_name}"
+
+    @property
+    def member_name(self) -> str:
+        """The sentence in lower-case letters, digits and hyphens."""
+        text = self.name.replace("^", " to the ").replace(" - ", " minus ").replace(" + ", " plus ").replace("'", "")
+        text = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+        assert text and len(text) <= LONGEST_NAME, self.name
+        return text
 
     @property
     def rules(self) -> list[str]:
-        return self.values("rule")
+        return self.values("rules")
 
     def values(self, name: str) -> list[str]:
         return [value for other, value in self.header if other == name]
@@ -55,11 +88,11 @@ class Vector:
         return (
             not TAKEN.issuperset(self.values("expect"))
             or any(self.values(name) for name in ("dropped", "not-shown", "repeated"))
-            or self.folder == "reserved"
-            and not self.values("drop") and not self.values("name") and len(self.values("withdraws")) != 2
-            or self.folder == "records"
+            or self.group == "reserved"
+            and not self.values("drop") and not self.values("sender-name") and len(self.values("withdraws")) != 2
+            or self.group == "records"
             and bool(self.values("foreign"))
-            or self.folder == "replies"
+            or self.group == "replies"
             and (
                 self.values("confirms") == ["no"]
                 or differ("sender", "pinned-after")
@@ -67,35 +100,45 @@ class Vector:
             )
         )
 
-    def render(self) -> bytes:
-        lines, body = list(self.header), self.body
-        if not is_text(body):
-            lines.append(("encoding", "pieces"))
-            body = "\n".join(pieces(body)).encode()
-        assert all(value and "\n" not in value for _, value in lines), (self.name, lines)
-        return "".join(f"{name}: {value}\n" for name, value in lines).encode() + b"\n" + body + b"\n"
+    def members(self) -> Members:
+        assert all(value and "\n" not in value for _, value in self.header), (self.name, self.header)
+        lists, members = LISTS | LISTS_OF_GROUPS.get(self.group, set()), {"name": self.member_name}
+        for name in dict.fromkeys(name for name, _ in self.header):
+            values = self.values(name)
+            assert name in lists or len(values) == 1, (self.name, name)
+            members[name] = values if name in lists else values[0]
+        if not is_text(self.body):
+            return members | {"pieces": pieces(self.body)}
+        text = self.body.decode()
+        return members | {"body": text.split("\n") if "body" in lists else text}
+
+
+def document(group: str, vectors: list[Vector]) -> dict[str, object]:
+    """The file of a group."""
+    tests = [vector.members() for vector in vectors]
+    shared: Members = {}
+    for name in SHARED.get(group, ()):
+        values = [json.dumps(test.get(name, [])) for test in tests]
+        shared[name] = json.loads(max(values, key=values.count))
+    for number, test in enumerate(tests):
+        none: Members = {name: [] for name in shared if name not in test}
+        assert none.keys() <= LISTS_OF_GROUPS.get(group, set()), (test["name"], none)
+        tests[number] = {name: value for name, value in test.items() if shared.get(name) != value} | none
+    return {"group": group, "shared": shared, "tests": tests}
 
 
 def vector(
-    folder: str, name: str, expect: str, rules: str, comment: str, header: Iterable[Header], body: bytes
+    group: str, name: str, expect: str, rules: str, comment: str, header: Iterable[Header], body: bytes
 ) -> Vector:
     """`rules` are separated by spaces."""
     assert rules and all(RULE.fullmatch(rule) for rule in rules.split()), (name, rules)
     lines: list[Header] = [
         ("expect", expect),
-        *(("rule", rule) for rule in rules.split()),
+        *(("rules", rule) for rule in rules.split()),
         ("comment", comment),
         *header,
     ]
-    return Vector(folder, name, tuple((key, str(value)) for key, value in lines if value is not None), body)
-
-
-def file_name(name: str) -> str:
-    """The sentence in lower-case letters, digits and hyphens."""
-    text = name.replace("^", " to the ").replace(" - ", " minus ").replace(" + ", " plus ").replace("'", "")
-    text = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-    assert text and len(text) <= LONGEST_NAME, name
-    return text
+    return Vector(group, name, tuple((key, str(value)) for key, value in lines if value is not None), body)
 
 
 # Bodies.

@@ -1,6 +1,6 @@
 """The database of a key store: how its rows are authenticated and its secrets sealed.
 
-The rules are in `kit/README.md`.
+The rules are in `README.md`.
 """
 
 import hashlib
