@@ -25,9 +25,7 @@ import Testing
 @Suite struct DocumentTests {
     private static let documents =
         ["README.md", "Docs/Devices.md", "Docs/KeyRotation.md", "Docs/ProviderPipelines.md"]
-        + ["README", "keys", "plain-payloads", "sealed-boxes", "shared-key", "web-push"].map {
-            "Docs/migration/\($0).md"
-        }
+        + ["README", "keys", "plain-payloads", "sealed-boxes"].map { "Docs/migration/\($0).md" }
 
     @Test("The sessions of a document print what it says", arguments: documents)
     func session(name: String) throws {
