@@ -12,6 +12,9 @@ import time
 
 from nacl.signing import SigningKey
 
+from drivers import COMMANDS, Driver, Failure, data, word
+from reference.keys import Kind, text_form
+
 DAY = 86_400
 TIME = 1_767_225_600_000
 # A millisecond, in days.
@@ -22,12 +25,7 @@ FULL, SUPERSEDED = "too-many-announcements", "superseded-new-key"
 
 
 def public(number):
-    return text("pcs", KEYS[number].verify_key.encode())
-
-
-def text(prefix, key):
-    from kit import bech32
-    return bech32(prefix, key.hex())
+    return text_form(Kind.SENDER_PUBLIC, KEYS[number].verify_key.encode())
 
 
 def statement(old, new, days=0, added=None, forged=()):
@@ -79,7 +77,7 @@ def cases():
     yield "a recovery behind nothing", line(recovery(0), ""), 0, FOREIGN
     yield "a recovery behind a mistyped key", line(recovery(0), public(0)[:-1] + "q"), 0, FOREIGN
     yield "a recovery behind a key in upper case", line(recovery(0), public(0).upper()), 0, FOREIGN
-    yield "a recovery behind a weak key", line(recovery(0), text("pcs", bytes(32))), 0, FOREIGN
+    yield "a recovery behind a weak key", line(recovery(0), text_form(Kind.SENDER_PUBLIC, bytes(32))), 0, FOREIGN
     yield "a recovery before a gap", back + lines[0] + lines[2], 3, FOREIGN
     yield "a recovery before rotations to another end", back + lines[0], 3, FOREIGN
     # A rotation that ends earlier than the one before it: what it led on from counts no longer either.
@@ -170,8 +168,6 @@ def additions():
 
 def adding(driver, text, end, at, announced_for, made):
     """The key that signs then and the text, of a package, or the code."""
-    from drivers import Failure, data, word
-
     answer = driver.ask([f"adding {public(end)} {at} {announced_for} {word(text.encode())} {word(made)}"])[0]
     if answer[0] == "refused":
         return answer[1]
@@ -182,8 +178,6 @@ def adding(driver, text, end, at, announced_for, made):
 
 def ask(driver):
     """Each case of a package, and each line as it writes it."""
-    from drivers import Failure, word
-
     def check(name, question, expected):
         answer = driver.ask([question])[0]
         if answer != expected:
@@ -219,8 +213,6 @@ def ask(driver):
 
 def compare(program):
     """What `rotate signer` prints after some texts is what each package writes with its rotation. The keys' files are in the folder."""
-    from drivers import COMMANDS, Driver
-
     today = (time.time_ns() // 1_000_000 - TIME) // (1000 * DAY)
 
     def aged(*ages):
@@ -257,7 +249,7 @@ def main():
         os.chdir(folder)
         for number, key in enumerate(KEYS):
             with open(os.open(f"{number}.key", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
-                file.write(text("pcs-secret-", key.encode()).upper() + "\n")
+                file.write(text_form(Kind.SENDER_SECRET, key.encode()) + "\n")
         device = subprocess.run([program, "keygen", "device", "-o", "phone.key"], check=True, capture_output=True, text=True).stdout.strip()
         for name, statements, end, expected in cases():
             with open("statements", "w", newline="") as file:

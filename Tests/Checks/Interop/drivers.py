@@ -1,10 +1,14 @@
 """The receivers as processes: each question is a line, and so is each answer. README.md describes the language."""
 import os
 import subprocess
+import sys
 import threading
 import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+VECTORS = os.path.join(ROOT, "Tests/Data/Vectors")
+# For `reference`, the format in Python.
+sys.path.append(VECTORS)
 BUILT = os.path.join(ROOT, ".build/interop")
 COMMANDS = {
     "python": [os.path.join(ROOT, ".build/languages/python/environment/bin/python"), "-B", "Tests/Checks/Interop/python/driver.py"],

@@ -83,7 +83,7 @@ def code_of(answer):
     return json.loads(answer).get("error", {}).get("code")
 
 
-def make(seed, count):
+def make(seed, count, language):
     """Keys, stores, and the messages in files of `CHUNK`."""
     os.makedirs(FOLDER)
     devices = []

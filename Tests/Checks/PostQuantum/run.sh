@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests against libsodium 1.0.22, which has X-Wing: those of suite 2, which `make test` skips on earlier ones, and the
-# others; then the fuzz targets that take keys or envelopes of suite 2, for some seconds, and messages of it in both directions, 2,000 or
-# COUNT. Fetches it from Debian's unstable suite, and builds in .build/pq, beside the other builds.
-# Usage: post-quantum.sh             everything; COUNT=100000 as many messages as `make nightly PART=packages`
-#        post-quantum.sh FILTER      only tests whose names match a regular expression
+# others; then the fuzz targets that take keys or envelopes of suite 2, for some seconds. Fetches it from Debian's unstable suite, and builds in .build/pq, beside the other builds.
+# Usage: run.sh             everything
+#        run.sh FILTER      only tests whose names match a regular expression
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -50,7 +49,3 @@ fi
 
 echo 'fuzz targets, with libsodium 1.0.22'
 LD_LIBRARY_PATH=$prefix/lib FUZZ_WORK=.build/pq-fuzz FUZZ_SECONDS=10 Tests/Checks/Fuzz/run.sh short batch envelope inner keys row
-
-python=.build/interop/bin/python
-[ -x "$python" ] || python=python3
-"$python" -B Tests/Checks/Interop/suite2.py "$program"
