@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What can only be run on a Mac: builds, archives and tests the scaffold's project, installs it in a simulator, and writes a
-# report. See Docs/AppleRun.md. Not run so far.
+# report. See README.md. Not run so far.
 #
 # Usage: run.sh REPORT-FOLDER
 #   PUSHCRYPT        a built command; otherwise `swift build -c release` makes one
