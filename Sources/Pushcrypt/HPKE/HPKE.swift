@@ -1,88 +1,39 @@
-/// The key schedule and the AEAD of HPKE with HKDF-SHA256 and ChaCha20-Poly1305 (RFC 9180, sections 5.1 and 5.2).
+/// The key schedule of HPKE's base mode and its AEAD, with HKDF-SHA256 and ChaCha20-Poly1305 (RFC 9180, sections 5.1 and 5.2).
 ///
-/// The envelope uses base mode and a single message, with sequence number 0. The other modes and numbers are for the
-/// tests with the vectors of RFC 9180.
+/// A context is for the one message of an envelope, so the sequence number is 0.
 struct HPKEContext: ~Copyable {
-    /// The modes of HPKE, which differ in how the sender is authenticated.
-    enum Mode: UInt8 {
-        case base = 0x00
-        case psk = 0x01
-        case auth = 0x02
-        case authPSK = 0x03
-    }
-
-    private let suite: HPKESuite
-    let secret: Ephemeral
     let key: Ephemeral
     let baseNonce: Ephemeral
-    /// mode || psk_id_hash || info_hash
-    let keyScheduleContext: ContiguousArray<UInt8>
 
     /// KeySchedule for base mode.
     init(_ suite: HPKESuite, sharedSecret: borrowing Ephemeral, info: Span<UInt8>) throws(SodiumRefusal) {
-        let empty = ContiguousArray<UInt8>()
-        try self.init(
-            suite, mode: .base, sharedSecret: sharedSecret, info: info, psk: empty.span,
-            pskIDHash: suite.emptyPSKIDHash)
-    }
-
-    /// KeySchedule for any mode.
-    init(
-        _ suite: HPKESuite, mode: Mode, sharedSecret: borrowing Ephemeral, info: Span<UInt8>, psk: Span<UInt8>,
-        pskIDHash: ContiguousArray<UInt8>
-    ) throws(SodiumRefusal) {
         var context = ContiguousArray<UInt8>()
         context.reserveCapacity(1 + 2 * HKDF.hashLength)
-        context.append(mode.rawValue)
-        context.append(contentsOf: pskIDHash)
+        context.append(0x00)  // mode_base
+        context.append(contentsOf: suite.emptyPSKIDHash)
         HKDF.labeledExtract(suite.infoHash, ikm: info).withTag { context.append(copying: $0) }
-        let id = suite.id
+        let (id, psk) = (suite.id, ContiguousArray<UInt8>())
         let secret = sharedSecret.withSpan { sharedSecret in
-            HKDF.labeledExtract(salt: sharedSecret, suite: id.span, label: "secret", ikm: psk)
+            HKDF.labeledExtract(salt: sharedSecret, suite: id.span, label: "secret", ikm: psk.span)
         }
+        try self.init(suite, secret: secret, keyScheduleContext: context.span)
+    }
+
+    /// The end of KeySchedule, the same in every mode.
+    init(_ suite: HPKESuite, secret: borrowing Ephemeral, keyScheduleContext: Span<UInt8>) throws(SodiumRefusal) {
         let keyed = secret.withSpan { HMACSHA256(key: $0) }
-        let key = try suite.key(HMACSHA256(copying: keyed), info: context.span)
-        let baseNonce = try suite.baseNonce(keyed, info: context.span)
-        self.suite = suite
-        self.secret = secret
+        let key = try suite.key(HMACSHA256(copying: keyed), info: keyScheduleContext)
+        let baseNonce = try suite.baseNonce(keyed, info: keyScheduleContext)
         self.key = key
         self.baseNonce = baseNonce
-        keyScheduleContext = context
-    }
-
-    /// The exporter secret, for tests; the envelope exports nothing.
-    func exporterSecret() throws(SodiumRefusal) -> Ephemeral {
-        try secret.withSpan { (secret) throws(SodiumRefusal) in
-            try HKDF.LabeledExpand(suite: suite.id, label: "exp", length: HKDF.hashLength)(
-                prk: secret, info: keyScheduleContext.span)
-        }
-    }
-
-    /// Export (RFC 9180, section 5.3).
-    func export(_ context: Span<UInt8>, length: Int) throws(SodiumRefusal) -> Ephemeral {
-        let exporter = try exporterSecret()
-        return try exporter.withSpan { (exporter) throws(SodiumRefusal) in
-            try HKDF.LabeledExpand(suite: suite.id, label: "sec", length: length)(prk: exporter, info: context)
-        }
-    }
-
-    /// ComputeNonce (RFC 9180, section 5.2).
-    func nonce(sequence: UInt64) -> Ephemeral {
-        var nonce = Ephemeral(count: ChaCha20Poly1305.nonceLength)
-        nonce.withMutableBytes { nonce in
-            baseNonce.withSpan { nonce.write($0, at: 0) }
-            for index in 0..<8 { nonce[11 - index] ^= UInt8(truncatingIfNeeded: sequence >> (8 * UInt64(index))) }
-        }
-        return nonce
     }
 
     /// Appends the sealed message, 16 bytes longer than the plaintext.
     func seal(
-        _ plaintext: Span<UInt8>, authenticating data: Span<UInt8>, sequence: UInt64 = 0,
-        appendingTo output: inout ContiguousArray<UInt8>
+        _ plaintext: Span<UInt8>, authenticating data: Span<UInt8>, appendingTo output: inout ContiguousArray<UInt8>
     ) throws(SodiumRefusal) {
         try key.withSpan { (key) throws(SodiumRefusal) in
-            try nonce(sequence: sequence).withSpan { (nonce) throws(SodiumRefusal) in
+            try baseNonce.withSpan { (nonce) throws(SodiumRefusal) in
                 try ChaCha20Poly1305.seal(
                     plaintext, key: key, nonce: nonce, authenticating: data, appendingTo: &output)
             }
@@ -90,11 +41,9 @@ struct HPKEContext: ~Copyable {
     }
 
     /// Opens a sealed message; throws, and returns no part of the plaintext, unless the tag is right.
-    func open(
-        _ ciphertext: Span<UInt8>, authenticating data: Span<UInt8>, sequence: UInt64 = 0
-    ) throws(SodiumRefusal) -> Ephemeral {
+    func open(_ ciphertext: Span<UInt8>, authenticating data: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
         try key.withSpan { (key) throws(SodiumRefusal) in
-            try nonce(sequence: sequence).withSpan { (nonce) throws(SodiumRefusal) in
+            try baseNonce.withSpan { (nonce) throws(SodiumRefusal) in
                 try ChaCha20Poly1305.open(ciphertext, key: key, nonce: nonce, authenticating: data)
             }
         }
@@ -126,20 +75,12 @@ final class HPKESuite: Sendable {
         key = HKDF.LabeledExpand(suite: id, label: "key", length: ChaCha20Poly1305.keyLength)
         baseNonce = HKDF.LabeledExpand(suite: id, label: "base_nonce", length: ChaCha20Poly1305.nonceLength)
         let empty = ContiguousArray<UInt8>()
-        emptyPSKIDHash = Self.pskIDHash(empty.span, id)
+        emptyPSKIDHash = HKDF.labeledExtract(salt: empty.span, suite: id.span, label: "psk_id_hash", ikm: empty.span)
+            .withSpan { ContiguousArray(copying: $0) }
     }
 
     /// The suite of a device's key.
     static func of(_ suite: CipherSuite) -> HPKESuite { suite == .x25519 ? .x25519 : .xwing }
-
-    /// LabeledExtract("", "psk_id_hash", psk_id)
-    func pskIDHash(_ pskID: Span<UInt8>) -> ContiguousArray<UInt8> { Self.pskIDHash(pskID, id) }
-
-    private static func pskIDHash(_ pskID: Span<UInt8>, _ id: ContiguousArray<UInt8>) -> ContiguousArray<UInt8> {
-        let empty = ContiguousArray<UInt8>()
-        return HKDF.labeledExtract(salt: empty.span, suite: id.span, label: "psk_id_hash", ikm: pskID)
-            .withSpan { ContiguousArray(copying: $0) }
-    }
 }
 
 /// DHKEM(X25519, HKDF-SHA256), KEM 0x0020 (RFC 9180, section 4.1).
