@@ -151,20 +151,12 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     private static func open(
         in directory: StoreDirectory, _ facts: FileFacts, _ passphrase: StorePassphrase?, _ options: StoreOptions
     ) throws(KeyStoreError) -> SQLiteKeyStore {
-        var hasLog = false
         for name in logFiles {
             guard let log = try directory.facts(of: name) else { continue }
-            hasLog = true
             // They were created while the database was read-only.
             if facts.isWritable, !log.isWritable { try directory.makeWritable(name) }
         }
-        let file = directory.file(databaseName)
-        // Deriving a key from a passphrase takes long.
-        let canBeAlone = options.isBrief && !hasLog && passphrase == nil
-        let connection =
-            if canBeAlone, let alone = try? SQLiteConnection(aloneAt: file) { alone } else {
-                try connect(file, options)
-            }
+        let connection = try connect(directory.file(databaseName), options)
         let keys = try unlock(connection, "the store at \(directory.path)", .file(in: directory), passphrase)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
     }
@@ -272,9 +264,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         case (_?, nil):
             throw KeyStoreError(.passphraseNeeded, "\(subject()) needs a passphrase")
         case (nil, nil):
-            return try StoreKeys(storeID: header.storeID) { (key) throws(KeyStoreError) in
-                try source.read(into: &key)
-            }
+            return StoreKeys(storeKey: try source.read(), storeID: header.storeID)
         case (nil, _?):
             // A caller that expects a passphrase must not get another store instead.
             throw KeyStoreError(
@@ -335,8 +325,6 @@ package struct StoreOptions: Sendable {
     package var cost = StoreKDF.Cost.standard
     /// How long a call waits for other writers, in milliseconds.
     package var busyTimeout: Int32 = 5000
-    /// Whether the store is read at once and closed. If no other process has it open, others wait that long to open it.
-    package var isBrief = false
     /// The number of pages at which the database counts as a full disk.
     package var maximumPages: Int?
     package var makeDeviceKey: KeyMaker = { (suite) throws(KeyError) in try DeviceKey(suite) }

@@ -150,7 +150,7 @@ private struct Restoration {
         do throws(KeyStoreError) {
             let old = try waiting(milliseconds: options.busyTimeout) { () throws(KeyStoreError) -> SQLiteConnection? in
                 do throws(KeyStoreError) {
-                    let old = try SQLiteConnection(aloneAt: database)
+                    let old = try SQLiteConnection(exclusivelyAt: database)
                     _ = try Schema.version(of: old)
                     try old.emptyLog()
                     return old

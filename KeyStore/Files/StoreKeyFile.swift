@@ -8,30 +8,25 @@ enum StoreKeyFile {
     static let oldName: StaticString = "store.key.old"
 
     static func read(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
-        try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in
-            try read(in: directory, into: &key)
-        }
-    }
-
-    /// Reads the key into memory of its length.
-    static func read(in directory: StoreDirectory, into key: inout MutableBytes) throws(KeyStoreError) {
         guard try directory.has(name) else {
             throw KeyStoreError(
                 .storeKeyMissing,
                 "\(directory.file(name)) is missing, and the database cannot be opened without it: restore it from a backup"
             )
         }
-        try read(at: directory.file(name), into: &key)
+        return try read(at: directory.file(name))
     }
 
-    fileprivate static func read(at path: String, into key: inout MutableBytes) throws(KeyStoreError) {
+    fileprivate static func read(at path: String) throws(KeyStoreError) -> SecretBytes {
         let descriptor = try Descriptor(reading: path)
         // The file opened may not be the one checked.
         let facts = try FileFacts(of: descriptor)
         if let problem = UnsafeFile.problems(of: path, facts).first { throw problem }
         guard facts.size == StoreKDF.keyLength else { throw wrongSize(path, facts.size) }
-        let count = try descriptor.read(into: &key)
-        guard count == StoreKDF.keyLength else { throw wrongSize(path, Int64(count)) }
+        return try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in
+            let count = try descriptor.read(into: &key)
+            guard count == StoreKDF.keyLength else { throw wrongSize(path, Int64(count)) }
+        }
     }
 
     private static func wrongSize(_ path: String, _ size: Int64) -> KeyStoreError {
@@ -65,9 +60,7 @@ final class StoreKeyCopy {
         }
         if let problem = UnsafeFile.problems(of: path, facts).first { throw problem }
         self.path = path
-        key = try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in
-            try StoreKeyFile.read(at: path, into: &key)
-        }
+        key = try StoreKeyFile.read(at: path)
     }
 }
 
@@ -83,10 +76,10 @@ enum StoreKeySource {
         }
     }
 
-    func read(into key: inout MutableBytes) throws(KeyStoreError) {
+    func read() throws(KeyStoreError) -> SecretBytes {
         switch self {
-        case .file(let directory): try StoreKeyFile.read(in: directory, into: &key)
-        case .copy(let copy): copy.key.withSpan { key.write($0, at: 0) }
+        case .file(let directory): return try StoreKeyFile.read(in: directory)
+        case .copy(let copy): return copy.key.withSpan { SecretBytes(copying: $0) }
         }
     }
 }

@@ -261,8 +261,7 @@ package struct DeviceReader {
     /// key.
     ///
     /// Throws `unknownDevice`, `removedDevice`, and `corruptStore` for a damaged row; these concern only this device
-    /// (`KeyStoreError.concernsOneDevice`). Does not return a `Result`: at run time, Swift searches the whole program for
-    /// the conformance of its error, which a single seal would notice.
+    /// (`KeyStoreError.concernsOneDevice`).
     package func device(id: String) throws(KeyStoreError) -> DeviceRecord {
         if let device = try store.device(id: id) { return device.record }
         if let removed = try store.removedDevice(id) { throw .removed(removed) }

@@ -22,14 +22,6 @@ final class StoreKeys: Sendable {
         keys = StoreKDF.subkeys(Self.purposes, context: Self.context, of: storeKey)
     }
 
-    /// Derives the keys from a store key that `readKey` writes, and that is wiped again.
-    init(
-        storeID: Bytes, readKey: (inout MutableBytes) throws(KeyStoreError) -> Void
-    ) throws(KeyStoreError) {
-        self.storeID = storeID
-        keys = try StoreKDF.subkeys(Self.purposes, context: Self.context, readKey: readKey)
-    }
-
     /// Creates the keys of a new store.
     convenience init(newStoreWith storeKey: consuming SecretBytes) {
         self.init(storeKey: storeKey, storeID: Sodium.randomBytes(Self.storeIDLength))

@@ -27,10 +27,8 @@ final class SQLiteConnection {
     /// Prepares SQLite once per process.
     private static let started: Void = pushcrypt_reserve_mapped_files()
 
-    /// The milliseconds between two attempts while a database is busy. Divided by `firstAttempts` at first: a reader that is
-    /// alone is gone after half a millisecond.
-    private static let wait = 5
-    private static let firstAttempts: Int32 = 10
+    /// The milliseconds between two attempts while a database is busy.
+    private static let wait: Int32 = 5
 
     /// Limits, so that a damaged or hostile file cannot make SQLite use unbounded memory or time.
     private static let limits: [(Int32, Int32)] = [
@@ -53,12 +51,8 @@ final class SQLiteConnection {
         try self.init(path, name ?? path, milliseconds, "", interruption)
     }
 
-    /// Opens a database if nobody else has it open, and locks others out until it is closed; their attempts to open it wait.
-    /// Therefore for a few reads at once, which save a third of their time: the log needs no index in shared memory, a file
-    /// that is otherwise created, locked in several places, and deleted again.
-    ///
-    /// Throws, without waiting, if another connection has the database open.
-    convenience init(aloneAt path: String) throws(KeyStoreError) {
+    /// Opens a database that no other connection has open, and locks others out until it is closed; throws without waiting.
+    convenience init(exclusivelyAt path: String) throws(KeyStoreError) {
         try self.init(path, path, 0, "PRAGMA locking_mode = EXCLUSIVE;", nil)
     }
 
@@ -76,9 +70,7 @@ final class SQLiteConnection {
         unsafe database = opened
         self.path = path
         self.name = name
-        let waits = Int(milliseconds) / Self.wait
-        waiting = Waiting(
-            attempts: Int32(clamping: waits == 0 ? 0 : waits - 1 + Int(Self.firstAttempts)), interruption)
+        waiting = Waiting(attempts: milliseconds / Self.wait, interruption)
         unsafe interruption?.add(opened)
         // From here on deinit closes the handle, as SQLite requires after a failure too.
         guard code == SQLITE_OK else { throw failure(code) }
@@ -110,8 +102,7 @@ final class SQLiteConnection {
                 guard let waiting = unsafe waiting else { return 0 }
                 let limits = unsafe Unmanaged<Waiting>.fromOpaque(waiting).takeUnretainedValue()
                 guard count < limits.attempts, limits.interruption?.isStopped != true else { return 0 }
-                let share = count < SQLiteConnection.firstAttempts ? Int(SQLiteConnection.firstAttempts) : 1
-                var pause = timespec(tv_sec: 0, tv_nsec: SQLiteConnection.wait * 1_000_000 / share)
+                var pause = timespec(tv_sec: 0, tv_nsec: Int(SQLiteConnection.wait) * 1_000_000)
                 unsafe nanosleep(&pause, nil)
                 return 1
             }, Unmanaged.passUnretained(waiting).toOpaque())

@@ -8,7 +8,7 @@ import Testing
         String, [AlertText: Int]
     )? {
         PayloadFitter(Bytes(payload.utf8), maximumLength: length, shortening: texts).map {
-            (String(decoding: $0.payload, as: UTF8.self), $0.removed.byText)
+            (String(decoding: $0.payload, as: UTF8.self), $0.removed)
         }
     }
 

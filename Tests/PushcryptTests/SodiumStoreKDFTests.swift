@@ -90,15 +90,6 @@ import Testing
         #expect(StoreKDF.subkey(number, context: "pushcryp", of: key).bytes == subkey.bytes)
     }
 
-    @Test func aKeyThatIsReadForItsSubkeysIsWipedBehindThem() {
-        let key = SecretBytes(copying: Bytes(0...31).span)
-        let subkeys = StoreKDF.subkeys(0...1, context: "pushcryp") { output in
-            for index in 0..<32 { output[index] = UInt8(index) }
-        }
-        let both = StoreKDF.subkeys(0...1, context: "pushcryp", of: key)
-        #expect(subkeys.bytes == both.bytes + Bytes(repeating: 0, count: 32))
-    }
-
     @Test func subkeysOfAnotherContextDiffer() {
         let key = SecretBytes(copying: Bytes(0...31).span)
         let one = StoreKDF.subkey(1, context: "pushcryp", of: key).bytes

@@ -1,8 +1,6 @@
 /// The types and ranges of the fields of `aps` in Apple's documentation; unknown fields are ignored there and here.
 ///
 /// Both sealing and payload lint use this table, so that they cannot disagree.
-///
-/// A `switch`, not a dictionary: a single seal would notice the time to build one.
 package enum APSRules {
     /// The rule for a field of `aps`; nil for a field that the system does not know.
     static func field(_ name: String) -> APSRule? {

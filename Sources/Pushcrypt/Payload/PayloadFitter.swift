@@ -15,7 +15,8 @@ public enum AlertText: String, CaseIterable, Sendable {
 struct PayloadFitter {
     /// The minified payload, within the limit.
     let payload: ContiguousArray<UInt8>
-    let removed: RemovedCharacters
+    /// The number of characters removed from each text that was shortened.
+    let removed: [AlertText: Int]
 
     static let ellipsis = ContiguousArray("…".utf8)
 
@@ -46,45 +47,9 @@ struct PayloadFitter {
         }
         payload.append(contentsOf: minified[position...])
         self.payload = payload
-        var removed = RemovedCharacters()
+        var removed: [AlertText: Int] = [:]
         for cut in cuts where cut.saved > 0 { removed[cut.text] = cut.removed }
         self.removed = removed
-    }
-}
-
-/// The number of characters removed from each text.
-///
-/// Not a dictionary: at run time, Swift searches the whole program for its key's conformance, which a single seal would notice.
-package struct RemovedCharacters: Hashable, Sendable {
-    private var body = 0
-    private var subtitle = 0
-    private var title = 0
-
-    /// Whether every text is complete.
-    package var isEmpty: Bool { body == 0 && subtitle == 0 && title == 0 }
-
-    /// The same for callers; has no text that is complete.
-    var byText: [AlertText: Int] {
-        var byText: [AlertText: Int] = [:]
-        for text in AlertText.allCases where self[text] > 0 { byText[text] = self[text] }
-        return byText
-    }
-
-    package internal(set) subscript(text: AlertText) -> Int {
-        get {
-            switch text {
-            case .body: body
-            case .subtitle: subtitle
-            case .title: title
-            }
-        }
-        set {
-            switch text {
-            case .body: body = newValue
-            case .subtitle: subtitle = newValue
-            case .title: title = newValue
-            }
-        }
     }
 }
 

@@ -45,7 +45,8 @@ public struct Placeholder: Hashable, Sendable {
     public let title: String
     /// The sound if the extension does not run.
     public let sound: Sound
-    let clear: ClearFields
+    /// The fields of `aps` that are also in the clear.
+    public let clearFields: Set<ClearField>
 
     /// The default: `New message`, with a sound if the sealed payload has one, and nothing else in the clear.
     public static let standard = Placeholder(unchecked: standardTitle, sound: .matching, clearFields: [])
@@ -85,35 +86,6 @@ public struct Placeholder: Hashable, Sendable {
     private init(unchecked title: String, sound: Sound, clearFields: Set<ClearField>) {
         self.title = title
         self.sound = sound
-        clear = ClearFields(clearFields)
-    }
-
-    /// The fields of `aps` that are also in the clear.
-    public var clearFields: Set<ClearField> { Set(ClearField.allCases.filter(clear.contains)) }
-}
-
-/// A set of fields. Not a `Set`: at run time, Swift searches the whole program for the conformance of its element, which a
-/// single seal would notice.
-struct ClearFields: Hashable, Sendable {
-    private var bits: UInt8 = 0
-
-    init(_ fields: Set<Placeholder.ClearField>) {
-        for field in fields { bits |= Self.bit(field) }
-    }
-
-    var isEmpty: Bool { bits == 0 }
-
-    func contains(_ field: Placeholder.ClearField) -> Bool { bits & Self.bit(field) != 0 }
-
-    private static func bit(_ field: Placeholder.ClearField) -> UInt8 {
-        switch field {
-        case .badge: 1
-        case .category: 2
-        case .threadID: 4
-        case .interruptionLevel: 8
-        case .relevanceScore: 16
-        case .targetContentID: 32
-        case .filterCriteria: 64
-        }
+        self.clearFields = clearFields
     }
 }

@@ -51,9 +51,9 @@ struct ClearPart: Sendable {
         case .named(let name): json.string(name, for: "sound")
         case .matching, .silent: break
         }
-        guard let aps, !placeholder.clear.isEmpty else { return }
+        guard let aps, !placeholder.clearFields.isEmpty else { return }
         for (name, value) in aps.members {
-            guard let field = Placeholder.ClearField(rawValue: name), placeholder.clear.contains(field) else {
+            guard let field = Placeholder.ClearField(rawValue: name), placeholder.clearFields.contains(field) else {
                 continue
             }
             json.raw(value, for: name)
@@ -87,7 +87,7 @@ struct ClearParts: Sendable {
         let shapes = [(false, false), (true, false), (false, true), (true, true)].map {
             ClearPart.Shape(pushType: .alert, hasSound: $0, isContentAvailable: $1)
         }
-        ready = placeholder.clear.isEmpty ? shapes.map { ClearPart($0, placeholder, nil) } : []
+        ready = placeholder.clearFields.isEmpty ? shapes.map { ClearPart($0, placeholder, nil) } : []
     }
 
     func part(for payload: CheckedPayload, _ pushType: PushType) -> ClearPart {

@@ -3,7 +3,7 @@ struct MessageBody {
     /// The announced statements, then the minified payload, which contains the member `pushcrypt`.
     let bytes: ContiguousArray<UInt8>
     let bucket: Int
-    let shortened: RemovedCharacters
+    let shortened: [AlertText: Int]
 
     /// Builds a body, and shortens the texts in `fitting` if necessary; throws `payloadTooLarge` or `pushTooLarge`.
     init(
@@ -21,7 +21,7 @@ struct MessageBody {
             parts.replacePayload(by: fitted.payload)
             shortened = fitted.removed
         } else {
-            shortened = RemovedCharacters()
+            shortened = [:]
         }
         guard
             let bucket = Bucket.smallest(

@@ -71,24 +71,6 @@ package enum StoreKDF {
         }
     }
 
-    /// The same for a store key that is needed only here: `readKey` writes it behind the subkeys, in the same allocation, and
-    /// it is wiped there. A second allocation of guarded pages would be noticed by a single seal.
-    package static func subkeys<E: Error>(
-        _ numbers: ClosedRange<UInt64>, context: StaticString,
-        readKey: (inout MutableBytes) throws(E) -> Void
-    ) throws(E) -> SecretBytes {
-        let place = numbers.count * keyLength
-        return try SecretBytes(count: place + keyLength) { (output) throws(E) in
-            try unsafe output.withMutableBase { (base, _) throws(E) in
-                let rest = unsafe UnsafeMutableBufferPointer(start: base + place, count: keyLength)
-                var key = unsafe MutableBytes(rest)
-                try readKey(&key)
-                unsafe derive(numbers, context, of: base + place, to: base)
-                unsafe sodium_memzero(base + place, keyLength)
-            }
-        }
-    }
-
     private static func derive(
         _ numbers: ClosedRange<UInt64>, _ context: StaticString, of key: UnsafePointer<UInt8>,
         to output: UnsafeMutablePointer<UInt8>

@@ -64,7 +64,7 @@ struct SealCommand: CommandBody {
     private func plan(
         for device: String, _ settings: SealSettings, _ console: Console
     ) throws(CommandFailure) -> SealPlan {
-        let source = try SealSource(arguments, isBrief: true, console)
+        let source = try SealSource(arguments, console)
         var settings = settings
         try settings.complete(from: source)
         return try source.plan(to: device, in: "--to", settings)

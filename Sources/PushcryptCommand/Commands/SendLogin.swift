@@ -58,7 +58,7 @@ package struct SendLogin: Sendable {
         guard key == nil, certificate == nil, console.storePath(given: store.path) != nil else { return [] }
         let settings: SQLiteKeyStore
         do throws(CommandFailure) {
-            settings = try console.open(store, isBrief: true)
+            settings = try console.open(store)
         } catch {
             guard !store.isGiven, (error.cause as? KeyStoreError)?.code == .storeMissing else { throw error }
             return []

@@ -45,10 +45,10 @@ struct SealedMessage {
     }
 
     private func writeShortened(to json: inout JSONWriter) {
-        guard !payload.removed.isEmpty else { return }
+        guard !payload.shortened.isEmpty else { return }
         json.object(for: "shortened") { json in
-            for text in AlertText.allCases where payload.removed[text] > 0 {
-                json.integer(payload.removed[text], for: text.rawValue)
+            for text in AlertText.allCases {
+                if let count = payload.shortened[text] { json.integer(count, for: text.rawValue) }
             }
         }
     }
@@ -66,8 +66,8 @@ struct SealedMessage {
 
     /// Tells the user which texts were shortened, and where to store the file.
     func report(_ console: Console) {
-        if !payload.removed.isEmpty {
-            let texts = AlertText.allCases.filter { payload.removed[$0] > 0 }.map { "\($0) by \(payload.removed[$0])" }
+        if !payload.shortened.isEmpty {
+            let texts = AlertText.allCases.compactMap { text in payload.shortened[text].map { "\(text) by \($0)" } }
             console.warning("shortened to fit, in characters: " + texts.joined(separator: ", "))
         }
         if let overflow {

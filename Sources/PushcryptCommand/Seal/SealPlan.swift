@@ -80,7 +80,7 @@ struct SealPlan {
     }
 
     private mutating func add(_ item: SealItem, _ request: SealRequest, _ device: SealingKeys.Lookup) {
-        let id = device.id
+        let id = (try? device.get())?.id
         let work: Step.Work
         do throws(SealFailure) {
             let device = try device.get()

@@ -60,8 +60,7 @@ enum SealSource: Sendable {
     /// The devices of a store, with its key or another.
     case store(SQLiteKeyStore, SealingKeys.SenderChoice)
 
-    /// - Parameter isBrief: whether the store is read at once, and closed.
-    init(_ arguments: SealArguments, isBrief: Bool = false, _ console: Console) throws(CommandFailure) {
+    init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
         let sender = arguments.sender
         if let file = sender.keyFile {
             let signer = EnvelopeSigner(try console.readSenderKey(from: file))
@@ -75,14 +74,13 @@ enum SealSource: Sendable {
             self =
                 arguments.store.path == nil
                 ? .key(signer, announcing: announced)
-                : .store(
-                    try console.open(arguments.store, isBrief: isBrief), .signer(signer, announcing: announced))
+                : .store(try console.open(arguments.store), .signer(signer, announcing: announced))
         } else {
             guard sender.statements == nil else {
                 throw .usage(
                     "--statement needs --sender-key-file or --signer", hint: "a store announces its own rotations")
             }
-            self = .store(try console.open(arguments.store, isBrief: isBrief), .named(sender.name))
+            self = .store(try console.open(arguments.store), .named(sender.name))
         }
     }
 

@@ -46,22 +46,8 @@ final class SealingKeys {
         var pinnedSender: SenderPublicKey?
     }
 
-    /// The outcome of looking a device up. Not a `Result`: at run time, Swift searches the whole program for the conformance
-    /// of its error, which a single seal would notice.
-    enum Lookup {
-        case found(Device)
-        case failed(SealFailure)
-
-        /// The device's id in the store.
-        var id: String? { if case .found(let device) = self { device.id } else { nil } }
-
-        func get() throws(SealFailure) -> Device {
-            switch self {
-            case .found(let device): return device
-            case .failed(let failure): throw failure
-            }
-        }
-    }
+    /// The outcome of looking a device up.
+    typealias Lookup = Result<Device, SealFailure>
 
     /// The most devices to look up together: as many as the signatures that a signer is asked to make at once.
     static let devicesAtOnce = Sealer.signaturesAtOnce
@@ -150,8 +136,10 @@ final class SealingKeys {
                 switch recipient {
                 case .device(let id): found.append([try Self.device(id, reader)])
                 case .user(let user):
-                    let devices = try reader.devices(ofUser: user).map(Self.lookup)
-                    found.append(devices.isEmpty ? [.failed(.line(.noDevice(of: user)))] : devices)
+                    let devices = try reader.devices(ofUser: user).map {
+                        $0.map(Device.init).mapError(SealFailure.store)
+                    }
+                    found.append(devices.isEmpty ? [.failure(.line(.noDevice(of: user)))] : devices)
                 default: found.append(Self.device(given: recipient))
                 }
                 count += found.last?.count ?? 0
@@ -162,25 +150,18 @@ final class SealingKeys {
 
     private static func device(_ id: String, _ reader: DeviceReader) throws(KeyStoreError) -> Lookup {
         do throws(KeyStoreError) {
-            return .found(Device(try reader.device(id: id)))
+            return .success(Device(try reader.device(id: id)))
         } catch {
             guard error.concernsOneDevice else { throw error }
-            return .failed(.store(error))
-        }
-    }
-
-    private static func lookup(_ result: Result<DeviceRecord, KeyStoreError>) -> Lookup {
-        switch result {
-        case .success(let record): .found(Device(record))
-        case .failure(let error): .failed(.store(error))
+            return .failure(.store(error))
         }
     }
 
     /// The device of a recipient that is not looked up; none for a refused line or a device without a key.
     private static func device(given recipient: SealRequest.Recipient?) -> [Lookup] {
         switch recipient {
-        case .key(let key): [.found(Device(key: key))]
-        case .device(let name), .user(let name): [.failed(.noStore(name))]
+        case .key(let key): [.success(Device(key: key))]
+        case .device(let name), .user(let name): [.failure(.noStore(name))]
         case .keyless, nil: []
         }
     }

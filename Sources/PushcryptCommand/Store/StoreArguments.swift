@@ -69,9 +69,7 @@ extension Console {
     }
 
     /// Opens the key store; prompts for its passphrase if it has one.
-    ///
-    /// - Parameter isBrief: Whether the caller reads the store at once and closes it, waiting for nothing in between.
-    func open(_ store: StoreArguments, isBrief: Bool = false) throws(CommandFailure) -> SQLiteKeyStore {
+    func open(_ store: StoreArguments) throws(CommandFailure) -> SQLiteKeyStore {
         let path = try path(of: store)
         if let source = store.passphraseFile {
             let passphrase = try passphrase(readSecret(from: source))
@@ -80,9 +78,7 @@ extension Console {
             }
         }
         do throws(KeyStoreError) {
-            var options = StoreOptions()
-            options.isBrief = isBrief
-            return try SQLiteKeyStore.open(in: path, passphrase: nil, options: options)
+            return try SQLiteKeyStore.open(in: path, passphrase: nil)
         } catch {
             guard error.code == .passphraseNeeded else { throw CommandFailure(error) }
         }
