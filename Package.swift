@@ -51,7 +51,7 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
             name: "CPushcrypt", path: "Sources/PushcryptC", sources: ["last_error.c"],
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .target(
-            name: "PushcryptC", dependencies: ["CPushcrypt", "CSwiftRuntime", "Pushcrypt"],
+            name: "PushcryptC", dependencies: ["CPushcrypt", "Pushcrypt"],
             exclude: ["include", "last_error.c", "pushcrypt.map"], swiftSettings: strict),
         .testTarget(
             name: "CLibraryTests", dependencies: ["CPushcrypt", "Pushcrypt", "PushcryptC"], swiftSettings: strict),
@@ -172,7 +172,6 @@ let package = Package(
     platforms: [.iOS(.v15), .macCatalyst(.v15), .macOS(.v12), .visionOS(.v1)],
     products: [
         .library(name: "Pushcrypt", targets: ["Pushcrypt"]),
-        .library(name: "PushcryptBatch", targets: ["PushcryptBatch"]),
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
@@ -185,30 +184,29 @@ let package = Package(
     dependencies: sodiumPackages,
     targets: linuxTargets + otherLanguagesTargets + fuzzTargets + sodiumTargets + [
         .systemLibrary(
-            name: "CSodium", pkgConfig: sodiumConfig,
+            name: "CSodium", path: "Sources/C/CSodium", pkgConfig: sodiumConfig,
             providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
         .systemLibrary(
-            name: "CSQLite", pkgConfig: sqliteConfig,
+            name: "CSQLite", path: "Sources/C/CSQLite", pkgConfig: sqliteConfig,
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
-        .systemLibrary(name: "CProcess"),
+        .systemLibrary(name: "CProcess", path: "Sources/C/CProcess"),
         .systemLibrary(
-            name: "CNghttp2", pkgConfig: "libnghttp2",
+            name: "CNghttp2", path: "Sources/C/CNghttp2", pkgConfig: "libnghttp2",
             providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
         .systemLibrary(
-            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+            name: "CCurl", path: "Sources/C/CCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(
-            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-        // What Swift cannot ask: whether libsodium's headers have X-Wing.
+            name: "COpenSSL", path: "Sources/C/COpenSSL", pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        // Detects X-Wing in libsodium's headers.
         .target(
-            name: "CXWing", dependencies: sodium,
+            name: "CXWing", dependencies: sodium, path: "Sources/C/CXWing",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .target(
             name: "Pushcrypt", dependencies: sodium + ["CXWing"], exclude: privacyManifest, swiftSettings: strict),
-        // Apart, because the command would otherwise carry Swift's concurrency library.
         .target(
-            name: "PushcryptBatch", dependencies: ["Pushcrypt"], exclude: privacyManifest, swiftSettings: strict),
-        .target(
-            name: "CStore", dependencies: ["CSQLite"],
+            name: "CStore", dependencies: ["CSQLite"], path: "Sources/C/CStore",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .target(
             name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite", "CStore"],
@@ -227,29 +225,28 @@ let package = Package(
         // Checks for developers; never part of an app, and out of reach of keys.
         .target(
             name: "PushcryptDeveloperTools", dependencies: ["Pushcrypt", "PushcryptCommandKit"], swiftSettings: strict),
-        // A command line without this project's nouns.
-        .target(name: "PushcryptCommandKit", dependencies: ["CProcess"], swiftSettings: strict),
+        // Generic command-line framework.
+        .target(
+            name: "PushcryptCommandKit", dependencies: ["CProcess"], path: "Sources/PushcryptCommand/Kit",
+            swiftSettings: strict),
         .target(
             name: "PushcryptCommand",
             dependencies: [
                 "Pushcrypt", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver",
             ],
-            swiftSettings: strict),
+            exclude: ["Kit"], swiftSettings: strict),
         .target(
-            name: "CSwiftRuntime",
-            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
-        .target(
-            name: "CCrashes",
+            name: "CCrashes", path: "Sources/C/CCrashes",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptMain", dependencies: ["CCrashes", "CSwiftRuntime", "PushcryptCommand"],
+            name: "PushcryptMain", dependencies: ["CCrashes", "PushcryptCommand"],
             swiftSettings: strict),
         .target(
             name: "PushcryptSend",
             dependencies: ["CCurl", "CNghttp2", "COpenSSL", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit"],
             swiftSettings: strict),
         .executableTarget(
-            name: "PushcryptSendMain", dependencies: ["CCrashes", "CSwiftRuntime", "PushcryptSend"],
+            name: "PushcryptSendMain", dependencies: ["CCrashes", "PushcryptSend"],
             swiftSettings: strict),
         .testTarget(
             name: "SendTests",
@@ -267,9 +264,7 @@ let package = Package(
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
         .testTarget(
-            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "VectorKit"], swiftSettings: strict),
-        .testTarget(
-            name: "BatchTests", dependencies: ["Pushcrypt", "PushcryptBatch", "PushcryptTests", "Waiting"],
+            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "VectorKit", "Waiting"],
             swiftSettings: strict),
         .testTarget(
             name: "PushcryptDeveloperToolsTests",

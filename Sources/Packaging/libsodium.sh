@@ -27,7 +27,7 @@ mkdir -p "$link/pkgconfig"
 member=
 [ "${library##*.}" != a ] || [ "$(uname)" != Linux ] || member=$(ar t "$library" | grep -m 1 'kem_xwing\.o$' || true)
 if [ -n "$member" ]; then
-    # X-Wing's symbols are weak in Sources/CXWing, and linkers do not search archives for those: here its member is always linked.
+    # X-Wing's symbols are weak in Sources/C/CXWing, and linkers do not search archives for those: here its member is always linked.
     (cd "$link" && ar x "$library" "$member")
     printf 'INPUT("%s" "%s")\n' "$link/$member" "$library" >"$link/libsodium-chosen.a"
 else

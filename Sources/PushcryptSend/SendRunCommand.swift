@@ -59,10 +59,7 @@ struct SendRunCommand: CommandBody {
         let stop: StopSignal
         do throws(SystemError) {
             stop = try StopSignal()
-            try stop.raiseOnSignals { (body) throws(SystemError) in
-                let code = SystemThread.start(body)
-                guard code == 0 else { throw SystemError(code: code) }
-            }
+            try stop.raiseOnSignals(waitingOn: SystemThread.start)
         } catch {
             throw .failed("cannot start: \(error.text)")
         }

@@ -1,3 +1,4 @@
+import Pushcrypt
 import PushcryptReceiver
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
     func otherThreads() throws {
         let loop = EventLoop()
         let long = loop.schedule(afterMilliseconds: 60_000) {}
-        try Thread.start {
+        _ = SystemThread.start {
             SystemEnvironment.sleep(milliseconds: 5)
             long.cancel()
             SystemEnvironment.sleep(milliseconds: 5)
@@ -60,7 +61,7 @@ import Testing
         let hurried = EventLoop()
         let patient = hurried.schedule(afterMilliseconds: 60_000) {}
         let over = Monitor(false)
-        try Thread.start {
+        _ = SystemThread.start {
             SystemEnvironment.sleep(milliseconds: 5)
             let end = hurried.schedule(afterMilliseconds: 0) { hurried.end() }
             // Kept until it was made.

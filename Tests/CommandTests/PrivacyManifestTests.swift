@@ -9,7 +9,7 @@ import Testing
 @Suite struct PrivacyManifestTests {
     /// The products that an app links, with the folder of their sources.
     private static let products = [
-        "Pushcrypt": "Sources/Pushcrypt", "PushcryptBatch": "Sources/PushcryptBatch", "PushcryptKeyStore": "KeyStore",
+        "Pushcrypt": "Sources/Pushcrypt", "PushcryptKeyStore": "KeyStore",
         "PushcryptReceiver": "Sources/PushcryptReceiver", "PushcryptService": "Sources/PushcryptService",
     ]
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized

@@ -9,9 +9,6 @@
 #endif
 
 /// A system thread for work that blocks: Swift's thread pool has one thread per core and none to spare.
-///
-/// Nothing in this module starts one. It is here for `PushcryptBatch` and for the command, which does not use Swift's
-/// concurrency library.
 package enum SystemThread {
     private final class Work {
         let body: @Sendable () -> Void

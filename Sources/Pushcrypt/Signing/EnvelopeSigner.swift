@@ -21,8 +21,8 @@ public struct EnvelopeSigner: Sendable {
     /// Connects to a signer: asks it for one signature over a constant label, and checks the signature.
     ///
     /// The hedge key is derived from that signature and kept. This gives nothing away: anyone who can use the signing
-    /// key can derive the hedge key. A `SenderKey` is used directly. The call waits for the signer; in a task, import
-    /// `PushcryptBatch` and use its asynchronous variant.
+    /// key can derive the hedge key. A `SenderKey` is used directly. The call waits for the signer; a task uses
+    /// the asynchronous variant.
     ///
     /// - Throws: `SigningError`, the signer's own or `wrongSignature`.
     public static func connect(to signer: any MessageSigner) throws(SigningError) -> EnvelopeSigner {

@@ -51,11 +51,10 @@ struct BatchEngine: Sendable {
     ) -> End {
         let work = BatchWork(source, limits, stop)
         for job in 0..<limits.jobs {
-            do throws(SystemError) {
-                try Thread.start { work.run(worker, write) }
-            } catch {
+            let code = SystemThread.start { work.run(worker, write) }
+            guard code == 0 else {
                 for _ in job..<limits.jobs { work.leave() }
-                work.fail(.failed("cannot start a thread: \(error.text)"))
+                work.fail(.failed("cannot start a thread: \(SystemError(code: code).text)"))
                 break
             }
         }

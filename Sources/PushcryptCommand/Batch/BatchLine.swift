@@ -57,16 +57,9 @@ package struct BatchLine {
     /// Whether a name is another in other letter case, or one of at least three letters with one letter wrong, missing, too many
     /// or exchanged with its neighbour.
     static func isNearly(_ name: String, _ other: String) -> Bool {
-        let (count, otherCount) = (name.utf8.count, other.utf8.count)
-        guard count == otherCount || abs(count - otherCount) == 1 && min(count, otherCount) >= 3 else { return false }
-        let (a, b) = (name.utf8.lazy.map(folded), other.utf8.lazy.map(folded))
-        let start = zip(a, b).lazy.prefix { $0 == $1 }.count
-        if count == otherCount, start == count || count < 3 { return start == count }
-        let end = min(
-            zip(a.reversed(), b.reversed()).lazy.prefix { $0 == $1 }.count, min(count, otherCount) - start)
-        let (left, right) = (a.dropFirst(start).dropLast(end), b.dropFirst(start).dropLast(end))
-        let wrong = count - start - end
-        return max(wrong, otherCount - start - end) <= 1 || wrong == 2 && left.elementsEqual(right.reversed())
+        guard abs(name.utf8.count - other.utf8.count) <= 1 else { return false }
+        let (a, b) = (name.utf8.map(folded), other.utf8.map(folded))
+        return a == b || min(a.count, b.count) >= 3 && editDistance(a, b) <= 1
     }
 
     private static func folded(_ byte: UInt8) -> UInt8 {

@@ -1,3 +1,4 @@
+internal import Pushcrypt
 internal import PushcryptCommandKit
 
 /// The options of every batch.
@@ -88,7 +89,7 @@ struct BatchRun {
         if let metrics { try self.metrics(BatchTally()).write(to: metrics) }
         ProcessMemory.returnLargePieces()
         do throws(SystemError) {
-            try stop.raiseOnSignals(waitingOn: Thread.start)
+            try stop.raiseOnSignals(waitingOn: SystemThread.start)
         } catch {
             throw .failed("cannot start a thread: \(error.text)")
         }

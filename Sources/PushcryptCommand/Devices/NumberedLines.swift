@@ -1,3 +1,4 @@
+internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
@@ -31,7 +32,7 @@ struct NumberedLines: ~Copyable {
     private static func stopSignal() throws(CommandFailure) -> StopSignal {
         do throws(SystemError) {
             let stop = try StopSignal()
-            try stop.raiseOnSignals(waitingOn: Thread.start)
+            try stop.raiseOnSignals(waitingOn: SystemThread.start)
             return stop
         } catch {
             throw .failed("cannot wait for signals: \(error.text)")

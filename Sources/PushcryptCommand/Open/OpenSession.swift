@@ -33,17 +33,13 @@ struct OpenSession: Sendable {
         let loop = EventLoop()
         let trace = Trace(console)
         weak var current: DeliverySession<Delivery>?
-        var failure: SystemError?
+        var code: Int32 = 0
         let session = session(
             DeliveryDeadlines(delivery: phone.deadline), loop, result,
             open: {
                 guard let current else { return }
-                do throws(SystemError) {
-                    try Thread.start { open(current, result, on: phone, trace) }
-                } catch {
-                    failure = error
-                    loop.end()
-                }
+                code = SystemThread.start { open(current, result, on: phone, trace) }
+                if code != 0 { loop.end() }
             },
             delivered: { outcome in
                 trace.log("delivered: \(outcome)")
@@ -55,7 +51,7 @@ struct OpenSession: Sendable {
         session.receive()
         loop.run()
         end.cancel()
-        if let failure { throw .failed("cannot start a thread: \(failure.text)") }
+        guard code == 0 else { throw .failed("cannot start a thread: \(SystemError(code: code).text)") }
         return outcome(result)
     }
 

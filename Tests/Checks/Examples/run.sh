@@ -143,8 +143,7 @@ import PackageDescription
 #endif
 let service: [Target.Dependency] = [.product(name: "PushcryptService", package: "pushcrypt")] + standIns
 let sealing: [Target.Dependency] = [
-    .product(name: "Pushcrypt", package: "pushcrypt"), .product(name: "PushcryptBatch", package: "pushcrypt"),
-    .product(name: "PushcryptKeyStore", package: "pushcrypt"),
+    .product(name: "Pushcrypt", package: "pushcrypt"), .product(name: "PushcryptKeyStore", package: "pushcrypt"),
 ]
 let simulator: Target.Dependency = .product(name: "DeviceSimulator", package: "pushcrypt")
 let tools: Target.Dependency = .product(name: "PushcryptDeveloperTools", package: "pushcrypt")

@@ -95,7 +95,7 @@ make_library_module() {
 
 # Changes with the toolchain and with this script.
 key_of_tools() {
-    pwd && cksum Tests/Checks/Lint/apple-floor.sh "$parts"/* Sources/CSQLite/shim.h Sources/C{Store,XWing}/include/*.h "${interfaces[@]}"
+    pwd && cksum Tests/Checks/Lint/apple-floor.sh "$parts"/* Sources/C/CSQLite/shim.h Sources/C/C{Store,XWing}/include/*.h "${interfaces[@]}"
 }
 
 # Changes with the sources that the modules are made of.
@@ -125,9 +125,9 @@ END
     ln -s "$sodium/sodium.h" "$sodium/sodium" "$sqlite/sqlite3.h" "$work/include/"
     cat >"$work/include/module.modulemap" <<END
 module Clibsodium [system] { header "sodium.h" export * }
-module CSQLite [system] { header "$PWD/Sources/CSQLite/shim.h" export * }
-module CStore { header "$PWD/Sources/CStore/include/store.h" export * }
-module CXWing { header "$PWD/Sources/CXWing/include/xwing.h" export * }
+module CSQLite [system] { header "$PWD/Sources/C/CSQLite/shim.h" export * }
+module CStore { header "$PWD/Sources/C/CStore/include/store.h" export * }
+module CXWing { header "$PWD/Sources/C/CXWing/include/xwing.h" export * }
 module DarwinDeclarations [system] { header "$PWD/$parts/DarwinDeclarations.h" export * }
 END
     for module in Darwin CoreFoundation Dispatch Security Foundation; do
@@ -181,7 +181,6 @@ check_platform() {
     rm -f "$work/sources"
     [ "$platform" != ios ] || check_the_check "$parts/Refused.swift" both
     check_target Pushcrypt Sources/Pushcrypt
-    check_target PushcryptBatch Sources/PushcryptBatch
     check_target PushcryptKeyStore KeyStore
     check_target PushcryptReceiver Sources/PushcryptReceiver
     make_stand_in UserNotifications
@@ -266,7 +265,7 @@ if [ "${1:-}" = app ]; then
     echo "apple-floor: $# modules of an app need nothing newer than iOS $floor"
     exit 0
 fi
-folders=(Sources/Pushcrypt Sources/PushcryptBatch KeyStore Sources/PushcryptReceiver)
+folders=(Sources/Pushcrypt KeyStore Sources/PushcryptReceiver)
 service=(Sources/PushcryptService Sources/DeviceSimulator)
 check_text "${folders[@]}" >&2 || fail "newer than iOS $floor: see above"
 if [ "$(uname)" = Linux ]; then

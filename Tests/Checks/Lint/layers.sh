@@ -9,8 +9,8 @@ cd "$(dirname "$0")/../../.."
 
 # MODULE FOLDER [MODULE IT IMPORTS …]: FOLDERS, LOWEST FIRST
 layers='
-Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Signing Rotation HPKE Envelope Payload Attachments Sealing
-PushcryptCommandKit Sources/PushcryptCommandKit: Basics System Console Frame Completion Manual
+Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Signing Rotation HPKE Envelope Payload Attachments Sealing Batch
+PushcryptCommandKit Sources/PushcryptCommand/Kit: Basics System Console Frame Completion Manual
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint ProjectLint Scaffold
 PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Signer Batch Devices Seal Open Preview Explanations Commands
 PushcryptSend Sources/PushcryptSend Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools PushcryptCommand: Delivery Login Lines Transport
@@ -21,7 +21,7 @@ imported='
 Pushcrypt Sources/Pushcrypt
 PushcryptKeyStore KeyStore
 PushcryptReceiver Sources/PushcryptReceiver
-PushcryptCommandKit Sources/PushcryptCommandKit
+PushcryptCommandKit Sources/PushcryptCommand/Kit
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools
 PushcryptCommand Sources/PushcryptCommand
 '
@@ -34,8 +34,8 @@ fail() {
     exit 1
 }
 
-# Prints the sources below folders, null-terminated.
-sources() { find "$@" -name '*.swift' -print0 | LC_ALL=C sort -z; }
+# Prints the sources of a folder, null-terminated, without the module that is in a folder of this one.
+sources() { find "$1" -path "$1/Kit" -prune -o -name '*.swift' -print0 | LC_ALL=C sort -z; }
 
 # Runs the compiler with the manifest's settings: the module's name, then the mode and the files.
 compile() {
@@ -117,6 +117,7 @@ check_list() {
     done
     for path in "$root"/*/; do
         folder=$(basename "$path")
+        ! grep -q " ${path%/}:" <<<"$layers" || continue
         [[ " $* " = *" $folder "* ]] || [ -z "$(find "$path" -name '*.swift' -print -quit)" ] ||
             fail "$root/$folder is not listed in this script: add it after the folders that it uses"
     done
@@ -150,6 +151,7 @@ check_the_check() {
     [ $# -gt 1 ] || return 0
     copy=$(mktemp -d)
     cp -R "$root/." "$copy"
+    rm -rf "$copy/Kit"
     last=${!#}
     name=$(grep -rhoE --include='*.swift' '^((public|package|final) )*(struct|class|enum) \w+' "$copy/$last" | head -n 1)
     name=${name##* }
@@ -172,11 +174,11 @@ processors=$(nproc)
 frontend=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/../../bin/swift-frontend
 [ -x "$frontend" ] || fail "no swift-frontend at $frontend: use a toolchain from swift.org"
 read -ra includes <<<"$(pkg-config --cflags-only-I libsodium sqlite3 libcurl libnghttp2 openssl)"
-for map in Sources/*/module.modulemap; do includes+=(-I "$(dirname "$map")"); done
+for map in Sources/C/*/module.modulemap; do includes+=(-I "$(dirname "$map")"); done
 # SwiftPM makes the map of a C target itself.
 for map in CStore/include/store.h CXWing/include/xwing.h; do
     mkdir -p "$work/${map%%/*}"
-    echo "module ${map%%/*} { header \"$PWD/Sources/$map\" export * }" >"$work/${map%%/*}/module.modulemap"
+    echo "module ${map%%/*} { header \"$PWD/Sources/C/$map\" export * }" >"$work/${map%%/*}/module.modulemap"
     includes+=(-I "$work/${map%%/*}")
 done
 

@@ -31,7 +31,7 @@ ACTIVE = WORK / "active"
 STATE = ROOT / ".build" / "long" / "mutants"
 
 # Modules with their own switch: the second uses no other module of the project.
-SWITCHES = {"Sources/Pushcrypt/": "package ", "Sources/PushcryptCommandKit/": ""}
+SWITCHES = {"Sources/Pushcrypt/": "package ", "Sources/PushcryptCommand/Kit/": ""}
 SOURCES = ["Package.swift", "Sources", "KeyStore", "Tests", "Docs", "README.md"]
 MARK = "MUTANT"
 SECONDS_TO_END = 300

@@ -1,6 +1,5 @@
 import Foundation
 import Pushcrypt
-import PushcryptBatch
 import Testing
 
 @testable import Server

@@ -157,7 +157,7 @@ public struct Sealer: Sendable {
                 body.bytes.span, message, to: recipient, bucket: body.bucket, randomness: randomness)
             return PreparedPayload(
                 clear, envelope, recipient, options.pushType, expiresAt: now.adding(timeToLive),
-                removed: body.shortened)
+                shortened: body.shortened)
         } catch {
             throw SealError(unusableKey: recipient.id)
         }

@@ -43,7 +43,7 @@ package final class StopSignal: Sendable {
     /// The signals are blocked on this thread and on those that it starts, and a separate thread waits for them, so nothing
     /// runs inside a signal handler.
     package func raiseOnSignals(
-        waitingOn startThread: (@escaping @Sendable () -> Void) throws(SystemError) -> Void
+        waitingOn startThread: (@escaping @Sendable () -> Void) -> Int32
     ) throws(SystemError) {
         var signals = sigset_t()
         _ = unsafe sigemptyset(&signals)
@@ -52,7 +52,7 @@ package final class StopSignal: Sendable {
         for signal in caught { _ = unsafe sigaddset(&signals, signal) }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         let waited = signals
-        try startThread {
+        let code = startThread {
             Self.wait(for: waited)
             self.raise()
             let end = SystemEnvironment.uptime() + 1000
@@ -64,6 +64,7 @@ package final class StopSignal: Sendable {
             _ = unsafe pthread_sigmask(SIG_UNBLOCK, &ending, nil)
             _ = kill(getpid(), second)
         }
+        guard code == 0 else { throw SystemError(code: code) }
     }
 
     @discardableResult

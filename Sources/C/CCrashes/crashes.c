@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +26,8 @@ static void end(int number) {
 
 // Runs before Swift's runtime starts, which needs random bytes.
 __attribute__((constructor(101))) static void report_crashes(void) {
+    // Swift's own report writes registers and memory out, which may hold keys.
+    setenv("SWIFT_BACKTRACE", "enable=no", 1);
     // One of the crashes is that the main thread's stack is full. Another thread has no second stack: when its own is full, the
     // process ends by the signal, without a line.
     static char stack[1 << 14];

@@ -15,11 +15,12 @@ public struct SealedPayload: Hashable, Sendable {
     /// The length of the longest form that a client may re-encode the JSON to, in bytes; at most Apple's limit, unless
     /// `Sealer.Options.isSentExactly` was set.
     public let maximumReencodedLength: Int
-    package let removed: RemovedCharacters
+    /// The number of characters that `Sealer.Options.fitting` has removed from each text that it has shortened.
+    public let shortened: [AlertText: Int]
 
     init(
         _ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, recipient: DevicePublicKey,
-        pushType: PushType, expiresAt: Timestamp, removed: RemovedCharacters
+        pushType: PushType, expiresAt: Timestamp, shortened: [AlertText: Int]
     ) {
         var json = clear.prefix
         // One more for the terminating zero of the base64url text, which is removed again.
@@ -32,12 +33,9 @@ public struct SealedPayload: Hashable, Sendable {
         self.recipient = recipient
         self.pushType = pushType
         self.expiresAt = expiresAt
-        self.removed = removed
+        self.shortened = shortened
         maximumReencodedLength = clear.length(bucket: envelope.innerLength, envelope.suite, isSentExactly: false)
     }
-
-    /// The number of characters that `Sealer.Options.fitting` has removed from each text.
-    public var shortened: [AlertText: Int] { removed.byText }
 }
 
 extension SealedPayload {
@@ -87,18 +85,18 @@ struct PreparedPayload: ~Copyable {
     private let recipient: DevicePublicKey
     private let pushType: PushType
     private let expiresAt: Timestamp
-    private let removed: RemovedCharacters
+    private let shortened: [AlertText: Int]
 
     init(
         _ clear: ClearPart, _ envelope: consuming PreparedEnvelope, _ recipient: DevicePublicKey,
-        _ pushType: PushType, expiresAt: Timestamp, removed: RemovedCharacters
+        _ pushType: PushType, expiresAt: Timestamp, shortened: [AlertText: Int]
     ) {
         self.clear = clear
         self.envelope = envelope
         self.recipient = recipient
         self.pushType = pushType
         self.expiresAt = expiresAt
-        self.removed = removed
+        self.shortened = shortened
     }
 
     /// The message to sign.
@@ -111,7 +109,7 @@ struct PreparedPayload: ~Copyable {
             let sealed = try envelope.finish(signature: signature)
             return SealedPayload(
                 clear, sealed, messageID: id, recipient: recipient, pushType: pushType, expiresAt: expiresAt,
-                removed: removed)
+                shortened: shortened)
         } catch {
             throw SealError(unusableKey: recipient.id)
         }

@@ -1,5 +1,3 @@
-public import Pushcrypt
-
 /// Seals the messages of an asynchronous sequence, several at the same time, and returns the results in order.
 ///
 ///     for try await sealed in BatchSealer(sealer, requests, message: { $0.message }) {

@@ -1,5 +1,3 @@
-public import Pushcrypt
-
 // In a task, these replace the blocking functions of the same names.
 extension EnvelopeSigner {
     /// Connects to a signer without blocking a thread of Swift's pool: asks it for one signature, and checks the

@@ -1,10 +1,8 @@
 import Foundation
-import Pushcrypt
-import PushcryptBatch
 import Testing
 import Waiting
 
-@testable import PushcryptTests
+@testable import Pushcrypt
 
 /// A sequence of messages that is sealed as it comes.
 @Suite struct BatchSealerTests {

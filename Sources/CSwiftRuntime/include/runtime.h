@@ -1,2 +1,0 @@
-// Nothing to call: runtime.c replaces functions that Swift's runtime calls.
-#pragma once
