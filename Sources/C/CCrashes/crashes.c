@@ -26,8 +26,9 @@ static void end(int number) {
 
 // Runs before Swift's runtime starts, which needs random bytes.
 __attribute__((constructor(101))) static void report_crashes(void) {
-    // Swift's own report writes registers and memory out, which may hold keys.
-    setenv("SWIFT_BACKTRACE", "enable=no", 1);
+    // Swift's own report, which it can ask for, writes registers and memory out: they may hold keys. Not `setenv`, which moves the
+    // environment, beside which Swift looks for the arguments.
+    unsetenv("SWIFT_BACKTRACE");
     // One of the crashes is that the main thread's stack is full. Another thread has no second stack: when its own is full, the
     // process ends by the signal, without a line.
     static char stack[1 << 14];
