@@ -122,45 +122,61 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
                 "BareCalls",
             ],
             path: "Tests/Checks/Bench/ServiceBench", swiftSettings: strict),
+        // What fuzzing tries: libFuzzer on what it makes up, a test on the corpus.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "CSQLite", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptKeyStore",
+                "PushcryptReceiver", "PushcryptSend",
+            ] + sodium,
+            path: "Tests/Support/FuzzTargets", swiftSettings: strict),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "Pushcrypt"], swiftSettings: strict),
         .executableTarget(
-            name: "Proofs", dependencies: ["Pushcrypt", "PushcryptKeyStore"] + sodium, path: "Tests/Checks/Proofs",
-            exclude: ["README.md", "Secrets"], swiftSettings: strict
-        ),
+            name: "StackSecrets", dependencies: ["Pushcrypt"] + sodium, path: "Tests/Checks/Secrets/Stack",
+            swiftSettings: strict),
     ]
+    // The code of the documents, by the rules of an app; a test compares, and `make check PART=examples` builds it elsewhere.
+    let inApps: [Target.Dependency] =
+        ["CallKit", "PushKit", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService"]
+        + userNotifications + intents + userInterface
+    let appExamples = [
+        "App", "CallNotificationService", "ChoosyNotificationService", "Migration", "NotificationService",
+        "ReadmeService", "VendorNotificationService",
+    ]
+    let exampleTargets: [Target] =
+        appExamples.map { .target(name: $0, dependencies: inApps, path: "Tests/Examples/\($0)") } + [
+            .executableTarget(name: "Provider", dependencies: ["Pushcrypt"], path: "Tests/Examples/Provider"),
+            .target(
+                name: "Server", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+                path: "Tests/Examples/Server"),
+            .testTarget(
+                name: "ExampleTests",
+                dependencies: appExamples.map { .target(name: $0) }
+                    + ["DeviceSimulator", "Provider", "Server"] + inApps),
+            .testTarget(
+                name: "CatalogueTests",
+                dependencies: ["DeviceSimulator", "PushcryptDeveloperTools"] + inApps),
+        ]
 #else
     let userNotifications: [Target.Dependency] = []
     let intents: [Target.Dependency] = []
     let userInterface: [Target.Dependency] = []
     let linuxProducts: [Product] = []
     let linuxTargets: [Target] = []
+    let exampleTargets: [Target] = []
 #endif
 
-// gold fails on the second `main`, which is libFuzzer's own.
-let fuzzLinker: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"])]
 // libFuzzer and the address sanitizer have their own compiler options, so this is not a target of every build.
 let fuzzTargets: [Target] =
     Context.environment["PUSHCRYPT_FUZZ"] == nil
     ? []
     : [
         .systemLibrary(name: "CFuzzer", path: "Tests/Checks/Fuzz/CFuzzer"),
-        .target(
-            name: "FuzzHarness", dependencies: ["CFuzzer", "Pushcrypt"], path: "Tests/Checks/Fuzz/Harness",
-            swiftSettings: strict),
         .executableTarget(
-            name: "FuzzFormat", dependencies: ["CSQLite", "FuzzHarness", "Pushcrypt"] + sodium,
-            path: "Tests/Checks/Fuzz/Format",
-            swiftSettings: strict, linkerSettings: fuzzLinker),
-        .executableTarget(
-            name: "FuzzProgram",
-            dependencies: [
-                "FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptKeyStore",
-                "PushcryptReceiver",
-            ],
-            path: "Tests/Checks/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
-        .executableTarget(
-            name: "FuzzSend",
-            dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend"],
-            path: "Tests/Checks/Fuzz/Send", swiftSettings: strict, linkerSettings: fuzzLinker),
+            name: "Fuzzer", dependencies: ["CFuzzer", "FuzzTargets", "Pushcrypt"], path: "Tests/Checks/Fuzz/Fuzzer",
+            swiftSettings: strict,
+            // gold fails on the second `main`, which is libFuzzer's own.
+            linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
     ]
 
 // No resource: SwiftPM makes one a bundle, and the code that finds bundles would bring Foundation into each of these modules.
@@ -182,7 +198,7 @@ let package = Package(
         .executable(name: "pushcrypt-send", targets: ["PushcryptSendMain"]),
     ] + linuxProducts + otherLanguagesProducts,
     dependencies: sodiumPackages,
-    targets: linuxTargets + otherLanguagesTargets + fuzzTargets + sodiumTargets + [
+    targets: linuxTargets + exampleTargets + otherLanguagesTargets + fuzzTargets + sodiumTargets + [
         .systemLibrary(
             name: "CSodium", path: "Sources/C/CSodium", pkgConfig: sodiumConfig,
             providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),

@@ -3,8 +3,8 @@
 # them need is installed and built first, once. Prints what each part measured (`figure: …`) and what it could not run (`SKIPPED: …`),
 # and at the end the last lines of each that failed.
 # Usage: run.sh check|nightly [PART]...
-# `nightly` does not repeat a part that passed on the same sources, so that an interrupted run goes on; FRESH=1 repeats all. COUNT=,
-# SEED=, KILLS= and so on reach the parts.
+# `nightly` does not repeat a part that passed on the same sources, so that an interrupted run goes on; FRESH=1 repeats all. COUNT= and
+# SEED= reach the parts.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 when=${1:-}
@@ -27,7 +27,7 @@ column() { awk -v part="$1" -v from="$2" '$2 == part { $1 = $2 = ""; if (from ==
 sources=$({
     git ls-files -z --cached --others --exclude-standard -- Package.swift Makefile README.md Docs Sources KeyStore Tests ':!Tests/Checks/Fuzz/ledger.tsv' |
         LC_ALL=C sort -z | xargs -0 sha256sum 2>/dev/null
-    env | grep -E '^(COUNT|SEED|KILLS|SECONDS|LANGUAGES)=' || true
+    env | grep -E '^(COUNT|SEED|SECONDS|LANGUAGES)=' || true
 } | sha256sum)
 is_done() { [ "$when" = nightly ] && [ -z "${FRESH:-}" ] && [ "$(cat "$logs/$when-$1.passed" 2>/dev/null)" = "$sources" ]; }
 

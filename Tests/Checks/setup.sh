@@ -8,7 +8,7 @@
 #     interop       packages of other languages: Node 18, TypeScript, JDK 17, Go, and Python 3.11 with an environment in .build/interop and
 #                   wheels in .build/wheels
 #     packages      Debian packages; dist: everything that a release uploads
-#     bench peers   age, hyperfine; h2load, nghttpd and Python environments
+#     bench         age, hyperfine, h2load and nghttpd
 #     faults scale senders operations key-services xcode browser     parts of `make nightly`: see parts.txt
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -109,12 +109,6 @@ add_missing() {
         need age command -v age
         need hyperfine command -v hyperfine
         need time test -x /usr/bin/time
-        ;;
-    peers)
-        add_missing send
-        add_missing interop
-        need age command -v age
-        need python3-venv python3 -c 'import ensurepip'
         need nghttp2-client command -v h2load
         need nghttp2-server command -v nghttpd
         ;;
@@ -140,7 +134,6 @@ add_missing() {
         need strace command -v strace
         need gcc command -v cc
         need faketime command -v faketime
-        need e2fsprogs test -x /sbin/mkfs.ext4
         ;;
     packages)
         need dpkg-dev command -v dpkg-shlibdeps
@@ -292,12 +285,6 @@ setup() {
             'interop needs Node 18, JDK 17 and Python 3.11 or later, each the first of its name in PATH: Debian 12 has them'
     fi
     case $what in
-    peers)
-        environment interop Tests/Checks/Interop/requirements.txt Tests/Checks/Packages/requirements.txt
-        wheels Tests/Checks/Interop/requirements.txt
-        environment peers Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Bench/requirements.txt
-        environment senders Tests/Checks/Senders/requirements.txt
-        ;;
     scale)
         environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt
         environment postgres Tests/Checks/Pipelines/postgres-requirements.txt

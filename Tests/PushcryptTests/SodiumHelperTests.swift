@@ -39,6 +39,26 @@ import Testing
         }
     }
 
+    /// A comparison that ends at the first difference would take a hundred thousandth of the time for the first byte.
+    @Test(arguments: [false, true]) func theTimeDoesNotShowWhereTheDifferenceIs(_ isEquality: Bool) {
+        let zeros = Bytes(repeating: 0, count: Self.long)
+        func least(differingAt place: Int) -> Double {
+            var bytes = zeros
+            bytes[place] = 1
+            let times = (0..<9).map { _ in
+                let start = processorSeconds()
+                let holds = isEquality ? Self.areEqual(bytes, zeros) : Self.isAllZero(bytes)
+                #expect(!holds)
+                return processorSeconds() - start
+            }
+            return times.min() ?? 0
+        }
+        let (first, last) = (least(differingAt: 0), least(differingAt: Self.long - 1))
+        #expect(first > last / 3 && last > first / 3, "\(first) and \(last) seconds")
+    }
+
+    private static let long = 4 << 20
+
     @Test(arguments: [0, 1, 32, 1000])
     func randomBytesHaveTheLengthAskedFor(_ count: Int) {
         #expect(Sodium.randomBytes(count).count == count)

@@ -10,9 +10,7 @@ import Waiting
 /// Messages, copies, withdrawals and drops in any order on a simulated device, with extensions that are suspended and
 /// extensions that the system ends. The guard alone goes through 100,000 such orders, in KeyStoreTests.
 @Suite struct WithdrawalWalkTests {
-    /// How many orders; a longer test sets it.
-    private static let orders =
-        ProcessInfo.processInfo.environment["WITHDRAWAL_ORDERS"].flatMap { Int($0) } ?? 200
+    private static let orders = 200
     /// Every delivery reads what a guard remembers as withdrawn: with 400 orders on one phone, half the time is that.
     private static let ordersOfAPhone = 25
 

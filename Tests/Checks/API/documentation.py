@@ -7,15 +7,6 @@
     documentation.py pages FOLDER           builds the products, checks them, and writes the pages, which must pass docc without a
                                             complaint: a link that leads nowhere, or a parameter that is left out.
                                             CommandLine.md and Codes.md, which the command writes, stand beside them
-    documentation.py examples FOLDER        writes the Swift blocks of the catalogues as sources
-
-A Swift block is a whole source file, unless the HTML comment before it says what stands around it, with `…` for the block:
-
-    <!-- around:
-    func shown(_ push: IncomingPush) throws {
-        …
-    }
-    -->
 """
 
 import html
@@ -25,7 +16,6 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WORK = ROOT / ".build" / "documentation"
@@ -37,7 +27,6 @@ LIBRARIES = ["libsodium", "sqlite3"]
 REFERENCES = {"CommandLine.md": "man", "Codes.md": "explain"}
 
 PRODUCT = re.compile(r'\.library\(name: "(\w+)", targets: \["\1"\]\)')
-BLOCK = re.compile(r"(?:^<!-- around:\n(?P<around>.*?)^-->\n)?^```swift\n(?P<code>.*?)^```$", re.M | re.S)
 TOPIC = re.compile(r"^- (?:``([^`]+)``|<doc:([^>]+)>)$", re.M)
 CITED = re.compile(r"`(Docs/[\w/]+\.md)`(?:,\s+([^).;:]*))?")
 RULE = re.compile(r"(?:rules? )?[A-Z]-\d+(?:\.\d+)?(?: to [A-Z]-\d+(?:\.\d+)?)?")
@@ -72,7 +61,7 @@ class Catalogue:
         if not self.landing.startswith(f"# ``{self.product}``\n\n"):
             return [f"{where}: the landing page begins with '# ``{self.product}``', an empty line and one sentence"]
         found = []
-        if not BLOCK.search(self.landing):
+        if "\n```swift\n" not in self.landing:
             found.append(f"{where}: no worked example")
         if not topics(self.landing):
             found.append(f"{where}: no topics")
@@ -268,48 +257,12 @@ def write_pages(pages):
     print(f"The pages are in {pages}: `python3 -m http.server --directory {pages}`, then http://localhost:8000")
 
 
-# --- Examples -----------------------------------------------------------------------------------------------------------------
-
-
-def examples():
-    """The name of a source file for each block, and its text."""
-    for catalogue in catalogues():
-        for path, text in catalogue.pages.items():
-            for number, block in enumerate(BLOCK.finditer(text), 1):
-                line = text.count("\n", 0, block.start("code")) + 1
-                # So that compiler errors name the page.
-                mark = f'#sourceLocation(file:"{path.relative_to(ROOT)}",line:{line})\n'
-                before, _, after = (block["around"] or "…\n").partition("…\n")
-                indent = before[before.rfind("\n") + 1:]
-                code = textwrap.indent(f"{mark}{block['code']}#sourceLocation()\n", indent)
-                yield f"{catalogue.product}-{path.stem}-{number}.swift", before.removesuffix(indent) + code + after
-
-
-def write_examples(folder):
-    """An unchanged file keeps its time and is not recompiled."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = dict(examples())
-    for path in folder.glob("*.swift"):
-        if path.name not in written:
-            path.unlink()
-    for name, text in written.items():
-        path = folder / name
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
-    listed = sum(text.count("```swift") for catalogue in catalogues() for text in catalogue.pages.values())
-    if not written or listed != len(written):
-        sys.exit(f"documentation: error: {listed} Swift blocks are in the catalogues, and {len(written)} could be taken out")
-    print(len(written))
-
-
 def main(arguments):
     match arguments:
         case ["check", modules]:
             check(pathlib.Path(modules))
         case ["pages", folder]:
             write_pages(pathlib.Path(folder))
-        case ["examples", folder]:
-            write_examples(pathlib.Path(folder))
         case _:
             sys.exit(__doc__)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures `pushcrypt send` against nghttpd over TLS, beside h2load with the same bodies, and aioapns.
+"""Measures `pushcrypt send` against nghttpd over TLS, beside h2load with the same bodies.
 
 Usage: send.py PUSHCRYPT [COUNT]      pushcrypt-send lies beside it; COUNT messages (50,000) in each run
 Each client has one core, and the server the other. All take turns, three times, and the medians count. `cpu` is the client's own.
@@ -7,13 +7,11 @@ Each client has one core, and the server the other. All take turns, three times,
 import json, os, socket, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, "..", "..", "..")
 PROGRAM, COUNT = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 50_000
 TOKEN, TOPIC, TEAM, KEY = "1f" * 32, "com.example.app", "TEAM123456", "ABC123DEFG"
-PEERS = os.path.join(ROOT, ".build", "senders", "bin", "python")
 PAYLOAD = {"aps": {"alert": {"title": "Table for two", "body": "See you at 8 on the terrace, they keep the table for us until a quarter "
                    "past"}, "sound": "default", "thread-id": "chat-c41"}, "chat": "c41", "message": "7182"}
-LIMITS = {"h2load": 0.4, "aioapns": 10, "seal": 1.2, "memory": 24}
+LIMITS = {"h2load": 0.4, "seal": 1.2, "memory": 24}
 
 
 def run(command, source=None, core=None, code=0):
@@ -84,11 +82,6 @@ def clients(port):
         "h2load": lambda: run([*h2load, f"https://localhost:{port}/3/device/{TOKEN}"], core=0),
         "send": lambda: run([f"{PROGRAM}-send", *way, "lines"], core=0),
     }
-    if os.path.exists(PEERS):
-        rows["aioapns"] = lambda: [10 * value for value in run(
-            [PEERS, f"{HERE}/send_aioapns.py", "lines", str(port), str(COUNT // 10)], core=0)]
-    else:
-        print("SKIPPED: send beside aioapns: make setup PART=senders")
     seal = [PROGRAM, "--store", "provider", "seal", "--batch", "--emit", "request", "--topic", TOPIC, "--jobs", "1", "messages"]
     pipe = " ".join(seal) + f" | {PROGRAM}-send " + " ".join(way)
     rows["seal"] = lambda: run(seal)
@@ -125,8 +118,6 @@ def main():
     results = [("send / h2load, in messages a second", wall["h2load"] / wall["send"], LIMITS["h2load"], "least"),
                ("(seal | send) / seal, in time", wall["seal | send"] / wall["seal"], LIMITS["seal"], "most"),
                ("memory with 1,000 streams, MB", most, LIMITS["memory"], "most")]
-    if "aioapns" in rows:
-        results.append(("send / aioapns, in messages a second", wall["aioapns"] / wall["send"], LIMITS["aioapns"], "least"))
     missed = False
     for name, value, limit, kind in results:
         holds = value >= limit if kind == "least" else value <= limit

@@ -1,33 +1,34 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets under libFuzzer and the address sanitizer, and runs them. See README.md.
 # Usage: run.sh fuzz SECONDS [TARGET ...]      each target for so long, two at a time; adds a line for each to the ledger
-#        run.sh short [TARGET ...]             replays the corpus and tries some thousand inputs more, for `make test`
+#        run.sh short [TARGET ...]             replays the corpus and tries some thousand inputs more, for `make check`
 #        run.sh minimise [TARGET ...]          puts what was found into the corpus: as few files as reach as much
 #        run.sh try TARGET FILE                runs one input
 #        run.sh figures                        prints the sums of the ledger
-# FUZZ_PROGRAMS names a folder with a copy of an earlier build, .build/fuzz/release/{Fuzz*,commit}; FUZZ_JOBS is the
+# FUZZ_PROGRAMS names a folder with a copy of an earlier build, .build/fuzz/release/{Fuzzer,commit}; FUZZ_JOBS is the
 # number of targets to run at a time, FUZZ_SECONDS the time of a short run, FUZZ_WORK the folder instead of .build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 here=Tests/Checks/Fuzz
 work=${FUZZ_WORK:-.build/fuzz}
 logs=$work/logs
+seeds=$work/seeds
 ledger=$here/ledger.tsv
 programs=${FUZZ_PROGRAMS:-}
 jobs=${FUZZ_JOBS:-2}
 
-# Each target with its program and the longest input to try.
-table='arguments FuzzProgram 256
-attachment FuzzFormat 120
-batch FuzzProgram 512
-envelope FuzzProgram 2000
-formats FuzzFormat 300
-inner FuzzProgram 400
-json FuzzFormat 200
-keys FuzzFormat 120
-response FuzzSend 300
-rotation FuzzFormat 200
-row FuzzProgram 200'
+# Each target with the longest input to try.
+table='arguments 256
+attachment 120
+batch 512
+envelope 2000
+formats 300
+inner 400
+json 200
+keys 120
+response 300
+rotation 200
+row 200'
 all=$(cut -d ' ' -f 1 <<<"$table")
 
 # A crash must end the run immediately. Leak detection is off: data shared by all inputs is kept for the life of the
@@ -44,31 +45,33 @@ fail() {
 version() {
     local commit
     commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || { echo -; return; }
-    git diff --quiet HEAD -- Package.swift Sources KeyStore "$here/Harness" "$here/Format" "$here/Program" "$here/Send" 2>/dev/null || commit+=+
+    git diff --quiet HEAD -- Package.swift Sources KeyStore "$here/Fuzzer" Tests/Support/FuzzTargets 2>/dev/null || commit+=+
     echo "$commit"
 }
 
-# Builds the programs of some targets, optimised or, in half the time, not.
+# Builds the program, optimised or, in half the time, not.
 build() {
     [ -z "$programs" ] || return 0
-    local scratch=$1 optimisation=$2 product
-    shift 2
-    for product in $(for target; do grep "^$target " <<<"$table"; done | cut -d ' ' -f 2 | sort -u); do
-        PUSHCRYPT_FUZZ=1 swift build -c release --scratch-path "$scratch" --product "$product" --quiet \
-            -Xswiftc "$optimisation" -Xswiftc -enable-testing -Xswiftc -parse-as-library \
-            -Xswiftc -sanitize=fuzzer,address -Xswiftc -Xfrontend -Xswiftc -function-sections
-    done
-    programs=$scratch/release
+    PUSHCRYPT_FUZZ=1 swift build -c release --scratch-path "$1" --product Fuzzer --quiet \
+        -Xswiftc "$2" -Xswiftc -enable-testing -Xswiftc -parse-as-library \
+        -Xswiftc -sanitize=fuzzer,address -Xswiftc -Xfrontend -Xswiftc -function-sections
+    programs=$1/release
     version >"$programs/commit"
 }
 
 # Sets `command` to the command line of a target, without its task.
 command_of() {
-    local target program longest
-    read -r target program longest < <(grep "^$1 " <<<"$table") || fail "no target is called $1: there are $(xargs <<<"$all")"
-    command=(env "FUZZ_TARGET=$target" "$programs/$program" "-max_len=$longest" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 -interrupted_exitcode=0
+    local target longest
+    read -r target longest < <(grep "^$1 " <<<"$table") || fail "no target is called $1: there are $(xargs <<<"$all")"
+    command=(env "FUZZ_TARGET=$target" "$programs/Fuzzer" "-max_len=$longest" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 -interrupted_exitcode=0
         "-artifact_prefix=$work/faults/$target-")
     [ ! -f "$here/dictionaries/$target.dict" ] || command+=("-dict=$here/dictionaries/$target.dict")
+}
+
+# Writes a target's corpus as files.
+unpack() {
+    rm -rf "${seeds:?}/$1"
+    "$here/corpus.py" unpack "$1" "$seeds/$1"
 }
 
 # Runs a target from its corpus, and prints how to reproduce a fault. Findings go to a folder; the other arguments are
@@ -77,8 +80,9 @@ run() {
     local target=$1 found=$2 command log=$logs/$1.log input
     shift 2
     command_of "$target"
-    mkdir -p "$found" "$here/corpus/$target"
-    ! "${command[@]}" "$@" "$found" "$here/corpus/$target" >"$log" 2>&1 || return 0
+    mkdir -p "$found"
+    unpack "$target"
+    ! "${command[@]}" "$@" "$found" "$seeds/$target" >"$log" 2>&1 || return 0
     {
         echo "fault: the target $target has ended:"
         grep -aE '^fault:|^SUMMARY|ERROR: |Fatal error' "$log" | head -n 3 || true
@@ -131,16 +135,13 @@ short_one() {
 }
 
 minimise_one() {
-    local target=$1 command new=$work/minimised/$1 kept=$here/corpus/$1
+    local target=$1 command new=$work/minimised/$1
     command_of "$target"
     rm -rf "$new"
-    mkdir -p "$new" "$work/corpus/$target" "$kept"
-    "${command[@]}" -set_cover_merge=1 -use_counters=0 "$new" "$kept" "$work/corpus/$target" >"$logs/$target-merge.log" 2>&1
-    # They reach nothing without X-Wing.
-    find "$kept" -name 'suite-2-*' -exec cp {} "$new" \;
-    rm -rf "${kept:?}"
-    mv "$new" "$kept"
-    echo "$target: $(find "$kept" -type f | wc -l) inputs"
+    mkdir -p "$new" "$work/corpus/$target"
+    unpack "$target"
+    "${command[@]}" -set_cover_merge=1 -use_counters=0 "$new" "$seeds/$target" "$work/corpus/$target" >"$logs/$target-merge.log" 2>&1
+    "$here/corpus.py" pack "$target" "$new"
 }
 
 figures() {
@@ -169,7 +170,7 @@ figures() {
 what=${1:-}
 shift || true
 # A short run concurrent with a long one does not touch its logs.
-[ "$what" != short ] || logs=$work-short/logs
+[ "$what" != short ] || logs=$work-short/logs seeds=$work-short/seeds
 mkdir -p "$logs" "$work/faults"
 case $what in
 fuzz)
@@ -179,7 +180,7 @@ fuzz)
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $all
     for target; do command_of "$target"; done
-    build "$work" -O "$@"
+    build "$work" -O
     commit=$(<"$programs/commit")
     status=0
     run_all fuzz_one "$@" || status=1
@@ -189,18 +190,18 @@ fuzz)
 short)
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $all
-    build "$work-short" -Onone "$@"
+    build "$work-short" -Onone
     rm -rf "$work/short"
     run_all short_one "$@"
     ;;
 minimise)
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $all
-    build "$work" -O "$@"
+    build "$work" -O
     run_all minimise_one "$@"
     ;;
 try)
-    build "$work" -O "$1"
+    build "$work" -O
     command_of "$1"
     exec "${command[@]}" "$2"
     ;;

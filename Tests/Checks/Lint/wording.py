@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 # Where everything is checked, and where only Swift comments and test names are.
 WHOLE = ("Sources/", "KeyStore/", "Docs/", "README.md", "Package.swift", "Makefile")
 COMMENTS = "Tests/"
-SKIPPED = ("Tests/Data/Vectors/kit/", "Tests/Checks/Fuzz/corpus/")
+SKIPPED = ("Tests/Data/Vectors/kit/", "Tests/Data/Corpus/")
 
 # Phrases separated by `; `, and what to write instead.
 WORDS = [

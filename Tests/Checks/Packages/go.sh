@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The Go module, called by run.sh.
 # Usage: go.sh install   writes the module as others download it, and builds the driver with it, without a network
-#        go.sh bench     builds what `make nightly PART=peers` measures
 #        go.sh check     its version, `go vet`, documentation and README, and what Packages/go tests
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -31,10 +30,8 @@ install() {
     build Tests/Checks/Interop/go driver
 }
 
-bench() { build Tests/Checks/Bench/Languages/go bench; }
-
 check() {
-    [ -z "$(gofmt -l Sources/Languages/go Tests/Checks/Interop/go Tests/Checks/Packages/go Tests/Checks/Bench/Languages/go)" ] || fail 'run gofmt -w'
+    [ -z "$(gofmt -l Sources/Languages/go Tests/Checks/Interop/go Tests/Checks/Packages/go)" ] || fail 'run gofmt -w'
     # In its own folder: vet, and the examples of its documentation.
     rm -rf "$root/source" && cp -RL Sources/Languages/go "$root/source"
     (cd "$root/source" && env "${offline[@]}" go vet ./... && env "${offline[@]}" go test ./...) >"$root/log" 2>&1 ||

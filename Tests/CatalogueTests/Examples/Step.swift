@@ -1,0 +1,37 @@
+import Pushcrypt
+
+/// The next step for a message from a queue.
+enum NextStep {
+    /// Send it to APNs.
+    case send(PushRequest)
+    /// Return it to the queue: it is valid, but was not signed.
+    case retry(SigningError)
+    /// Drop it, and report the error to its author.
+    case drop(SealError)
+}
+
+/// A registered device.
+struct Device: Sendable {
+    let id: String
+    let key: DevicePublicKey
+}
+
+struct Worker: Sendable {
+    let sealer: Sealer
+
+    /// Seals a message; `row` is its id in the queue, which stays the same when the queue delivers it again.
+    func step(
+        for payload: some Sequence<UInt8>, row: String, to device: Device, at now: Timestamp
+    ) -> NextStep {
+        var options = Sealer.Options()
+        options.messageName = row
+        options.timeToLive = .hours(1)
+        options.fitting = [.body]
+        do throws(SealError) {
+            let sealed = try sealer.seal(payload, to: device.key, at: now, options: options)
+            return .send(try sealer.request(for: sealed, device: device.id))
+        } catch {
+            return error.signing.map(NextStep.retry) ?? .drop(error)
+        }
+    }
+}

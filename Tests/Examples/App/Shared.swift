@@ -1,0 +1,8 @@
+import Foundation
+import PushcryptService
+import UserNotifications
+
+func pictures(of notification: UNNotification) -> [URL] {
+    let shared = try? SharedAttachments(appGroup: "group.com.example")
+    return shared?.files(of: notification.request) ?? []
+}

@@ -1,0 +1,21 @@
+import CallKit
+import Pushcrypt
+import PushcryptService
+import UserNotifications
+
+nonisolated class NotificationService: EncryptedNotificationService {
+    override var configuration: NotificationServiceHandler.Configuration {
+        var configuration = NotificationServiceHandler.Configuration(
+            topic: try Topic("com.example.app"), appGroup: "group.com.example"
+        ) { try SharedKeyStore.open() }
+        configuration.hasFilteringEntitlement = true
+        configuration.change = { _, content, context in
+            guard content.userInfo["call"] != nil else { return content }
+            if context.isFirst {
+                try await CXProvider.reportNewIncomingVoIPPushPayload(context.request.content.userInfo)
+            }
+            return UNNotificationContent()  // shows nothing
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,3 @@
+nonisolated enum AddressBook {
+    @Sendable static func name(_ id: String) -> String? { nil }
+}

@@ -1,0 +1,16 @@
+import Foundation
+import Pushcrypt
+import PushcryptService
+
+nonisolated class PlainAndSealed: EncryptedNotificationService {
+    /// Until 2027: every provider seals by then.
+    class var takesTheOldForm: Bool { Date() < Date(timeIntervalSince1970: 1_798_761_600) }
+
+    override var configuration: NotificationServiceHandler.Configuration {
+        var configuration = NotificationServiceHandler.Configuration(
+            topic: try Topic("com.example.app"), appGroup: "group.com.example"
+        ) { try SharedKeyStore.open() }
+        configuration.mayPassInTheClear = { _ in Self.takesTheOldForm }
+        return configuration
+    }
+}

@@ -1,0 +1,8 @@
+import Pushcrypt
+import PushcryptService
+
+nonisolated class NotificationService: EncryptedNotificationService {
+    override var configuration: NotificationServiceHandler.Configuration {
+        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example") { try SharedKeyStore.open() }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Pushcrypt
+
+struct Notifier: Sendable {
+    let sealer: Sealer
+
+    init(secretKey: URL) throws {
+        let secret = ContiguousArray(try Data(contentsOf: secretKey))
+        sealer = Sealer(sender: try SenderKey(text: secret.span), topic: try Topic("com.example.app"))
+    }
+
+    /// A retry has the same name, so it is shown once.
+    func request(_ payload: Data, named name: String, to phone: Phone) throws -> PushRequest {
+        var options = Sealer.Options()
+        options.messageName = name
+        options.timeToLive = .hours(24)
+        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+        let sealed = try sealer.seal(payload, to: phone.key, at: now, options: options)
+        return try sealer.request(for: sealed, device: phone.id)
+    }
+}
+
+struct Phone: Sendable {
+    let id: String
+    let token: String
+    let key: DevicePublicKey
+}

@@ -1,0 +1,3 @@
+import UserNotifications
+
+nonisolated class VendorService: UNNotificationServiceExtension {}
