@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Pushcrypt
 import Testing
@@ -56,6 +57,32 @@ struct BackupTests {
         #expect(try store.restoredAt() == start)
         #expect(store.check().allSatisfy { $0.severity == .note })
         try store.setSetting("a", named: "title")
+    }
+
+    /// Whatever was added before it began is in it, and nothing without what was added before that.
+    @Test func aBackupIsOfOneMoment() throws {
+        let most = 220
+        Thread.detachNewThread { [store = home.store] in
+            for number in 20..<most {
+                let device = DeviceRegistration(publicKey: .numbered(number), createdAt: start)
+                _ = try? store.addDevice(device, id: "d\(number)", at: start)
+            }
+        }
+        for number in 0..<200 {
+            let before = try home.store.deviceCount()
+            try home.store.anotherConnection().backUp(to: "\(backup)\(number)", key: "\(key)\(number)")
+            let after = try home.store.deviceCount()
+            let place = "\(scene.elsewhere)\(number)"
+            _ = try SQLiteKeyStore.restore(
+                "\(backup)\(number)", to: place, key: "\(key)\(number)", passphrase: nil, replace: false,
+                options: .impatient, at: start)
+            let ids = try SQLiteKeyStore.open(in: place, passphrase: nil, options: .quick)
+                .deviceIDs(startingWith: "d", count: most)
+            #expect((before...after).contains(ids.count))
+            #expect(Set(ids) == Set((0..<ids.count).map { "d\($0)" }))
+            if before == most { return }
+        }
+        Issue.record("the other thread has not added its devices")
     }
 
     @Test(arguments: [0o000, 0o277] as [mode_t])
