@@ -15,7 +15,7 @@ fail() {
 }
 
 # With SUDO_UID it only copies, and builds nothing.
-run() { make -s "$1" SUDO_UID=0 PROGRAM="$program" DESTDIR="$folder/stage" PREFIX=/opt/push >"$folder/log" 2>&1; }
+run() { make -s "$@" SUDO_UID=0 PROGRAM="$program" DESTDIR="$folder/stage" PREFIX=/opt/push >"$folder/log" 2>&1; }
 
 files() { (cd "$folder/stage" && find . -type f -printf '%m %P\n' | LC_ALL=C sort -k 2); }
 
@@ -29,6 +29,7 @@ run install || fail "$(cat "$folder/log")"
 expected=$(
     {
         echo "755 opt/push/bin/pushcrypt"
+        echo "755 opt/push/bin/pushcrypt-send"
         echo "644 opt/push/bin/other"
         echo "644 opt/push/share/bash-completion/completions/pushcrypt"
         echo "644 opt/push/share/fish/vendor_completions.d/pushcrypt.fish"
@@ -68,6 +69,9 @@ fi
 
 run uninstall || fail "$(cat "$folder/log")"
 [ "$(files)" = "644 opt/push/bin/other" ] || fail "uninstall leaves $(files)"
+run install SEND=0 || fail "$(cat "$folder/log")"
+[ "$(files)" = "$(grep -v pushcrypt-send$ <<<"$expected")" ] || fail "with SEND=0: $(files)"
+run uninstall || fail "$(cat "$folder/log")"
 
 make -s install SUDO_UID=0 PROGRAM="$folder/none" DESTDIR="$folder/stage" 2>"$folder/log" && fail 'a command that is not there was installed'
 grep -q 'run `make build` first' "$folder/log" || fail "$(cat "$folder/log")"

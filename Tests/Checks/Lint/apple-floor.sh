@@ -13,7 +13,7 @@
 # Usage: apple-floor.sh
 #        apple-floor.sh app FOLDER…
 # The second form compiles each folder as a module of an app for iOS 15, Swift 5 and 6, with and without the main actor as
-# the default isolation, as far as data races are found; FOLDER,FILE adds a file to one. It needs the modules of the first.
+# the default isolation, as far as data races are found; FOLDER,FILE adds a file to one.
 #
 # On a Mac the compiler knows what is too new, and only the second pass runs.
 set -euo pipefail
@@ -228,6 +228,13 @@ compare() {
 
 # --------------------------------------------------------------------------------------------------------------------------------
 
+# Waits for other checks that use the modules of a platform; held until this shell ends.
+lock() {
+    mkdir -p "$root"
+    exec 9>"$root/$1.lock"
+    flock 9
+}
+
 # Compiles one module of an app in each mode.
 check_app() {
     local name files mode
@@ -250,8 +257,9 @@ if [ "${1:-}" = app ]; then
     [ "$(uname)" = Linux ] || exit 0
     find_toolchain
     work=$root/ios triple=arm64-apple-ios$floor
+    lock ios
     if [ "$(key_of_tools)" != "$(cat "$work/key" 2>/dev/null)" ] || [ "$(key_of_sources)" != "$(cat "$work/sources" 2>/dev/null)" ]; then
-        fail 'the modules in .build are not of these sources: run `make lint` first'
+        check_platform ios "$triple"
     fi
     # Not beside the modules of the first form, whose names an app may use too.
     mkdir -p "$work/app"
@@ -273,7 +281,7 @@ if [ "$(uname)" = Linux ]; then
     jobs=()
     while read -r name triple; do
         [ -n "$name" ] || continue
-        (check_platform "$name" "$triple") &
+        (lock "$name" && check_platform "$name" "$triple") &
         jobs+=($!)
     done <<<"$platforms"
     status=0
