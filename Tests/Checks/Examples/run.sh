@@ -29,7 +29,6 @@ let package = Package(
 END
 # In the same folder as Scaffold/run.sh, so that the library is compiled once for both.
 swift build --quiet --build-tests --package-path "$work" --scratch-path .build/outside
-Tests/Checks/Lint/apple-floor.sh
 Tests/Checks/Lint/apple-floor.sh app "${apps[@]/#/Tests/Examples/}"
 provider=$PWD/.build/outside/debug/Provider
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT && cd "$folder"
