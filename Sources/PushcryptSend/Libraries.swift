@@ -4,7 +4,6 @@ internal import COpenSSL
 
 /// The C libraries of this program.
 enum Libraries {
-    /// Their versions, for `--version`.
     static var versions: String {
         let nghttp2 = unsafe nghttp2_version(0).map { unsafe String(cString: $0.pointee.version_str) } ?? "?"
         let curl = unsafe pushcrypt_curl_version().map { unsafe String(cString: $0) } ?? "?"

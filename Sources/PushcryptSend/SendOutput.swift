@@ -23,7 +23,6 @@ struct SendOutput {
     private var start = 0
     /// Answers that wait for those before them.
     private var waiting: [Int: ContiguousArray<UInt8>] = [:]
-    /// Their bytes.
     private(set) var waitingBytes = 0
     private var next = 1
 

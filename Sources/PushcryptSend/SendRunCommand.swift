@@ -3,7 +3,7 @@ internal import PushcryptCommand
 internal import PushcryptCommandKit
 
 /// Runs `pushcrypt send` with the arguments of this process, and ends the process with its exit code.
-public func runPushcryptSend() -> Never {
+package func runPushcryptSend() -> Never {
     prepareProcess()
     var arguments = SystemEnvironment.arguments
     let isDoctor = arguments.first == "doctor" && arguments.contains(DoctorArguments.sendOption)
@@ -38,7 +38,6 @@ extension CommandTable {
     }
 }
 
-/// `send`.
 struct SendRunCommand: CommandBody {
     static var page: CommandPage { SendArguments.page }
 
@@ -100,13 +99,13 @@ struct SendRunCommand: CommandBody {
             throw .failed(
                 "APNs now refuses every message with \(answer.text): \(answer.advice)",
                 hint:
-                    "stopped after \(SetupEvidence.enough) such answers in a row; correct it, and send again the lines with \"retry\":true, and those without an answer, which were not read"
+                    "stopped after \(CircuitBreaker.enough) such answers in a row; correct it, and send again the lines with \"retry\":true, and those without an answer, which were not read"
             )
         case .refusals(let answer):
             throw .usage(
                 "APNs refuses every message with \(answer.text): \(answer.advice)",
                 hint:
-                    "stopped after \(SetupEvidence.enough) such answers in a row\(answer.concernsDevice ? ", each for a different device token" : ""); no message is known to have been accepted",
+                    "stopped after \(CircuitBreaker.enough) such answers in a row\(answer.concernsDevice ? ", each for a different device token" : ""); no message is known to have been accepted",
                 "nothing is lost: correct it, and send again the lines with this answer, those with \"retry\":true, and those without an answer, which were not read",
                 "if only the first device tokens are wrong, remove their devices, and send the rest")
         // The clock, a proxy, or a file that is not there yet may be the reason.

@@ -42,7 +42,7 @@ final class Sender {
     private let console: Console
     private let token: ProviderToken?
     private let tokens = TokenSchedule()
-    private let evidence = SetupEvidence()
+    private let breaker = CircuitBreaker()
     private let dialer: Dialer
     private let stop: StopSignal
     private var routes: [SendEnvironment: Route] = [:]
@@ -77,7 +77,6 @@ final class Sender {
 
     private var now: Moment { Moment(uptime: SystemEnvironment.uptime(), wall: console.now()) }
 
-    /// Whether all of the input was read.
     var hasReadAll: Bool { input.isAtEnd }
 
     /// Why the run ended before its input; nil if it did not, or was asked to.
@@ -174,7 +173,7 @@ extension Sender {
         let destination = settings.destinations[environment] ?? Destination(host: "")
         let route = Route(
             destination,
-            Dispatcher(settings.dispatch, tokens: tokens, evidence: evidence, environment: environment.rawValue))
+            Dispatcher(settings.dispatch, tokens: tokens, breaker: breaker, environment: environment.rawValue))
         routes[environment] = route
         return route
     }

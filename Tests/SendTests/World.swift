@@ -19,13 +19,13 @@ final class World {
     var streams: Int? = 100
 
     init(
-        evidence: SetupEvidence = SetupEvidence(), environment: String = "",
+        breaker: CircuitBreaker = CircuitBreaker(), environment: String = "",
         _ change: (inout Dispatcher.Settings) -> Void = { _ in }
     ) {
         var settings = Dispatcher.Settings()
         settings.policy = RetryPolicy(random: { 0 })
         change(&settings)
-        dispatcher = Dispatcher(settings, evidence: evidence, environment: environment)
+        dispatcher = Dispatcher(settings, breaker: breaker, environment: environment)
     }
 
     @discardableResult

@@ -44,7 +44,7 @@ final class Dispatcher {
 
     let settings: Settings
     private let tokens: TokenSchedule
-    private let evidence: SetupEvidence
+    private let breaker: CircuitBreaker
     private let environment: String
     private var links: [Link] = []
     private var linkCount = 0
@@ -70,12 +70,12 @@ final class Dispatcher {
     private(set) var connectionsOpened = 0
 
     init(
-        _ settings: Settings, tokens: TokenSchedule = TokenSchedule(), evidence: SetupEvidence = SetupEvidence(),
+        _ settings: Settings, tokens: TokenSchedule = TokenSchedule(), breaker: CircuitBreaker = CircuitBreaker(),
         environment: String = ""
     ) {
         self.settings = settings
         self.tokens = tokens
-        self.evidence = evidence
+        self.breaker = breaker
         self.environment = environment
         rate = Rate(settings.rate)
     }
@@ -231,7 +231,7 @@ extension Dispatcher {
                 end(delivery, at: now)
                 continue
             }
-            if let refusal = evidence.refusal(of: delivery.request.topic, in: environment, at: now) {
+            if let refusal = breaker.refusal(of: delivery.request.topic, in: environment, at: now) {
                 _ = ready.popFirst()
                 answer(delivery, delivery.setback == .unknown ? .unknown(refusal) : .held(refusal))
                 continue
@@ -342,7 +342,7 @@ extension Dispatcher {
         }
         switch answer.verdict {
         case .accepted:
-            _ = evidence.add(answer, to: delivery, in: environment, at: now)
+            _ = breaker.add(answer, to: delivery, in: environment, at: now)
             self.answer(delivery, .accepted(answer))
         case .expiredToken:
             guard !delivery.hadExpiredToken, tokens.hasExpired(delivery.tokenGeneration, at: now) else {
@@ -405,7 +405,7 @@ extension Dispatcher {
         let old = links.remove(at: index)
         guard !old.hasAnswered else { return }
         if old.isDraining { return replaceUnanswered(at: now) }
-        // Who accepts connections and ends them at once would otherwise get one after the other.
+        // Back off from peers that accept and close.
         connectionError = text
         delayConnection(at: now)
     }
@@ -436,8 +436,8 @@ extension Dispatcher {
         // An earlier copy may have arrived; only of the device does this answer say more.
         let mayHaveArrived = delivery.setback == .unknown && answer.concernsLogin
         self.answer(delivery, mayHaveArrived ? .unknown(answer) : .refused(answer))
-        guard evidence.add(answer, to: delivery, in: environment, at: now) else { return }
-        guard evidence.hasOthers(than: answer, in: environment) else { return stop(.refusals(answer)) }
+        guard breaker.add(answer, to: delivery, in: environment, at: now) else { return }
+        guard breaker.hasOthers(than: answer, in: environment) else { return stop(.refusals(answer)) }
         rested.append((answer.concernsLogin ? nil : delivery.request.topic, answer))
     }
 }

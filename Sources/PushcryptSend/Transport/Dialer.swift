@@ -133,7 +133,7 @@ extension Dialer {
         let code = unsafe pushcrypt_curl_prepare_tls(
             curl, { _, tls, context in unsafe Dialer.prepareTLS(tls, context) },
             Unmanaged.passUnretained(handle).toOpaque())
-        let isHeard = unsafe pushcrypt_curl_hear(curl, handle.text.baseAddress) == CURLE_OK
+        let isHeard = unsafe pushcrypt_curl_set_error_buffer(curl, handle.text.baseAddress) == CURLE_OK
         return isSet && isHeard && code == CURLE_OK
     }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import PushcryptSend
 
 /// When refusals stop the run or let a topic rest, because the set-up is wrong and not the messages.
-@Suite struct SetupEvidenceTests {
+@Suite struct CircuitBreakerTests {
     @Test func aRunOfTheSameRefusalStops() {
         let world = World { $0.connections = 1 }
         world.streams = 10
@@ -73,12 +73,12 @@ import Testing
 
     /// Two environments, of which the first has accepted a message.
     private func environments() -> (production: World, sandbox: World) {
-        let evidence = SetupEvidence()
-        let production = World(evidence: evidence, environment: "production")
+        let breaker = CircuitBreaker()
+        let production = World(breaker: breaker, environment: "production")
         production.add()
         production.settle()
         production.answer(accepted)
-        return (production, World(evidence: evidence, environment: "sandbox"))
+        return (production, World(breaker: breaker, environment: "sandbox"))
     }
 
     @Test func anEnvironmentThatRefusesTheLoginRestsWhileAnotherAcceptsIt() {
@@ -149,7 +149,7 @@ import Testing
         #expect(world.outcomes.last == .held(badToken))
         #expect(world.sent.map(\.delivery.request.topic) == ["app"])
         world.answer(accepted)
-        world.pass(SetupEvidence.rest)
+        world.pass(CircuitBreaker.suspension)
         world.add(topic: "new")
         world.settle()
         world.answer(accepted)
