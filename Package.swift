@@ -191,7 +191,6 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
-        .library(name: "PushcryptDeveloperTools", targets: ["PushcryptDeveloperTools"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
         // What `pushcrypt send` starts; no other product needs its three C libraries.

@@ -245,7 +245,7 @@ extension DeviceKeyStore {
     /// Imports a key generated elsewhere, for any app.
     ///
     /// - Throws: `nameTaken`, `invalidName`, `keyIDTaken`.
-    public func importDeviceKey(
+    package func importDeviceKey(
         _ key: DeviceKey, named name: String, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try importDeviceKey(key, named: name, topic: nil, at: now)
@@ -254,7 +254,7 @@ extension DeviceKeyStore {
     /// Imports a key generated elsewhere under the name `default`, for any app.
     ///
     /// - Throws: `nameTaken`, `keyIDTaken`.
-    public func importDeviceKey(_ key: DeviceKey, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+    package func importDeviceKey(_ key: DeviceKey, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try importDeviceKey(key, named: Self.defaultName, topic: nil, at: now)
     }
 
@@ -302,7 +302,7 @@ extension DeviceKeyStore {
     /// Deletes all keys of the default name, and returns them.
     ///
     /// - Throws: `ambiguousName`.
-    public func purgeDeviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] { try purgeDeviceKeys(named: nil) }
+    package func purgeDeviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] { try purgeDeviceKeys(named: nil) }
 
     /// Pins the first key of a sender's name.
     ///

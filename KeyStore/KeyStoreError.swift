@@ -2,11 +2,11 @@ public import Pushcrypt
 
 /// An error of a key store. Errors are equal if their codes are.
 ///
-/// After any error, the store is as it was before the call. Only if a disk fails at the end of a change, and goes on
-/// failing, is it open until the disk recovers whether the change was made.
+/// After any error, the store is as it was before the call. If the disk fails during commit, the outcome is unknown until it
+/// recovers.
 public struct KeyStoreError: CodedError {
     /// The reason for the error.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case storeMissing = "store-missing"
             case storeExists = "store-exists"
@@ -135,7 +135,7 @@ public struct KeyStoreError: CodedError {
         ]
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `store-busy`.
         public var description: String { known.rawValue }

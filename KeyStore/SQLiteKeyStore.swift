@@ -70,16 +70,16 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     /// A store in memory has one connection, which is shared.
     ///
     /// - Throws: `storeMissing`; `wrongPassphrase` if another store is there now; `unsafeStoreFile`, `newerVersion`.
-    public func anotherConnection() throws(KeyStoreError) -> SQLiteKeyStore {
+    package func anotherConnection() throws(KeyStoreError) -> SQLiteKeyStore {
         guard let directory else { return self }
         let facts = try Self.databaseFacts(in: directory)
         let connection = try Self.connect(directory.file(Self.databaseName), options)
         try Self.checkKind(of: connection)
-        guard try Self.unprovedHeader(connection).storeID == keys.storeID else {
+        guard try Self.unverifiedHeader(connection).storeID == keys.storeID else {
             throw KeyStoreError(
                 .wrongPassphrase, "\(directory.path) now holds another store than before: start again to use it")
         }
-        try Self.proveHeader(connection, keys)
+        try Self.verifyHeader(connection, keys)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
     }
 
@@ -202,7 +202,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         _ passphrase: StorePassphrase?
     ) throws(KeyStoreError) -> StoreKeys {
         try checkKind(of: connection)
-        let header = try unprovedHeader(connection)
+        let header = try unverifiedHeader(connection)
         let keys = try derivedKeys(header, subject, key, passphrase)
         guard Sodium.areEqual(keys.check.span, header.keyCheck.span) else {
             throw KeyStoreError(
@@ -211,7 +211,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
                     ? "\(key.path) is not the key of \(connection.name): restore the one created with it"
                     : "wrong passphrase for \(connection.name): try again")
         }
-        try proveHeader(connection, keys)
+        try verifyHeader(connection, keys)
         return keys
     }
 
@@ -235,7 +235,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         try connection.refuseForeignObjects()
     }
 
-    static func unprovedHeader(_ connection: SQLiteConnection) throws(KeyStoreError) -> StoreHeader {
+    static func unverifiedHeader(_ connection: SQLiteConnection) throws(KeyStoreError) -> StoreHeader {
         let header = try connection.firstRow(StoreHeader.table.selectByKey, [.integer(StoreHeader.id)]) {
             (row) throws(KeyStoreError) in
             var columns = ColumnReader(row, of: StoreHeader.table)
@@ -247,10 +247,10 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         return header
     }
 
-    static func proveHeader(_ connection: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) {
-        let proved: StoreHeader? = try StoreTransaction(connection: connection, keys: keys)
+    static func verifyHeader(_ connection: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) {
+        let verified: StoreHeader? = try StoreTransaction(connection: connection, keys: keys)
             .row(key: .integer(StoreHeader.id))
-        guard proved != nil else {
+        guard verified != nil else {
             throw KeyStoreError(.corruptStore, "\(connection.name) has no header: restore it from a backup")
         }
     }

@@ -173,7 +173,7 @@ private struct StoreCheck {
             try list.begin(transaction.connection)
             return try transaction.page(of: type, after: last, length: Self.pageLength) { (row) -> KeyStoreError? in
                 do throws(KeyStoreError) {
-                    let stored: Row = try transaction.proved(row)
+                    let stored: Row = try transaction.verified(row)
                     try stored.checkSecret(transaction.keys)
                     return nil
                 } catch {

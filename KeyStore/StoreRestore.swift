@@ -129,7 +129,7 @@ private struct Restoration {
     private func checkBackup() throws(KeyStoreError) -> (StoreKeys, [SenderKeyRecord]) {
         let connection = try SQLiteKeyStore.connect(new, named: path, options)
         try SQLiteKeyStore.checkKind(of: connection)
-        if let key, try SQLiteKeyStore.unprovedHeader(connection).derivation != nil {
+        if let key, try SQLiteKeyStore.unverifiedHeader(connection).derivation != nil {
             throw KeyStoreError(
                 .wrongPassphrase,
                 "a passphrase opens the backup \(path), and no key such as \(key.path): leave the key out")
@@ -181,11 +181,11 @@ private struct Restoration {
         let current: [SenderKeyRecord]
         do throws(KeyStoreError) {
             try SQLiteKeyStore.checkKind(of: old)
-            guard try SQLiteKeyStore.unprovedHeader(old).storeID == keys.storeID else {
+            guard try SQLiteKeyStore.unverifiedHeader(old).storeID == keys.storeID else {
                 throw KeyStoreError(.storeExists, "\(directory.path) holds another store than the backup: it is kept")
             }
             // The same store has the same key, whether its file is here or not.
-            try SQLiteKeyStore.proveHeader(old, keys)
+            try SQLiteKeyStore.verifyHeader(old, keys)
             current = try SQLiteKeyStore(old, nil, keys, nil, options).senderKeys()
         } catch {
             switch error.code {

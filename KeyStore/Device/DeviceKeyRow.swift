@@ -58,7 +58,6 @@ public struct StoredDeviceKey: Sendable {
 /// Generates a key of a suite.
 package typealias KeyMaker = @Sendable (CipherSuite) throws(KeyError) -> DeviceKey
 
-/// A device key as stored.
 struct DeviceKeyRow: StoredRow, DeviceKeyEntry {
     static let table = StoreTable(
         "device_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires",

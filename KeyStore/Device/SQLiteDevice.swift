@@ -42,7 +42,7 @@ extension SQLiteKeyStore {
     /// Returns the active key of a name, for an export; nil means the default name.
     ///
     /// - Throws: `unknownName`, `ambiguousName`.
-    public func deviceSecret(named name: String?) throws(KeyStoreError) -> DeviceKey {
+    package func deviceSecret(named name: String?) throws(KeyStoreError) -> DeviceKey {
         try read { (store) throws(KeyStoreError) in
             let name = try store.deviceNames.resolve(name)
             guard let row = try store.deviceKeyRows(name).last(where: { $0.state == .active }) else {

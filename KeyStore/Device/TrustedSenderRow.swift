@@ -29,7 +29,6 @@ public struct TrustedSenderRecord: Hashable, Sendable {
     public let isRevoked: Bool
 }
 
-/// A trusted sender as stored.
 struct TrustedSenderRow: StoredRow {
     static let table = StoreTable(
         "trusted_senders", key: "id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created")

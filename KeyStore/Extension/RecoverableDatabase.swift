@@ -191,7 +191,7 @@ final class RecoverableDatabase {
             try build(in: directory, filling: fill)
             wasDamaged = wasDamaged || damaged != nil
         }
-        // Only now, because the system may reuse the number of a file that nobody has open.
+        // Close last: until then the inode cannot be reused.
         connection = nil
     }
 

@@ -25,7 +25,6 @@ package final class ResponseFile: Sendable {
 
     /// A stored response.
     package struct Kept: Hashable, Sendable {
-        /// The response.
         package let response: ContiguousArray<UInt8>
         /// When it was stored.
         package let keptAt: Timestamp

@@ -44,7 +44,7 @@ public final class StatementFile: Sendable {
     /// - Throws: `rotationRefused` if the file is full and no recovery came with the rotation; `storeMissing` if the
     ///   directory does not exist; `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`. Nothing is
     ///   stored then.
-    public func keep(
+    package func keep(
         openedWith pending: DevicePublicKey?, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {
         try keep(openedWith: pending, statements: statements, insteadOf: [], topic: topic, at: now)

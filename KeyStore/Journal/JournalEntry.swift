@@ -26,7 +26,7 @@ public struct JournalEntry: Hashable, Sendable {
         case none
 
         /// Creates the state of a key that was found.
-        public init(_ state: DeviceKeyRecord.State) {
+        package init(_ state: DeviceKeyRecord.State) {
             switch state {
             case .active: self = .active
             case .pending: self = .pending
@@ -35,7 +35,7 @@ public struct JournalEntry: Hashable, Sendable {
         }
 
         /// Creates the state that an error of the key store implies.
-        public init(_ error: KeyStoreError) {
+        package init(_ error: KeyStoreError) {
             switch error.code {
             case .storeMissing, .storeKeyMissing: self = .missing
             case .storeLocked: self = .locked
@@ -49,7 +49,7 @@ public struct JournalEntry: Hashable, Sendable {
     }
 
     /// The code that replaces an invalid one.
-    public static let unknownCode = "unknown"
+    package static let unknownCode = "unknown"
     private static let longestCode = 40
 
     /// When the push arrived.

@@ -1,10 +1,10 @@
-public import Pushcrypt
+package import Pushcrypt
 
 /// A change to one of a provider's devices, for an import of many.
 ///
 /// A caller that forwards what phones sent decides itself which device, and whose, it is: a phone that could say so
 /// could take another phone's place.
-public enum DeviceChange: Hashable, Sendable {
+package enum DeviceChange: Hashable, Sendable {
     /// The device with this id registered. `updatedAt` is when it last did so at the store that exported this change;
     /// nil if the registration does not come from an export.
     case registered(
@@ -14,27 +14,27 @@ public enum DeviceChange: Hashable, Sendable {
 }
 
 /// The result of importing changes.
-public struct DeviceImportResult: Sendable {
+package struct DeviceImportResult: Sendable {
     /// A change that was refused.
-    public struct Refusal: Sendable {
+    package struct Refusal: Sendable {
         /// The index of the change in the batch.
-        public let index: Int
+        package let index: Int
         /// The reason.
-        public let error: KeyStoreError
+        package let error: KeyStoreError
     }
 
     /// The number of new devices.
-    public fileprivate(set) var added = 0
+    package fileprivate(set) var added = 0
     /// The number of changed records.
-    public fileprivate(set) var updated = 0
+    package fileprivate(set) var updated = 0
     /// The number of changes that match the stored records.
-    public fileprivate(set) var unchanged = 0
+    package fileprivate(set) var unchanged = 0
     /// The number of devices removed.
-    public fileprivate(set) var removed = 0
+    package fileprivate(set) var removed = 0
     /// The number of changes older than the stored records, which were ignored.
-    public fileprivate(set) var stale = 0
+    package fileprivate(set) var stale = 0
     /// The changes that were refused; the others were applied.
-    public fileprivate(set) var refused: [Refusal] = []
+    package fileprivate(set) var refused: [Refusal] = []
 }
 
 extension SQLiteKeyStore {
@@ -69,7 +69,7 @@ extension SQLiteKeyStore {
     ///   `generationTooHigh`, `suiteDowngrade`, `unsupportedSuite`, `topicMismatch`, `userMismatch`, `keyTaken`, and
     ///   `corruptStore` if the stored row is damaged.
     /// - Throws: Errors that concern the whole store: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
-    public func importDevices(
+    package func importDevices(
         _ batch: [DeviceChange], replace: Bool = false, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceImportResult {
         // In the order of the table, so that a page is read and written once for all its rows; the index keeps changes
@@ -214,7 +214,7 @@ extension StoreTransaction {
             try insert(DeviceRow(new))
             return .registered(.added)
         }
-        let isSame = !new.says(somethingElseThan: old)
+        let isSame = !new.differs(from: old)
         let held = (old.publicKey.suite.rawValue, old.generation, old.updatedAt.plausible(at: now))
         guard (new.publicKey.suite.rawValue, new.generation, new.updatedAt) > held else {
             return isSame && new.updatedAt == old.updatedAt ? .unchanged : .stale

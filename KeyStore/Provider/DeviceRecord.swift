@@ -46,7 +46,7 @@ extension DeviceRecord {
         recoveryKeys = registration.recoveryKeys
     }
 
-    func says(somethingElseThan other: DeviceRecord) -> Bool {
+    func differs(from other: DeviceRecord) -> Bool {
         publicKey != other.publicKey || topic != other.topic || generation != other.generation
             || createdAt != other.createdAt || pinnedSender != other.pinnedSender || suites != other.suites
             || appVersion != other.appVersion || recoveryKeys != other.recoveryKeys || !Self.areEqual(user, other.user)

@@ -1,16 +1,16 @@
 public import Pushcrypt
 
 /// A removed device; remembered so that older data cannot bring it back.
-public struct RemovedDevice: Hashable, Sendable {
+package struct RemovedDevice: Hashable, Sendable {
     /// The provider's name for the device.
-    public let id: String
+    package let id: String
     /// When it was removed, or the system noticed that it was gone.
-    public let removedAt: Timestamp
+    package let removedAt: Timestamp
     /// The reason, for people and logs: 1 to 255 bytes without control characters, such as `unregistered`.
-    public let reason: String?
+    package let reason: String?
 
     /// Creates a record.
-    public init(id: String, removedAt: Timestamp, reason: String? = nil) {
+    package init(id: String, removedAt: Timestamp, reason: String? = nil) {
         self.id = id
         self.removedAt = removedAt
         self.reason = reason
@@ -59,14 +59,13 @@ extension KeyStoreError {
     }
 }
 
-/// The result of removing devices.
-public struct DeviceRemovalResult: Hashable, Sendable {
+package struct DeviceRemovalResult: Hashable, Sendable {
     /// The number of devices removed.
-    public fileprivate(set) var removed = 0
+    package fileprivate(set) var removed = 0
     /// The number of devices kept, because they have registered since.
-    public fileprivate(set) var kept = 0
+    package fileprivate(set) var kept = 0
     /// The number of devices not found.
-    public fileprivate(set) var unknown = 0
+    package fileprivate(set) var unknown = 0
 
     /// Creates a result that counts nothing.
     package init() {}
@@ -106,7 +105,7 @@ extension SQLiteKeyStore {
     ///
     /// - Throws: `invalidName` for a reason that is not 1 to 255 bytes without control characters; `futureTime` for a
     ///   time more than a day after `now`, which would remove live devices.
-    public func removeDevices(
+    package func removeDevices(
         _ batch: [RemovedDevice], at now: Timestamp
     ) throws(KeyStoreError) -> DeviceRemovalResult {
         var result = DeviceRemovalResult()
@@ -124,7 +123,7 @@ extension SQLiteKeyStore {
     }
 
     /// Forgets removals up to and including `time`; returns how many.
-    public func forgetRemovedDevices(upTo time: Timestamp) throws(KeyStoreError) -> Int {
+    package func forgetRemovedDevices(upTo time: Timestamp) throws(KeyStoreError) -> Int {
         var count = 0
         while true {
             // At most as many as an import, so that other writers are not blocked for longer.
@@ -141,7 +140,7 @@ extension SQLiteKeyStore {
     }
 
     /// Calls `body` with every removed device, as `forEachDevice` does.
-    public func forEachRemovedDevice(_ body: (Result<RemovedDevice, KeyStoreError>) throws -> Void) throws {
+    package func forEachRemovedDevice(_ body: (Result<RemovedDevice, KeyStoreError>) throws -> Void) throws {
         try forEachRow(of: RemovedDeviceRow.self) { try body($0.map(\.record)) }
     }
 }

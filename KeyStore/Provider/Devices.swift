@@ -90,7 +90,7 @@ extension SQLiteKeyStore {
                 try list.begin(store.connection)
                 return try store.page(of: Row.self, after: last, length: Self.pageLength) {
                     (row) -> Result<Row, KeyStoreError> in
-                    Result { () throws(KeyStoreError) in try store.proved(row) }
+                    Result { () throws(KeyStoreError) in try store.verified(row) }
                 }
             }
             list.add(page.total)
@@ -146,7 +146,7 @@ extension StoreTransaction {
         let record = DeviceRecord(
             registration, id: id, user: user, topic: registration.topic ?? old.topic,
             updatedAt: max(now, old.updatedAt.plausible(at: now)), after: old)
-        guard record.says(somethingElseThan: old) else {
+        guard record.differs(from: old) else {
             // A device that reports the same is still alive, and a late removal must not remove it.
             if isLive { try put(DeviceRow(record)) }
             return .unchanged
@@ -216,7 +216,7 @@ extension StoreTransaction {
         let start = SQLiteValue.blob(Bytes(key.bytes.prefix(DeviceRow.indexedKeyLength)))
         let holders = try connection.rows(DeviceRow.selectByKey, [start]) { (row) -> DeviceRecord? in
             // A damaged row, or one that a forged index lists, holds nothing.
-            do throws(KeyStoreError) { return (try proved(row) as DeviceRow).record } catch { return nil }
+            do throws(KeyStoreError) { return (try verified(row) as DeviceRow).record } catch { return nil }
         }.compactMap { $0 }.filter { $0.publicKey == key && !StoreName.areEqual($0.id, id) }
         if let other = holders.first(where: { !DeviceRecord.areSameUser($0.user, user) }) {
             throw KeyStoreError(
@@ -277,7 +277,7 @@ package struct DeviceReader {
             // A forged index may list a device repeatedly.
             try order.append(row[0])
             return try Self.ofOneRow { () throws(KeyStoreError) in
-                let device: DeviceRow = try store.proved(row)
+                let device: DeviceRow = try store.verified(row)
                 // The database found the row by a text that its declarations may compare differently.
                 guard let owner = device.record.user, StoreName.areEqual(owner, user) else {
                     throw .damagedRow(row[0], in: DeviceRow.table.name)

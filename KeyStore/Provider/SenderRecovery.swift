@@ -100,21 +100,21 @@ struct RecoveryRow: StoredRow {
 }
 
 /// A recovery that was prepared, and what it is about.
-public struct PreparedRecovery: Hashable, Sendable {
+package struct PreparedRecovery: Hashable, Sendable {
     /// What the recovery key is to sign.
-    public let request: RecoveryRequest
+    package let request: RecoveryRequest
     /// The key that it will replace; nil if the store has none of this name, so that a new one is made.
-    public let key: SenderKeyRecord?
+    package let key: SenderKeyRecord?
     /// The request that was waiting, and can no longer be finished: not necessarily the caller's own.
-    public let replacedRequest: RecoveryRequest?
+    package let replacedRequest: RecoveryRequest?
 }
 
 /// The outcome of a recovery.
-public struct SenderKeyRecovery: Hashable, Sendable {
+package struct SenderKeyRecovery: Hashable, Sendable {
     /// The record of the new key.
-    public let record: SenderKeyRecord
+    package let record: SenderKeyRecord
     /// The key that it replaced, whose secret is destroyed; nil if the store had none of this name.
-    public let replaced: SenderPublicKey?
+    package let replaced: SenderPublicKey?
 }
 
 // MARK: Recovery of a signing key after a theft or a loss (`Docs/KeyRotation.md`)
@@ -135,7 +135,7 @@ extension SQLiteKeyStore {
     /// - Throws: `ambiguousName`, `invalidName`, `implausibleClock`; `senderSuperseded` for a recovery key that is or was
     ///   a sender's; `topicMismatch` without a topic, or with one other than the key's; `rotationRefused` after the last
     ///   possible serial.
-    public func prepareRecovery(
+    package func prepareRecovery(
         named name: String? = nil, topic: Topic? = nil, by recoveryKey: RecoveryPublicKey,
         serialAbove serial: UInt32 = 0,
         clock: ClockAssurance = .unknown, at now: Timestamp
@@ -188,7 +188,7 @@ extension SQLiteKeyStore {
     ///   - willEnd: Called with the old key before anything is changed.
     /// - Throws: `ambiguousName`, `implausibleClock`; `rotationRefused` if it was not prepared here, or another one was
     ///   prepared after it.
-    public func finishRecovery(
+    package func finishRecovery(
         _ signed: SignedRecovery, named name: String? = nil, clock: ClockAssurance = .unknown, at now: Timestamp,
         willEnd: (SenderKeyRecord) -> Void = { _ in }
     ) throws(KeyStoreError) -> SenderKeyRecovery {

@@ -15,20 +15,20 @@ public enum ReplayVerdict: Hashable, Sendable {
 }
 
 /// The result of taking a message.
-public struct ReplayTaking: Hashable, Sendable {
+package struct ReplayClaim: Hashable, Sendable {
     /// What the guard found.
-    public let verdict: ReplayVerdict
+    package let verdict: ReplayVerdict
     /// Whether the message was handed over before, or counts as seen: it does not ring.
-    public let isQuiet: Bool
+    package let isQuiet: Bool
     /// The withdrawn messages, some of which may be on the screen.
-    public let withdrawn: Set<MessageMark>
+    package let withdrawn: Set<MessageMark>
     /// Why the guard could not be written; nil if the message is remembered. For the developer: it never stops a
     /// delivery.
-    public let problem: KeyStoreError?
+    package let problem: KeyStoreError?
     /// Whether the guard was damaged and has been recreated, and knows nothing of earlier messages: those sent more
     /// than ten minutes ago count as seen. Reported once, by the next result; not reported for a missing guard, as
     /// at a phone's first push.
-    public let wasDamaged: Bool
+    package let wasDamaged: Bool
 
     init(
         _ finding: ReplayRules.Finding, withdrawn: Set<MessageMark> = [], problem: KeyStoreError?,
@@ -43,20 +43,20 @@ public struct ReplayTaking: Hashable, Sendable {
 
     /// Whether the files of the message may be fetched: only before it was handed over, and only for the request under
     /// which it was first seen. Otherwise a relay, which may send a message again, could make a phone fetch at will.
-    public var mayFetch: Bool { !isQuiet && (verdict == .new || verdict == .again) }
+    package var mayFetch: Bool { !isQuiet && (verdict == .new || verdict == .again) }
 
     /// Whether the message came before under another notification request, or is too old to tell.
-    public var isDuplicate: Bool { verdict == .copy || verdict == .seen }
+    package var isDuplicate: Bool { verdict == .copy || verdict == .seen }
 }
 
 /// The result of handing a message over.
-public struct ReplayHandover: Hashable, Sendable {
+package struct ReplayHandover: Hashable, Sendable {
     /// Whether the message rings: is shown as it was sealed. It does so once, when first handed over.
-    public let rings: Bool
+    package let rings: Bool
     /// Whether the message was withdrawn meanwhile, and is not shown.
-    public let isWithdrawn: Bool
+    package let isWithdrawn: Bool
     /// Why the guard could not be written, if it could not. For the developer.
-    public let problem: KeyStoreError?
+    package let problem: KeyStoreError?
 
     init(_ handover: ReplayRules.Handover, problem: KeyStoreError?) {
         rings = handover == .rings
@@ -120,12 +120,12 @@ public final class ReplayFile: Sendable {
     /// - Parameters:
     ///   - message: The message.
     ///   - now: The receiver's time.
-    public func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayTaking {
+    package func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayClaim {
         session.withLock { $0.take(message, at: now) }
     }
 
     /// Returns the withdrawn messages, some of which may be on the screen; none if the file cannot be read.
-    public func withdrawn() -> Set<MessageMark> { session.withLock { $0.withdrawn() } }
+    package func withdrawn() -> Set<MessageMark> { session.withLock { $0.withdrawn() } }
 
     /// Hands a message over: call this just before its content is given out, also when a deadline ends the work.
     ///
@@ -133,15 +133,15 @@ public final class ReplayFile: Sendable {
     ///   - message: The message.
     ///   - verdict: That of taking it.
     ///   - now: The receiver's time.
-    public func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp) -> ReplayHandover {
+    package func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp) -> ReplayHandover {
         session.withLock { $0.handOver(message, after: verdict, at: now) }
     }
 
     /// Takes a message and hands it over in one transaction, for a caller that gives out the content at once.
-    public func takeAndHandOver(
+    package func claimAndCommit(
         _ message: ReplayMessage, at now: Timestamp
-    ) -> (taking: ReplayTaking, handover: ReplayHandover) {
-        session.withLock { $0.takeAndHandOver(message, at: now) }
+    ) -> (taking: ReplayClaim, handover: ReplayHandover) {
+        session.withLock { $0.claimAndCommit(message, at: now) }
     }
 
     /// How long a call waits for other processes, in milliseconds: a notification extension has 30 seconds for all
@@ -164,15 +164,15 @@ final class ReplaySession {
             ReplayTables.kind, in: path, busyTimeout: busyTimeout, interruption: interruption)
     }
 
-    func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayTaking {
+    func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayClaim {
         do throws(KeyStoreError) {
             let (finding, withdrawn) = try write(at: now) { (storage) throws(KeyStoreError) in
                 let finding = try ReplayRules.take(message, in: &storage, room: maximumRows, at: now)
                 return (finding, try storage.withdrawn())
             }
-            return ReplayTaking(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged())
+            return ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged())
         } catch {
-            return ReplayTaking(readable(message, at: now), problem: error, wasDamaged: file.takeDamaged())
+            return ReplayClaim(readable(message, at: now), problem: error, wasDamaged: file.takeDamaged())
         }
     }
 
@@ -188,9 +188,9 @@ final class ReplaySession {
         }
     }
 
-    func takeAndHandOver(
+    func claimAndCommit(
         _ message: ReplayMessage, at now: Timestamp
-    ) -> (taking: ReplayTaking, handover: ReplayHandover) {
+    ) -> (taking: ReplayClaim, handover: ReplayHandover) {
         do throws(KeyStoreError) {
             let (finding, handover, withdrawn) = try write(at: now) { (storage) throws(KeyStoreError) in
                 let finding = try ReplayRules.take(message, in: &storage, room: maximumRows, at: now)
@@ -199,13 +199,13 @@ final class ReplaySession {
                 return (finding, handover, try storage.withdrawn())
             }
             return (
-                ReplayTaking(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged()),
+                ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged()),
                 ReplayHandover(handover, problem: nil)
             )
         } catch {
             let finding = readable(message, at: now)
             return (
-                ReplayTaking(finding, problem: error, wasDamaged: file.takeDamaged()),
+                ReplayClaim(finding, problem: error, wasDamaged: file.takeDamaged()),
                 ReplayHandover(ReplayRules.unwritten(finding.verdict, row: nil), problem: error)
             )
         }

@@ -1,12 +1,12 @@
-public import Pushcrypt
+package import Pushcrypt
 
 /// Names a message, of its sender and for its account, where a receiver shows it: a hash, which reveals nothing.
-public struct MessageMark: Hashable, Sendable {
+package struct MessageMark: Hashable, Sendable {
     /// 32 lower-case hexadecimal digits.
-    public let text: String
+    package let text: String
 
     /// Creates a mark from what a notification has; another text marks no message.
-    public init(text: String) { self.text = text }
+    package init(text: String) { self.text = text }
 
     init(_ sender: Bytes, _ account: Bytes, _ id: Bytes) {
         // Sender and id have fixed lengths.
@@ -16,7 +16,7 @@ public struct MessageMark: Hashable, Sendable {
 }
 
 /// A message as the replay guard sees it.
-public struct ReplayMessage: Hashable, Sendable {
+package struct ReplayMessage: Hashable, Sendable {
     let sender: SenderPublicKey
     let account: Bytes
     let id: MessageID
@@ -40,7 +40,7 @@ public struct ReplayMessage: Hashable, Sendable {
     ///   - expiresAt: When it expires.
     ///   - withdrawals: The messages that it withdraws.
     ///   - withdrawnSenders: The keys that may have signed those; nil for the sender's alone.
-    public init(
+    package init(
         _ messageID: MessageID, from sender: SenderPublicKey, to account: String, requestID: String, sentAt: Timestamp,
         expiresAt: Timestamp, withdrawing withdrawals: [MessageID] = [], of withdrawnSenders: [SenderPublicKey]? = nil
     ) {
@@ -55,7 +55,7 @@ public struct ReplayMessage: Hashable, Sendable {
     }
 
     /// The mark of what shows the message on the screen.
-    public var mark: MessageMark { MessageMark(sender.bytes, account, id.bytes) }
+    package var mark: MessageMark { MessageMark(sender.bytes, account, id.bytes) }
 
     /// Creates what stands for a message that another one withdraws: it may have been sent as late as that one, to live
     /// as long as any message.
@@ -69,7 +69,6 @@ public struct ReplayMessage: Hashable, Sendable {
         (withdrawals, withdrawnSenders) = ([], [])
     }
 
-    /// The messages that this one withdraws.
     var withdrawn: [ReplayMessage] {
         withdrawals.flatMap { id in withdrawnSenders.map { ReplayMessage(id, from: $0, withdrawnBy: self) } }
     }

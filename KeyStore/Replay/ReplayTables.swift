@@ -74,7 +74,6 @@ struct ReplayTables: ReplayStorage {
                 "SELECT count(*) FROM seen WHERE sender = \(Self.number)", Self.group(message)))
     }
 
-    /// Returns the withdrawn messages.
     func withdrawn() throws(KeyStoreError) -> Set<MessageMark> {
         let rows = try connection.rows(
             """

@@ -118,7 +118,6 @@ extension KeyNames {
 
     func setDefault(_ name: String) throws(KeyStoreError) { try setDefaultName(try resolve(name)) }
 
-    /// Returns the generation after this one.
     func generation(after generation: UInt64) throws(KeyStoreError) -> UInt64 {
         let (next, overflow) = generation.addingReportingOverflow(1)
         guard !overflow else {

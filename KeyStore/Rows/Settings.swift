@@ -37,10 +37,10 @@ extension StoreTransaction {
 
 extension SQLiteKeyStore {
     /// The maximum length of a setting's value, in bytes.
-    public static let maximumSettingLength = 4096
+    package static let maximumSettingLength = 4096
 
     /// Returns a text that a program keeps in the store, such as `title`; nil if it was never set.
-    public func setting(named name: String) throws(KeyStoreError) -> String? {
+    package func setting(named name: String) throws(KeyStoreError) -> String? {
         try checkSettingName(name)
         return try read { (store) throws(KeyStoreError) in try store.setting(named: name) }
     }
@@ -50,7 +50,7 @@ extension SQLiteKeyStore {
     /// The text is authenticated, not secret.
     ///
     /// - Throws: `invalidName` for another name or a longer text.
-    public func setSetting(_ value: String?, named name: String) throws(KeyStoreError) {
+    package func setSetting(_ value: String?, named name: String) throws(KeyStoreError) {
         try checkSettingName(name)
         guard value?.utf8.count ?? 0 <= Self.maximumSettingLength else {
             throw KeyStoreError(.invalidName, "a setting may have at most \(Self.maximumSettingLength) bytes")

@@ -5,7 +5,7 @@ internal import Pushcrypt
 /// The caller wipes the bytes passed in. They are bytes and not a `String`, because a string cannot be wiped.
 public final class StorePassphrase: Sendable {
     /// The maximum length of a passphrase, in bytes.
-    public static let maximumLength = 1024
+    package static let maximumLength = 1024
 
     private let secret: SecretBytes
 

@@ -22,7 +22,6 @@ final class StoreKeys: Sendable {
         keys = StoreKDF.subkeys(Self.purposes, context: Self.context, of: storeKey)
     }
 
-    /// Creates the keys of a new store.
     convenience init(newStoreWith storeKey: consuming SecretBytes) {
         self.init(storeKey: storeKey, storeID: Sodium.randomBytes(Self.storeIDLength))
     }

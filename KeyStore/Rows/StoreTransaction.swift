@@ -11,14 +11,14 @@ struct StoreTransaction {
     func rows<Row: StoredRow>(
         _: Row.Type = Row.self, _ clause: String, _ values: SQLiteValue...
     ) throws(KeyStoreError) -> [Row] {
-        try connection.rows("\(Row.table.select) \(clause)", values, proved)
+        try connection.rows("\(Row.table.select) \(clause)", values, verified)
     }
 
     /// Returns the single row that a clause selects.
     func row<Row: StoredRow>(
         _: Row.Type = Row.self, _ clause: String, _ values: SQLiteValue...
     ) throws(KeyStoreError) -> Row? {
-        try connection.firstRow("\(Row.table.select) \(clause)", values, proved)
+        try connection.firstRow("\(Row.table.select) \(clause)", values, verified)
     }
 
     /// Returns the row with this primary key.
@@ -27,12 +27,12 @@ struct StoreTransaction {
     func row<Row: StoredRow>(_: Row.Type = Row.self, key: SQLiteValue) throws(KeyStoreError) -> Row? {
         try connection.firstRow(Row.table.selectByKey, [key]) { (row) throws(KeyStoreError) in
             guard row.has(key, in: 0) else { throw .damagedRow(key, in: Row.table.name) }
-            return try proved(row)
+            return try verified(row)
         }
     }
 
     /// Checks the tag of a row that was read with its table's `select`, and decodes it.
-    func proved<Row: StoredRow>(_ row: SQLiteRow) throws(KeyStoreError) -> Row {
+    func verified<Row: StoredRow>(_ row: SQLiteRow) throws(KeyStoreError) -> Row {
         let table = Row.table
         var columns = ColumnReader(row, of: table)
         guard row.count == table.count + 1, row.isBlob(table.count) else { throw columns.damaged }

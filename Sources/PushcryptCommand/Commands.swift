@@ -6,7 +6,6 @@ extension CommandTable {
     package static let programVersion = "1.0.0-beta.1"
     private static let programDate = "November 21, 2026"
 
-    /// The commands of `pushcrypt`.
     static let pushcrypt = CommandTable(
         program: "pushcrypt",
         summary: "end-to-end encrypted push notifications",

@@ -2,7 +2,7 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// Runs `pushcrypt` with the arguments of this process, and ends the process with its exit code.
-public func runPushcrypt() -> Never {
+package func runPushcrypt() -> Never {
     prepareProcess()
     SQLiteKeyStore.prepareProcess()
     let arguments = Array(CommandLine.arguments.dropFirst())

@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Foundation
 
-/// Work during which the system should not suspend this process. A net only: the system answers later, perhaps when the work
-/// is over, and perhaps that no time is left. Not run on Apple systems.
+/// Work during which the system should not suspend this process. Best effort; the system may answer too late. Not run on Apple
+/// systems.
 struct ExpiringActivity: Sendable {
     /// Asks the system, which calls the block on another thread and does not suspend the process until the block returns;
     /// it calls the block with true, perhaps once more, when no time is left.

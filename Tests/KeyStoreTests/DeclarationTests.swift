@@ -50,7 +50,7 @@ struct DeclarationTests {
             limitWork()
             let file = ReplayFile.open(in: path, at: start)
             let sender = SenderKey().publicKey
-            func take(_ request: String) -> ReplayTaking {
+            func take(_ request: String) -> ReplayClaim {
                 let message = ReplayMessage(
                     MessageID(1), from: sender, to: "default", requestID: request, sentAt: start, expiresAt: start + 60)
                 return file.take(message, at: start)

@@ -36,7 +36,7 @@ extension ReplayFileSuite {
     func take(
         _ file: ReplayFile, _ id: UInt64 = 1, request: String = "r", sentAt: Timestamp = start + 1,
         at now: Timestamp = start + 1
-    ) -> ReplayTaking {
+    ) -> ReplayClaim {
         file.take(message(id, request: request, sentAt: sentAt), at: now)
     }
 
@@ -47,7 +47,7 @@ extension ReplayFileSuite {
     }
 
     func expect(
-        _ taking: ReplayTaking, _ verdict: ReplayVerdict, problem: KeyStoreError.Code? = nil,
+        _ taking: ReplayClaim, _ verdict: ReplayVerdict, problem: KeyStoreError.Code? = nil,
         _ location: SourceLocation = #_sourceLocation
     ) {
         #expect(taking.verdict == verdict, sourceLocation: location)

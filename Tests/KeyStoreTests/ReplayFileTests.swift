@@ -258,9 +258,9 @@ struct ReplayFileTests: ReplayFileSuite {
         expect(handOver(file, 1, request: "other", after: .copy), rings: false, problem: .storeBusy)
         expect(handOver(file, 2), rings: false, problem: .storeBusy)
         expect(handOver(file, 3), rings: true, problem: .storeBusy)
-        let (taking, handover) = file.takeAndHandOver(message(2), at: start + 1)
+        let (taking, handover) = file.claimAndCommit(message(2), at: start + 1)
         #expect(taking.verdict == .again && !handover.rings && taking.problem == handover.problem)
-        #expect(file.takeAndHandOver(message(4), at: start + 1).handover.rings)
+        #expect(file.claimAndCommit(message(4), at: start + 1).handover.rings)
         try writer.execute("ROLLBACK")
         // The guard knows nothing of what rang meanwhile.
         expect(handOver(file, 1), rings: true)
@@ -269,10 +269,10 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test func takingAndHandingOverAtOnceRingsOnce() throws {
         let file = open(try directory().store)
-        let first = file.takeAndHandOver(message(1), at: start + 1)
+        let first = file.claimAndCommit(message(1), at: start + 1)
         #expect(first.taking.verdict == .new && !first.taking.isQuiet && first.handover.rings)
         for (request, verdict) in [("r", .again), ("other", .copy)] as [(String, ReplayVerdict)] {
-            let again = file.takeAndHandOver(message(1, request: request), at: start + 1)
+            let again = file.claimAndCommit(message(1, request: request), at: start + 1)
             #expect(again.taking.verdict == verdict && again.taking.isQuiet && !again.handover.rings)
             #expect(again.taking.isDuplicate == (verdict == .copy) && !again.taking.mayFetch)
         }

@@ -78,7 +78,7 @@ struct WithdrawalFileTests: ReplayFileSuite {
         #expect(taking.problem?.code == .storeBusy && taking.verdict == .new && taking.withdrawn.isEmpty)
         try lock.execute("ROLLBACK")
         expect(handOver(file, 17), rings: true)
-        #expect(brief.takeAndHandOver(withdrawal, at: start + 1).taking.withdrawn == [message(17).mark])
+        #expect(brief.claimAndCommit(withdrawal, at: start + 1).taking.withdrawn == [message(17).mark])
         #expect(file.withdrawn() == [message(17).mark])
     }
 }

@@ -12,7 +12,7 @@ static inline CURLcode pushcrypt_curl_set_text(CURL *handle, CURLoption option, 
 }
 
 /// Has `text`, of CURL_ERROR_SIZE bytes, say why the connection fails.
-static inline CURLcode pushcrypt_curl_hear(CURL *handle, char *text) {
+static inline CURLcode pushcrypt_curl_set_error_buffer(CURL *handle, char *text) {
     return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, text);
 }
 

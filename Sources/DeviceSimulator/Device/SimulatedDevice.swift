@@ -122,7 +122,7 @@ public final class SimulatedDevice: @unchecked Sendable {
 
         /// Runs code of the app. In `body` and in the tasks that it starts, `UNUserNotificationCenter.current()` is the
         /// center of this device; on threads and queues that the app creates, it is the center of the process.
-        public func inProcess<R>(_ body: () throws -> R) rethrows -> R {
+        package func inProcess<R>(_ body: () throws -> R) rethrows -> R {
             try UNUserNotificationCenter.withCurrent(center, body)
         }
     #else

@@ -21,11 +21,11 @@ public struct Outcome: Hashable, Sendable, CustomStringConvertible {
     /// The number of calls of the content handler so far.
     public let deliveries: Int
     /// The number of these calls after the time was over.
-    public let lateDeliveries: Int
+    package let lateDeliveries: Int
     /// The milliseconds before the first call; nil if there was none.
     public let milliseconds: UInt64?
     /// Whether the system called `serviceExtensionTimeWillExpire()`.
-    public let isExpired: Bool
+    package let isExpired: Bool
     /// The faults of the extension so far.
     public let faults: [Fault]
     /// The events for people to read, one line each, with the time since arrival.
@@ -36,7 +36,7 @@ public struct Outcome: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A violation of the system's rules by a service extension.
-public struct Fault: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+public struct Fault: Hashable, Sendable, CustomStringConvertible {
     private enum Known: String, CaseIterable {
         case neverDelivered = "never-delivered"
         case deliveredTwice = "delivered-twice"
@@ -48,18 +48,18 @@ public struct Fault: Hashable, Sendable, CaseIterable, CustomStringConvertible {
     private let known: Known
 
     /// The content handler was not called in time: the user saw the push as received.
-    public static let neverDelivered = Fault(known: .neverDelivered)
+    package static let neverDelivered = Fault(known: .neverDelivered)
     /// The content handler was called more than once.
-    public static let deliveredTwice = Fault(known: .deliveredTwice)
+    package static let deliveredTwice = Fault(known: .deliveredTwice)
     /// The content handler was called after the time was over.
-    public static let deliveredLate = Fault(known: .deliveredLate)
+    package static let deliveredLate = Fault(known: .deliveredLate)
     /// The content was changed after delivery. Whether the user sees the change is a matter of chance.
-    public static let changedAfterDelivery = Fault(known: .changedAfterDelivery)
+    package static let changedAfterDelivery = Fault(known: .changedAfterDelivery)
     /// The content is empty, and the app lacks the entitlement for that: the user saw the push as received.
-    public static let emptyWithoutEntitlement = Fault(known: .emptyWithoutEntitlement)
+    package static let emptyWithoutEntitlement = Fault(known: .emptyWithoutEntitlement)
 
     /// Every fault.
-    public static var allCases: [Fault] { Known.allCases.map(Fault.init(known:)) }
+    package static var allCases: [Fault] { Known.allCases.map(Fault.init(known:)) }
 
     /// The fault for programs, for example `delivered-twice`.
     public var description: String { known.rawValue }

@@ -15,7 +15,7 @@ public enum UserAction: Hashable, Sendable {
 }
 
 /// The reason that the app did not get a response.
-public struct UndeliveredReason: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+public struct UndeliveredReason: Hashable, Sendable, CustomStringConvertible {
     private enum Known: String, CaseIterable {
         case notListed = "not-listed"
         case notOffered = "not-offered"
@@ -29,22 +29,22 @@ public struct UndeliveredReason: Hashable, Sendable, CaseIterable, CustomStringC
     private let known: Known
 
     /// The list has no such notification.
-    public static let notListed = UndeliveredReason(known: .notListed)
+    package static let notListed = UndeliveredReason(known: .notListed)
     /// The notification's category is not declared, or has no such action.
-    public static let notOffered = UndeliveredReason(known: .notOffered)
+    package static let notOffered = UndeliveredReason(known: .notOffered)
     /// The action has no text input, or requires text.
-    public static let noTextInput = UndeliveredReason(known: .noTextInput)
+    package static let noTextInput = UndeliveredReason(known: .noTextInput)
     /// The category lacks `.customDismissAction`, so that dismissals are not reported.
-    public static let dismissNotReported = UndeliveredReason(known: .dismissNotReported)
+    package static let dismissNotReported = UndeliveredReason(known: .dismissNotReported)
     /// The device requires the passcode first: unlock it.
     public static let locked = UndeliveredReason(known: .locked)
     /// The app's notification center has no delegate.
-    public static let noDelegate = UndeliveredReason(known: .noDelegate)
+    package static let noDelegate = UndeliveredReason(known: .noDelegate)
     /// The content extension did not forward the response.
-    public static let keptByContentExtension = UndeliveredReason(known: .keptByContentExtension)
+    package static let keptByContentExtension = UndeliveredReason(known: .keptByContentExtension)
 
     /// Every reason.
-    public static var allCases: [UndeliveredReason] { Known.allCases.map(UndeliveredReason.init(known:)) }
+    package static var allCases: [UndeliveredReason] { Known.allCases.map(UndeliveredReason.init(known:)) }
 
     /// The reason for programs, for example `dismiss-not-reported`.
     public var description: String { known.rawValue }

@@ -5,11 +5,11 @@ public import Foundation
 /// A string literal is a push of type `alert`: `device.push(#"{"aps":{"alert":"Hello"}}"#)`.
 public struct APNsPush: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The most bytes of JSON that Apple accepts, except for `voip`.
-    public static let maximumPayloadLength = 4096
+    package static let maximumPayloadLength = 4096
     /// The most bytes of JSON that Apple accepts for `voip`.
-    public static let maximumVoIPPayloadLength = 5120
+    package static let maximumVoIPPayloadLength = 5120
     /// The most bytes of a collapse id that Apple accepts.
-    public static let maximumCollapseIDLength = 64
+    package static let maximumCollapseIDLength = 64
 
     /// The JSON.
     public var payload: Data
@@ -51,7 +51,7 @@ extension APNsPush {
 }
 
 /// The first reason that applies why the service extension did not run for a push.
-public struct SkipReason: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+public struct SkipReason: Hashable, Sendable, CustomStringConvertible {
     private enum Known: String, CaseIterable {
         case payloadTooLarge = "payload-too-large"
         case notJSON = "not-json"
@@ -72,33 +72,33 @@ public struct SkipReason: Hashable, Sendable, CaseIterable, CustomStringConverti
     /// Apple refuses the push: its JSON exceeds 4096 bytes, or 5120 for `voip`.
     public static let payloadTooLarge = SkipReason(known: .payloadTooLarge)
     /// Apple refuses the push: it is not a JSON object.
-    public static let notJSON = SkipReason(known: .notJSON)
+    package static let notJSON = SkipReason(known: .notJSON)
     /// Apple refuses the push: its collapse id is empty or exceeds 64 bytes.
-    public static let badCollapseID = SkipReason(known: .badCollapseID)
+    package static let badCollapseID = SkipReason(known: .badCollapseID)
     /// The push is not of type `alert`, so the app gets it.
-    public static let notAlertPush = SkipReason(known: .notAlertPush)
+    package static let notAlertPush = SkipReason(known: .notAlertPush)
     /// The push has neither alert nor sound nor badge.
     public static let silent = SkipReason(known: .silent)
     /// The push has a sound and no alert.
-    public static let soundOnly = SkipReason(known: .soundOnly)
+    package static let soundOnly = SkipReason(known: .soundOnly)
     /// The push has a badge and neither alert nor sound.
-    public static let badgeOnly = SkipReason(known: .badgeOnly)
+    package static let badgeOnly = SkipReason(known: .badgeOnly)
     /// The alert has no title, subtitle or body.
-    public static let noAlertText = SkipReason(known: .noAlertText)
+    package static let noAlertText = SkipReason(known: .noAlertText)
     /// `mutable-content` is not the number 1.
     public static let notMutable = SkipReason(known: .notMutable)
     /// The user has not allowed the app's notifications.
-    public static let notPermitted = SkipReason(known: .notPermitted)
+    package static let notPermitted = SkipReason(known: .notPermitted)
     /// The user has turned alerts off.
-    public static let alertsOff = SkipReason(known: .alertsOff)
+    package static let alertsOff = SkipReason(known: .alertsOff)
     /// The app has no service extension.
-    public static let noExtension = SkipReason(known: .noExtension)
+    package static let noExtension = SkipReason(known: .noExtension)
 
     /// Every reason.
-    public static var allCases: [SkipReason] { Known.allCases.map(SkipReason.init(known:)) }
+    package static var allCases: [SkipReason] { Known.allCases.map(SkipReason.init(known:)) }
 
     /// Whether Apple's servers refuse the push, so that it never reaches a phone.
-    public var isRefusal: Bool { [.payloadTooLarge, .notJSON, .badCollapseID].contains(self) }
+    package var isRefusal: Bool { [.payloadTooLarge, .notJSON, .badCollapseID].contains(self) }
 
     /// The reason for programs, for example `not-mutable`.
     public var description: String { known.rawValue }

@@ -102,6 +102,5 @@ extension UNNotificationContent {
     /// An immutable copy.
     var copied: UNNotificationContent { copy() as? UNNotificationContent ?? self }
 
-    /// Whether title, subtitle and body are empty.
     var isEmpty: Bool { title.isEmpty && subtitle.isEmpty && body.isEmpty }
 }

@@ -3,7 +3,7 @@
 /// A receiver drops the attachment and still shows the text. (`Docs/FormatAttachments.md`)
 public struct AttachmentError: CodedError {
     /// The kind of error.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedReference = "malformed-reference"
             case tooMany = "too-many-attachments"
@@ -41,7 +41,7 @@ public struct AttachmentError: CodedError {
         public static let truncatedFile = Code(known: .truncatedFile)
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `wrong-hash`.
         public var description: String { known.rawValue }

@@ -6,9 +6,9 @@
 /// their owner can read. Printing it shows no key. (`Docs/FormatAttachments.md`)
 public struct AttachmentReference: Sendable {
     /// The maximum number of references in one notification.
-    public static let maximumCount = 8
+    package static let maximumCount = 8
     /// The maximum length of a name and of a type in bytes of UTF-8.
-    public static let maximumNameLength = 255
+    package static let maximumNameLength = 255
 
     /// The url of the sealed file: `https`, and not to be redirected to anything else or to another host.
     public let url: String

@@ -3,11 +3,11 @@
 /// An avatar contains a secret, the key of its file. (`Docs/FormatMessages.md`, Sender)
 public struct CommunicationSender: Sendable {
     /// The maximum length of each text in bytes of UTF-8.
-    public static let maximumLength = 255
+    package static let maximumLength = 255
     /// The maximum number of recipients.
-    public static let maximumRecipients = 8
+    package static let maximumRecipients = 8
     /// The maximum size of an avatar's sealed file: the extension has 24 MB for all its work.
-    public static let maximumAvatarSize: UInt64 = 1_000_000
+    package static let maximumAvatarSize: UInt64 = 1_000_000
 
     /// The name to show.
     public let name: String

@@ -4,7 +4,7 @@
 ///     {"aps":{"alert":{"body":"The beginning…"}},"pushcrypt":{"body":{"url":…}}}
 public struct FullBody: Sendable {
     /// The maximum length in bytes of UTF-8: one chunk of a sealed file, and far more than any system shows.
-    public static let maximumLength = AttachmentFormat.chunkLength
+    package static let maximumLength = AttachmentFormat.chunkLength
 
     /// The sealed file, which the caller stores at the url of the reference.
     public let sealedFile: ContiguousArray<UInt8>

@@ -41,13 +41,13 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Returns this time minus `interval`; stops at 1970-01-01.
-    public func subtracting(_ interval: Interval) -> Timestamp {
+    package func subtracting(_ interval: Interval) -> Timestamp {
         let (product, overflow) = interval.seconds.multipliedReportingOverflow(by: 1000)
         return subtracting(milliseconds: overflow ? .max : product)
     }
 
     /// Returns this time minus a number of milliseconds; stops at 1970-01-01.
-    public func subtracting(milliseconds less: UInt64) -> Timestamp {
+    package func subtracting(milliseconds less: UInt64) -> Timestamp {
         Timestamp(milliseconds: milliseconds > less ? milliseconds - less : 0)
     }
 

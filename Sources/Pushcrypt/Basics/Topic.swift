@@ -4,7 +4,7 @@
 /// `.voip`. It is always the app's id, never the extension's. (`Docs/Format.md`, Context)
 public struct Topic: Hashable, Sendable, CustomStringConvertible {
     /// The maximum length of a topic in bytes.
-    public static let maximumLength = 255
+    package static let maximumLength = 255
 
     /// The bundle id.
     public let bundleID: String

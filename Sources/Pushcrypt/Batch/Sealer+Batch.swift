@@ -56,7 +56,6 @@ extension Sealer {
         }
     }
 
-    /// Seals one message.
     package func seal(_ message: Message) throws(SealError) -> SealedPayload {
         try seal(
             bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody, from: message.from,

@@ -29,10 +29,10 @@ public struct Envelope: Hashable, Sendable {
     public var recipientKeyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
 
     /// The KEM share, for this envelope only: an X25519 public key, or X-Wing's ciphertext.
-    public var enc: ContiguousArray<UInt8> { ContiguousArray(bytes[encRange]) }
+    package var enc: ContiguousArray<UInt8> { ContiguousArray(bytes[encRange]) }
 
     /// The length of the inner plaintext: one of the buckets.
-    public var innerLength: Int { bytes.count - Self.overhead(suite) }
+    package var innerLength: Int { bytes.count - Self.overhead(suite) }
 
     /// Parses the text of an envelope, without any cryptography.
     ///

@@ -114,7 +114,6 @@ struct EnvelopeSealer: Sendable {
 
 /// An envelope without its signature, waiting for the signer.
 struct PreparedEnvelope: ~Copyable {
-    /// The id of the message.
     let id: MessageID
     /// The message to sign, which does not contain the content.
     let toSign: ContiguousArray<UInt8>

@@ -3,7 +3,7 @@
 /// For the developer only: the user sees the fallback, whatever the error. (`Docs/Format.md`, Opening)
 public struct OpenError: CodedError {
     /// The kind of error, in the order of the checks.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedNotification = "malformed-notification"
             case notEncrypted = "not-encrypted"
@@ -50,7 +50,7 @@ public struct OpenError: CodedError {
         public static let duplicate = Code(known: .duplicate)
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `authentication-failed`.
         public var description: String { known.rawValue }

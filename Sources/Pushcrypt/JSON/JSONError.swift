@@ -3,7 +3,7 @@
 /// Neither the error nor its description contains a byte of the text, which may be a private message.
 package struct JSONError: CodedError {
     /// The kind of error.
-    package struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String, CaseIterable {
             case unexpectedEnd = "unexpected-end"
             case unexpectedByte = "unexpected-byte"

@@ -12,7 +12,6 @@ package struct JSONValue: Sendable {
 
     private var node: JSONNode { document.nodes[index] }
 
-    /// The kind of the value.
     package var kind: Kind {
         switch document.bytes[range.lowerBound] {
         case UInt8(ascii: "{"): .object

@@ -147,7 +147,6 @@ extension JSONWriter {
 package struct JSONMember: Sendable {
     /// The name, unescaped.
     package let name: String
-    /// The value.
     package let value: JSONValue
 
     fileprivate let nameRange: Range<Int>

@@ -54,7 +54,6 @@ enum Bech32 {
         /// The length of the key in bytes.
         var keyLength: Int { self == .postQuantumPublic ? CipherSuite.xwing.publicKeyLength : 32 }
 
-        /// The length of the text.
         var textLength: Int { prefix.utf8CodeUnitCount + 1 + Bech32.symbols(for: keyLength) + checksumLength }
     }
 

@@ -13,10 +13,10 @@ public enum CipherSuite: UInt8, CaseIterable, Comparable, Sendable {
     public var isSupported: Bool { self == .x25519 || XWing.isAvailable }
 
     /// The suites that this build can seal and open with, in ascending order.
-    public static var supported: [CipherSuite] { allCases.filter(\.isSupported) }
+    package static var supported: [CipherSuite] { allCases.filter(\.isSupported) }
 
     /// The length of a device's public key in bytes.
-    public var publicKeyLength: Int { self == .x25519 ? X25519.keyLength : XWing.publicKeyLength }
+    package var publicKeyLength: Int { self == .x25519 ? X25519.keyLength : XWing.publicKeyLength }
 
     /// The length of the KEM share in an envelope.
     var encLength: Int { self == .x25519 ? X25519.keyLength : XWing.encLength }

@@ -3,7 +3,7 @@
 /// (`Docs/FormatRecords.md`, Registration record)
 public struct DeviceRegistration: Hashable, Sendable {
     /// The suites that a device with this version of the library opens.
-    public static let supportedSuites = CipherSuite.supported.map(\.rawValue)
+    package static let supportedSuites = CipherSuite.supported.map(\.rawValue)
 
     /// The provider's name for the device; nil if the provider chooses it.
     ///
@@ -131,7 +131,7 @@ package enum DeviceID {
 /// are equal if their bytes are; they have no order. (`Docs/FormatRecords.md`, Registration record)
 public struct AppVersion: Hashable, Sendable, LosslessStringConvertible {
     /// The maximum length of a version in bytes of UTF-8.
-    public static let maximumLength = 64
+    package static let maximumLength = 64
 
     /// The version as given.
     public let description: String

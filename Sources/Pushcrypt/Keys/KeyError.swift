@@ -1,7 +1,7 @@
 /// An error for a key, or its text, that cannot be used.
 public struct KeyError: CodedError {
     /// The kind of error.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedKey = "malformed-key"
             case wrongChecksum = "wrong-checksum"
@@ -34,7 +34,7 @@ public struct KeyError: CodedError {
         public static let malformedRecord = Code(known: .malformedRecord)
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `wrong-checksum`.
         public var description: String { known.rawValue }

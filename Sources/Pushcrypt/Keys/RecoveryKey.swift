@@ -7,7 +7,7 @@ public struct RecoveryPublicKey: Hashable, Sendable, CustomStringConvertible, Lo
     /// The length in bytes.
     public static let length = 32
     /// The maximum number of recovery keys of one sender.
-    public static let maximumPerSender = 2
+    package static let maximumPerSender = 2
 
     /// The 32 bytes of the encoded point (RFC 8032).
     public let bytes: ContiguousArray<UInt8>
@@ -60,22 +60,22 @@ public struct RecoveryPublicKey: Hashable, Sendable, CustomStringConvertible, Lo
 ///
 /// The seed is in guarded memory, which all references share. It is wiped with the last reference and never printed.
 /// (`Docs/Format.md`, Keys as text)
-public final class RecoveryKey: Sendable {
+package final class RecoveryKey: Sendable {
     /// The public half.
-    public let publicKey: RecoveryPublicKey
+    package let publicKey: RecoveryPublicKey
 
     /// libsodium's secret key: seed || public key.
     private let secret: SecretBytes
 
     /// Generates a key from the system's random source.
-    public convenience init() { self.init(Ephemeral(randomCount: Ed25519.seedLength)) }
+    package convenience init() { self.init(Ephemeral(randomCount: Ed25519.seedLength)) }
 
     /// Parses the ASCII of `PCV-SECRET-1…`; a trailing newline is allowed.
     ///
     /// The caller wipes the text. It is a span and not a `String`, because a string cannot be wiped.
     ///
     /// - Throws: `malformedKey`, `wrongChecksum` or `wrongKind`.
-    public convenience init(text: Span<UInt8>) throws(KeyError) {
+    package convenience init(text: Span<UInt8>) throws(KeyError) {
         self.init(try Bech32.decode(text, as: .recoverySecret))
     }
 
@@ -101,7 +101,7 @@ public final class RecoveryKey: Sendable {
 
     /// Calls `body` with the text of the key, and wipes the text afterwards. The caller protects any copy that `body`
     /// makes.
-    public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+    package func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         let text = withSeed { Bech32.encode($0, as: .recoverySecret) }
         return try text.withSpan(body)
     }
@@ -121,7 +121,7 @@ public final class RecoveryKey: Sendable {
 
 extension RecoveryKey: CustomStringConvertible, CustomReflectable {
     /// The public key; nothing secret is printed.
-    public var description: String { "RecoveryKey(\(publicKey))" }
+    package var description: String { "RecoveryKey(\(publicKey))" }
 
     /// The public key only.
     public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }

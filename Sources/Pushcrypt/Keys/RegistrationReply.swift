@@ -23,18 +23,18 @@ public struct RegistrationReply: Hashable, Sendable {
         /// restored from a backup and has to enrol again, with a new id and key.
         public static let generationRollback = Refusal(unchecked: "generation-rollback")
         /// The generation is too far above the stored one: the device has to enrol again.
-        public static let generationTooHigh = Refusal(unchecked: "generation-too-high")
+        package static let generationTooHigh = Refusal(unchecked: "generation-too-high")
         /// The provider has this device id for another user: the device has to enrol again.
         public static let userMismatch = Refusal(unchecked: "user-mismatch")
         /// The provider has this public key for another device: the device has to enrol again.
         public static let keyTaken = Refusal(unchecked: "key-taken")
         /// The provider has a post-quantum key for this device id, and this one is of suite 1: the device has to enrol
         /// again, with a new id and key.
-        public static let suiteDowngrade = Refusal(unchecked: "suite-downgrade")
+        package static let suiteDowngrade = Refusal(unchecked: "suite-downgrade")
         /// The provider cannot seal to a key of this suite: the device keeps the key before it.
-        public static let unsupportedSuite = Refusal(unchecked: "unsupported-suite")
+        package static let unsupportedSuite = Refusal(unchecked: "unsupported-suite")
         /// The provider has this device id for another app.
-        public static let topicMismatch = Refusal(unchecked: "topic-mismatch")
+        package static let topicMismatch = Refusal(unchecked: "topic-mismatch")
 
         /// The reason as programs read it.
         public let description: String
@@ -148,20 +148,20 @@ public struct RegistrationReply: Hashable, Sendable {
 }
 
 /// A provider's announcement of its signing key to phones, built into the app or sent by the provider.
-public struct SenderAnnouncement: Hashable, Sendable {
+package struct SenderAnnouncement: Hashable, Sendable {
     /// The key to trust.
-    public let publicKey: SenderPublicKey
+    package let publicKey: SenderPublicKey
     /// The app that the key is for; nil if the key is not bound to one.
-    public let topic: Topic?
+    package let topic: Topic?
     /// The number of the key among the sender's keys.
-    public let generation: UInt64
+    package let generation: UInt64
     /// When the key was generated.
-    public let createdAt: Timestamp
+    package let createdAt: Timestamp
     /// The recovery keys to trust beside it, at most two.
-    public let recoveryKeys: [RecoveryPublicKey]
+    package let recoveryKeys: [RecoveryPublicKey]
 
     /// Creates an announcement.
-    public init(
+    package init(
         publicKey: SenderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp,
         recoveryKeys: [RecoveryPublicKey] = []
     ) {
@@ -175,7 +175,7 @@ public struct SenderAnnouncement: Hashable, Sendable {
     /// Parses a sender's record; `generation` is 1 and `created` is `now` if they are missing.
     ///
     /// - Throws: `malformedRecord`, or the error of the key in the record.
-    public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
+    package init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
         let record = try KeyRecord(json)
         let (keyText, keyID, topic) = (try record.publicKey(), try record.text("key_id"), try record.topic())
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created") ?? now)
@@ -193,7 +193,7 @@ public struct SenderAnnouncement: Hashable, Sendable {
     }
 
     /// The record as minified JSON.
-    public var json: ContiguousArray<UInt8> {
+    package var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in
             json.string(publicKey.description, for: "public_key")

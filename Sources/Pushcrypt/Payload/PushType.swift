@@ -51,7 +51,7 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
     public var maximumPayloadLength: Int { maximumPayloadLength(.x25519) }
 
     /// The longest minified payload for a device whose key is of this suite, in bytes.
-    public func maximumPayloadLength(_ suite: CipherSuite) -> Int { largestBucket(suite) - InnerPlaintext.body }
+    package func maximumPayloadLength(_ suite: CipherSuite) -> Int { largestBucket(suite) - InnerPlaintext.body }
 
     /// Apple's name.
     public var description: String { known.rawValue }

@@ -1,7 +1,7 @@
 /// A payload as received from the relay: parsed, but not authenticated.
 public struct ReceivedPush: Sendable {
     /// The longest push that is parsed, in bytes: far more than Apple delivers.
-    public static let maximumLength = 1 << 16
+    package static let maximumLength = 1 << 16
 
     private let document: JSONDocument
 

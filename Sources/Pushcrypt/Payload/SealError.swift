@@ -1,7 +1,7 @@
 /// An error for a payload that was not sealed: it was refused, or could not be signed.
 public struct SealError: CodedError {
     /// The kind of error.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedPayload = "malformed-payload"
             case missingAPS = "missing-aps"
@@ -56,7 +56,7 @@ public struct SealError: CodedError {
         public static let signingFailed = Code(known: .signingFailed)
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `payload-too-large`.
         public var description: String { known.rawValue }

@@ -2,21 +2,21 @@
 /// recovery key.
 ///
 /// It holds no secret. The new key has signed it. (`Docs/FormatRotation.md`, Recovery statement)
-public struct RecoveryRequest: Hashable, Sendable {
+package struct RecoveryRequest: Hashable, Sendable {
     /// The key that is to sign.
-    public let recoveryKey: RecoveryPublicKey
+    package let recoveryKey: RecoveryPublicKey
     /// The app whose devices the statement is for.
-    public let topic: Topic
+    package let topic: Topic
     /// The key that is to be pinned.
-    public let newKey: SenderPublicKey
+    package let newKey: SenderPublicKey
     /// The first 53 bytes of the statement.
     private let claim: ContiguousArray<UInt8>
     private let signatureByNew: ContiguousArray<UInt8>
 
     /// The number of the recovery, above the previous one.
-    public var serial: UInt32 { claim.span.bigEndian(at: 49) }
+    package var serial: UInt32 { claim.span.bigEndian(at: 49) }
     /// The time of the request, for people.
-    public var issuedAt: Timestamp { Timestamp(milliseconds: claim.span.bigEndian(at: 37)) }
+    package var issuedAt: Timestamp { Timestamp(milliseconds: claim.span.bigEndian(at: 37)) }
 
     /// Prepares the recovery of a sender.
     ///
@@ -27,7 +27,7 @@ public struct RecoveryRequest: Hashable, Sendable {
     ///   - serial: A number above that of every earlier recovery by this key for this app; not 0.
     ///   - now: The present time.
     /// - Throws: `malformedStatement` for serial 0; `supersededKey` if both keys are the same.
-    public init(
+    package init(
         by recoveryKey: RecoveryPublicKey, for topic: Topic, to new: SenderKey, serial: UInt32, at now: Timestamp
     ) throws(RotationError) {
         guard serial > 0 else {
@@ -51,7 +51,7 @@ public struct RecoveryRequest: Hashable, Sendable {
     /// The caller first shows the app, the serial and the new key to a person.
     ///
     /// - Throws: `unknownRecoveryKey` if the request is for another recovery key.
-    public func signed(by key: RecoveryKey) throws(RotationError) -> SignedRecovery {
+    package func signed(by key: RecoveryKey) throws(RotationError) -> SignedRecovery {
         guard key.publicKey == recoveryKey else {
             throw RotationError(
                 15, .unknownRecoveryKey,
@@ -67,14 +67,14 @@ public struct RecoveryRequest: Hashable, Sendable {
     /// Parses a request as written by `json`.
     ///
     /// - Throws: `malformedStatement`; `badSignature` if the new key did not sign it; `weakKey`.
-    public init(json: ContiguousArray<UInt8>) throws(RotationError) {
+    package init(json: ContiguousArray<UInt8>) throws(RotationError) {
         self = try SignedRecovery.parts(of: json).request
     }
 
     /// The request as a JSON object: `{"version":1,"recovery":"pcv1…","topic":"…","request":"…"}`.
     ///
     /// `request` is the statement without the signature of the recovery key, 117 bytes in base64url.
-    public var json: ContiguousArray<UInt8> {
+    package var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in write(to: &json) }
         return json.bytes
@@ -108,13 +108,13 @@ public struct RecoveryRequest: Hashable, Sendable {
 }
 
 /// A recovery that both keys have signed, carried back to the provider.
-public struct SignedRecovery: Hashable, Sendable {
+package struct SignedRecovery: Hashable, Sendable {
     fileprivate static let version = 1
 
     /// What was requested.
-    public let request: RecoveryRequest
+    package let request: RecoveryRequest
     /// The statement, for every device of the app.
-    public let statement: RotationStatement
+    package let statement: RotationStatement
 
     fileprivate init(request: RecoveryRequest, statement: RotationStatement) {
         self.request = request
@@ -124,7 +124,7 @@ public struct SignedRecovery: Hashable, Sendable {
     /// Parses a signed recovery as written by `json`, and checks both signatures.
     ///
     /// - Throws: `malformedStatement`, `badSignature`, `weakKey`.
-    public init(json: ContiguousArray<UInt8>) throws(RotationError) {
+    package init(json: ContiguousArray<UInt8>) throws(RotationError) {
         let (request, statement) = try Self.parts(of: json)
         guard let statement else {
             throw RotationError(
@@ -142,7 +142,7 @@ public struct SignedRecovery: Hashable, Sendable {
     }
 
     /// The signed recovery as a JSON object: the members of the request, and `statement`, 181 bytes in base64url.
-    public var json: ContiguousArray<UInt8> {
+    package var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in
             request.write(to: &json)

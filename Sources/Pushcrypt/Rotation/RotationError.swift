@@ -1,7 +1,7 @@
 /// An error for a statement that is not accepted. (`Docs/FormatRotation.md`)
 public struct RotationError: CodedError {
     /// The kind of error.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedStatement = "malformed-statement"
             case untrustedKey = "untrusted-old-key"
@@ -42,7 +42,7 @@ public struct RotationError: CodedError {
         public static let recoveryConflict = Code(known: .recoveryConflict)
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `rotation-conflict`.
         public var description: String { known.rawValue }

@@ -11,9 +11,9 @@ public struct RotationStatement: Hashable, Sendable {
     /// The default time for which the old key still verifies messages: 31 days.
     public static let standardOverlap = Interval.days(31)
     /// The longest overlap that receivers accept: 60 days.
-    public static let maximumOverlap = Interval.days(60)
+    package static let maximumOverlap = Interval.days(60)
     /// The maximum number of statements in one message.
-    public static let maximumPerMessage = 4
+    package static let maximumPerMessage = 4
 
     /// The number of bytes that both keys sign.
     static let claimLength = signed.count
@@ -35,19 +35,19 @@ public struct RotationStatement: Hashable, Sendable {
     public let bytes: ContiguousArray<UInt8>
 
     /// Whether it is a recovery, which replaces whatever is pinned.
-    public var isRecovery: Bool { bytes[0] == Self.recoveryVersion }
+    package var isRecovery: Bool { bytes[0] == Self.recoveryVersion }
     /// The id of the key that signs first: the replaced key, or the recovery key.
     public var keyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
     /// The time of issue; of a recovery, for people only.
     public var issuedAt: Timestamp { Timestamp(milliseconds: bytes.span.bigEndian(at: 37)) }
     /// The time after `issuedAt` for which receivers accept a rotation; meaningless for a recovery.
-    public var acceptFor: Interval { interval(at: 45) }
+    package var acceptFor: Interval { interval(at: 45) }
     /// The time after `issuedAt` for which the old key still verifies messages; 0 for a recovery.
-    public var overlap: Interval { isRecovery ? .seconds(0) : interval(at: 49) }
+    package var overlap: Interval { isRecovery ? .seconds(0) : interval(at: 49) }
     /// The last moment at which the old key verifies messages after a rotation.
-    public var overlapEnd: Timestamp { issuedAt.adding(overlap) }
+    package var overlapEnd: Timestamp { issuedAt.adding(overlap) }
     /// The number of a recovery, above the previous one; 0 for a rotation.
-    public var serial: UInt32 { isRecovery ? bytes.span.bigEndian(at: Self.serial) : 0 }
+    package var serial: UInt32 { isRecovery ? bytes.span.bigEndian(at: Self.serial) : 0 }
 
     /// The bytes that both keys sign: statements with equal bytes say the same, whatever their signatures.
     package var claim: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.signed]) }

@@ -4,20 +4,20 @@
 /// never on first use. (`Docs/FormatRotation.md`, Trust)
 public struct SenderTrust: Hashable, Sendable {
     /// One sender: a name that the app has given, with its keys.
-    public struct Sender: Hashable, Sendable {
+    package struct Sender: Hashable, Sendable {
         /// The name of the sender in its store; empty if there is no store.
-        public let name: String
+        package let name: String
         /// The key that is trusted without a time limit; nil if the app removed it.
-        public internal(set) var pinned: SenderPublicKey?
+        package internal(set) var pinned: SenderPublicKey?
         /// The keys that were superseded or revoked, in the order in which they lost the pin.
-        public internal(set) var superseded: [Superseded]
+        package internal(set) var superseded: [Superseded]
         /// The keys whose statements replace whatever is pinned; at most two.
-        public let recoveryKeys: [RecoveryPublicKey]
+        package let recoveryKeys: [RecoveryPublicKey]
         /// The last accepted recovery statement; nil if there was none.
-        public internal(set) var lastRecovery: LastRecovery?
+        package internal(set) var lastRecovery: LastRecovery?
 
         /// Creates a value from the keys of a store or an app.
-        public init(
+        package init(
             name: String = "", pinned: SenderPublicKey?, superseded: [Superseded] = [],
             recoveryKeys: [RecoveryPublicKey] = [], lastRecovery: LastRecovery? = nil
         ) {
@@ -30,44 +30,41 @@ public struct SenderTrust: Hashable, Sendable {
     }
 
     /// A key that lost its pin; it is never pinned again.
-    public struct Superseded: Hashable, Sendable {
-        /// The key.
-        public let key: SenderPublicKey
+    package struct Superseded: Hashable, Sendable {
+        package let key: SenderPublicKey
         /// The last moment at which it verifies messages; nil if it is revoked, so that it verifies nothing.
-        public let verifiesUntil: Timestamp?
+        package let verifiesUntil: Timestamp?
         /// The statement that superseded it; nil if it is revoked.
-        public let statement: RotationStatement?
+        package let statement: RotationStatement?
 
         /// Creates a value from stored parts.
-        public init(key: SenderPublicKey, verifiesUntil: Timestamp?, statement: RotationStatement?) {
+        package init(key: SenderPublicKey, verifiesUntil: Timestamp?, statement: RotationStatement?) {
             self.key = key
             self.verifiesUntil = verifiesUntil
             self.statement = statement
         }
 
-        /// Creates a revoked key.
-        public init(revoked key: SenderPublicKey) {
+        package init(revoked key: SenderPublicKey) {
             self.init(key: key, verifiesUntil: nil, statement: nil)
         }
 
         /// Whether the app or a recovery ended all trust in it.
-        public var isRevoked: Bool { verifiesUntil == nil }
+        package var isRevoked: Bool { verifiesUntil == nil }
     }
 
     /// What is kept of the last accepted recovery statement of a sender.
-    public struct LastRecovery: Hashable, Sendable {
-        /// The length of `claim`.
+    package struct LastRecovery: Hashable, Sendable {
         package static let claimLength = RotationStatement.claimLength
 
         /// The serial number.
-        public let serial: UInt32
+        package let serial: UInt32
         /// The first 53 bytes.
-        public let claim: ContiguousArray<UInt8>
+        package let claim: ContiguousArray<UInt8>
         /// The key that signed it: the serial counts only while the sender has this key.
         public let recoveryKey: RecoveryPublicKey
 
         /// Creates a value from stored parts; returns nil if they are not those of a recovery statement.
-        public init?(serial: UInt32, claim: ContiguousArray<UInt8>, by recoveryKey: RecoveryPublicKey) {
+        package init?(serial: UInt32, claim: ContiguousArray<UInt8>, by recoveryKey: RecoveryPublicKey) {
             guard serial > 0, claim.count == RotationStatement.claimLength else { return nil }
             self.serial = serial
             self.claim = claim
@@ -126,7 +123,7 @@ public struct SenderTrust: Hashable, Sendable {
     }
 
     /// The senders, in the order of the store.
-    public private(set) var senders: [Sender]
+    package private(set) var senders: [Sender]
     /// Keys that are revoked for senders of other apps.
     private let revokedElsewhere: Set<SenderPublicKey>
     /// Recovery keys of senders of other apps, none of which may become a sender's key.
@@ -137,14 +134,19 @@ public struct SenderTrust: Hashable, Sendable {
     /// - Parameters:
     ///   - senders: The senders that are bound to the app, or to none.
     ///   - others: The senders that are bound to other apps: a key that is revoked for one is revoked for all.
-    public init(_ senders: [Sender], others: [Sender] = []) {
+    package init(_ senders: [Sender], others: [Sender] = []) {
         self.senders = senders
         revokedElsewhere = Set(others.flatMap(\.superseded).filter(\.isRevoked).map(\.key))
         recoveryKeysElsewhere = Set(others.flatMap(\.recoveryKeys))
     }
 
+    /// Creates a value from keys without names: each is a sender.
+    public init(pinned: [SenderPublicKey] = []) {
+        self.init(pinned: pinned, superseded: [])
+    }
+
     /// Creates a value from keys without names: each pinned key is a sender, for which the others were superseded.
-    public init(pinned: [SenderPublicKey] = [], superseded: [Superseded] = []) {
+    package init(pinned: [SenderPublicKey] = [], superseded: [Superseded]) {
         let pins: [SenderPublicKey?] = pinned.isEmpty && !superseded.isEmpty ? [nil] : pinned
         self.init(pins.map { Sender(pinned: $0, superseded: superseded) })
     }
@@ -155,10 +157,10 @@ public struct SenderTrust: Hashable, Sendable {
     public var pinned: [SenderPublicKey] { senders.compactMap(\.pinned).filter { !isRevoked($0) }.unique }
 
     /// The keys that were superseded or revoked for a sender, each once, oldest first.
-    public var superseded: [Superseded] { senders.flatMap(\.superseded).unique }
+    package var superseded: [Superseded] { senders.flatMap(\.superseded).unique }
 
     /// Whether a key is revoked for any sender, and so for all.
-    public func isRevoked(_ key: SenderPublicKey) -> Bool {
+    package func isRevoked(_ key: SenderPublicKey) -> Bool {
         revokedElsewhere.contains(key) || senders.contains { $0.superseded.contains { $0.isRevoked && $0.key == key } }
     }
 

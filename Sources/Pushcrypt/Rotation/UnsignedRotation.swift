@@ -1,11 +1,11 @@
 /// A rotation for keys that do not leave a key service, before they sign it.
 ///
 /// Keys in this process need only ``RotationStatement/init(from:to:at:acceptFor:overlap:)``.
-public struct UnsignedRotation: Hashable, Sendable {
+package struct UnsignedRotation: Hashable, Sendable {
     /// The key that is replaced.
-    public let oldKey: SenderPublicKey
+    package let oldKey: SenderPublicKey
     /// The key that replaces it.
-    public let newKey: SenderPublicKey
+    package let newKey: SenderPublicKey
     /// The first 53 bytes of the statement.
     let claim: ContiguousArray<UInt8>
 
@@ -19,7 +19,7 @@ public struct UnsignedRotation: Hashable, Sendable {
     ///     shortened.
     ///   - overlap: The time for which the old key still verifies messages; at most 60 days.
     /// - Throws: `overlapTooLong` for more than 60 days; `supersededKey` if both are the same key.
-    public init(
+    package init(
         from old: SenderPublicKey, to new: SenderPublicKey, at now: Timestamp,
         acceptFor: Interval = RotationStatement.standardAcceptFor,
         overlap: Interval = RotationStatement.standardOverlap
@@ -40,7 +40,7 @@ public struct UnsignedRotation: Hashable, Sendable {
     /// Has both keys sign, the new one first: a signer that refuses it leaves nothing that the old key has signed.
     ///
     /// - Throws: `SigningError`, a signer's own, or `wrongSignature` for a signature by another key.
-    public func signed(
+    package func signed(
         by old: any MessageSigner, and new: any MessageSigner
     ) throws(SigningError) -> RotationStatement {
         let second = try signature(.new, newKey, new)

@@ -46,7 +46,7 @@ extension SenderKey: MessageSigner {
 /// An error for a signature that could not be obtained.
 public struct SigningError: CodedError {
     /// The kind of error.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case signerUnavailable = "signer-unavailable"
             case signerRefused = "signer-refused"
@@ -66,7 +66,7 @@ public struct SigningError: CodedError {
         public static let wrongSignature = Code(known: .wrongSignature)
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `signer-timed-out`.
         public var description: String { known.rawValue }

@@ -39,7 +39,6 @@ package struct SHA256: ~Copyable {
         }
     }
 
-    /// Returns the digest of `bytes`.
     package static func digest(_ bytes: Span<UInt8>) -> ContiguousArray<UInt8> {
         let hash = SHA256()
         hash.update(bytes)

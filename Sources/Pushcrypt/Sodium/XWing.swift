@@ -20,7 +20,6 @@ enum XWing {
         return pushcrypt_xwing_is_available() == 1
     }()
 
-    /// Returns the public key of a seed.
     static func publicKey(of seed: Span<UInt8>) throws(SodiumRefusal) -> ContiguousArray<UInt8> {
         guard isAvailable, seed.count == seedLength else { throw SodiumRefusal() }
         var code: Int32 = -1

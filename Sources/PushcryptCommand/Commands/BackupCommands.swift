@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `backup`.
 struct BackupCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -35,7 +34,6 @@ struct BackupCommand: CommandBody {
     }
 }
 
-/// `restore`.
 struct RestoreCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

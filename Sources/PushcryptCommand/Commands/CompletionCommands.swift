@@ -4,7 +4,6 @@ extension Arguments {
     fileprivate mutating func shell(help: String) -> Shell { operand("SHELL", placeholder: .bash, help: help) }
 }
 
-/// `completions`.
 struct CompletionsCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

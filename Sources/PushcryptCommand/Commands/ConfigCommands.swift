@@ -18,7 +18,6 @@ extension Arguments {
     fileprivate mutating func setting() -> Setting { operand("NAME", placeholder: .title, help: "the setting") }
 }
 
-/// `config get`.
 struct ConfigGetCommand: CommandBody {
     static var page: CommandPage { CommandPage(examples: [Example("pushcrypt config get title")]) }
 
@@ -41,7 +40,6 @@ struct ConfigGetCommand: CommandBody {
     }
 }
 
-/// `config set`.
 struct ConfigSetCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(examples: [Example("pushcrypt config set topic com.example.app")])
@@ -70,7 +68,6 @@ struct ConfigSetCommand: CommandBody {
     }
 }
 
-/// `config list`.
 struct ConfigListCommand: CommandBody {
     static var page: CommandPage { CommandPage(examples: [Example("pushcrypt config list --json")]) }
 

@@ -1,6 +1,5 @@
 internal import PushcryptCommandKit
 
-/// `demo`.
 struct DemoCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

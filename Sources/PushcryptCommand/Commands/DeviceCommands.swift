@@ -22,7 +22,6 @@ extension Command {
     }
 }
 
-/// `device add`.
 struct DeviceAddCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `device list`.
 struct DeviceListCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(examples: [
@@ -50,7 +49,6 @@ struct DeviceListCommand: CommandBody {
     }
 }
 
-/// `device export`.
 struct DeviceExportCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `device remove`.
 struct DeviceRemoveCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -86,7 +85,6 @@ struct DeviceRemoveCommand: CommandBody {
     }
 }
 
-/// `device purge`.
 struct DevicePurgeCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

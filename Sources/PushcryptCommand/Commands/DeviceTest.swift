@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
-/// `device test`.
 struct DeviceTestCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

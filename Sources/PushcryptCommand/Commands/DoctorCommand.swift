@@ -2,7 +2,6 @@ package import Pushcrypt
 package import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `doctor`.
 struct DoctorCommand: CommandBody {
     static var page: CommandPage { DoctorArguments.page }
 

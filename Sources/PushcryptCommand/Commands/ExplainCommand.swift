@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `explain`.
 struct ExplainCommand: CommandBody {
     /// A journal has some 30 KB.
     private static let maximumJournal = 1 << 20

@@ -31,7 +31,6 @@ private struct ExportArguments: Sendable {
     }
 }
 
-/// `export device`.
 struct ExportDeviceCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -77,7 +76,6 @@ extension SQLiteKeyStore {
     }
 }
 
-/// `export sender`.
 struct ExportSenderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(examples: [

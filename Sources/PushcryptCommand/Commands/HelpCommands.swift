@@ -1,6 +1,5 @@
 internal import PushcryptCommandKit
 
-/// `help`.
 struct HelpCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(examples: [Example("pushcrypt help seal")])

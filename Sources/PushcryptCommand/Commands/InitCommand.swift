@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `init`.
 struct InitCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

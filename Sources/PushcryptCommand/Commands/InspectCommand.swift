@@ -1,7 +1,6 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// `inspect`.
 struct InspectCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

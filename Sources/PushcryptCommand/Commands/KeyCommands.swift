@@ -79,7 +79,6 @@ private struct KeyImportArguments: Sendable {
     }
 }
 
-/// `key import device`.
 struct KeyImportDeviceCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -107,7 +106,6 @@ struct KeyImportDeviceCommand: CommandBody {
     }
 }
 
-/// `key import sender`.
 struct KeyImportSenderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -135,7 +133,6 @@ struct KeyImportSenderCommand: CommandBody {
     }
 }
 
-/// `key import public`.
 struct KeyImportPublicCommand: CommandBody {
     private enum Kind: String, CaseIterable {
         case device, sender
@@ -189,7 +186,6 @@ struct KeyImportPublicCommand: CommandBody {
 
 // MARK: Export
 
-/// The arguments for an export.
 private struct KeyExportArguments: Sendable {
     let format: KeyFormat
     let name: String?
@@ -225,7 +221,6 @@ private struct KeyExportArguments: Sendable {
     }
 }
 
-/// `key export device`.
 struct KeyExportDeviceCommand: CommandBody {
     static var page: CommandPage { KeyExportArguments.page(of: "device") }
 
@@ -268,7 +263,6 @@ extension DevicePublicKey {
     }
 }
 
-/// `key export sender`.
 struct KeyExportSenderCommand: CommandBody {
     static var page: CommandPage { KeyExportArguments.page(of: "sender") }
 

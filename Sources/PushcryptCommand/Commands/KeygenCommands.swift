@@ -15,7 +15,6 @@ extension Command {
     }
 }
 
-/// `keygen device`.
 struct KeygenDeviceCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -58,7 +57,6 @@ struct KeygenDeviceCommand: CommandBody {
     }
 }
 
-/// `keygen sender`.
 struct KeygenSenderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -90,7 +88,6 @@ struct KeygenSenderCommand: CommandBody {
 }
 
 extension Arguments {
-    /// `--post-quantum`.
     mutating func postQuantum() -> Bool {
         flag("--post-quantum", help: "of suite 2, which a quantum computer cannot read; needs libsodium 1.0.22")
     }

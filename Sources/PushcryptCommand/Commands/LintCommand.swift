@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptDeveloperTools
 
-/// `lint`.
 struct LintCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
-/// `open`.
 struct OpenCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
-/// `preview`.
 struct PreviewCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -58,7 +57,6 @@ struct PreviewCommand: CommandBody {
     }
 }
 
-/// The formats of a preview.
 enum PreviewFormat: String, CaseIterable {
     case svg, html, txt
 

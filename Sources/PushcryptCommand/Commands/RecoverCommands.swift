@@ -4,7 +4,6 @@ internal import PushcryptKeyStore
 
 // The recovery key: made offline, used offline, and only to put a new sender key in place of a stolen one.
 
-/// `keygen recovery`.
 struct KeygenRecoveryCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -47,7 +46,6 @@ extension Command {
     }
 }
 
-/// `recover keys`.
 struct RecoverKeysCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -91,7 +89,6 @@ struct RecoverKeysCommand: CommandBody {
     }
 }
 
-/// `recover sign`.
 struct RecoverSignCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -142,7 +139,6 @@ struct RecoverSignCommand: CommandBody {
 }
 
 extension Arguments {
-    /// `--serial-above`.
     mutating func serialAbove() -> Int? {
         count(
             "--serial-above", "N", 0...Int(UInt32.max) - 1,

@@ -21,7 +21,6 @@ extension Arguments {
         ).map { .seconds(UInt64($0)) }
     }
 
-    /// `--overlap`.
     mutating func overlap() -> Interval {
         seconds(
             "--overlap", "TIME", 0...Int(RotationStatement.maximumOverlap.seconds),
@@ -29,7 +28,6 @@ extension Arguments {
         ).map { .seconds(UInt64($0)) } ?? RotationStatement.standardOverlap
     }
 
-    /// `--announce`.
     mutating func announcement(help: String) -> Interval {
         seconds("--announce", "TIME", 86_400...400 * 86_400, help: help).map { .seconds(UInt64($0)) }
             ?? SQLiteKeyStore.standardAnnouncement
@@ -49,7 +47,6 @@ extension Console {
 
 // MARK: Device
 
-/// `rotate device`.
 struct RotateDeviceCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -191,7 +188,6 @@ struct RotateDeviceCommand: CommandBody {
 
 // MARK: Sender
 
-/// `rotate sender`.
 struct RotateSenderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

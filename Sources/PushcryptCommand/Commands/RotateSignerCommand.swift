@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `rotate signer`.
 struct RotateSignerCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

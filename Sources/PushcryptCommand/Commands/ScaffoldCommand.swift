@@ -12,7 +12,6 @@ extension Command {
     }
 }
 
-/// `scaffold ios`.
 struct ScaffoldIOSCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

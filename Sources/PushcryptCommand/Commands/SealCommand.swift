@@ -1,7 +1,6 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// `seal`.
 struct SealCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(

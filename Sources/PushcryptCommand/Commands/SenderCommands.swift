@@ -19,7 +19,6 @@ extension Arguments {
     }
 }
 
-/// `sender trust`.
 struct SenderTrustCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
@@ -80,7 +79,6 @@ struct SenderTrustCommand: CommandBody {
     }
 }
 
-/// `sender list`.
 struct SenderListCommand: CommandBody {
     static var page: CommandPage { CommandPage(examples: [Example("pushcrypt sender list")]) }
 
@@ -139,7 +137,6 @@ struct SenderListCommand: CommandBody {
     }
 }
 
-/// `sender remove`.
 struct SenderRemoveCommand: CommandBody {
     static var page: CommandPage { CommandPage(examples: [Example("pushcrypt sender remove provider")]) }
 

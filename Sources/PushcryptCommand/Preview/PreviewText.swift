@@ -96,7 +96,6 @@ struct LineLayout {
         self.advance = advance
     }
 
-    /// Returns the lines of a text, and whether it was cut.
     func lines(of text: String) -> (lines: [String], isCut: Bool) {
         var lines: [String] = []
         for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -2,7 +2,6 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// The arguments of `seal`.
 struct SealArguments: Sendable {
     let file: String
     let recipients: RecipientArguments

@@ -260,7 +260,7 @@ private struct SealAnswer {
         rest.append { json in
             failure.write(line: item.number, to: &json)
             item.writeRecipient(device, to: &json)
-            item.writeWishes(to: &json)
+            item.writeOptions(to: &json)
             item.writePassed(to: &json, beside: LineFailure.members)
         }
         rest.tally.refused[failure.code, default: 0] += 1
@@ -344,7 +344,7 @@ private struct DeviceLines: LineSource, Sendable {
         let version = try withStoreErrors { () throws(KeyStoreError) in try store.version() }
         guard version.isReplaced else { return }
         throw .failed(
-            "another store has taken the place of this one, of which \(line - 1) devices were read",
-            hint: "seal again for the devices of the new one; with the same --id no phone shows it twice")
+            "the store was replaced; stopped after \(line - 1) devices",
+            hint: "seal again for the devices of the new store; with the same --id no phone shows it twice")
     }
 }

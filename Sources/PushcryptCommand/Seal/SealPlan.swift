@@ -88,7 +88,7 @@ struct SealPlan {
             work = .seal(group: group, number: groups[group].targets.count)
             groups[group].targets.append(Target(request: request, device: device))
         } catch {
-            if item.mayBeGone, error.isMissingDevice { return }
+            if item.skipsIfRemoved, error.isMissingDevice { return }
             work = .refuse(error)
         }
         steps.append(Step(item: item, device: id, work: work))

@@ -206,7 +206,6 @@ extension PlaceholderChoice {
 final class SealItem {
     enum Content {
         case request(SealRequest)
-        /// The line is refused.
         case refused(LineFailure)
     }
 
@@ -216,7 +215,7 @@ final class SealItem {
     /// The file that the item's messages share if their body is too long; nil without `--overflow`.
     let file: SealOverflow.SharedFile?
     /// Whether the device was listed by the store, and is skipped silently if it has been removed since.
-    private(set) var mayBeGone = false
+    private(set) var skipsIfRemoved = false
 
     /// The line, if it is an object.
     private var line: BatchLine?
@@ -244,7 +243,7 @@ final class SealItem {
                 // Always an id, even if it looks like a key: someone who can write the database must not name a key.
                 let id = String(decoding: text, as: UTF8.self)
                 name = id
-                mayBeGone = true
+                skipsIfRemoved = true
                 content = .request(SealRequest(to: .device(id), batch.settings))
             case .recipients where text.first != UInt8(ascii: "{"):
                 let name = String(
@@ -285,7 +284,7 @@ final class SealItem {
     }
 
     /// Writes the line's other members, without the payload, so that a refused line can be given again.
-    func writeWishes(to json: inout JSONWriter) {
+    func writeOptions(to json: inout JSONWriter) {
         line?.write(
             ["topic", "ttl", "placeholder", "push-type", "withdraw", "drop", "collapse-id", "priority"], to: &json)
     }

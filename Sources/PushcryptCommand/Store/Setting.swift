@@ -38,7 +38,6 @@ enum Setting: String, CaseIterable, Sendable {
     private static let environments = SendEnvironment.allCases.map(\.rawValue)
     private static let clearFields = Placeholder.ClearField.allCases.map(\.rawValue)
 
-    /// The kind of the value.
     private var kind: ValueKind {
         switch self {
         case .ttl: .duration(1...Int(Freshness.maximumTimeToLive.seconds))

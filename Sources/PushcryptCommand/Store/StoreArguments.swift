@@ -28,21 +28,18 @@ struct StoreArguments: Sendable {
 extension Arguments {
     static let storeOption = "--store"
 
-    /// `--store`.
     mutating func storePath() -> String? {
         value(
             Self.storeOption, "DIR", .folder,
             help: "the key store; default PUSHCRYPT_STORE, or the user's data directory")
     }
 
-    /// `--passphrase-file`.
     mutating func passphraseFile() -> String? {
         value(
             "--passphrase-file", "FILE", .secret,
             help: "the store's passphrase: a file, fd:N or -; otherwise entered on the terminal")
     }
 
-    /// `--name`: a key in the store.
     mutating func keyName(of kind: StoredName) -> String? {
         value("--name", "NAME", .name(kind), help: "which key of the store, if not the default one")
     }

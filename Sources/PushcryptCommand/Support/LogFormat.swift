@@ -1,7 +1,6 @@
 internal import Pushcrypt
 package import PushcryptCommandKit
 
-/// The forms of `--log`.
 package enum LogFormat: String, CaseIterable, Sendable {
     /// `pushcrypt: EVENT name=value …`.
     case text

@@ -22,7 +22,6 @@ struct TopicArgument: Sendable {
         return topic
     }
 
-    /// The topic, if one was given.
     func topic() throws(CommandFailure) -> Topic? {
         try text.map { (text) throws(CommandFailure) in try Topic(text, in: "--topic") }
     }

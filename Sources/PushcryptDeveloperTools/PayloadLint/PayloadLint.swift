@@ -1,4 +1,4 @@
-public import Pushcrypt
+package import Pushcrypt
 
 /// Checks a push before it is sent: for what a phone would not show, what the relay can read but should not, and what Apple
 /// refuses. It also says how much room is left.
@@ -10,24 +10,24 @@ public import Pushcrypt
 /// error if `Sealer` would refuse it. The check opens nothing and does not look inside an envelope. It terminates on any
 /// input, in at most n·log n time. (`Docs/Format.md`, Clear part, Size; Apple's "Generating a remote notification" and
 /// "Sending notification requests to APNs")
-public struct PayloadLint: Sendable {
+package struct PayloadLint: Sendable {
     /// The APNs headers of a push, as text; nil for a header that is not known.
-    public struct Headers: Hashable, Sendable {
+    package struct Headers: Hashable, Sendable {
         /// `apns-topic`, including the suffix for the push type.
-        public var topic: String?
+        package var topic: String?
         /// `apns-push-type`.
-        public var pushType: String?
+        package var pushType: String?
         /// `apns-priority`.
-        public var priority: String?
+        package var priority: String?
         /// `apns-expiration`.
-        public var expiration: String?
+        package var expiration: String?
         /// `apns-collapse-id`.
-        public var collapseID: String?
+        package var collapseID: String?
         /// `apns-id`.
-        public var id: String?
+        package var id: String?
 
         /// Creates a set of headers.
-        public init(
+        package init(
             topic: String? = nil, pushType: String? = nil, priority: String? = nil, expiration: String? = nil,
             collapseID: String? = nil, id: String? = nil
         ) {
@@ -41,42 +41,42 @@ public struct PayloadLint: Sendable {
     }
 
     /// The sizes of a push in bytes, and the room that is left.
-    public struct Sizes: Hashable, Sendable {
+    package struct Sizes: Hashable, Sendable {
         /// The length of the JSON as given, from the first brace to the last.
-        public let length: Int
+        package let length: Int
         /// The length without white space between tokens.
-        public let minifiedLength: Int
+        package let minifiedLength: Int
         /// The length in the longest form that a client may re-encode the JSON to.
-        public let maximumReencodedLength: Int
+        package let maximumReencodedLength: Int
         /// The longest push of this type that Apple accepts.
-        public let limit: Int
+        package let limit: Int
         /// The length of the envelope's inner plaintext, or of the one that sealing the push would give; nil if there is none.
-        public let bucket: Int?
+        package let bucket: Int?
         /// The number of bytes that can still be added without changing the bucket; nil if the push cannot be sealed.
-        public let remainingInBucket: Int?
+        package let remainingInBucket: Int?
         /// The number of bytes that can still be added before the push cannot be sealed, negative if it is too long already;
         /// nil if a push of this kind is never sealed.
-        public let remainingToSeal: Int?
+        package let remainingToSeal: Int?
 
         /// The room left of `limit` for the longest form; negative if the push is too long.
-        public var remaining: Int { limit - maximumReencodedLength }
+        package var remaining: Int { limit - maximumReencodedLength }
     }
 
     /// The findings: errors, then warnings, then notes; within each, form first, headers and lengths last.
     ///
     /// `Finding.code` is the text of a ``Code``. `Finding.place` is a path such as `aps.alert.title`, a header such as
     /// `apns-topic`, or empty for the whole push. It may quote names of keys from the push, but no finding holds a value.
-    public let findings: [Finding]
+    package let findings: [Finding]
     /// Whether the push has an `ENCRYPTED_DATA` member, whatever its value.
-    public let isSealed: Bool
+    package let isSealed: Bool
     /// The push type that the rules were taken from: the given one, or else the one that the push looks like.
-    public let pushType: String
+    package let pushType: String
     /// Whether no push type was given.
-    public let isPushTypeAssumed: Bool
+    package let isPushTypeAssumed: Bool
     /// Whether the system would start the notification service extension for this push as it is.
-    public let startsExtension: Bool
+    package let startsExtension: Bool
     /// The sizes of the push; nil if it is not a JSON object.
-    public let sizes: Sizes?
+    package let sizes: Sizes?
 
     /// Checks a push: its JSON, or a request object such as `PushRequest.json`, whose members replace headers that were not
     /// given.
@@ -89,7 +89,7 @@ public struct PayloadLint: Sendable {
     ///   - isToBeSealed: Whether the push is what a provider is going to seal: there are then no findings about what the relay
     ///     can read or about what sealing adds, and a field of `aps` that the system does not know is an error. Ignored for a
     ///     sealed push.
-    public init(
+    package init(
         _ push: some Sequence<UInt8>, headers: Headers = Headers(), isSentExactly: Bool = false,
         isToBeSealed: Bool = false
     ) {

@@ -2,7 +2,7 @@ extension PayloadLint {
     /// The kind of a finding. A later version may add codes, so a `switch` over them needs a default.
     ///
     /// A code that `SealError` or `OpenError` has too means the same here.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedPayload = "malformed-payload"
             case missingAPS = "missing-aps"
@@ -41,75 +41,75 @@ extension PayloadLint {
         private let known: Known
 
         /// The push is not a single JSON object that the format accepts; the message names the byte.
-        public static let malformedPayload = Code(known: .malformedPayload)
+        package static let malformedPayload = Code(known: .malformedPayload)
         /// There is no `aps` object.
-        public static let missingAPS = Code(known: .missingAPS)
+        package static let missingAPS = Code(known: .missingAPS)
         /// A field of `aps` has a type or a value that Apple's documentation does not allow, or a key of the app has a number
         /// that phones cannot read.
-        public static let invalidField = Code(known: .invalidField)
+        package static let invalidField = Code(known: .invalidField)
         /// A field that a Live Activity push needs is missing.
-        public static let missingField = Code(known: .missingField)
+        package static let missingField = Code(known: .missingField)
         /// The system does not know the field, and the app does not receive it from a sealed message.
-        public static let unknownField = Code(known: .unknownField)
+        package static let unknownField = Code(known: .unknownField)
         /// A top-level key is reserved for the format.
-        public static let reservedKey = Code(known: .reservedKey)
+        package static let reservedKey = Code(known: .reservedKey)
         /// An alert has no title, subtitle or body.
-        public static let nothingToShow = Code(known: .nothingToShow)
+        package static let nothingToShow = Code(known: .nothingToShow)
         /// `mutable-content` is not the number 1.
-        public static let extensionNotStarted = Code(known: .extensionNotStarted)
+        package static let extensionNotStarted = Code(known: .extensionNotStarted)
         /// An alert has `content-available`.
-        public static let alsoWakesApp = Code(known: .alsoWakesApp)
+        package static let alsoWakesApp = Code(known: .alsoWakesApp)
         /// A background push does not have `content-available`.
-        public static let appNotWoken = Code(known: .appNotWoken)
+        package static let appNotWoken = Code(known: .appNotWoken)
         /// A background push has a field that only an alert shows.
-        public static let backgroundShows = Code(known: .backgroundShows)
+        package static let backgroundShows = Code(known: .backgroundShows)
         /// The field has no effect without an entitlement from Apple.
-        public static let needsEntitlement = Code(known: .needsEntitlement)
+        package static let needsEntitlement = Code(known: .needsEntitlement)
         /// `ENCRYPTED_DATA` is not a string.
-        public static let notEncrypted = Code(known: .notEncrypted)
+        package static let notEncrypted = Code(known: .notEncrypted)
         /// An envelope is in a place where no receiver looks for it.
-        public static let misplacedEnvelope = Code(known: .misplacedEnvelope)
+        package static let misplacedEnvelope = Code(known: .misplacedEnvelope)
         /// `ENCRYPTED_DATA` is not an envelope.
-        public static let malformedEnvelope = Code(known: .malformedEnvelope)
+        package static let malformedEnvelope = Code(known: .malformedEnvelope)
         /// The envelope has a suite that this version does not know.
-        public static let unsupportedSuite = Code(known: .unsupportedSuite)
+        package static let unsupportedSuite = Code(known: .unsupportedSuite)
         /// The push has no `ENCRYPTED_DATA`: the relay can read all of it.
-        public static let notSealed = Code(known: .notSealed)
+        package static let notSealed = Code(known: .notSealed)
         /// A text that the user reads is in the clear.
-        public static let clearText = Code(known: .clearText)
+        package static let clearText = Code(known: .clearText)
         /// Another field of `aps` is in the clear and reveals something about the message.
-        public static let clearField = Code(known: .clearField)
+        package static let clearField = Code(known: .clearField)
         /// A key that belongs to the app is in the clear.
-        public static let clearKey = Code(known: .clearKey)
+        package static let clearKey = Code(known: .clearKey)
         /// The title beside an envelope is not the standard one.
-        public static let ownPlaceholder = Code(known: .ownPlaceholder)
+        package static let ownPlaceholder = Code(known: .ownPlaceholder)
         /// The collapse id does not look like a keyed hash.
-        public static let readableCollapseID = Code(known: .readableCollapseID)
+        package static let readableCollapseID = Code(known: .readableCollapseID)
         /// The payload does not fit into the largest bucket.
-        public static let payloadTooLarge = Code(known: .payloadTooLarge)
+        package static let payloadTooLarge = Code(known: .payloadTooLarge)
         /// The push is longer than Apple accepts.
-        public static let pushTooLarge = Code(known: .pushTooLarge)
+        package static let pushTooLarge = Code(known: .pushTooLarge)
         /// The push is longer than Apple accepts in the longest form that a client may re-encode it to.
-        public static let growsWhenRewritten = Code(known: .growsWhenRewritten)
+        package static let growsWhenRewritten = Code(known: .growsWhenRewritten)
         /// The system reads pushes of this type before any of the app's code runs.
-        public static let pushTypeNotSealable = Code(known: .pushTypeNotSealable)
+        package static let pushTypeNotSealable = Code(known: .pushTypeNotSealable)
         /// The push type is not one that Apple defines.
-        public static let unknownPushType = Code(known: .unknownPushType)
+        package static let unknownPushType = Code(known: .unknownPushType)
         /// The topic is malformed, or does not fit the push type.
-        public static let wrongTopic = Code(known: .wrongTopic)
+        package static let wrongTopic = Code(known: .wrongTopic)
         /// The priority is not one that Apple defines, or does not fit the push type.
-        public static let wrongPriority = Code(known: .wrongPriority)
+        package static let wrongPriority = Code(known: .wrongPriority)
         /// The expiration is not a time in seconds since 1970.
-        public static let wrongExpiration = Code(known: .wrongExpiration)
+        package static let wrongExpiration = Code(known: .wrongExpiration)
         /// The collapse id is empty or longer than 64 bytes.
-        public static let wrongCollapseID = Code(known: .wrongCollapseID)
+        package static let wrongCollapseID = Code(known: .wrongCollapseID)
         /// The `apns-id` is not a UUID in the form that Apple writes.
-        public static let wrongID = Code(known: .wrongID)
+        package static let wrongID = Code(known: .wrongID)
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `clear-text`.
-        public var description: String { known.rawValue }
+        package var description: String { known.rawValue }
     }
 }

@@ -12,7 +12,6 @@ struct SwiftClasses {
     /// The names in `@objc(Name)`.
     private(set) var objectiveCNames: Set<String> = []
 
-    /// Adds a source.
     mutating func add(_ source: ContiguousArray<UInt8>) {
         let words = SwiftWords(source).words
         for (index, word) in words.enumerated() {

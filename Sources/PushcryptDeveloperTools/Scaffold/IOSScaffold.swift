@@ -1,7 +1,6 @@
 package import Pushcrypt
 internal import PushcryptCommandKit
 
-/// A file of a scaffold.
 package struct ScaffoldFile: Equatable, Sendable {
     /// The path below the scaffold's folder.
     package let path: String

@@ -7,7 +7,7 @@ public import Pushcrypt
 public struct CategorySet: Hashable, Sendable {
     /// The most actions of a category that the system shows where there is room; elsewhere it shows the first two or
     /// four.
-    public static let maximumActions = 10
+    package static let maximumActions = 10
 
     private static let maximumIdentifier = 255
     /// The prefix of the system's own actions, for example a dismissal.
@@ -91,7 +91,7 @@ private struct KnownIdentifiers {
 /// An error in declared categories. Errors are equal if their codes are.
 public struct CategoryError: CodedError {
     /// The reason for the error.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedCategories = "malformed-categories"
             case invalidIdentifier = "invalid-identifier"
@@ -114,7 +114,7 @@ public struct CategoryError: CodedError {
         public static let emptyTitle = Code(known: .emptyTitle)
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `repeated-identifier`.
         public var description: String { known.rawValue }

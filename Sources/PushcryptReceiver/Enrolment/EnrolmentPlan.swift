@@ -143,7 +143,7 @@ public struct EnrolmentObstacle: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The code for a state that cannot be read now.
-    public static let unreadableCode = "unreadable-enrolment"
+    package static let unreadableCode = "unreadable-enrolment"
 
     static let unreadableState = EnrolmentObstacle(
         code: unreadableCode,

@@ -132,7 +132,7 @@ extension EnrolmentState.Report {
 /// An error in an enrolment state. Errors are equal if their codes are.
 public struct EnrolmentStateError: CodedError {
     /// The reason for the error.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case newerState = "newer-enrolment"
             case damagedState = "damaged-enrolment"
@@ -146,7 +146,7 @@ public struct EnrolmentStateError: CodedError {
         public static let damagedState = Code(known: .damagedState)
 
         /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+        package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `newer-enrolment`.
         public var description: String { known.rawValue }

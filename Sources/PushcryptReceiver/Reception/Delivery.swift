@@ -1,5 +1,5 @@
 public import Pushcrypt
-public import PushcryptKeyStore
+package import PushcryptKeyStore
 
 /// The notification shown for one push, and the reason for it.
 ///
@@ -51,18 +51,18 @@ public struct Delivery: Sendable {
         public let description: String
 
         /// Creates a reason of the caller's choice.
-        public init(code: String, description: String) {
+        package init(code: String, description: String) {
             self.code = code
             self.description = description
         }
 
         /// Creates a reason from an error of an opener.
-        public init(_ error: OpenError) {
+        package init(_ error: OpenError) {
             self.init(code: error.code.description, description: error.description)
         }
 
         /// Creates a reason from an error of a key store, for example one that cannot be opened.
-        public init(_ error: KeyStoreError) {
+        package init(_ error: KeyStoreError) {
             self.init(code: error.code.description, description: error.description)
         }
     }
@@ -93,7 +93,7 @@ public struct Delivery: Sendable {
 
     /// Creates the delivery of an opened notification; `quietly` if it has rung before, and always for one that is not to
     /// be shown. A quiet duplicate has no category.
-    public init(opened: OpenedNotification, quietly: Bool = false) {
+    package init(opened: OpenedNotification, quietly: Bool = false) {
         var content = NotificationContent(payload: opened.root)
         if quietly || opened.isDropped {
             content = content.quiet
@@ -104,7 +104,7 @@ public struct Delivery: Sendable {
     }
 
     /// Creates the fallback: a subtitle and an empty body, or, for a push that was not sealed, a body.
-    public init(fallback reason: Reason, for push: IncomingPush?, texts: FallbackTexts = .standard) {
+    package init(fallback reason: Reason, for push: IncomingPush?, texts: FallbackTexts = .standard) {
         var content = NotificationContent()
         content.title = texts.title(insteadOf: push?.clear.title ?? "")
         content.sound = push?.clear.sound
@@ -138,7 +138,7 @@ public struct Delivery: Sendable {
     }
 
     /// Returns the same delivery, because of this message.
-    func because(of opened: OpenedNotification) -> Delivery {
+    func recording(_ opened: OpenedNotification) -> Delivery {
         var delivery = self
         delivery.sentAt = opened.sentAt
         return delivery

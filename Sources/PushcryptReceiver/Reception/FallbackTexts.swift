@@ -12,7 +12,7 @@ public struct FallbackTexts: Hashable, Sendable {
         notEncrypted: .localized(key: "(Encrypted)", arguments: []))
 
     /// The most characters of a push's title that a fallback shows; Unicode scalars.
-    public static let maximumTitleLength = 64
+    package static let maximumTitleLength = 64
 
     /// The title; nil for that of the push, which anyone on the way can choose. It is shown on one line and up to
     /// `maximumTitleLength`.

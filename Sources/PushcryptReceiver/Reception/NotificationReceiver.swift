@@ -105,7 +105,7 @@ public struct NotificationReceiver: Sendable {
         _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
     ) -> Reception {
         receive(push, requestID: requestID, at: now, isAwaited: isAwaited) { opened, message, opening in
-            let (taking, handover) = replay.takeAndHandOver(message, at: now)
+            let (taking, handover) = replay.claimAndCommit(message, at: now)
             opening.note(taking)
             return delivery(
                 of: opened, taking, rings: handover.rings, isWithdrawn: handover.isWithdrawn, push)
@@ -116,7 +116,7 @@ public struct NotificationReceiver: Sendable {
     package func take(
         _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
     ) -> TakenPush {
-        var taken: (message: ReplayMessage, taking: ReplayTaking)?
+        var taken: (message: ReplayMessage, taking: ReplayClaim)?
         let reception = receive(push, requestID: requestID, at: now, isAwaited: isAwaited) { opened, message, opening in
             let taking = replay.take(message, at: now)
             opening.note(taking)
@@ -180,7 +180,7 @@ public struct NotificationReceiver: Sendable {
         var account = ""
         var warnings: [String] = []
 
-        mutating func note(_ taking: ReplayTaking) {
+        mutating func note(_ taking: ReplayClaim) {
             if taking.wasDamaged {
                 warnings.append(
                     "replay guard: was damaged and has been recreated; messages sent more than ten minutes ago count as shown"
@@ -232,12 +232,12 @@ public struct NotificationReceiver: Sendable {
 
     /// Returns what is shown of a message.
     fileprivate func delivery(
-        of opened: OpenedNotification, _ taking: ReplayTaking, rings: Bool, isWithdrawn: Bool = false,
+        of opened: OpenedNotification, _ taking: ReplayClaim, rings: Bool, isWithdrawn: Bool = false,
         _ push: IncomingPush
     ) -> Delivery {
         if isWithdrawn {
             return Delivery.withdrawn(push, mayHide: policy.hasFilteringEntitlement, texts: policy.texts)
-                .because(of: opened)
+                .recording(opened)
         }
         var opened = opened
         opened.isDuplicate = taking.isDuplicate
@@ -248,8 +248,8 @@ public struct NotificationReceiver: Sendable {
         switch policy.duplicates {
         case .fallback where taking.isDuplicate:
             let error = OpenError(.duplicate, "the message was already shown under another notification request")
-            return Delivery(fallback: Delivery.Reason(error), for: push, texts: policy.texts).because(of: opened)
-        case .suppress where taking.isDuplicate: return .suppressed.because(of: opened)
+            return Delivery(fallback: Delivery.Reason(error), for: push, texts: policy.texts).recording(opened)
+        case .suppress where taking.isDuplicate: return .suppressed.recording(opened)
         case .quiet, .fallback, .suppress: return Delivery(opened: opened, quietly: true)
         }
     }
@@ -273,10 +273,10 @@ package struct TakenPush: Sendable {
     fileprivate let receiver: NotificationReceiver
     fileprivate let push: IncomingPush
     /// nil for a push that did not open.
-    fileprivate let taken: (message: ReplayMessage, taking: ReplayTaking)?
+    fileprivate let taken: (message: ReplayMessage, taking: ReplayClaim)?
 
     /// What the guard found; nil for a push that did not open.
-    package var taking: ReplayTaking? { taken?.taking }
+    package var taking: ReplayClaim? { taken?.taking }
 
     /// Whether the files of the message may be fetched.
     package var mayFetch: Bool { taken?.taking.mayFetch ?? false }

@@ -16,7 +16,7 @@ public struct NotificationResponseValue: Hashable, Sendable {
         private static let dismissIdentifier = "com.apple.UNNotificationDismissActionIdentifier"
 
         /// Creates an action from the `actionIdentifier` of a response.
-        public init(identifier: String) {
+        package init(identifier: String) {
             switch identifier {
             case Self.openIdentifier: self = .open
             case Self.dismissIdentifier: self = .dismiss
@@ -25,7 +25,7 @@ public struct NotificationResponseValue: Hashable, Sendable {
         }
 
         /// The identifier as in a response.
-        public var identifier: String {
+        package var identifier: String {
             switch self {
             case .open: Self.openIdentifier
             case .dismiss: Self.dismissIdentifier
@@ -149,7 +149,7 @@ public struct ReceivedResponse: Hashable, Sendable {
 
 extension NotificationResponseValue {
     /// The response, if its notification was set by the app or its extension; nil for a push as it came.
-    public var receivedIfAuthentic: ReceivedResponse? {
+    package var receivedIfAuthentic: ReceivedResponse? {
         source == .app ? ReceivedResponse(self, .app, keptAt: nil) : nil
     }
 

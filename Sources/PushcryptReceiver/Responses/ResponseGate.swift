@@ -10,9 +10,9 @@ internal import PushcryptKeyStore
 ///     Task { await handle(response); gate.complete() }
 ///
 /// The app's work for the response continues after the deadline, as long as the system lets it.
-public final class ResponseGate: @unchecked Sendable {
+package final class ResponseGate: @unchecked Sendable {
     /// How long a response may take if the app does not say, in milliseconds: less than the system allows.
-    public static let standardDeadline: UInt64 = 20_000
+    package static let standardDeadline: UInt64 = 20_000
 
     private let state: Locked<State>
 
@@ -26,7 +26,7 @@ public final class ResponseGate: @unchecked Sendable {
     }
 
     /// Creates a gate for a completion handler, and starts the deadline, in milliseconds.
-    public init(
+    package init(
         deadline: UInt64 = standardDeadline, clock: any DeliveryClock, completion: @escaping () -> Void
     ) {
         state = Locked(State(completion))
@@ -41,10 +41,10 @@ public final class ResponseGate: @unchecked Sendable {
     deinit { complete() }
 
     /// Whether the handler was called, or is being called on another thread.
-    public var isOver: Bool { state.withLock { $0.completion == nil } }
+    package var isOver: Bool { state.withLock { $0.completion == nil } }
 
     /// Calls the handler, if it has not been called.
-    public func complete() {
+    package func complete() {
         let (completion, timer) = state.withLock { state in
             defer { (state.completion, state.timer) = (nil, nil) }
             return (state.completion, state.timer)

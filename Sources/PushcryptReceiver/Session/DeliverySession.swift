@@ -13,7 +13,6 @@ package struct DeliverySteps<Content> {
     package var stopAttaching: () -> Void
     /// Lets the app change this content; ends in `changed` or `changeFailed`.
     package var change: (Content) -> Void
-    /// Creates the fallback.
     package var fallback: (Delivery.Reason) -> Content
     /// Shows this; final.
     package var deliver: (Content, Delivery.Outcome) -> Void

@@ -48,7 +48,7 @@ public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertib
 /// The server learns only that this file is fetched now, and from which address. Run on Linux only.
 public struct URLSessionTransport: AttachmentTransport {
     /// The most redirects to follow.
-    public static let maximumRedirects = 5
+    package static let maximumRedirects = 5
 
     private let idleTimeout: TimeInterval
     private let mayRedirect: @Sendable (_ host: String) -> Bool

@@ -60,7 +60,7 @@ import Testing
         let rest = try program.rest()
         #expect(program.end() == 1)
         #expect(
-            try program.errors.hasPrefix("pushcrypt: error: another store has taken the place of this one, of which "))
+            try program.errors.hasPrefix("pushcrypt: error: the store was replaced; stopped after "))
         #expect(first.count + rest.count < 1000)
     }
 }

@@ -16,7 +16,7 @@ struct RowScene {
         init<Row: StoredRow>(_: Row.Type, secretColumns: [Int] = []) {
             table = "\(Row.table.name)"
             read = { (row, store) throws(KeyStoreError) in
-                let row: Row = try store.proved(row)
+                let row: Row = try store.verified(row)
                 try row.checkSecret(store.keys)
                 return row.values
             }

@@ -23,7 +23,6 @@ package struct Arguments {
         return arguments.declarations
     }
 
-    /// The options that `declare` declares.
     static func options(in table: CommandTable, _ declare: (inout Arguments) -> Void) -> [Option] {
         var arguments = Arguments(table, nil)
         declare(&arguments)

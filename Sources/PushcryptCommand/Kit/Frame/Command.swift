@@ -68,7 +68,6 @@ package protocol CommandBody: Sendable {
     /// Adjusts the console before the command runs, and before its failure is reported.
     func configure(_ console: inout Console)
 
-    /// Runs the command.
     func run(_ console: Console) throws(CommandFailure) -> ExitCode
 }
 

@@ -15,7 +15,6 @@ package struct ManualPage {
         program = table.page()
     }
 
-    /// All pages.
     package static func all(of table: CommandTable) -> [ManualPage] {
         ([[]] + table.paths).map { ManualPage(table: table, path: $0) }
     }

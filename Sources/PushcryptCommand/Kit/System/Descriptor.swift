@@ -18,7 +18,6 @@ package struct Descriptor: Sendable, Equatable {
     package static let standardOutput = Descriptor(number: 1)
     package static let standardError = Descriptor(number: 2)
 
-    /// Whether this is a terminal.
     package var isTerminal: Bool { isatty(number) == 1 }
 
     /// The size of a regular file in bytes; nil for pipes, terminals and similar.

@@ -55,7 +55,6 @@ package func folder(of file: String) -> String {
     file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
 }
 
-/// Whether a file is in a folder or below it.
 package func isFile(_ file: String, below folder: String) -> Bool {
     folder.isEmpty || file.hasPrefix(folder + "/")
 }

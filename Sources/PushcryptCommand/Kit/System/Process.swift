@@ -28,7 +28,6 @@ package func prepareProcess() {
     _ = pushcrypt_forbid_dumps()
 }
 
-/// Ends the process.
 package func endProcess(_ code: Int32) -> Never {
     exit(code)
 }
@@ -81,13 +80,11 @@ package enum SystemEnvironment {
     }
 }
 
-/// The memory of this process.
 package enum ProcessMemory {
     /// Returns large allocations to the system as soon as they are freed, for many threads that rarely need one.
     package static func returnLargePieces() { pushcrypt_return_large_memory() }
 }
 
-/// The limits of this process.
 package enum ProcessLimits {
     /// The number of bytes that can be locked in memory; nil if unlimited.
     package static var lockableMemory: UInt64? {
