@@ -155,7 +155,7 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
                     + ["DeviceSimulator", "Provider", "Server"] + inApps),
             .testTarget(
                 name: "CatalogueTests",
-                dependencies: ["DeviceSimulator", "PushcryptDeveloperTools"] + inApps),
+                dependencies: ["DeviceSimulator"] + inApps),
         ]
 #else
     let userNotifications: [Target.Dependency] = []
