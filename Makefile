@@ -72,7 +72,7 @@ test: setup ## format, every test with the kit, transcripts and examples; FILTER
 check: setup ## everything that a change must pass besides `make test`; PART="lint send" runs some: see Tests/Checks/parts.txt
 	@Tests/Checks/run.sh check $(PART)
 
-nightly: setup ## what takes hours, or real time; goes on where it stopped; PART="mutants kills" runs some
+nightly: setup ## what takes hours, or real time; goes on where it stopped; PART="mutants kill-points" runs some
 	@Tests/Checks/run.sh nightly $(PART)
 
 fuzz: setup ## each fuzz target for SECONDS (60), two at a time; PART=… names some; adds to Tests/Checks/Fuzz/ledger.tsv
