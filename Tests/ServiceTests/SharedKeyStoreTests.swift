@@ -5,16 +5,12 @@ import PushcryptReceiver
 @testable import PushcryptService
 import Testing
 
-/// Data shared by the app and its extensions, and data of the app alone.
-@Suite(.serialized) final class SharedKeyStoreTests {
-    private static let now = Timestamp(milliseconds: 1_800_000_000_000)
-
+/// Data shared by the app and its extensions, and data of the app alone. What depends on the environment has its own process: other
+/// tests set it too.
+final class SharedKeyStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-test-\(UUID())")
 
-    deinit {
-        for name in ["PUSHCRYPT_KEYCHAIN", "PUSHCRYPT_APP_GROUPS"] { unsafe unsetenv(name) }
-        try? FileManager.default.removeItem(at: folder)
-    }
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     // MARK: Access group
 
@@ -38,33 +34,25 @@ import Testing
 
     // MARK: Without a Keychain
 
-    @Test func withoutAFolderThereIsNoStore() {
-        let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.open() }
-        #expect(error?.code == .missingEntitlement)
+    @Test func withoutAFolderThereIsNoStore() async {
+        await #expect(processExitsWith: .success) { openWithoutAFolder() }
     }
 
-    @Test func aKeyThatTheAppHasMadeIsTheExtensions() throws {
-        unsafe setenv("PUSHCRYPT_KEYCHAIN", folder.appendingPathComponent("a/keychain").path, 1)
-        let made = try SharedKeyStore.open().generateDeviceKey(at: Self.now)
-        let found = try SharedKeyStore.open().deviceKey(id: made.keyID, at: Self.now)
-        #expect(found?.record.publicKey == made.publicKey)
+    @Test func aKeyThatTheAppHasMadeIsTheExtensions() async {
+        let file = folder.appendingPathComponent("a/keychain")
+        await #expect(processExitsWith: .success) { [path = file.path as String] in try makeAndFindAKey(path) }
     }
 
     // MARK: App group
 
-    @Test func theAppReadsAGroupThatNoExtensionHasUsedYet() throws {
-        unsafe setenv("PUSHCRYPT_APP_GROUPS", folder.path, 1)
-        let group = AppGroup(identifier: "group.com.example")
-        #expect(try group.journal().entries().isEmpty)
-        let merged = try group.mergeStatements(into: SQLiteKeyStore.inMemory(), at: Self.now)
-        #expect(merged.confirmed.isEmpty && merged.changes.isEmpty)
+    @Test func theAppReadsAGroupThatNoExtensionHasUsedYet() async throws {
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in try readAnUnusedGroup(path) }
         let directory = folder.appendingPathComponent("group.com.example/pushcrypt").path
         #expect(try FileManager.default.attributesOfItem(atPath: directory)[.posixPermissions] as? Int == 0o700)
     }
 
-    @Test func aGroupThatIsMissingSaysWhatToDo() {
-        let error = #expect(throws: AppGroup.Missing.self) { try AppGroup(identifier: "group.com.example").journal() }
-        #expect(error?.description.contains("group.com.example") == true)
+    @Test func aGroupThatIsMissingSaysWhatToDo() async {
+        await #expect(processExitsWith: .success) { readAMissingGroup() }
     }
 
     // MARK: Enrolment file
@@ -84,4 +72,35 @@ import Testing
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         guard case .unreadable = EnrolmentFile(at: place).read() else { return #expect(Bool(false), "it was read") }
     }
+}
+
+// MARK: In a separate process
+
+private let now = Timestamp(milliseconds: 1_800_000_000_000)
+
+private func openWithoutAFolder() {
+    unsafe unsetenv("PUSHCRYPT_KEYCHAIN")
+    let error = #expect(throws: KeyStoreError.self) { try SharedKeyStore.open() }
+    #expect(error?.code == .missingEntitlement)
+}
+
+private func makeAndFindAKey(_ path: String) throws {
+    unsafe setenv("PUSHCRYPT_KEYCHAIN", path, 1)
+    let made = try SharedKeyStore.open().generateDeviceKey(at: now)
+    let found = try SharedKeyStore.open().deviceKey(id: made.keyID, at: now)
+    #expect(found?.record.publicKey == made.publicKey)
+}
+
+private func readAnUnusedGroup(_ path: String) throws {
+    unsafe setenv("PUSHCRYPT_APP_GROUPS", path, 1)
+    let group = AppGroup(identifier: "group.com.example")
+    #expect(try group.journal().entries().isEmpty)
+    let merged = try group.mergeStatements(into: SQLiteKeyStore.inMemory(), at: now)
+    #expect(merged.confirmed.isEmpty && merged.changes.isEmpty)
+}
+
+private func readAMissingGroup() {
+    unsafe unsetenv("PUSHCRYPT_APP_GROUPS")
+    let error = #expect(throws: AppGroup.Missing.self) { try AppGroup(identifier: "group.com.example").journal() }
+    #expect(error?.description.contains("group.com.example") == true)
 }
