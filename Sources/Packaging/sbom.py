@@ -46,14 +46,13 @@ def property_(name):
     return {"properties": [{"name": "pushcrypt:use", "value": name}]}
 
 
-def linked(programs):
-    """In every program: Swift's standard library, and what is below it. In those with a key store also SQLite."""
+def linked():
+    """In every program: Swift's standard library, and what is below it."""
     swift = re.search(r"Swift version (\S+)", output("swift", "--version"))[1]
     yield component(
         "library", "swift", swift, f"pkg:github/apple/swift@swift-{swift}-RELEASE", licenses=[{"expression": "Apache-2.0"}],
         **property_("linked statically, with the Runtime Library Exception"))
-    stores = [program for program in programs if b"SQLite format 3" in (BUILT / program).read_bytes()]
-    for archive in ("libstdc++.a", "libgcc.a", *(["libsqlite3.a"] if stores else [])):
+    for archive in ("libstdc++.a", "libgcc.a"):
         yield debian(os.path.realpath(output("clang", f"-print-file-name={archive}").strip()), **property_("linked statically"))
 
 
@@ -66,7 +65,7 @@ def of_file(name):
     """What one file of the release depends on."""
     for start, programs in PROGRAMS.items():
         if name.startswith(start):
-            return {*linked(programs), *(purl for program in programs for purl in loaded(program))}
+            return {*linked(), *(purl for program in programs for purl in loaded(program))}
     if name.startswith("pushcrypt-test-kit-"):
         return set()
     if name.startswith("pushcrypt-go-"):

@@ -9,6 +9,7 @@ scratch=.build/long/secrets/build
 mkdir -p "$scratch"
 
 # With the options of `make build`: linking determines what the dynamic linker leaves on the stack.
+make -s archives
 options=$(make -s --eval 'options: ; @echo $(STATIC)' options)
 for product in pushcrypt StackSecrets; do
     swift build -c release $options --scratch-path "$scratch" --product "$product" --quiet
