@@ -41,7 +41,7 @@ run() {
         END { exit !passed }' || status=1
 }
 # The examples are an app's and a server's code, which waits for seconds of real time: not beside tests that keep every thread busy.
-examples='^ExampleTests\.'
+examples='^(ExampleTests|CatalogueTests)\.'
 if [ -n "${1:-}" ]; then
     run --filter "$1"
 else
