@@ -290,6 +290,8 @@ def check_baseline(mutants):
 # MARK: All of them
 
 def main():
+    # A shell that starts this in the background has it ignore SIGINT, which tests send.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     start = time.monotonic()
     mutants = read_tables()
     texts = mutated(mutants)
