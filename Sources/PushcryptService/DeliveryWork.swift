@@ -161,7 +161,7 @@ final class DeliveryWork: @unchecked Sendable {
         _ content: UNNotificationContent, _ outcome: Delivery.Outcome
     ) -> (content: UNNotificationContent, outcome: Delivery.Outcome) {
         guard outcome == .opened || outcome == .openedWithoutAttachment || outcome == .dropped,
-            let taken = findings.withLock({ $0.taken }), !taken.reception.delivery.isHidden
+            let taken = findings.withLock({ $0.taken })
         else { return (content, outcome) }
         // The end of another request may have stopped them.
         files.begin()
