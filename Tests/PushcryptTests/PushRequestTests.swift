@@ -110,6 +110,12 @@ struct RequestVectors: Codable {
         #expect(request.payload == sealed.json)
     }
 
+    @Test func eachHeaderHasItsValue() throws {
+        let request = try sealer.request(for: sealed(.voip), priority: .conservingAboveAll)
+        let values = PushRequest.Header.allCases.map { request.value(of: $0) }
+        #expect(values == ["com.example.app.voip", "voip", "1", "\(request.expiration)", request.collapseID])
+    }
+
     /// Apple's "Sending notification requests to APNs": a background push with priority 10 is an error.
     @Test(arguments: [PushType.alert, .background, .voip], PushRequest.Priority.allCases)
     func everyPriorityButTenInTheBackgroundIsTaken(_ pushType: PushType, _ priority: PushRequest.Priority) throws {

@@ -67,6 +67,15 @@ import Testing
         Refusal(code: .invalidRequest, says: ["the message's name is empty"]) {
             try seal(alertPayload("zebra")) { $0.messageName = "" }
         },
+        Refusal(code: .invalidRequest, says: ["at most 64 others", "65 were given", "several messages"]) {
+            try seal(alertPayload("zebra")) { $0.withdrawing = (1...65).map { "order-\($0)" } }
+        },
+        Refusal(code: .invalidRequest, says: ["name of a message to withdraw is empty"]) {
+            try seal(alertPayload("zebra")) { $0.withdrawing = ["order-17", ""] }
+        },
+        Refusal(code: .invalidRequest, says: ["would withdraw itself", "another name"]) {
+            try seal(alertPayload("zebra")) { ($0.messageName, $0.withdrawing) = ("order-17", ["order-17"]) }
+        },
         Refusal(code: .invalidTime, says: ["1 to 2592000 seconds"]) {
             try seal(alertPayload("zebra")) { $0.timeToLive = .seconds(0) }
         },

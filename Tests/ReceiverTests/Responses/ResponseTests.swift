@@ -92,6 +92,21 @@ import Testing
         #expect(unknown(response.received(by: receiver, at: .start)) == "duplicate")
     }
 
+    /// A notification that is still on the screen when its withdrawal has come.
+    @Test func aResponseToAWithdrawnMessageHasNothingOfIt() throws {
+        let provider = try Provider()
+        let phone = try Phone(enrolledWith: provider)
+        let receiver = phone.receiver(phone.replay)
+        var options = Sealer.Options()
+        options.messageName = "order-17"
+        let push = try provider.push(Self.payload, at: .start, options: options)
+        var withdrawal = Sealer.Options()
+        withdrawal.withdrawing = ["order-17"]
+        _ = receiver.receive(try provider.push(at: .start, options: withdrawal), requestID: "2", at: .start)
+        let response = NotificationResponseValue(requestIdentifier: "1", action: .open, userInfo: push)
+        #expect(unknown(response.received(by: receiver, at: .start)) == "withdrawn")
+    }
+
     // MARK: Keeping
 
     @Test(arguments: StoreKind.allCases) func aResponseIsGivenAgainAsItWas(_ kind: StoreKind) throws {
