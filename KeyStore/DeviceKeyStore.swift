@@ -15,7 +15,7 @@ public protocol DeviceKeyReading: Sendable {
     ///
     /// - Throws: The errors of `deviceKey(id:at:)`; also `corruptStore` for a single damaged row, because ignoring it
     ///   could restore trust that has ended.
-    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust
+    func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust
 
     /// Deletes, in one step, the retired keys of every name that ended more than 24 hours before both times.
     ///
@@ -145,25 +145,25 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// `replace` is for use after a theft: every other key of this name, pinned or superseded, is no longer trusted,
     /// under any name, even for messages in flight. So it has an effect even if the key is already pinned.
     ///
-    /// - Throws: `invalidName`; `senderAlreadyTrusted` if another key is pinned under this name; `senderSuperseded` for
+    /// - Throws: `invalidName`; `providerAlreadyPinned` if another key is pinned under this name; `senderSuperseded` for
     ///   a key that was superseded here; `topicMismatch` for the same key and another app, unless `replace`.
     @discardableResult
-    func trustSender(
-        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+    func pinProvider(
+        _ key: ProviderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome
 
     /// Pins the first key of a sender, together with the recovery keys that the same reply brought: both or neither.
     ///
     /// The recovery keys are ignored if the sender has some already.
     ///
-    /// - Throws: `invalidName`; `senderAlreadyTrusted` if another key is pinned under this name; `senderSuperseded` for
+    /// - Throws: `invalidName`; `providerAlreadyPinned` if another key is pinned under this name; `senderSuperseded` for
     ///   a key that was superseded here, or that is both kinds; `topicMismatch` for the same key and another app.
-    func trustFirstSender(
-        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+    func pinFirstProvider(
+        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError)
 
     /// Returns every sender that is or was trusted, oldest first; none if no store was ever created.
-    func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord]
+    func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord]
 
     /// Ends the trust in a sender and its superseded keys.
     ///
@@ -171,10 +171,10 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     ///
     /// - Returns: Whether a key was pinned under this name.
     @discardableResult
-    func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool
+    func unpinProvider(named name: String) throws(KeyStoreError) -> Bool
 
     /// Returns the recovery keys of a sender; none for a name without any.
-    func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey]
+    func recoveryKeys(ofProvider name: String) throws(KeyStoreError) -> [RecoveryPublicKey]
 
     /// Replaces the recovery keys of a sender by at most two, which are built into the app.
     ///
@@ -182,14 +182,14 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// does. A sender key with the bytes of one of them is revoked, because no key is both.
     ///
     /// - Throws: `invalidName`.
-    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError)
+    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofProvider name: String) throws(KeyStoreError)
 
     /// Accepts rotations and recoveries that reached the device outside a message, all or none.
     ///
     /// - Throws: `rotationRefused`, `rotationConflict`, `recoveryConflict`.
     func acceptStatements(
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> [SenderTrust.Change]
+    ) throws(KeyStoreError) -> [ProviderTrust.Change]
 
     // MARK: Both
 
@@ -306,22 +306,22 @@ extension DeviceKeyStore {
 
     /// Pins the first key of a sender's name.
     ///
-    /// - Throws: `invalidName`, `senderAlreadyTrusted`, `senderSuperseded`, `topicMismatch`.
+    /// - Throws: `invalidName`, `providerAlreadyPinned`, `senderSuperseded`, `topicMismatch`.
     @discardableResult
-    public func trustSender(
-        _ key: SenderPublicKey, named name: String, topic: Topic? = nil, at now: Timestamp
+    public func pinProvider(
+        _ key: ProviderPublicKey, named name: String, topic: Topic? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try trustSender(key, named: name, topic: topic, replace: false, at: now)
+        try pinProvider(key, named: name, topic: topic, replace: false, at: now)
     }
 
     /// Pins a sender's key for every app.
     ///
     /// - Throws: The errors of the call with a topic.
     @discardableResult
-    public func trustSender(
-        _ key: SenderPublicKey, named name: String, replace: Bool, at now: Timestamp
+    public func pinProvider(
+        _ key: ProviderPublicKey, named name: String, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try trustSender(key, named: name, topic: nil, replace: replace, at: now)
+        try pinProvider(key, named: name, topic: nil, replace: replace, at: now)
     }
 
     /// Stores what a message changed, with the standard grace period for a replaced key.

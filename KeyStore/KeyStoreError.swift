@@ -39,7 +39,7 @@ public struct KeyStoreError: CodedError {
             case implausibleClock = "implausible-clock"
             case unknownDevice = "unknown-device"
             case removedDevice = "removed-device"
-            case senderAlreadyTrusted = "sender-already-trusted"
+            case providerAlreadyPinned = "sender-already-trusted"
             case senderSuperseded = "sender-superseded"
             case tooManyAnnouncements = "too-many-announcements"
             case rotationRefused = "rotation-refused"
@@ -115,7 +115,7 @@ public struct KeyStoreError: CodedError {
         /// The device was removed, and has not registered since.
         public static let removedDevice = Code(known: .removedDevice)
         /// Another key is trusted under this name.
-        public static let senderAlreadyTrusted = Code(known: .senderAlreadyTrusted)
+        public static let providerAlreadyPinned = Code(known: .providerAlreadyPinned)
         /// The key was superseded, and a superseded key is never trusted again.
         public static let senderSuperseded = Code(known: .senderSuperseded)
         /// A message cannot carry another rotation statement.

@@ -36,9 +36,9 @@ extension CountedTable {
     fileprivate var row: any StoredRow.Type {
         switch self {
         case .deviceKeys: DeviceKeyRow.self
-        case .trustedSenders: TrustedSenderRow.self
+        case .pinnedProviders: PinnedProviderRow.self
         case .senderRecoveries: SenderRecoveryRow.self
-        case .senderKeys: SenderKeyRow.self
+        case .providerKeys: ProviderKeyRow.self
         case .pastSenderKeys: PastSenderKeyRow.self
         case .announcements: AnnouncementRow.self
         case .recoveries: RecoveryRow.self

@@ -126,7 +126,7 @@ private struct Restoration {
     }
 
     /// Checks every row of the copy; returns its keys and sender keys.
-    private func checkBackup() throws(KeyStoreError) -> (StoreKeys, [SenderKeyRecord]) {
+    private func checkBackup() throws(KeyStoreError) -> (StoreKeys, [ProviderKeyRecord]) {
         let connection = try SQLiteKeyStore.connect(new, named: path, options)
         try SQLiteKeyStore.checkKind(of: connection)
         if let key, try SQLiteKeyStore.unverifiedHeader(connection).derivation != nil {
@@ -138,7 +138,7 @@ private struct Restoration {
         let keys = try SQLiteKeyStore.unlock(connection, "the backup \(path)", source, passphrase)
         let store = SQLiteKeyStore(connection, nil, keys, nil, options)
         try store.requireSound("\(path) is damaged")
-        return (keys, try store.senderKeys())
+        return (keys, try store.providerKeys())
     }
 
     // MARK: The present store
@@ -176,9 +176,9 @@ private struct Restoration {
 
     /// Refuses to replace another store, or one with sender keys that the backup lacks.
     private func refuseToReplace(
-        _ old: SQLiteConnection, _ keys: StoreKeys, _ senders: [SenderKeyRecord]
+        _ old: SQLiteConnection, _ keys: StoreKeys, _ senders: [ProviderKeyRecord]
     ) throws(KeyStoreError) {
-        let current: [SenderKeyRecord]
+        let current: [ProviderKeyRecord]
         do throws(KeyStoreError) {
             try SQLiteKeyStore.checkKind(of: old)
             guard try SQLiteKeyStore.unverifiedHeader(old).storeID == keys.storeID else {
@@ -186,7 +186,7 @@ private struct Restoration {
             }
             // The same store has the same key, whether its file is here or not.
             try SQLiteKeyStore.verifyHeader(old, keys)
-            current = try SQLiteKeyStore(old, nil, keys, nil, options).senderKeys()
+            current = try SQLiteKeyStore(old, nil, keys, nil, options).providerKeys()
         } catch {
             switch error.code {
             case .corruptStore, .newerVersion, .olderVersion: throw cannotCompare(error)

@@ -32,12 +32,12 @@ protocol DeviceStorage {
     // MARK: Trusted senders
 
     /// Returns every row, oldest first.
-    func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRow]
+    func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRow]
     /// Returns a number higher than that of any row.
     func newSenderNumber() throws(KeyStoreError) -> Int64
     /// Writes a row, replacing the one with its number.
-    func put(_ row: TrustedSenderRow) throws(KeyStoreError)
-    func delete(_ row: TrustedSenderRow) throws(KeyStoreError)
+    func put(_ row: PinnedProviderRow) throws(KeyStoreError)
+    func delete(_ row: PinnedProviderRow) throws(KeyStoreError)
     /// Returns the recovery keys of every sender that has some or had a recovery.
     func senderRecoveries() throws(KeyStoreError) -> [SenderRecoveryRow]
     /// Writes a row, replacing the one with its name.

@@ -129,56 +129,56 @@ extension SQLiteKeyStore {
 
     /// Pins a sender's key.
     @discardableResult
-    public func trustSender(
-        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+    public func pinProvider(
+        _ key: ProviderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).outcome
+            try store.pinProvider(key, named: name, topic: topic, replace: replace, at: now).outcome
         }
     }
 
     /// Pins the first key of a sender, together with its recovery keys.
-    public func trustFirstSender(
-        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+    public func pinFirstProvider(
+        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
         try write(at: now) { (store) throws(KeyStoreError) in
-            _ = try store.trustSender(
+            _ = try store.pinProvider(
                 key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: false, at: now)
         }
     }
 
     /// Returns the senders trusted for an app.
-    public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
+    public func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
         try read { (store) throws(KeyStoreError) in try store.trust(for: topic) }
     }
 
     /// Returns every sender that is or was trusted.
-    public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
-        try read { (store) throws(KeyStoreError) in try store.trustedSenderRecords() }
+    public func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord] {
+        try read { (store) throws(KeyStoreError) in try store.pinnedProviderRecords() }
     }
 
     /// Ends the trust in a sender and its superseded keys.
     @discardableResult
-    public func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
-        try write { (store) throws(KeyStoreError) in try store.removeTrustedSender(named: name) }
+    public func unpinProvider(named name: String) throws(KeyStoreError) -> Bool {
+        try write { (store) throws(KeyStoreError) in try store.unpinProvider(named: name) }
     }
 
     /// Accepts rotation statements that reached the device outside a message, all or none.
     public func acceptStatements(
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> [SenderTrust.Change] {
+    ) throws(KeyStoreError) -> [ProviderTrust.Change] {
         try write(at: now) { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
     }
 
     /// Returns the recovery keys of a sender.
-    public func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
-        try read { (store) throws(KeyStoreError) in try store.recoveryKeys(ofSender: name) }
+    public func recoveryKeys(ofProvider name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
+        try read { (store) throws(KeyStoreError) in try store.recoveryKeys(ofProvider: name) }
     }
 
     /// Replaces the recovery keys of a sender.
-    public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
+    public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofProvider name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in
-            try store.setRecoveryKeys(keys, ofSender: name, revokingSenders: true)
+            try store.setRecoveryKeys(keys, ofProvider: name, revokingSenders: true)
         }
     }
 
@@ -205,7 +205,7 @@ extension SQLiteKeyStore {
         try write { (store) throws(KeyStoreError) in
             // This includes damaged rows.
             try store.deleteAll(DeviceKeyRow.self)
-            try store.deleteAll(TrustedSenderRow.self)
+            try store.deleteAll(PinnedProviderRow.self)
             try store.deleteAll(SenderRecoveryRow.self)
             try store.deviceNames.setDefaultName(nil)
         }
@@ -272,13 +272,13 @@ extension SQLiteKeyStore {
     ///
     /// Recovery keys are taken with the first key, and by a replacement; nil for those that are there.
     ///
-    /// - Throws: `invalidName`, `senderAlreadyTrusted`, `senderSuperseded`, `topicMismatch`.
-    package func pinSender(
-        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey]? = nil, named name: String, topic: Topic?,
+    /// - Throws: `invalidName`, `providerAlreadyPinned`, `senderSuperseded`, `topicMismatch`.
+    package func pinProvider(
+        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey]? = nil, named name: String, topic: Topic?,
         replace: Bool, at now: Timestamp
-    ) throws(KeyStoreError) -> [TrustedSenderRecord] {
+    ) throws(KeyStoreError) -> [PinnedProviderRecord] {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.trustSender(
+            try store.pinProvider(
                 key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: replace, at: now
             ).ended.map { $0.record(isRevoked: true) }
         }
@@ -354,15 +354,15 @@ extension StoreTransaction: DeviceStorage {
 
     func delete(_ row: DeviceKeyRow) throws(KeyStoreError) { try delete(DeviceKeyRow.self, key: .integer(row.id)) }
 
-    func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRow] { try rows(TrustedSenderRow.self, "ORDER BY id") }
+    func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRow] { try rows(PinnedProviderRow.self, "ORDER BY id") }
 
     func senderRecoveries() throws(KeyStoreError) -> [SenderRecoveryRow] {
         try rows(SenderRecoveryRow.self, "ORDER BY name")
     }
 
-    func newSenderNumber() throws(KeyStoreError) -> Int64 { try newRowNumber(in: TrustedSenderRow.self) }
+    func newSenderNumber() throws(KeyStoreError) -> Int64 { try newRowNumber(in: PinnedProviderRow.self) }
 
-    func delete(_ row: TrustedSenderRow) throws(KeyStoreError) {
-        try delete(TrustedSenderRow.self, key: .integer(row.id))
+    func delete(_ row: PinnedProviderRow) throws(KeyStoreError) {
+        try delete(PinnedProviderRow.self, key: .integer(row.id))
     }
 }

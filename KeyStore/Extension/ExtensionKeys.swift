@@ -23,7 +23,7 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
     ///
     /// Statements that no longer fit the pins are ignored. If their file cannot be read, only the pins count: a sender
     /// that has rotated is then not trusted until the app runs or the file can be read.
-    public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
+    public func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
         // Read before the pins, because the app first adds statements to the pins and then removes them here.
         let kept = (try? statements.statements(for: topic)) ?? []
         var trust = try keys.trust(for: topic)

@@ -98,7 +98,7 @@ public final class StatementFile: Sendable {
         /// The keys that were pending and are now active.
         public var confirmed: [DeviceKeyRecord] = []
         /// The rotations and recoveries of senders.
-        public var changes: [SenderTrust.Change] = []
+        public var changes: [ProviderTrust.Change] = []
         /// The number of statements dropped because they do not fit what is trusted now.
         public var refused = 0
         /// The number of statements that contradict an accepted one: evidence that an old sender key was stolen.

@@ -38,7 +38,7 @@ struct KeychainContents {
     /// In insertion order.
     var keys: [KeyRow] = []
     /// Ordered by number.
-    var senders: [TrustedSenderRow] = []
+    var senders: [PinnedProviderRow] = []
     /// Ordered by the bytes of the name.
     var recoveries: [SenderRecoveryRow] = []
 }
@@ -264,12 +264,12 @@ private struct ByteReader {
         return (key.publicKey, .usable(key))
     }
 
-    mutating func sender() throws(KeyStoreError) -> TrustedSenderRow {
+    mutating func sender() throws(KeyStoreError) -> PinnedProviderRow {
         let (id, name, topic) = (try integer(Int64.self), try name(), try topic())
         // Anyone who can write the Keychain has the device's keys as well, so the import check would protect nothing.
-        let key = SenderPublicKey(checked: try bytes(SenderPublicKey.length))
-        guard let state = TrustedSenderRecord.State(rawValue: try integer()) else { throw KeychainContents.damaged }
-        let row = TrustedSenderRow(id: id, name: name, topic: topic, key: key, createdAt: try time())
+        let key = ProviderPublicKey(checked: try bytes(ProviderPublicKey.length))
+        guard let state = PinnedProviderRecord.State(rawValue: try integer()) else { throw KeychainContents.damaged }
+        let row = PinnedProviderRow(id: id, name: name, topic: topic, key: key, createdAt: try time())
         let verifiesUntil = try flag() ? try time() : nil
         var statement: RotationStatement?
         if try flag() {
@@ -287,9 +287,9 @@ private struct ByteReader {
         }
         let serial = try integer(UInt32.self)
         guard serial > 0 else { return SenderRecoveryRow(name: name, recoveryKeys: keys, last: nil) }
-        let claim = try bytes(SenderTrust.LastRecovery.claimLength)
+        let claim = try bytes(ProviderTrust.LastRecovery.claimLength)
         let signer = RecoveryPublicKey(checked: try bytes(RecoveryPublicKey.length))
-        let last = SenderTrust.LastRecovery(serial: serial, claim: claim, by: signer)
+        let last = ProviderTrust.LastRecovery(serial: serial, claim: claim, by: signer)
         return SenderRecoveryRow(name: name, recoveryKeys: keys, last: last)
     }
 }

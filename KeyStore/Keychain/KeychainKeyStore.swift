@@ -10,7 +10,7 @@ public import Pushcrypt
 /// The item outlives the app's removal: what is found at the first launch of an installation is the app's to keep or to
 /// delete, with `purgeEverything`. A backup does not move it to another device.
 ///
-/// No setup is needed: `generateDeviceKey` and `trustSender` create the item. While it is missing or unreadable,
+/// No setup is needed: `generateDeviceKey` and `pinProvider` create the item. While it is missing or unreadable,
 /// `deviceKey` and `trust` throw: `storeMissing` if it does not exist, `storeLocked` before the first unlock,
 /// `corruptStore`. Reading never writes, and a failure never creates or changes a key. `DeviceKeyStore` documents the
 /// guarantees and errors of each call.
@@ -42,7 +42,7 @@ public final class KeychainKeyStore: DeviceKeyStore {
     }
 
     /// Returns the senders trusted for an app.
-    public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { try existing().trust(for: topic) }
+    public func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { try existing().trust(for: topic) }
 
     /// Stores what a message changed.
     public func settle(
@@ -140,51 +140,51 @@ public final class KeychainKeyStore: DeviceKeyStore {
 
     /// Pins a sender's key.
     @discardableResult
-    public func trustSender(
-        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+    public func pinProvider(
+        _ key: ProviderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try change { (store) throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).outcome
+            try store.pinProvider(key, named: name, topic: topic, replace: replace, at: now).outcome
         }
     }
 
     /// Pins the first key of a sender, together with its recovery keys.
-    public func trustFirstSender(
-        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+    public func pinFirstProvider(
+        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in
-            _ = try store.trustSender(
+            _ = try store.pinProvider(
                 key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: false, at: now)
         }
     }
 
     /// Returns every sender that is or was trusted.
-    public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
-        try present().trustedSenderRecords()
+    public func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord] {
+        try present().pinnedProviderRecords()
     }
 
     /// Ends the trust in a sender and its superseded keys.
     @discardableResult
-    public func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
-        try change { (store) throws(KeyStoreError) in try store.removeTrustedSender(named: name) }
+    public func unpinProvider(named name: String) throws(KeyStoreError) -> Bool {
+        try change { (store) throws(KeyStoreError) in try store.unpinProvider(named: name) }
     }
 
     /// Accepts rotation statements that reached the device outside a message, all or none.
     public func acceptStatements(
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> [SenderTrust.Change] {
+    ) throws(KeyStoreError) -> [ProviderTrust.Change] {
         try change { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
     }
 
     /// Returns the recovery keys of a sender.
-    public func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
-        try present().recoveryKeys(ofSender: name)
+    public func recoveryKeys(ofProvider name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
+        try present().recoveryKeys(ofProvider: name)
     }
 
     /// Replaces the recovery keys of a sender.
-    public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
+    public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofProvider name: String) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in
-            try store.setRecoveryKeys(keys, ofSender: name, revokingSenders: true)
+            try store.setRecoveryKeys(keys, ofProvider: name, revokingSenders: true)
         }
     }
 
@@ -309,7 +309,7 @@ final class KeychainTransaction: DeviceStorage, KeyNames {
 
     // MARK: Trusted senders
 
-    func trustedSenders() -> [TrustedSenderRow] { contents.senders }
+    func pinnedProviders() -> [PinnedProviderRow] { contents.senders }
 
     func newSenderNumber() throws(KeyStoreError) -> Int64 {
         let (number, overflow) = (contents.senders.last?.id ?? 0).addingReportingOverflow(1)
@@ -317,7 +317,7 @@ final class KeychainTransaction: DeviceStorage, KeyNames {
         return number
     }
 
-    func put(_ row: TrustedSenderRow) {
+    func put(_ row: PinnedProviderRow) {
         change { contents in
             if let index = contents.senders.firstIndex(where: { $0.id == row.id }) {
                 contents.senders[index] = row
@@ -327,7 +327,7 @@ final class KeychainTransaction: DeviceStorage, KeyNames {
         }
     }
 
-    func delete(_ row: TrustedSenderRow) {
+    func delete(_ row: PinnedProviderRow) {
         change { $0.senders.removeAll { $0.id == row.id } }
     }
 

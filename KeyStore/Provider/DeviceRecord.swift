@@ -17,7 +17,7 @@ public struct DeviceRecord: Hashable, Sendable {
     /// When the device last registered.
     public let updatedAt: Timestamp
     /// The sender key that the device reported as trusted.
-    public let pinnedSender: SenderPublicKey?
+    public let pinnedProvider: ProviderPublicKey?
     /// The suites that the device reported it can open, in ascending order.
     public let suites: [UInt8]
     /// The version of the app that the device reported.
@@ -40,7 +40,7 @@ extension DeviceRecord {
         let known = old?.publicKey == registration.publicKey ? old?.createdAt : nil
         createdAt = registration.createdAt ?? known ?? updatedAt
         self.updatedAt = updatedAt
-        pinnedSender = registration.pinnedSender
+        pinnedProvider = registration.pinnedProvider
         suites = registration.suites
         appVersion = registration.appVersion
         recoveryKeys = registration.recoveryKeys
@@ -48,7 +48,7 @@ extension DeviceRecord {
 
     func differs(from other: DeviceRecord) -> Bool {
         publicKey != other.publicKey || topic != other.topic || generation != other.generation
-            || createdAt != other.createdAt || pinnedSender != other.pinnedSender || suites != other.suites
+            || createdAt != other.createdAt || pinnedProvider != other.pinnedProvider || suites != other.suites
             || appVersion != other.appVersion || recoveryKeys != other.recoveryKeys || !Self.areEqual(user, other.user)
     }
 
@@ -85,13 +85,13 @@ struct DeviceRow: StoredRow {
         let generation = try columns.unsigned()
         let createdAt = try columns.time()
         let updatedAt = try columns.time()
-        let pinnedSender = try columns.optionalSenderPublicKey()
+        let pinnedProvider = try columns.optionalProviderPublicKey()
         let suites = try columns.optionalBlob().map(Array.init) ?? Self.usualSuites
         let appVersion = try columns.appVersion()
         let user = try columns.optionalText()
         record = DeviceRecord(
             id: id, user: user, publicKey: publicKey, topic: topic, generation: generation,
-            createdAt: createdAt, updatedAt: updatedAt, pinnedSender: pinnedSender, suites: suites,
+            createdAt: createdAt, updatedAt: updatedAt, pinnedProvider: pinnedProvider, suites: suites,
             appVersion: appVersion, recoveryKeys: try columns.optionalRecoveryKeys())
     }
 
@@ -99,7 +99,7 @@ struct DeviceRow: StoredRow {
         [
             .text(record.id), .blob(record.publicKey.bytes), .text(record.topic?.bundleID),
             .unsigned(record.generation), .time(record.createdAt), .time(record.updatedAt),
-            .blob(record.pinnedSender?.bytes),
+            .blob(record.pinnedProvider?.bytes),
             record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
             .text(record.appVersion?.description), .text(record.user),
             record.recoveryKeys.isEmpty ? .null : .blob(SenderRecoveryRow.bytes(of: record.recoveryKeys)),

@@ -63,17 +63,17 @@ struct RecoveryRow: StoredRow {
         StoreKeys.Place(table: table.name, row: 0, generation: UInt64(serial), state: 0)
     }
 
-    mutating func prepare(_ request: RecoveryRequest, _ key: SenderKey, _ keys: StoreKeys) {
+    mutating func prepare(_ request: RecoveryRequest, _ key: ProviderKey, _ keys: StoreKeys) {
         self.request = request
         sealed = key.withSeed { keys.seal($0, at: Self.place(request.serial)) }
     }
 
     /// Returns the new key of the request.
-    func newKey(_ keys: StoreKeys) throws(KeyStoreError) -> SenderKey? {
+    func newKey(_ keys: StoreKeys) throws(KeyStoreError) -> ProviderKey? {
         guard let request, let sealed else { return nil }
         guard
             let key = try? keys.open(sealed, at: Self.place(request.serial)).withSpan({ (seed) throws(KeyError) in
-                try SenderKey(seed: seed)
+                try ProviderKey(seed: seed)
             }), key.publicKey == request.newKey
         else { throw .damagedRow(.text(name), in: Self.table.name) }
         return key
@@ -104,7 +104,7 @@ package struct PreparedRecovery: Hashable, Sendable {
     /// What the recovery key is to sign.
     package let request: RecoveryRequest
     /// The key that it will replace; nil if the store has none of this name, so that a new one is made.
-    package let key: SenderKeyRecord?
+    package let key: ProviderKeyRecord?
     /// The request that was waiting, and can no longer be finished: not necessarily the caller's own.
     package let replacedRequest: RecoveryRequest?
 }
@@ -112,9 +112,9 @@ package struct PreparedRecovery: Hashable, Sendable {
 /// The outcome of a recovery.
 package struct SenderKeyRecovery: Hashable, Sendable {
     /// The record of the new key.
-    package let record: SenderKeyRecord
+    package let record: ProviderKeyRecord
     /// The key that it replaced, whose secret is destroyed; nil if the store had none of this name.
-    package let replaced: SenderPublicKey?
+    package let replaced: ProviderPublicKey?
 }
 
 // MARK: Recovery of a signing key after a theft or a loss (`Docs/KeyRotation.md`)
@@ -190,7 +190,7 @@ extension SQLiteKeyStore {
     ///   prepared after it.
     package func finishRecovery(
         _ signed: SignedRecovery, named name: String? = nil, clock: ClockAssurance = .unknown, at now: Timestamp,
-        willEnd: (SenderKeyRecord) -> Void = { _ in }
+        willEnd: (ProviderKeyRecord) -> Void = { _ in }
     ) throws(KeyStoreError) -> SenderKeyRecovery {
         let result = try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
             let (name, old) = try store.recoveryName(name)
@@ -214,16 +214,16 @@ extension SQLiteKeyStore {
             try store.put(row)
             let new =
                 if let old {
-                    SenderKeyRow(
+                    ProviderKeyRow(
                         id: old.id, name: name, topic: old.topic, key: key,
-                        generation: try store.senderNames.generation(after: old.generation), createdAt: now, keys: keys)
+                        generation: try store.providerNames.generation(after: old.generation), createdAt: now, keys: keys)
                 } else {
-                    SenderKeyRow(
-                        id: try store.newRowNumber(in: SenderKeyRow.self), name: name, topic: signed.request.topic,
+                    ProviderKeyRow(
+                        id: try store.newRowNumber(in: ProviderKeyRow.self), name: name, topic: signed.request.topic,
                         key: key, generation: 1, createdAt: now, keys: keys)
                 }
             try store.put(new)
-            try store.senderNames.keepDefault()
+            try store.providerNames.keepDefault()
             return SenderKeyRecovery(record: try store.record(new), replaced: old?.publicKey)
         }
         // The recovery is done; a reader that holds the log for a moment is no failure.
@@ -254,7 +254,7 @@ extension SQLiteKeyStore {
             keys.count <= RecoveryPublicKey.maximumPerSender && Set(keys).count == keys.count,
             "a sender has at most two different recovery keys")
         try write(at: now) { (store) throws(KeyStoreError) in
-            let name = try store.senderKeyRow(name).name
+            let name = try store.providerKeyRow(name).name
             try store.checkAreNoSenders(keys)
             var row = try store.recoveryRow(name) ?? RecoveryRow(name: name)
             row.announce(keys)
@@ -271,7 +271,7 @@ extension StoreTransaction {
 
     /// Throws `senderSuperseded` for a key that is or was a sender's. (`Docs/Format.md`, K-10)
     fileprivate func checkAreNoSenders(_ keys: [RecoveryPublicKey]) throws(KeyStoreError) {
-        let senders = try knownSenders()
+        let senders = try knownProviders()
         if let key = keys.first(where: { key in senders.contains { $0.bytes == key.bytes } }) {
             throw KeyStoreError(
                 .senderSuperseded, "key \(key.id) is a sender's key and cannot be a recovery key: make another")
@@ -283,11 +283,11 @@ extension StoreTransaction {
     }
 
     /// Returns the name that a caller means, and its key; a name without a key is a lost store's.
-    fileprivate func recoveryName(_ name: String?) throws(KeyStoreError) -> (name: String, key: SenderKeyRow?) {
+    fileprivate func recoveryName(_ name: String?) throws(KeyStoreError) -> (name: String, key: ProviderKeyRow?) {
         if let name { try StoreName.check(name, "the name of a sender key") }
-        let isThere = if let name { try senderNames.exists(name) } else { try !senderNames.all().isEmpty }
+        let isThere = if let name { try providerNames.exists(name) } else { try !providerNames.all().isEmpty }
         guard isThere else { return (name ?? SQLiteKeyStore.defaultName, nil) }
-        let row = try senderKeyRow(name)
+        let row = try providerKeyRow(name)
         return (row.name, row)
     }
 }

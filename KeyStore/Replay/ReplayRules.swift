@@ -17,7 +17,7 @@ package struct MessageMark: Hashable, Sendable {
 
 /// A message as the replay guard sees it.
 package struct ReplayMessage: Hashable, Sendable {
-    let sender: SenderPublicKey
+    let sender: ProviderPublicKey
     let account: Bytes
     let id: MessageID
     /// A hash of the request's identifier, which may have any length.
@@ -26,7 +26,7 @@ package struct ReplayMessage: Hashable, Sendable {
     let expiresAt: Timestamp
     /// The messages that this one withdraws, and the keys that may have signed them.
     let withdrawals: [MessageID]
-    let withdrawnSenders: [SenderPublicKey]
+    let withdrawnSenders: [ProviderPublicKey]
 
     /// Creates a value from a message that has passed every other step.
     ///
@@ -41,8 +41,8 @@ package struct ReplayMessage: Hashable, Sendable {
     ///   - withdrawals: The messages that it withdraws.
     ///   - withdrawnSenders: The keys that may have signed those; nil for the sender's alone.
     package init(
-        _ messageID: MessageID, from sender: SenderPublicKey, to account: String, requestID: String, sentAt: Timestamp,
-        expiresAt: Timestamp, withdrawing withdrawals: [MessageID] = [], of withdrawnSenders: [SenderPublicKey]? = nil
+        _ messageID: MessageID, from sender: ProviderPublicKey, to account: String, requestID: String, sentAt: Timestamp,
+        expiresAt: Timestamp, withdrawing withdrawals: [MessageID] = [], of withdrawnSenders: [ProviderPublicKey]? = nil
     ) {
         self.sender = sender
         self.account = Bytes(account.utf8)
@@ -59,7 +59,7 @@ package struct ReplayMessage: Hashable, Sendable {
 
     /// Creates what stands for a message that another one withdraws: it may have been sent as late as that one, to live
     /// as long as any message.
-    private init(_ id: MessageID, from sender: SenderPublicKey, withdrawnBy other: ReplayMessage) {
+    private init(_ id: MessageID, from sender: ProviderPublicKey, withdrawnBy other: ReplayMessage) {
         self.sender = sender
         account = other.account
         self.id = id

@@ -136,7 +136,7 @@ struct TableNames: KeyNames {
     private var table: StaticString {
         switch kind {
         case .device: DeviceKeyRow.table.name
-        case .sender: SenderKeyRow.table.name
+        case .sender: ProviderKeyRow.table.name
         }
     }
 
@@ -166,5 +166,5 @@ struct TableNames: KeyNames {
 
 extension StoreTransaction {
     var deviceNames: TableNames { TableNames(kind: .device, store: self) }
-    var senderNames: TableNames { TableNames(kind: .sender, store: self) }
+    var providerNames: TableNames { TableNames(kind: .sender, store: self) }
 }

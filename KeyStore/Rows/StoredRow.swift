@@ -150,15 +150,15 @@ struct ColumnReader {
     }
 
     /// Skips the import check, which costs 60 µs: the tag proves that the key passed it before.
-    mutating func senderPublicKey() throws(KeyStoreError) -> SenderPublicKey {
-        guard let key = try optionalSenderPublicKey() else { throw damaged }
+    mutating func providerPublicKey() throws(KeyStoreError) -> ProviderPublicKey {
+        guard let key = try optionalProviderPublicKey() else { throw damaged }
         return key
     }
 
-    mutating func optionalSenderPublicKey() throws(KeyStoreError) -> SenderPublicKey? {
+    mutating func optionalProviderPublicKey() throws(KeyStoreError) -> ProviderPublicKey? {
         guard let bytes = try optionalBlob() else { return nil }
-        guard bytes.count == SenderPublicKey.length else { throw damaged }
-        return SenderPublicKey(checked: bytes)
+        guard bytes.count == ProviderPublicKey.length else { throw damaged }
+        return ProviderPublicKey(checked: bytes)
     }
 
     mutating func optionalRecoveryKeys() throws(KeyStoreError) -> [RecoveryPublicKey] {

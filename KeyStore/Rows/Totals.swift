@@ -2,7 +2,7 @@ internal import Pushcrypt
 
 /// The tables whose rows are counted, in the order of the totals. Those of single rows are not: a missing one is noticed.
 enum CountedTable: Int, CaseIterable {
-    case deviceKeys, trustedSenders, senderRecoveries, senderKeys, pastSenderKeys, announcements, recoveries, devices,
+    case deviceKeys, pinnedProviders, senderRecoveries, providerKeys, pastSenderKeys, announcements, recoveries, devices,
         removedDevices
 }
 

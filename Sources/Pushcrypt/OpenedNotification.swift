@@ -6,7 +6,7 @@ public struct OpenedNotification: Sendable {
     /// The payload's bytes as sealed: UTF-8 JSON with an `aps` object, including the keys of attachments.
     public let payload: ContiguousArray<UInt8>
     /// The trusted key that signed the message.
-    public let sender: SenderPublicKey
+    public let sender: ProviderPublicKey
     /// The id of the message, the same in every copy.
     public let messageID: MessageID
     /// The time of sealing, by the sender's clock.
@@ -34,7 +34,7 @@ public struct OpenedNotification: Sendable {
     public let isDropped: Bool
     /// The keys whose messages this one withdraws: the one that signed it, and those that it has superseded and that
     /// still verify messages.
-    package let withdrawnSenders: [SenderPublicKey]
+    package let withdrawnSenders: [ProviderPublicKey]
     /// The errors of attachments, of an avatar, or of a full body, that were dropped; for the developer's log. The text is shown
     /// anyway.
     public let droppedAttachments: [AttachmentError]

@@ -5,7 +5,7 @@
 public struct Opener: Sendable {
     private let topic: Topic
     private let deviceKeys: [KeyID: DeviceKey]
-    private let trust: SenderTrust
+    private let trust: ProviderTrust
 
     /// Creates an opener.
     ///
@@ -13,7 +13,7 @@ public struct Opener: Sendable {
     ///   - topic: The app's bundle id, never the extension's.
     ///   - deviceKeys: All keys of the device that may still open: pending, active, and retiring ones until their end.
     ///   - trust: The trusted senders.
-    public init(topic: Topic, deviceKeys: [DeviceKey], trust: SenderTrust) {
+    public init(topic: Topic, deviceKeys: [DeviceKey], trust: ProviderTrust) {
         self.topic = topic
         self.deviceKeys = Dictionary(deviceKeys.map { ($0.publicKey.id, $0) }) { first, _ in first }
         self.trust = trust

@@ -21,7 +21,7 @@ public func pushcrypt_open(
         // Secrets first: if the caller mixes the two lists up, no secret is treated as public.
         let deviceKeys = try unsafe readDeviceKeys(deviceKeys)
         let usable = deviceKeys.filter { $0.until.map { now <= $0 } ?? true }.map(\.key)
-        let trust = try unsafe SenderList(senders).trust
+        let trust = try unsafe ProviderList(senders).trust
         let opener = Opener(topic: topic, deviceKeys: usable, trust: trust)
         do throws(OpenError) {
             let notification = try unsafe opener.open(push, at: now)
@@ -71,7 +71,7 @@ extension OpenedNotification {
 }
 
 extension pushcrypt_opened {
-    fileprivate init(_ notification: OpenedNotification, trust: SenderTrust, for topic: Topic, at now: Timestamp) {
+    fileprivate init(_ notification: OpenedNotification, trust: ProviderTrust, for topic: Topic, at now: Timestamp) {
         self.init()
         sent_at = notification.sentAt.milliseconds
         expires_at = notification.expiresAt.milliseconds

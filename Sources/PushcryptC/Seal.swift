@@ -39,10 +39,10 @@ public func pushcrypt_seal(
 /// 2001-01-01 in milliseconds; in seconds, this number would be in the year 32970.
 private let earliestMoment: UInt64 = 978_307_200_000
 
-private func readSigningKey(_ start: UnsafePointer<CChar>?) throws(CallError) -> SenderKey {
+private func readSigningKey(_ start: UnsafePointer<CChar>?) throws(CallError) -> ProviderKey {
     let text = try unsafe text(start, "signing_key")
     do throws(KeyError) {
-        return try unsafe SenderKey(text: text.span)
+        return try unsafe ProviderKey(text: text.span)
     } catch {
         throw CallError(error, in: "signing_key")
     }
@@ -58,7 +58,7 @@ private func readRecipient(_ start: UnsafePointer<CChar>?) throws(CallError) -> 
 }
 
 private func readStatements(
-    _ start: UnsafePointer<CChar>, of sender: SenderPublicKey
+    _ start: UnsafePointer<CChar>, of sender: ProviderPublicKey
 ) throws(CallError) -> AnnouncedStatements {
     let text = try unsafe string(start, "options->statements")
     do throws(RotationError) {

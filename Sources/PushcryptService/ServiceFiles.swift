@@ -128,7 +128,7 @@ private final class LazyKeys: DeviceKeyReading {
         try keys().deviceKey(id: id, at: now)
     }
 
-    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { try keys().trust(for: topic) }
+    func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { try keys().trust(for: topic) }
 
     func purgeRetiredDeviceKeys(
         at now: Timestamp, accepted sentAt: Timestamp

@@ -23,7 +23,7 @@ import Testing
         return Self.text(text.prefix(length))
     }
 
-    private static func text(of key: SenderKey) -> String {
+    private static func text(of key: ProviderKey) -> String {
         key.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
     }
 
@@ -33,13 +33,13 @@ import Testing
 
     @Test("A push announces the rotations in the options, and refuses others")
     func statements() throws {
-        let (old, sender, device) = (SenderKey(), SenderKey(), DeviceKey())
+        let (old, sender, device) = (ProviderKey(), ProviderKey(), DeviceKey())
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
         let statement = try RotationStatement(from: old, to: sender, at: at)
         let text = AnnouncedStatements.line(statement, beginningWith: old.publicKey)
         var (push, length) = (Self.untouched, -1)
-        func seal(_ statements: String, by key: SenderKey, at now: UInt64 = Self.now) -> CInt {
+        func seal(_ statements: String, by key: ProviderKey, at now: UInt64 = Self.now) -> CInt {
             unsafe statements.withCString { statements in
                 var options = unsafe pushcrypt_seal_options()
                 unsafe options.size = MemoryLayout<pushcrypt_seal_options>.size
@@ -50,7 +50,7 @@ import Testing
             }
         }
         #expect(seal(text, by: sender) == PUSHCRYPT_DONE)
-        let opener = Opener(topic: topic, deviceKeys: [device], trust: SenderTrust(pinned: [old.publicKey]))
+        let opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [old.publicKey]))
         #expect(try opener.open(Self.text(push.prefix(length)).utf8, at: at).statements == [statement])
 
         #expect(seal(text, by: old) == PUSHCRYPT_MISUSE && Self.code == "untrusted-old-key")
@@ -59,7 +59,7 @@ import Testing
         // Phones accept it no longer.
         let later = at.adding(RotationStatement.standardAcceptFor).adding(.seconds(1))
         #expect(seal(text, by: sender, at: later.milliseconds) == PUSHCRYPT_DONE)
-        let trust = SenderTrust(pinned: [sender.publicKey])
+        let trust = ProviderTrust(pinned: [sender.publicKey])
         let opened = try Opener(topic: topic, deviceKeys: [device], trust: trust)
             .open(Self.text(push.prefix(length)).utf8, at: later)
         #expect(opened.statements.isEmpty)
@@ -69,7 +69,7 @@ import Testing
         "A topic that ends as the topic of a call leaves a warning, until the next call",
         arguments: [topic, "\(topic).voip"])
     func topicOfACall(topic: String) throws {
-        let sender = SenderKey()
+        let sender = ProviderKey()
         let device = DeviceKey()
         for topic in [topic, Self.topic] {
             var (push, payload, length, opened) = (Self.untouched, Self.untouched, -1, pushcrypt_opened())
@@ -95,7 +95,7 @@ import Testing
         if suite == CipherSuite.supported.last, suite == .x25519 {
             print("SKIPPED: suite 2 needs libsodium 1.0.22: run make nightly PART=post-quantum")
         }
-        let sender = SenderKey()
+        let sender = ProviderKey()
         let device = try DeviceKey(suite)
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
@@ -119,7 +119,7 @@ import Testing
             Self.payload, Self.payload.utf8.count, "\(device.publicKey)", Self.text(of: sender), Self.topic, Self.now,
             nil, &output, output.count, &length)
         #expect(result == PUSHCRYPT_DONE)
-        let opener = Opener(topic: topic, deviceKeys: [device], trust: SenderTrust(pinned: [sender.publicKey]))
+        let opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [sender.publicKey]))
         let message = try opener.open(Self.text(output.prefix(length)).utf8, at: at)
         #expect(String(decoding: message.payload, as: UTF8.self) == Self.payload)
     }
@@ -128,7 +128,7 @@ import Testing
     func refusals() {
         var output = Self.untouched
         var length = -1
-        let key = Self.text(of: SenderKey())
+        let key = Self.text(of: ProviderKey())
         let device = "\(DeviceKey().publicKey)"
         func seal(_ payload: String, _ device: String, _ key: String?, capacity: Int = 5120) -> CInt {
             unsafe pushcrypt_seal(
@@ -151,11 +151,11 @@ import Testing
 
     @Test("A recovery has what the caller's list needs, and a second one of its serial is a conflict")
     func recovery() throws {
-        let (stolen, new, other) = (SenderKey(), SenderKey(), SenderKey())
+        let (stolen, new, other) = (ProviderKey(), ProviderKey(), ProviderKey())
         let (device, recovery) = (DeviceKey(), RecoveryKey())
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
-        func open(_ sender: SenderKey, _ new: SenderKey, _ senders: String) throws -> (CInt, pushcrypt_opened) {
+        func open(_ sender: ProviderKey, _ new: ProviderKey, _ senders: String) throws -> (CInt, pushcrypt_opened) {
             var options = Sealer.Options()
             options.announcing = [
                 try RecoveryRequest(by: recovery.publicKey, for: topic, to: new, serial: 7, at: at)
@@ -192,7 +192,7 @@ import Testing
         #expect(Int(PUSHCRYPT_RECOVERY_CAPACITY) == (53 * 4 + 2) / 3 + 1)
         #expect(Int(PUSHCRYPT_PUSH_MAX) == PushType.voip.maximumPushLength)
         #expect(Int(PUSHCRYPT_PAYLOAD_MAX) >= PushType.voip.maximumPayloadLength)
-        #expect(Int(PUSHCRYPT_KEY_CAPACITY) == "\(SenderKey().publicKey)".utf8.count + 1)
+        #expect(Int(PUSHCRYPT_KEY_CAPACITY) == "\(ProviderKey().publicKey)".utf8.count + 1)
         #expect(Int(PUSHCRYPT_KEY_CAPACITY) == "\(DeviceKey().publicKey)".utf8.count + 1)
         #expect(Int(PUSHCRYPT_ID_CAPACITY) == 2 * MessageID.length + 1)
         #expect(Int(PUSHCRYPT_ROTATIONS_MAX) == RotationStatement.maximumPerMessage)

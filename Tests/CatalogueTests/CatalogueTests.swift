@@ -27,7 +27,7 @@ import Testing
 
     @Test func aWorkerSendsPutsBackAndGivesUp() throws {
         let phone = DeviceKey()
-        let worker = Worker(sealer: Sealer(sender: SenderKey(), topic: try Topic("com.example.app")))
+        let worker = Worker(sealer: Sealer(sender: ProviderKey(), topic: try Topic("com.example.app")))
         let device = Device(id: "phone1", key: phone.publicKey)
         guard case .send(let request) = worker.step(for: payload.utf8, row: "17", to: device, at: now),
             case .send(let retry) = worker.step(for: payload.utf8, row: "17", to: device, at: now)
@@ -56,7 +56,7 @@ import Testing
 
     @Test func aPictureIsOpenedByItsReference() throws {
         let picture = ContiguousArray((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        let sealer = Sealer(sender: SenderKey(), topic: try Topic("com.example.app"))
+        let sealer = Sealer(sender: ProviderKey(), topic: try Topic("com.example.app"))
         let sealed = try SealedPicture(picture, at: "https://files.example.com/7f3a", by: sealer)
         var opener = AttachmentOpener(sealed.reference.file)
         var plain: ContiguousArray<UInt8> = []
@@ -76,7 +76,7 @@ import Testing
             }
             continuation.finish()
         }
-        let sealer = Sealer(sender: SenderKey(), topic: try Topic("com.example.app"))
+        let sealer = Sealer(sender: ProviderKey(), topic: try Topic("com.example.app"))
         var tokens: [String] = []
         let refused = try await work(through: orders, by: sealer, at: now) { _, token in tokens.append(token) }
         #expect(refused == [7: .malformedPayload])
@@ -101,11 +101,11 @@ import Testing
         let pair = try Enrolled(in: folder, at: now)
         let before = try #require(try pair.seal(payload, for: "phone1", at: now))
         let old = try pair.phone.trust(for: pair.topic).pinned
-        let statement = try pair.changeSenderKey(at: now)
+        let statement = try pair.changeProviderKey(at: now)
         let after = try #require(try pair.seal(payload, for: "phone1", at: now))
         #expect(try pair.open(after, at: now).statements == [statement])
         let new = try pair.phone.trust(for: pair.topic).pinned
-        #expect(new == [try pair.provider.senderKey(named: nil).record.publicKey])
+        #expect(new == [try pair.provider.providerKey(named: nil).record.publicKey])
         #expect(new != old)
         #expect(try pair.open(before, at: now).sender == old[0])
     }
@@ -113,7 +113,7 @@ import Testing
     @Test func afterATheftTheOldKeyIsNotBelieved() throws {
         let pair = try Enrolled(in: folder, at: now)
         let before = try #require(try pair.seal(payload, for: "phone1", at: now))
-        try recover(pair.phone, SenderKey().publicKey, for: pair.topic, at: now)
+        try recover(pair.phone, ProviderKey().publicKey, for: pair.topic, at: now)
         let error = #expect(throws: OpenError.self) { try pair.open(before, at: now) }
         #expect(error?.code == .authenticationFailed)
     }
@@ -137,8 +137,8 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: shared, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let receiver = ExtensionReceiver(keys: pair.phone, folder: shared, topic: pair.topic)
-        _ = try pair.changeSenderKey(at: now)
-        let new = try pair.provider.senderKey(named: nil).record.publicKey
+        _ = try pair.changeProviderKey(at: now)
+        let new = try pair.provider.providerKey(named: nil).record.publicKey
         for row in 1...2 {
             let sealed = try #require(try pair.seal(payload, for: "phone1", at: now))
             let push = IncomingPush(try ReceivedPush(sealed.json))
@@ -156,9 +156,9 @@ private struct Unexpected: Error {}
 
 /// Signs a limited number of times.
 private final class TiredSigner: MessageSigner, @unchecked Sendable {
-    private let key = SenderKey()
+    private let key = ProviderKey()
     var isTired = false
-    var publicKey: SenderPublicKey { key.publicKey }
+    var publicKey: ProviderPublicKey { key.publicKey }
 
     func sign(_ messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>] {
         guard !isTired else { throw SigningError(.signerTimedOut, "the signer did not answer") }

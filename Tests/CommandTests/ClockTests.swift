@@ -32,7 +32,7 @@ import Testing
         for kind in ["sender", "device"] { #expect(try run(["keygen", kind], in: store, at: start).exit == .done) }
         #expect(try run(["rotate", "device"], in: store, at: start).exit == .done)
         let keys = try SQLiteKeyStore.open(in: store)
-        let (sender, devices) = (try keys.senderKeys(), try keys.deviceKeys())
+        let (sender, devices) = (try keys.providerKeys(), try keys.deviceKeys())
         let lines = [
             ["rotate", "sender"], ["rotate", "device", "--confirm"], ["keygen", "sender", "--name", "new"],
             ["keygen", "device", "--name", "new"],
@@ -48,15 +48,15 @@ import Testing
 
                     """)
         }
-        #expect(try keys.senderKeys() == sender && keys.deviceKeys() == devices)
+        #expect(try keys.providerKeys() == sender && keys.deviceKeys() == devices)
         // Nothing is ended here, so nothing is asked.
         #expect(try run(["rotate", "device", "--purge"], in: store, at: ages).exit == .done)
         #expect(try run(["rotate", "sender", "--if-older-than", "1d"], in: store, at: ages).exit == .done)
-        #expect(try keys.senderKeys() == sender && keys.deviceKeys() == devices)
+        #expect(try keys.providerKeys() == sender && keys.deviceKeys() == devices)
         #expect(try run(["doctor"], in: store, at: ages).output.contains("last changed at \(start), in the future"))
         let forced = try run(["rotate", "sender", "--clock-is-right"], in: store, at: ages)
         #expect(forced.exit == .done && forced.messages.hasPrefix("pushcrypt: hint: ending key \(sender[0].keyID) of"))
-        #expect(try keys.senderKeys()[0].createdAt == ages)
+        #expect(try keys.providerKeys()[0].createdAt == ages)
     }
 
     @Test("Long after the last change, a synchronised clock is enough; years after it, a person must say so")
@@ -96,7 +96,7 @@ import Testing
         let path = directory.file("S")
         let made = Console.standard.timestamp
         let store = try SQLiteKeyStore.create(in: path, passphrase: nil, at: made)
-        _ = try store.generateSenderKey(at: made)
+        _ = try store.generateProviderKey(at: made)
         _ = try store.generateDeviceKey(at: made)
         usleep(1_100_000)
         let processes = try (0..<2).map { _ in
@@ -118,7 +118,7 @@ import Testing
             #expect(process.terminationStatus == 0)
         }
         if kind == "sender" {
-            #expect(try store.senderKeys().map(\.generation) == [2])
+            #expect(try store.providerKeys().map(\.generation) == [2])
         } else {
             #expect(try store.deviceKeys().map(\.generation) == [1, 2])
         }

@@ -71,7 +71,7 @@ import Testing
     @Test("The same of what a sender was answered")
     func longNamesOfAnswers() throws {
         let answer = #"{"to":"LONG","status":410,"reason":"Unregistered","timestamp":1699999999999}"#
-        let failure = #expect(throws: CommandFailure.self) { try SenderAnswer(Self.bytes(answer), at: Self.now) }
+        let failure = #expect(throws: CommandFailure.self) { try ProviderAnswer(Self.bytes(answer), at: Self.now) }
         #expect(failure?.message.hasPrefix("malformed-line: ") == true)
         #expect(failure?.message.contains("'to' must have 1 to 255 bytes") == true)
     }

@@ -19,12 +19,12 @@ import Testing
             directory = try TemporaryDirectory()
             program = try KilledProgram(builtProgram(), in: directory)
             let topic = try Topic("com.example.app")
-            let sender = SenderKey()
+            let sender = ProviderKey()
             sealer = Sealer(sender: sender, topic: topic)
             let now = Console.standard.timestamp
             let store = try SQLiteKeyStore.create(in: directory.file("store"), passphrase: nil, at: now)
             key = try store.generateDeviceKey(topic: topic, at: now).publicKey
-            try store.trustSender(sender.publicKey, named: "provider", at: now)
+            try store.pinProvider(sender.publicKey, named: "provider", at: now)
             _ = try ReplayFile.create(in: directory.file("store"), floor: now.subtracting(milliseconds: 1000))
         }
 

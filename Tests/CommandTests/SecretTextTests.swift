@@ -40,7 +40,7 @@ import Testing
 
     @Test("A key that somebody has taken for a name is neither in the answer to its line nor in a message")
     func messages() throws {
-        let key = SenderKey().withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
+        let key = ProviderKey().withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
         var json = JSONWriter()
         json.object { json in LineFailure.noDevice(of: key).write(line: 1, to: &json) }
         let answer = String(decoding: json.bytes, as: UTF8.self)

@@ -41,10 +41,10 @@ struct SignerProgramTests {
     }
 
     /// The public key of the seed that the signer has.
-    private var sender: SenderPublicKey {
+    private var sender: ProviderPublicKey {
         get throws {
             let seed = ContiguousArray<UInt8>(0..<32)
-            return try SenderKey(seed: seed.span).publicKey
+            return try ProviderKey(seed: seed.span).publicKey
         }
     }
 
@@ -161,14 +161,14 @@ struct SignerProgramTests {
     func otherKey() throws {
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }
-        let sealed = try seal(signer, lines: 1, "--signer-key", "\(SenderKey().publicKey)")
+        let sealed = try seal(signer, lines: 1, "--signer-key", "\(ProviderKey().publicKey)")
         #expect(sealed.exit == 64)
         #expect(sealed.lines.isEmpty)
         #expect(sealed.messages.contains("the signer has another key"))
     }
 
     /// Seals a message with a key file and what it announces, for a phone that trusts the key before; returns how it opens.
-    private func openAfter(_ statements: String, _ options: [String], trusted: SenderPublicKey) throws -> String {
+    private func openAfter(_ statements: String, _ options: [String], trusted: ProviderPublicKey) throws -> String {
         let sealed = try run(
             ["seal", "--topic", "com.example.app", "--to", "\(device.publicKey)", "--statement", statements] + options,
             input: #"{"aps":{"alert":"after"}}"#)
@@ -186,7 +186,7 @@ struct SignerProgramTests {
         defer { signer.stop() }
         let (address, key) = ("unix:" + signer.path, directory.file("next.key"))
         let made = try run(["keygen", "sender", "-o", key], input: "")
-        let next = try SenderPublicKey(text: try #require(made.lines.first))
+        let next = try ProviderPublicKey(text: try #require(made.lines.first))
         let (first, second) = (directory.file("first"), directory.file("second"))
         let there = try run(
             [
@@ -204,7 +204,7 @@ struct SignerProgramTests {
         let back = try run(
             [
                 "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + other.path,
-                "--new-signer-key", "\(try SenderKey(seed: ContiguousArray<UInt8>(1...32).span).publicKey)",
+                "--new-signer-key", "\(try ProviderKey(seed: ContiguousArray<UInt8>(1...32).span).publicKey)",
                 "--statement", first,
             ], input: "")
         #expect(back.exit == 0 && back.lines.count == 2)
@@ -220,7 +220,7 @@ struct SignerProgramTests {
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }
         let (key, now) = (directory.file("old.key"), Console.standard.timestamp)
-        let old = try SenderPublicKey(text: try #require(run(["keygen", "sender", "-o", key], input: "").lines.first))
+        let old = try ProviderPublicKey(text: try #require(run(["keygen", "sender", "-o", key], input: "").lines.first))
         let rotation = try run(
             [
                 "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + signer.path,
@@ -229,7 +229,7 @@ struct SignerProgramTests {
         #expect(rotation.exit == 0)
         let store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
         for (id, pinned) in [("behind", old), ("ahead", try sender)] {
-            let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: now, pinnedSender: pinned)
+            let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: now, pinnedProvider: pinned)
             try store.addDevice(record, id: id, at: now)
         }
         let lengths = try ["behind", "ahead"].map { id in
@@ -266,8 +266,8 @@ struct SignerProgramTests {
         let same = try run(["rotate", "signer", "--sender-key-file", key, "--new-sender-key-file", key], input: "")
         #expect(same.exit == 65 && same.messages.contains("error: superseded-new-key: "))
         let foreign = AnnouncedStatements.line(
-            try RotationStatement(from: SenderKey(), to: SenderKey(), at: Console.standard.timestamp),
-            beginningWith: SenderKey().publicKey)
+            try RotationStatement(from: ProviderKey(), to: ProviderKey(), at: Console.standard.timestamp),
+            beginningWith: ProviderKey().publicKey)
         let file = try directory.write(foreign, to: "statements")
         let elsewhere = try run(words + ["--new-sender-key-file", key, "--statement", file], input: "")
         #expect(
@@ -276,7 +276,7 @@ struct SignerProgramTests {
 
     @Test("Rotations are announced for their time, no more than four, and not before the last one")
     func announcedRotations() throws {
-        let keys = (0..<6).map { _ in SenderKey() }
+        let keys = (0..<6).map { _ in ProviderKey() }
         let files = try keys.enumerated().map { try directory.write($1.text, to: "\($0).key") }
         let now = Console.standard.timestamp
         func rotate(_ ages: [Double], _ options: String...) throws -> (exit: Int32, lines: [String], messages: String) {
@@ -312,7 +312,7 @@ struct SignerProgramTests {
     }
 }
 
-extension SenderKey {
+extension ProviderKey {
     fileprivate var text: String { withText { text in String(decoding: text.bytesArray, as: UTF8.self) } }
 }
 

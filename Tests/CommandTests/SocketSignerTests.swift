@@ -13,7 +13,7 @@ struct SocketSignerTests {
     /// The signature by this process's key of the same seed.
     private static func expected() throws -> [ContiguousArray<UInt8>] {
         let seed = ContiguousArray<UInt8>(0..<32)
-        return try SenderKey(seed: seed.span).sign(messages)
+        return try ProviderKey(seed: seed.span).sign(messages)
     }
 
     private let directory: TemporaryDirectory

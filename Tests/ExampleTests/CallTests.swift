@@ -13,7 +13,7 @@ import Testing
 /// The guide's calls: an app whose delegate returns without having reported a call is ended by the system.
 @Suite(.timeLimit(.minutes(20))) struct CallTests {
     private let keys: SQLiteKeyStore
-    private let sender = SenderKey()
+    private let sender = ProviderKey()
     private let topic: Topic
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID())")
     private let events = Events()
@@ -23,7 +23,7 @@ import Testing
         topic = try Topic("com.example.app")
         keys = try SQLiteKeyStore.inMemory()
         _ = try keys.generateDeviceKey(topic: topic, at: Self.now)
-        try keys.trustSender(sender.publicKey, named: "provider", at: Self.now)
+        try keys.pinProvider(sender.publicKey, named: "provider", at: Self.now)
         calls = Calls(Provider(events), AppPushes(configuration: Self.configuration(keys, topic, folder)))
     }
 

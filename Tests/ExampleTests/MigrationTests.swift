@@ -12,7 +12,7 @@ import UserNotifications
 /// The claims of Docs/migration, with the extensions of its guides. A dummy replaces the old schemes.
 @Suite(.serialized, .timeLimit(.minutes(20))) final class MigrationTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("migration-\(UUID())")
-    private let provider = SenderKey()
+    private let provider = ProviderKey()
     private let topic: Topic
 
     /// The extensions find keys and files through a phone's environment variables.
@@ -22,7 +22,7 @@ import UserNotifications
         setenv("PUSHCRYPT_APP_GROUPS", folder.appendingPathComponent("groups").path, 1)
         let keys = try SharedKeyStore.open()
         _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.trustSender(provider.publicKey, named: "provider", at: now)
+        try keys.pinProvider(provider.publicKey, named: "provider", at: now)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -10,7 +10,7 @@ import PushcryptService
 struct Phone {
     let keys: SQLiteKeyStore
     let topic: Topic
-    let provider = SenderKey()
+    let provider = ProviderKey()
     let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
@@ -18,7 +18,7 @@ struct Phone {
         topic = try Topic("com.example.app")
         keys = try SQLiteKeyStore.inMemory()
         _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.trustSender(provider.publicKey, named: "provider", at: now)
+        try keys.pinProvider(provider.publicKey, named: "provider", at: now)
     }
 
     func push(_ payload: String) throws -> APNsPush {

@@ -10,20 +10,20 @@ import Testing
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("registrar-\(UUID())").path
     private let now = Timestamp(secondsSince1970: 1_800_000_000)
     private let registrar: Registrar
-    private let sender: SenderPublicKey
+    private let sender: ProviderPublicKey
 
     init() throws {
         registrar = Registrar(store: try SQLiteKeyStore.create(in: folder, at: now))
-        sender = try registrar.store.generateSenderKey(at: now).publicKey
+        sender = try registrar.store.generateProviderKey(at: now).publicKey
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     private func record(
-        _ key: DeviceKey, device: String? = "5d0f", generation: UInt64 = 1, sender: SenderPublicKey? = nil
+        _ key: DeviceKey, device: String? = "5d0f", generation: UInt64 = 1, sender: ProviderPublicKey? = nil
     ) -> Data {
         let record = DeviceRegistration(
-            deviceID: device, publicKey: key.publicKey, generation: generation, createdAt: now, pinnedSender: sender)
+            deviceID: device, publicKey: key.publicKey, generation: generation, createdAt: now, pinnedProvider: sender)
         return Data(record.json)
     }
 
@@ -58,7 +58,7 @@ import Testing
 
     @Test func aPhoneThatTrustsSomebodyElseIsTold() throws {
         let key = DeviceKey()
-        let answer = try reply(record(key, sender: SenderKey().publicKey), from: "alice")
+        let answer = try reply(record(key, sender: ProviderKey().publicKey), from: "alice")
         #expect(answer == RegistrationReply(.acknowledged(key.publicKey), sender: sender, foreign: [.sender]))
         #expect(try reply(record(key, sender: sender), from: "alice").foreign == [])
     }

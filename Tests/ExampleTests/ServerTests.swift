@@ -6,7 +6,7 @@ import Testing
 
 /// The claims of Docs/SwiftServers.md for an outside package, tested with its own examples.
 @Suite(.timeLimit(.minutes(20))) struct ServerTests {
-    private let sender = SenderKey()
+    private let sender = ProviderKey()
     private let device = DeviceKey()
     private let topic: Topic
     private let phone: Server.Phone
@@ -15,7 +15,7 @@ import Testing
     init() throws {
         topic = try Topic("com.example.app")
         phone = Server.Phone(id: "phone1", token: "00ff", key: device.publicKey)
-        opener = Opener(topic: topic, deviceKeys: [device], trust: SenderTrust(pinned: [sender.publicKey]))
+        opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [sender.publicKey]))
     }
 
     private static func payload(_ text: String) -> Data { Data(#"{"aps":{"alert":{"body":"\#(text)"}}}"#.utf8) }
@@ -91,7 +91,7 @@ import Testing
 
     /// A service that takes 10 ms per signature, any number at the same time.
     private struct SlowService: KeyService {
-        let key: SenderKey
+        let key: ProviderKey
 
         func sign(_ message: Data) async throws -> Data {
             try await Task.sleep(nanoseconds: 10_000_000)
@@ -109,7 +109,7 @@ import Testing
         struct Broken: KeyService {
             struct Failure: Error {}
 
-            let key: SenderKey
+            let key: ProviderKey
 
             func sign(_ message: Data) async throws -> Data {
                 // The sealer is created, and nothing after it.

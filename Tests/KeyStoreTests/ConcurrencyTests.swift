@@ -49,11 +49,11 @@ struct ConcurrencyTests {
             try #require(try store.device(id: id)?.publicKey == registration.publicKey)
             if round == 0 {
                 _ = try store.generateDeviceKey(named: id, at: start)
-                _ = try store.generateSenderKey(named: id, at: start)
+                _ = try store.generateProviderKey(named: id, at: start)
             } else {
                 _ = try store.rotateDeviceKey(named: "\(writer).0", at: start)
                 _ = try store.confirmDeviceKey(named: "\(writer).0", at: start)
-                _ = try store.rotateSenderKey(named: "\(writer).0", force: true, at: start)
+                _ = try store.rotateProviderKey(named: "\(writer).0", force: true, at: start)
             }
         }
     }
@@ -70,7 +70,7 @@ struct ConcurrencyTests {
     private static func expectEverything(in store: SQLiteKeyStore, writers: Int) throws {
         #expect(try store.deviceCount() == writers * rounds)
         #expect(try store.deviceKeys().count == writers * rounds)
-        #expect(try store.senderKeys().map(\.generation) == Array(repeating: UInt64(rounds), count: writers))
+        #expect(try store.providerKeys().map(\.generation) == Array(repeating: UInt64(rounds), count: writers))
         #expect(!store.check().contains { $0.severity != .note })
     }
 
@@ -90,15 +90,15 @@ struct ConcurrencyTests {
 
     @Test func twoThatRotateASenderAtOnceMakeAChain() async throws {
         let home = try Home()
-        let first = try home.store.generateSenderKey(at: start).publicKey
+        let first = try home.store.generateProviderKey(at: start).publicKey
         let stores = try (0..<4).map { _ in try home.store.anotherConnection() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for store in stores { group.addTask { _ = try store.rotateSenderKey(at: start) } }
+            for store in stores { group.addTask { _ = try store.rotateProviderKey(at: start) } }
             try await group.waitForAll()
         }
-        let current = try home.store.senderKey(named: nil).record
+        let current = try home.store.providerKey(named: nil).record
         #expect(current.generation == 5)
-        var trust = SenderTrust(pinned: [first])
+        var trust = ProviderTrust(pinned: [first])
         for statement in try home.store.announcements(for: current.publicKey, to: nil, at: start) {
             _ = try trust.accept(statement, for: .app, at: start)
         }

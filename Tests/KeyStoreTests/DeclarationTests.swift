@@ -49,7 +49,7 @@ struct DeclarationTests {
         await #expect(processExitsWith: .success) { [path = path as String] in
             limitWork()
             let file = ReplayFile.open(in: path, at: start)
-            let sender = SenderKey().publicKey
+            let sender = ProviderKey().publicKey
             func take(_ request: String) -> ReplayClaim {
                 let message = ReplayMessage(
                     MessageID(1), from: sender, to: "default", requestID: request, sentAt: start, expiresAt: start + 60)

@@ -148,17 +148,17 @@ struct DeviceKeyRotationTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func whatAnEarlierInstallationLeftIsDeletedWhole(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let (old, new) = (SenderKey(), SenderKey())
+        let (old, new) = (ProviderKey(), ProviderKey())
         for name in ["one", "two"] { _ = try store.generateDeviceKey(named: name, at: start) }
         _ = try store.rotateDeviceKey(named: "one", at: start)
-        try store.trustSender(old.publicKey, named: "provider", at: start)
-        try store.trustSender(new.publicKey, named: "provider", replace: true, at: start)
+        try store.pinProvider(old.publicKey, named: "provider", at: start)
+        try store.pinProvider(new.publicKey, named: "provider", replace: true, at: start)
         try store.purgeEverything()
-        #expect(try store.deviceKeys().isEmpty && store.trustedSenders().isEmpty)
+        #expect(try store.deviceKeys().isEmpty && store.pinnedProviders().isEmpty)
         try store.purgeEverything()
         let record = try store.generateDeviceKey(named: "two", at: start)
         #expect(record.isDefault && record.generation == 1)
-        #expect(try store.trustSender(old.publicKey, named: "provider", at: start) == .added)
+        #expect(try store.pinProvider(old.publicKey, named: "provider", at: start) == .added)
     }
 
     // MARK: The first message

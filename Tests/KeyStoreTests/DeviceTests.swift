@@ -7,17 +7,17 @@ import Testing
 struct DeviceTests {
     private func registration(
         _ key: DevicePublicKey = DeviceKey().publicKey, topic: Topic? = nil, generation: UInt64 = 1,
-        pinned: SenderPublicKey? = nil, suites: [UInt8] = [1], version: String? = nil
+        pinned: ProviderPublicKey? = nil, suites: [UInt8] = [1], version: String? = nil
     ) -> DeviceRegistration {
         DeviceRegistration(
             deviceID: "ignored", publicKey: key, suites: suites, topic: topic, generation: generation, createdAt: start,
-            pinnedSender: pinned, appVersion: version.flatMap(AppVersion.init))
+            pinnedProvider: pinned, appVersion: version.flatMap(AppVersion.init))
     }
 
     @Test(arguments: StoreKind.allCases)
     func aDeviceIsHeldAsItRegistered(_ kind: StoreKind) throws {
         let store = try Home(kind).store
-        let pinned = SenderKey().publicKey
+        let pinned = ProviderKey().publicKey
         let registration = registration(
             topic: try .app, generation: 7, pinned: pinned, suites: [1, 2, 255], version: "2.3.1 (\"β\")")
         #expect(try store.addDevice(registration, id: "phone1", at: start + 3) == .added)
@@ -28,7 +28,7 @@ struct DeviceTests {
         #expect(device.generation == 7)
         #expect(device.createdAt == start)
         #expect(device.updatedAt == start + 3)
-        #expect(device.pinnedSender == pinned)
+        #expect(device.pinnedProvider == pinned)
         #expect(device.suites == [1, 2, 255])
         #expect(device.appVersion?.description == "2.3.1 (\"β\")")
         #expect(try store.device(id: "phone2") == nil)
@@ -90,12 +90,12 @@ struct DeviceTests {
     @Test func theLastReportedSenderCounts() throws {
         let store = try Home(.memory).store
         let key = DeviceKey().publicKey
-        let pinned = SenderKey().publicKey
+        let pinned = ProviderKey().publicKey
         _ = try store.addDevice(registration(key, pinned: pinned), id: "a", at: start)
-        #expect(try store.device(id: "a")?.pinnedSender == pinned)
+        #expect(try store.device(id: "a")?.pinnedProvider == pinned)
         // A device that does not say is told every rotation again: that costs bytes, the opposite loses messages.
         #expect(try store.addDevice(registration(key), id: "a", at: start) == .updated)
-        #expect(try store.device(id: "a")?.pinnedSender == nil)
+        #expect(try store.device(id: "a")?.pinnedProvider == nil)
     }
 
     @Test(arguments: StoreKind.allCases)

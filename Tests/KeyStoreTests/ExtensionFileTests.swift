@@ -16,7 +16,7 @@ struct ExtensionFileTests {
 
     /// One of the files, filled with numbers.
     private struct Subject: Sendable {
-        private static let sender = SenderKey()
+        private static let sender = ProviderKey()
 
         let kind: Kind
         let statements: StatementFile
@@ -36,7 +36,7 @@ struct ExtensionFileTests {
             case .statements:
                 code {
                     let statement = try RotationStatement(
-                        from: Self.sender, to: SenderKey(), at: Timestamp(milliseconds: number))
+                        from: Self.sender, to: ProviderKey(), at: Timestamp(milliseconds: number))
                     try statements.keep(openedWith: nil, statements: [statement], topic: .app, at: start)
                 }
             case .journal:
@@ -106,7 +106,7 @@ struct ExtensionFileTests {
         case .journal, .responses: #expect(try subject.numbers().isEmpty)
         case .statements:
             let store = try DeviceStoreKind.memory.store()
-            #expect(try ExtensionKeys(keys: store, statements: subject.statements).trust(for: .other) == SenderTrust())
+            #expect(try ExtensionKeys(keys: store, statements: subject.statements).trust(for: .other) == ProviderTrust())
             #expect(try subject.statements.merge(into: store, at: start) == StatementFile.MergeResult())
         }
         #expect(subject.add(2) == nil)

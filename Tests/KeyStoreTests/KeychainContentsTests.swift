@@ -8,8 +8,8 @@ import Testing
 /// The bytes of a Keychain item: one form for each content, and nothing else is read.
 struct KeychainContentsTests {
     private static let scalar = Bytes(1...32)
-    private static let old = SenderKey()
-    private static let new = SenderKey()
+    private static let old = ProviderKey()
+    private static let new = ProviderKey()
 
     private static func text(_ text: String) -> Bytes { [UInt8(text.utf8.count)] + Bytes(text.utf8) }
 

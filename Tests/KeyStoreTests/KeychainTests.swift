@@ -19,18 +19,18 @@ struct KeychainTests {
         _ = try store.rotateDeviceKey(at: start + 1)
         _ = try store.confirmDeviceKey(grace: .seconds(60), at: start + 2)
         _ = try store.rotateDeviceKey(at: start + 3)
-        try store.trustSender(Self.sender.publicKey, named: "provider", at: start)
+        try store.pinProvider(Self.sender.publicKey, named: "provider", at: start)
         return store
     }
 
-    private static let sender = SenderKey()
+    private static let sender = ProviderKey()
 
     // MARK: Missing, locked and corrupt are three outcomes
 
     @Test func whereNoKeyWasEverMadeTheStoreIsMissing() throws {
         #expect(code { try store().deviceKey(id: KeyID(value: 1), at: start) } == .storeMissing)
         #expect(code { try store().trust(for: .app) } == .storeMissing)
-        #expect(try store().deviceKeys().isEmpty && store().trustedSenders().isEmpty)
+        #expect(try store().deviceKeys().isEmpty && store().pinnedProviders().isEmpty)
         #expect(keychain.data.isEmpty, "looking makes nothing")
     }
 
@@ -40,7 +40,7 @@ struct KeychainTests {
     }
 
     @Test func whoTrustsSomebodyBeforeTheFirstKeyHasAStoreWithoutKeys() throws {
-        try store().trustSender(Self.sender.publicKey, named: "provider", at: start)
+        try store().pinProvider(Self.sender.publicKey, named: "provider", at: start)
         #expect(try store().deviceKey(id: KeyID(value: 1), at: start) == nil)
         #expect(try store().trust(for: .app).pinned == [Self.sender.publicKey])
         #expect(try store().generateDeviceKey(at: start).isDefault)
@@ -84,11 +84,11 @@ struct KeychainTests {
         { _ = try $0.importDeviceKey(DeviceKey(), named: "new", at: start) },
         { _ = try $0.confirmDeviceKey(at: start) },
         { _ = try $0.purgeDeviceKeys(named: nil) },
-        { _ = try $0.trustSender(SenderKey().publicKey, named: "other", at: start) },
-        { _ = try $0.removeTrustedSender(named: "provider") },
+        { _ = try $0.pinProvider(ProviderKey().publicKey, named: "other", at: start) },
+        { _ = try $0.unpinProvider(named: "provider") },
         { try $0.purgeEverything() },
         { store in
-            let statement = try RotationStatement(from: sender, to: SenderKey(), at: start)
+            let statement = try RotationStatement(from: sender, to: ProviderKey(), at: start)
             _ = try store.acceptStatements([statement], topic: .app, at: start)
         },
         { store in
@@ -129,7 +129,7 @@ struct KeychainTests {
         let before = keychain.writes.count
         let records = try store.deviceKeys()
         for record in records { _ = try store.deviceKey(id: record.keyID, at: start) }
-        _ = try (store.trust(for: .app), store.trustedSenders(), store.deviceKeys(named: nil))
+        _ = try (store.trust(for: .app), store.pinnedProviders(), store.deviceKeys(named: nil))
         // A pending key is given again, a lost reply is confirmed again, a message changes nothing.
         _ = try store.rotateDeviceKey(at: start)
         _ = try store.confirmDeviceKey(acknowledged: KeyID(value: 0), at: start)
@@ -165,7 +165,7 @@ struct KeychainTests {
         #expect(try next.deviceKeys() == records)
         try next.purgeEverything()
         #expect(keychain.data.isEmpty)
-        #expect(try next.deviceKeys().isEmpty && next.trustedSenders().isEmpty)
+        #expect(try next.deviceKeys().isEmpty && next.pinnedProviders().isEmpty)
         try next.purgeEverything()
     }
 
@@ -219,7 +219,7 @@ struct KeychainTests {
         let (mine, theirs) = (try filled(), store())
         keychain.before(.update) { try? theirs.purgeEverything() }
         #expect(code { try mine.setDefaultDeviceKey(named: "default") } == nil, "changes nothing")
-        #expect(code { try mine.removeTrustedSender(named: "provider") } == nil)
+        #expect(code { try mine.unpinProvider(named: "provider") } == nil)
         #expect(keychain.data.isEmpty)
         #expect(code { try mine.rotateDeviceKey(at: start) } == .unknownName)
     }

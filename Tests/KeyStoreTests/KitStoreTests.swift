@@ -67,11 +67,11 @@ import VectorKit
             }
         },
         Part(table: "trusted_senders") { store in
-            try store.trustedSenders().map { "trusted \($0.state) \($0.key) \($0.name)" }
+            try store.pinnedProviders().map { "trusted \($0.state) \($0.key) \($0.name)" }
         },
         Part(table: "sender_keys") { store in
-            try store.senderKeys().map { record in
-                let key = try store.senderKey(named: record.name).key
+            try store.providerKeys().map { record in
+                let key = try store.providerKey(named: record.name).key
                 let text = key.withText { String(decoding: Bytes(copying: $0), as: UTF8.self) }
                 return "sender-key \(record.generation) \(text) \(record.name)"
             }

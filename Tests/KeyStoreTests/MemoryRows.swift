@@ -5,7 +5,7 @@ import Pushcrypt
 /// A guard's rows in memory.
 struct MemoryRows: ReplayStorage {
     private struct Group: Hashable {
-        let sender: SenderPublicKey
+        let sender: ProviderPublicKey
         let account: Bytes
 
         init(_ message: ReplayMessage) { (sender, account) = (message.sender, message.account) }

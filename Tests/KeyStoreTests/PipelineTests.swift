@@ -14,7 +14,7 @@ struct PipelineTests {
     @Test func everyMessageOpensWhateverTheOthersDoMeanwhile() async throws {
         let home = try Home()
         let key = DeviceKey()
-        let sender = try home.store.generateSenderKey(at: start).publicKey
+        let sender = try home.store.generateProviderKey(at: start).publicKey
         let registration = DeviceRegistration(publicKey: key.publicKey, createdAt: start)
         _ = try home.store.addDevice(registration, id: Self.phone, owner: .user("alice"), at: start)
         let path = home.scratch.path
@@ -26,7 +26,7 @@ struct PipelineTests {
         }
 
         var pushes: [Bytes] = []
-        var senders: Set<SenderPublicKey> = []
+        var senders: Set<ProviderPublicKey> = []
         for number in 0..<Self.sealers {
             let lines = try readFile("\(path)/sealed-\(number)").split(separator: UInt8(ascii: "\n"))
             pushes += lines.map { Bytes($0) }
@@ -34,17 +34,17 @@ struct PipelineTests {
         #expect(pushes.count > Self.sealers * 10)
         // As they were sealed, and the other way about: the receiver follows the statements, whichever come first.
         for pushes in [pushes, pushes.reversed()] {
-            var trust = SenderTrust(pinned: [sender])
+            var trust = ProviderTrust(pinned: [sender])
             for push in pushes {
                 let opened = try Opener(topic: .app, deviceKeys: [key], trust: trust).open(push, at: start + 1)
                 for statement in opened.statements { _ = try trust.accept(statement, for: .app, at: start + 1) }
                 senders.insert(opened.sender)
             }
-            #expect(trust.pinned == [try home.store.senderKey(named: nil).record.publicKey])
+            #expect(trust.pinned == [try home.store.providerKey(named: nil).record.publicKey])
         }
         #expect(senders.count > 1, "no message was sealed before a rotation and none after one")
         #expect(try home.store.deviceCount() == 1 + Self.imported)
-        #expect(try home.store.senderKey(named: nil).record.generation == UInt64(1 + Self.rotations))
+        #expect(try home.store.providerKey(named: nil).record.generation == UInt64(1 + Self.rotations))
         #expect(!home.store.check().contains { $0.severity != .note })
     }
 
@@ -98,7 +98,7 @@ struct PipelineTests {
             }
             for _ in 0..<PipelineTests.rotations {
                 usleep(60_000)
-                _ = try store.rotateSenderKey(at: start)
+                _ = try store.rotateProviderKey(at: start)
             }
             try writeFile("\(path)/stop", [])
         }
@@ -127,7 +127,7 @@ struct PipelineTests {
                 let device = try device.get()
                 var options = Sealer.Options()
                 options.announcing = keys.announcements.statements(
-                    endingAt: keys.sender.publicKey, pinned: device.pinnedSender, at: start)
+                    endingAt: keys.sender.publicKey, pinned: device.pinnedProvider, at: start)
                 let sealed = try Sealer(sender: keys.sender, topic: .app).seal(
                     #"{"aps":{"alert":"hello"}}"#.utf8, to: device.publicKey, at: start, options: options)
                 let line = String(decoding: sealed.json, as: UTF8.self) + "\n"
@@ -140,7 +140,7 @@ struct PipelineTests {
 
     private static func readKeys(
         _ store: SQLiteKeyStore
-    ) throws -> (sender: SenderKey, announcements: AnnouncementChain) {
-        (try store.senderKey(named: nil).key, try store.announcements())
+    ) throws -> (sender: ProviderKey, announcements: AnnouncementChain) {
+        (try store.providerKey(named: nil).key, try store.announcements())
     }
 }

@@ -20,9 +20,9 @@ struct PurgeTests {
 
     @Test func aSecretIsNeverInTheFilesInTheClear() throws {
         let home = try Home()
-        let (device, sender) = (DeviceKey(), SenderKey())
+        let (device, sender) = (DeviceKey(), ProviderKey())
         _ = try home.store.importDeviceKey(device, at: start)
-        _ = try home.store.importSenderKey(sender, at: start)
+        _ = try home.store.importProviderKey(sender, at: start)
         let bytes = try home.scratch.bytes()
         #expect(!bytes.contains(device.scalar) && !bytes.contains(sender.seed))
         #expect(bytes.contains(device.publicKey.bytes) && bytes.contains(sender.publicKey.bytes))
@@ -73,10 +73,10 @@ struct PurgeTests {
 
     @Test func aRotatedSenderKeyIsGoneFromTheFiles() throws {
         let home = try Home()
-        _ = try home.store.generateSenderKey(at: start)
+        _ = try home.store.generateProviderKey(at: start)
         let old = try sealed("sender_keys", home)
         #expect(try home.scratch.bytes().contains(old[0]))
-        _ = try home.store.rotateSenderKey(at: start)
+        _ = try home.store.rotateProviderKey(at: start)
         let after = try home.scratch.bytes()
         for piece in pieces(old[0]) { #expect(!after.contains(piece)) }
         #expect(after.contains(try sealed("sender_keys", home)[0]))
@@ -90,7 +90,7 @@ struct PurgeTests {
         var deleted: [Bytes] = []
         for index in 0..<40 {
             let name = String(repeating: "n", count: 1 + Int(random.next() % 200)) + "\(index)"
-            _ = try home.store.generateSenderKey(named: name, topic: .app, at: start)
+            _ = try home.store.generateProviderKey(named: name, topic: .app, at: start)
             _ = try home.store.generateDeviceKey(named: name, topic: .app, at: start)
         }
         for round in 0..<60 {
@@ -103,7 +103,7 @@ struct PurgeTests {
                 _ = try home.store.rotateDeviceKey(named: name, at: start)
                 _ = try home.store.confirmDeviceKey(named: name, grace: .seconds(0), at: start)
                 _ = try home.store.purgeRetiredDeviceKeys(named: name, at: start + 1)
-            default: _ = try home.store.rotateSenderKey(named: name, force: true, at: start + UInt64(round))
+            default: _ = try home.store.rotateProviderKey(named: name, force: true, at: start + UInt64(round))
             }
             let after = try sealed("sender_keys", home) + sealed("device_keys", home)
             deleted += before.subtracting(after)
@@ -128,12 +128,12 @@ struct PurgeTests {
 
     @Test func whileAnotherProcessReadsARotationIsDoneAllTheSame() throws {
         let home = try Home(options: .impatient)
-        _ = try home.store.generateSenderKey(at: start)
+        _ = try home.store.generateProviderKey(at: start)
         let blob = try #require(try sealed("sender_keys", home).first)
         do {
             let reader = try home.raw()
             try reader.execute("BEGIN; SELECT * FROM sender_keys")
-            #expect(try home.store.rotateSenderKey(at: start).record.generation == 2)
+            #expect(try home.store.rotateProviderKey(at: start).record.generation == 2)
             try reader.execute("COMMIT")
         }
         _ = try home.store.purgeRetiredDeviceKeys(at: start)

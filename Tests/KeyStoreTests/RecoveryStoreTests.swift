@@ -23,10 +23,10 @@ import Testing
     @Test(arguments: DeviceStoreKind.allCases)
     func aDeviceFollowsARecovery(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let (old, thief, good) = (SenderKey(), SenderKey(), SenderKey())
-        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
-        try store.trustSender(old.publicKey, named: "provider", topic: .app, at: start)
-        try store.trustSender(old.publicKey, named: "another", topic: .other, at: start)
+        let (old, thief, good) = (ProviderKey(), ProviderKey(), ProviderKey())
+        try store.setRecoveryKeys([recovery.publicKey], ofProvider: "provider")
+        try store.pinProvider(old.publicKey, named: "provider", topic: .app, at: start)
+        try store.pinProvider(old.publicKey, named: "another", topic: .other, at: start)
         _ = try store.acceptStatements([RotationStatement(from: old, to: thief, at: start)], topic: .app, at: start)
         let request = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
         let statement = try request.signed(by: recovery).statement
@@ -36,28 +36,28 @@ import Testing
         #expect(trust.pinned == [good.publicKey] && trust.senders[0].lastRecovery?.serial == 7)
         #expect(trust.candidates(for: old.id, at: start).isEmpty && trust.candidates(for: thief.id, at: start).isEmpty)
         #expect(try store.trust(for: .other).pinned.isEmpty, "revoked for one, revoked for all")
-        let records = try store.trustedSenders()
+        let records = try store.pinnedProviders()
         #expect(records.filter { !$0.isRevoked }.map(\.key) == [good.publicKey])
-        #expect(code { try store.trustSender(thief.publicKey, named: "third", at: start) } == .senderSuperseded)
+        #expect(code { try store.pinProvider(thief.publicKey, named: "third", at: start) } == .senderSuperseded)
         // It survives the pin.
-        try store.removeTrustedSender(named: "provider")
-        try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, at: start)
+        try store.unpinProvider(named: "provider")
+        try store.pinProvider(ProviderKey().publicKey, named: "provider", topic: .app, at: start)
         #expect(try store.acceptStatements([statement], topic: .app, at: start) == [.unchanged])
-        #expect(try store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
+        #expect(try store.recoveryKeys(ofProvider: "provider") == [recovery.publicKey])
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func noKeyIsBoth(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         let seed = Bytes(repeating: 9, count: 32)
-        let (sender, same) = (try SenderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
-        try store.trustSender(sender.publicKey, named: "provider", at: start)
-        try store.setRecoveryKeys([same.publicKey], ofSender: "provider")
+        let (sender, same) = (try ProviderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
+        try store.pinProvider(sender.publicKey, named: "provider", at: start)
+        try store.setRecoveryKeys([same.publicKey], ofProvider: "provider")
         #expect(try store.trust(for: .app).isRevoked(sender.publicKey) && store.trust(for: .app).pinned.isEmpty)
-        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        try store.setRecoveryKeys([recovery.publicKey], ofProvider: "provider")
         let bytes = recovery.publicKey.bytes
-        let key = try SenderPublicKey(bytes: bytes.span)
-        #expect(code { try store.trustSender(key, named: "other", at: start) } == .senderSuperseded)
+        let key = try ProviderPublicKey(bytes: bytes.span)
+        #expect(code { try store.pinProvider(key, named: "other", at: start) } == .senderSuperseded)
     }
 
     /// A first reply may have brought a stranger's recovery key, and the stranger the highest serial.
@@ -65,18 +65,18 @@ import Testing
     func otherRecoveryKeysBeginAnew(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         let stranger = RecoveryKey()
-        try store.setRecoveryKeys([stranger.publicKey], ofSender: "provider")
-        try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, at: start)
-        let request = try RecoveryRequest(by: stranger.publicKey, for: .app, to: SenderKey(), serial: .max, at: start)
+        try store.setRecoveryKeys([stranger.publicKey], ofProvider: "provider")
+        try store.pinProvider(ProviderKey().publicKey, named: "provider", topic: .app, at: start)
+        let request = try RecoveryRequest(by: stranger.publicKey, for: .app, to: ProviderKey(), serial: .max, at: start)
         _ = try store.acceptStatements([request.signed(by: stranger).statement], topic: .app, at: start)
-        try store.setRecoveryKeys([recovery.publicKey, RecoveryKey().publicKey], ofSender: "provider")
-        let good = SenderKey()
+        try store.setRecoveryKeys([recovery.publicKey, RecoveryKey().publicKey], ofProvider: "provider")
+        let good = ProviderKey()
         let ours = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
             .signed(by: recovery).statement
         _ = try store.acceptStatements([ours], topic: .app, at: start)
         #expect(try store.trust(for: .app).pinned == [good.publicKey])
         // One more key beside it keeps the serial, whatever key is the first.
-        try store.setRecoveryKeys([RecoveryKey().publicKey, recovery.publicKey], ofSender: "provider")
+        try store.setRecoveryKeys([RecoveryKey().publicKey, recovery.publicKey], ofProvider: "provider")
         #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.unchanged])
     }
 
@@ -85,21 +85,21 @@ import Testing
     @Test(arguments: DeviceStoreKind.allCases)
     func aStolenRecoveryKeyTakesItsSerialAlong(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let (stolen, good) = (RecoveryKey(), SenderKey())
-        try store.setRecoveryKeys([stolen.publicKey, recovery.publicKey], ofSender: "provider")
-        try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, at: start)
-        let thief = SenderKey()
+        let (stolen, good) = (RecoveryKey(), ProviderKey())
+        try store.setRecoveryKeys([stolen.publicKey, recovery.publicKey], ofProvider: "provider")
+        try store.pinProvider(ProviderKey().publicKey, named: "provider", topic: .app, at: start)
+        let thief = ProviderKey()
         let theft = try RecoveryRequest(by: stolen.publicKey, for: .app, to: thief, serial: .max, at: start)
             .signed(by: stolen).statement
         #expect(try store.acceptStatements([theft], topic: .app, at: start) == [.recovered(to: thief.publicKey)])
         let ours = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
             .signed(by: recovery).statement
         #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.unchanged])
-        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        try store.setRecoveryKeys([recovery.publicKey], ofProvider: "provider")
         #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.recovered(to: good.publicKey)])
         // Its own serial stays, also beside another key.
-        try store.setRecoveryKeys([RecoveryKey().publicKey, recovery.publicKey], ofSender: "provider")
-        let old = try RecoveryRequest(by: recovery.publicKey, for: .app, to: SenderKey(), serial: 6, at: start)
+        try store.setRecoveryKeys([RecoveryKey().publicKey, recovery.publicKey], ofProvider: "provider")
+        let old = try RecoveryRequest(by: recovery.publicKey, for: .app, to: ProviderKey(), serial: 6, at: start)
             .signed(by: recovery).statement
         #expect(try store.acceptStatements([old], topic: .app, at: start) == [.unchanged])
     }
@@ -109,28 +109,28 @@ import Testing
     func aRecoveryKeyThatWasNamedAsASenderIsTaken(_ kind: DeviceStoreKind, _ isPinned: Bool) throws {
         let store = try kind.store()
         let bytes = recovery.publicKey.bytes
-        let named = try SenderPublicKey(bytes: bytes.span)
-        try store.trustSender(named, named: "provider", topic: .app, at: start)
+        let named = try ProviderPublicKey(bytes: bytes.span)
+        try store.pinProvider(named, named: "provider", topic: .app, at: start)
         if !isPinned {
-            try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, replace: true, at: start)
+            try store.pinProvider(ProviderKey().publicKey, named: "provider", topic: .app, replace: true, at: start)
         }
-        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
-        #expect(try store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
+        try store.setRecoveryKeys([recovery.publicKey], ofProvider: "provider")
+        #expect(try store.recoveryKeys(ofProvider: "provider") == [recovery.publicKey])
         #expect(try !store.trust(for: .app).pinned.contains(named) && store.trust(for: .app).isRevoked(named))
     }
 
     /// A record of a stranger's must not bring recovery keys if its key is refused, or is there already.
     @Test func recoveryKeysComeOnlyWithTheirPin() throws {
         let store = try Home(.memory).store
-        let (first, stranger) = (SenderKey().publicKey, SenderKey().publicKey)
+        let (first, stranger) = (ProviderKey().publicKey, ProviderKey().publicKey)
         let (own, foreign) = (recovery.publicKey, RecoveryKey().publicKey)
-        func pin(_ key: SenderPublicKey, _ recoveryKeys: [RecoveryPublicKey]?, replace: Bool = false) throws {
-            _ = try store.pinSender(
+        func pin(_ key: ProviderPublicKey, _ recoveryKeys: [RecoveryPublicKey]?, replace: Bool = false) throws {
+            _ = try store.pinProvider(
                 key, recoveryKeys: recoveryKeys, named: "provider", topic: .app, replace: replace, at: start)
         }
-        func pinned() throws -> [RecoveryPublicKey] { try store.recoveryKeys(ofSender: "provider") }
+        func pinned() throws -> [RecoveryPublicKey] { try store.recoveryKeys(ofProvider: "provider") }
         try pin(first, nil)
-        #expect(code { try pin(stranger, [foreign]) } == .senderAlreadyTrusted)
+        #expect(code { try pin(stranger, [foreign]) } == .providerAlreadyPinned)
         #expect(try pinned() == [])
         try pin(first, [foreign])
         #expect(try pinned() == [], "the pin was there already")
@@ -143,9 +143,9 @@ import Testing
         #expect(try pinned() == [own])
         #expect(code { try pin(first, [foreign], replace: true) } == .senderSuperseded)
         #expect(try pinned() == [own])
-        try pin(SenderKey().publicKey, nil, replace: true)
+        try pin(ProviderKey().publicKey, nil, replace: true)
         #expect(try pinned() == [own], "they outlive the pin")
-        try pin(SenderKey().publicKey, [], replace: true)
+        try pin(ProviderKey().publicKey, [], replace: true)
         #expect(try pinned() == [])
     }
 
@@ -154,10 +154,10 @@ import Testing
     /// Phones that were asleep still trust the key from before, and that is no sign of a theft.
     @Test func theReplacedKeyIsNotForeign() throws {
         let store = try Home(.memory).store
-        let old = try store.generateSenderKey(topic: .app, at: start).publicKey
+        let old = try store.generateProviderKey(topic: .app, at: start).publicKey
         let new = try recover(store).result.record.publicKey
         let foreign = try store.foreignMemberTest()
-        #expect(foreign(old, []) == [] && foreign(new, []) == [] && foreign(SenderKey().publicKey, []) == [.sender])
+        #expect(foreign(old, []) == [] && foreign(new, []) == [] && foreign(ProviderKey().publicKey, []) == [.sender])
         let bytes = old.bytes
         let same = try RecoveryPublicKey(bytes: bytes.span)
         #expect(code { try store.setAnnouncedRecoveryKeys([same], at: start) } == .senderSuperseded)
@@ -167,11 +167,11 @@ import Testing
     func aRecoveryReplacesTheKeyAndDestroysTheOld(_ kind: StoreKind) throws {
         let home = try Home(kind)
         let store = home.store
-        let old = try store.generateSenderKey(topic: .app, at: start)
+        let old = try store.generateProviderKey(topic: .app, at: start)
         let prepared = try store.prepareRecovery(by: recovery.publicKey, at: start)
         let request = prepared.request
         #expect(prepared.key == old && prepared.replacedRequest == nil)
-        #expect(try store.senderKeys() == [old], "nothing has changed yet")
+        #expect(try store.providerKeys() == [old], "nothing has changed yet")
         #expect(request.serial == UInt32(start.milliseconds / 1000))
         #expect(try request.topic == .app)
         let signed = try request.signed(by: recovery)
@@ -179,19 +179,19 @@ import Testing
         let result = try store.finishRecovery(signed, at: start) { ended.append($0.keyID) }
         #expect(result.record.publicKey == request.newKey && result.record.generation == 2)
         #expect(result.replaced == old.publicKey && ended == [old.keyID])
-        #expect(try store.senderKey(named: nil).key.publicKey == request.newKey)
+        #expect(try store.providerKey(named: nil).key.publicKey == request.newKey)
         #expect(code { try store.finishRecovery(signed, at: start) } == .rotationRefused, "once")
         #expect(try store.announcedRecoveryKeys() == [recovery.publicKey])
         // A device that reports the old key has not followed yet, and is no evidence of anything.
         let isForeign = try store.foreignMemberTest()
-        #expect(isForeign(old.publicKey, []).isEmpty && isForeign(SenderKey().publicKey, []) == [.sender])
+        #expect(isForeign(old.publicKey, []).isEmpty && isForeign(ProviderKey().publicKey, []) == [.sender])
         #expect(!store.check().contains { $0.severity == .error })
     }
 
     @Test func onlyWhatWasPreparedHereIsInstalled() throws {
         let store = try Home(.memory).store
-        _ = try store.generateSenderKey(topic: .app, at: start)
-        let foreign = try RecoveryRequest(by: recovery.publicKey, for: .app, to: SenderKey(), serial: 9, at: start)
+        _ = try store.generateProviderKey(topic: .app, at: start)
+        let foreign = try RecoveryRequest(by: recovery.publicKey, for: .app, to: ProviderKey(), serial: 9, at: start)
             .signed(by: recovery)
         #expect(code { try store.finishRecovery(foreign, at: start) } == .rotationRefused)
         // A thief has prepared it, with a serial that uses up all others, and knows the new key.
@@ -212,22 +212,22 @@ import Testing
     @Test func noKeyOfTheProviderIsBoth() throws {
         let store = try Home(.memory).store
         let seed = Bytes(repeating: 9, count: 32)
-        let (sender, same) = (try SenderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
-        _ = try store.importSenderKey(sender, topic: .app, at: start)
+        let (sender, same) = (try ProviderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
+        _ = try store.importProviderKey(sender, topic: .app, at: start)
         for isCurrent in [true, false] {
             #expect(
                 code { try store.setAnnouncedRecoveryKeys([same.publicKey], at: start) } == .senderSuperseded,
                 "\(isCurrent)")
             #expect(code { try store.prepareRecovery(by: same.publicKey, at: start) } == .senderSuperseded)
-            if isCurrent { _ = try store.rotateSenderKey(at: start + 1) }
+            if isCurrent { _ = try store.rotateProviderKey(at: start + 1) }
         }
         let other = try Home(.memory).store
-        _ = try other.generateSenderKey(topic: .app, at: start)
+        _ = try other.generateProviderKey(topic: .app, at: start)
         try other.setAnnouncedRecoveryKeys([same.publicKey], at: start)
-        #expect(code { try other.importSenderKey(sender, named: "second", at: start) } == .senderSuperseded)
+        #expect(code { try other.importProviderKey(sender, named: "second", at: start) } == .senderSuperseded)
         // It was one once.
         try other.setAnnouncedRecoveryKeys([recovery.publicKey], at: start)
-        #expect(code { try other.importSenderKey(sender, named: "second", at: start) } == .senderSuperseded)
+        #expect(code { try other.importProviderKey(sender, named: "second", at: start) } == .senderSuperseded)
     }
 
     @Test func anEmptyStoreIsRecovered() throws {
@@ -251,7 +251,7 @@ import Testing
 
     @Test func aWrongClockPreparesNothing() throws {
         let home = try Home(.disk)
-        _ = try home.store.generateSenderKey(topic: .app, at: start)
+        _ = try home.store.generateProviderKey(topic: .app, at: start)
         #expect(
             code { try home.store.prepareRecovery(by: recovery.publicKey, at: start + 100 * Self.day) }
                 == .implausibleClock)
@@ -260,11 +260,11 @@ import Testing
     @Test(arguments: [Timestamp(milliseconds: 0), start + 100 * day, Timestamp(milliseconds: 1 << 53)])
     func aWrongClockFinishesNothing(_ wrong: Timestamp) throws {
         let store = try Home(.disk).store
-        let old = try store.generateSenderKey(topic: .app, at: start)
+        let old = try store.generateProviderKey(topic: .app, at: start)
         let signed = try store.prepareRecovery(by: recovery.publicKey, at: start).request.signed(by: recovery)
         var ended = 0
         #expect(code { try store.finishRecovery(signed, at: wrong) { _ in ended += 1 } } == .implausibleClock)
-        #expect(try store.senderKeys() == [old] && ended == 0)
+        #expect(try store.providerKeys() == [old] && ended == 0)
         #expect(try store.finishRecovery(signed, at: start).replaced == old.publicKey)
     }
 
@@ -272,11 +272,11 @@ import Testing
 
     /// A phone that trusts the stolen key and the thief's, until it gets these statements, in one message or many.
     private func phone(
-        trusting stolen: SenderKey, _ thief: SenderKey, gets statements: [RotationStatement], at now: Timestamp
-    ) throws -> SenderTrust {
+        trusting stolen: ProviderKey, _ thief: ProviderKey, gets statements: [RotationStatement], at now: Timestamp
+    ) throws -> ProviderTrust {
         let device = try DeviceStoreKind.memory.store()
-        try device.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
-        try device.trustSender(stolen.publicKey, named: "provider", topic: .app, at: start)
+        try device.setRecoveryKeys([recovery.publicKey], ofProvider: "provider")
+        try device.pinProvider(stolen.publicKey, named: "provider", topic: .app, at: start)
         let theft = try RotationStatement(from: stolen, to: thief, at: start, acceptFor: .days(4000))
         for statement in [theft] + statements {
             _ = try? device.acceptStatements([statement], topic: .app, at: now)
@@ -288,17 +288,17 @@ import Testing
     /// recovery goes on, though the rotations that lead on from it are accepted no longer: it ends the trust in the thief.
     @Test func rotationsGoOnAfterARecovery() throws {
         let store = try Home(.memory).store
-        _ = try store.generateSenderKey(topic: .app, at: start)
-        let (stolen, thief) = (try store.senderKey(named: nil).key, SenderKey())
+        _ = try store.generateProviderKey(topic: .app, at: start)
+        let (stolen, thief) = (try store.providerKey(named: nil).key, ProviderKey())
         // A chain that no recovery begins goes.
-        _ = try store.generateSenderKey(named: "other", at: start)
-        let stale = try store.rotateSenderKey(named: "other", at: start)
+        _ = try store.generateProviderKey(named: "other", at: start)
+        let stale = try store.rotateProviderKey(named: "other", at: start)
         let (signed, recovered) = try recover(store)
         var now = start
         for number in 1...8 {
             now = now.adding(.days(90))
-            let rotation = try store.rotateSenderKey(clock: .synchronised, at: now)
-            for pinned in [nil, stolen.publicKey, SenderKey().publicKey] {
+            let rotation = try store.rotateProviderKey(clock: .synchronised, at: now)
+            for pinned in [nil, stolen.publicKey, ProviderKey().publicKey] {
                 let statements = try store.announcements(for: rotation.record.publicKey, to: pinned, at: now)
                 #expect(statements.first == signed.statement && statements.last == rotation.statement)
                 let trust = try phone(trusting: stolen, thief, gets: statements, at: now)
@@ -313,19 +313,19 @@ import Testing
 
     @Test func aRecoveryIsAnnouncedUntilTheDeviceReportsItsKey() throws {
         let store = try Home(.memory).store
-        let first = try store.generateSenderKey(topic: .app, at: start).publicKey
-        let stolen = try store.rotateSenderKey(at: start + 1).record.publicKey
+        let first = try store.generateProviderKey(topic: .app, at: start).publicKey
+        let stolen = try store.rotateProviderKey(at: start + 1).record.publicKey
         let (signed, result) = try recover(store, at: start + 2)
         let new = result.record.publicKey
         let years = start + 4000 * Self.day
-        for pinned in [nil, first, stolen, SenderKey().publicKey] {
+        for pinned in [nil, first, stolen, ProviderKey().publicKey] {
             for now in [start + 3, years] {
                 #expect(try store.announcements(for: new, to: pinned, at: now) == [signed.statement])
             }
         }
         #expect(try store.announcements(for: new, to: new, at: start + 3).isEmpty)
 
-        let next = try store.rotateSenderKey(at: start + 3)
+        let next = try store.rotateProviderKey(at: start + 3)
         let both = [signed.statement, next.statement]
         #expect(try store.announcements(for: next.record.publicKey, to: stolen, at: start + 4) == both)
         // Still announced after the announcement of the rotation, as long as phones accept it.
@@ -333,10 +333,10 @@ import Testing
         #expect(try store.announcements(for: next.record.publicKey, to: new, at: start + 4) == [next.statement])
         #expect(try store.announcements(for: next.record.publicKey, to: next.record.publicKey, at: start + 4).isEmpty)
         // A message has room for three more.
-        _ = try store.rotateSenderKey(at: start + 5)
-        _ = try store.rotateSenderKey(at: start + 6)
-        #expect(code { try store.rotateSenderKey(at: start + 7) } == .tooManyAnnouncements)
-        let last = try store.rotateSenderKey(force: true, at: start + 7).record.publicKey
+        _ = try store.rotateProviderKey(at: start + 5)
+        _ = try store.rotateProviderKey(at: start + 6)
+        #expect(code { try store.rotateProviderKey(at: start + 7) } == .tooManyAnnouncements)
+        let last = try store.rotateProviderKey(force: true, at: start + 7).record.publicKey
         let statements = try store.announcements(for: last, to: nil, at: start + 8)
         #expect(statements.count == 4 && statements.first == signed.statement)
     }
@@ -345,13 +345,13 @@ import Testing
     @Test(arguments: [1, 4])
     func theTextOfAnAnnouncedRecoveryIsRead(rotations: UInt64) throws {
         let store = try Home(.memory).store
-        _ = try store.generateSenderKey(topic: .app, at: start)
+        _ = try store.generateProviderKey(topic: .app, at: start)
         let recovery = try recover(store).signed.statement
         var all: [RotationStatement] = []
         for second in 1...rotations {
-            all.append(try store.rotateSenderKey(force: second > 3, at: start + second).statement)
+            all.append(try store.rotateProviderKey(force: second > 3, at: start + second).statement)
         }
-        let sender = try store.senderKey(named: nil).key.publicKey
+        let sender = try store.providerKey(named: nil).key.publicKey
         for (days, announced) in [(0, Array(all.suffix(3))), (401, [])] {
             let now = start + UInt64(days) * Self.day + rotations
             let text = try store.announcements().text(endingAt: sender, at: now)
@@ -363,15 +363,15 @@ import Testing
     /// From the theft to the recovery, as a phone that was asleep sees it.
     @Test func aPhoneThatSawTheThiefFollows() throws {
         let provider = try Home(.memory).store
-        let stolen = try provider.generateSenderKey(topic: .app, at: start)
-        let thief = SenderKey()
-        let theft = try RotationStatement(from: provider.senderKey(named: nil).key, to: thief, at: start)
+        let stolen = try provider.generateProviderKey(topic: .app, at: start)
+        let thief = ProviderKey()
+        let theft = try RotationStatement(from: provider.providerKey(named: nil).key, to: thief, at: start)
         let device = try DeviceStoreKind.memory.store()
-        try device.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
-        try device.trustSender(stolen.publicKey, named: "provider", topic: .app, at: start)
+        try device.setRecoveryKeys([recovery.publicKey], ofProvider: "provider")
+        try device.pinProvider(stolen.publicKey, named: "provider", topic: .app, at: start)
         _ = try device.acceptStatements([theft], topic: .app, at: start)
         let new = try recover(provider).result.record.publicKey
-        let next = try provider.rotateSenderKey(at: start + 1).record.publicKey
+        let next = try provider.rotateProviderKey(at: start + 1).record.publicKey
         let statements = try provider.announcements(for: next, to: thief.publicKey, at: start + 2)
         #expect(
             try device.acceptStatements(statements, topic: .app, at: start + 2)

@@ -6,9 +6,9 @@ import Testing
 /// Who may register what: attempts to take another user's device, to lock a device out, and to share a key.
 struct RegistrationTests {
     private func registration(
-        _ key: DevicePublicKey = DeviceKey().publicKey, generation: UInt64 = 1, pinned: SenderPublicKey? = nil
+        _ key: DevicePublicKey = DeviceKey().publicKey, generation: UInt64 = 1, pinned: ProviderPublicKey? = nil
     ) -> DeviceRegistration {
-        DeviceRegistration(publicKey: key, generation: generation, createdAt: start, pinnedSender: pinned)
+        DeviceRegistration(publicKey: key, generation: generation, createdAt: start, pinnedProvider: pinned)
     }
 
     // MARK: Users
@@ -182,17 +182,17 @@ struct RegistrationTests {
 
     @Test func aKeyThatTheStoreNeverHadIsForeign() throws {
         let store = try Home(.memory).store
-        let (other, otherRecovery) = (SenderKey().publicKey, RecoveryKey().publicKey)
+        let (other, otherRecovery) = (ProviderKey().publicKey, RecoveryKey().publicKey)
         #expect(try store.foreignMemberTest()(other, []) == [], "a store without sender keys knows nothing")
-        let first = try store.generateSenderKey(at: start).publicKey
-        let second = try store.rotateSenderKey(at: start).record.publicKey
+        let first = try store.generateProviderKey(at: start).publicKey
+        let second = try store.rotateProviderKey(at: start).record.publicKey
         let recovery = [RecoveryKey().publicKey, RecoveryKey().publicKey]
         try store.setAnnouncedRecoveryKeys([recovery[0]], at: start)
         try store.setAnnouncedRecoveryKeys([recovery[1]], at: start)
         #expect(try store.announcedRecoveryKeys() == [recovery[1]])
         // Long after its announcement has ended.
         let later = start + 3 * 365 * 86_400
-        let third = try store.rotateSenderKey(clock: .confirmed, at: later).record.publicKey
+        let third = try store.rotateProviderKey(clock: .confirmed, at: later).record.publicKey
         let foreign = try store.foreignMemberTest()
         for key in [first, second, third] { #expect(foreign(key, recovery) == []) }
         #expect(foreign(other, []) == [.sender] && foreign(nil, []) == [])
@@ -204,8 +204,8 @@ struct RegistrationTests {
         let home = try Home()
         #expect(code { try home.store.setAnnouncedRecoveryKeys([], at: start) } == .unknownName)
         let seed = Bytes(repeating: 7, count: 32)
-        _ = try home.store.importSenderKey(SenderKey(seed: seed.span), at: start)
-        _ = try home.store.rotateSenderKey(at: start)
+        _ = try home.store.importProviderKey(ProviderKey(seed: seed.span), at: start)
+        _ = try home.store.rotateProviderKey(at: start)
         let same = try RecoveryKey(seed: seed.span).publicKey
         #expect(code { try home.store.setAnnouncedRecoveryKeys([same], at: start) } == .senderSuperseded)
         var keys: [RecoveryPublicKey] = []
@@ -224,9 +224,9 @@ struct RegistrationTests {
     /// Who changed a row may hide a device as well; a list of devices must go on.
     @Test func aDamagedSenderKeyMakesNoKeyUnknown() throws {
         let home = try Home()
-        _ = try home.store.generateSenderKey(at: start)
-        _ = try home.store.generateSenderKey(named: "other", at: start)
+        _ = try home.store.generateProviderKey(at: start)
+        _ = try home.store.generateProviderKey(named: "other", at: start)
         try home.raw().execute("UPDATE sender_keys SET created = created + 1 WHERE id = 2")
-        #expect(try home.store.foreignMemberTest()(SenderKey().publicKey, []) == [])
+        #expect(try home.store.foreignMemberTest()(ProviderKey().publicKey, []) == [])
     }
 }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-private let senderOfAll = SenderKey().publicKey
+private let senderOfAll = ProviderKey().publicKey
 
 /// The common fixture of the replay file's suites: a file, a message to take, and the expected result.
 protocol ReplayFileSuite: Sendable {}
 
 extension ReplayFileSuite {
-    var sender: SenderPublicKey { senderOfAll }
+    var sender: ProviderPublicKey { senderOfAll }
 
     /// A store's directory, with or without a guard made at `start`.
     func directory(withGuard: Bool = true) throws -> Scratch {

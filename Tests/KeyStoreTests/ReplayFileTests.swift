@@ -173,7 +173,7 @@ struct ReplayFileTests: ReplayFileSuite {
         await #expect(processExitsWith: .success) { [store = store as String, sender = sender as String] in
             limitWork()
             let file = ReplayFile.open(in: store, at: start)
-            let sender = try SenderPublicKey(text: sender)
+            let sender = try ProviderPublicKey(text: sender)
             for (request, verdict) in [("r", .new), ("other", .copy)] as [(String, ReplayVerdict)] {
                 for id in 5000...5001 as ClosedRange<UInt64> {
                     let message = ReplayMessage(

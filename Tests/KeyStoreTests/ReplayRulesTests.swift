@@ -32,7 +32,7 @@ struct ReplayRulesTests {
         }
 
         private func message(
-            _ id: UInt64, _ request: String, _ sender: SenderPublicKey, _ account: String, _ sent: UInt64,
+            _ id: UInt64, _ request: String, _ sender: ProviderPublicKey, _ account: String, _ sent: UInt64,
             _ life: UInt64
         ) -> ReplayMessage {
             let sentAt = start.adding(milliseconds: sent)
@@ -42,14 +42,14 @@ struct ReplayRulesTests {
 
         /// Takes a message that was sent `sent` milliseconds after the guard was made, and lives for `life` seconds.
         func take(
-            _ id: UInt64, request: String = "r", sender: SenderPublicKey = ReplayRulesTests.sender,
+            _ id: UInt64, request: String = "r", sender: ProviderPublicKey = ReplayRulesTests.sender,
             account: String = "anna", sent: UInt64 = 1, life: UInt64 = 600, at now: UInt64 = 1
         ) -> ReplayVerdict {
             finding(id, request: request, sender: sender, account: account, sent: sent, life: life, at: now).verdict
         }
 
         func finding(
-            _ id: UInt64, request: String = "r", sender: SenderPublicKey = ReplayRulesTests.sender,
+            _ id: UInt64, request: String = "r", sender: ProviderPublicKey = ReplayRulesTests.sender,
             account: String = "anna", sent: UInt64 = 1, life: UInt64 = 600, at now: UInt64 = 1
         ) -> ReplayRules.Finding {
             let message = message(id, request, sender, account, sent, life)
@@ -79,7 +79,7 @@ struct ReplayRulesTests {
         }
     }
 
-    private static let sender = SenderKey().publicKey
+    private static let sender = ProviderKey().publicKey
     private static let hour: UInt64 = 3_600_000
 
     // MARK: Taking
@@ -106,7 +106,7 @@ struct ReplayRulesTests {
     func eachSenderAndEachAccountHasItsOwnMessages(_ kind: Kind) throws {
         let replay = try Guard(kind)
         #expect(replay.take(1) == .new)
-        #expect(replay.take(1, request: "other", sender: SenderKey().publicKey) == .new)
+        #expect(replay.take(1, request: "other", sender: ProviderKey().publicKey) == .new)
         #expect(replay.take(1, request: "other", account: "ben") == .new)
         #expect(replay.take(1, request: "other", account: "anna") == .copy)
         #expect(replay.take(1, request: "other", account: "ben") == .again)
@@ -215,7 +215,7 @@ struct ReplayRulesTests {
         let replay = try Guard(kind)
         let late = 100 * Self.hour
         #expect(replay.take(1, sent: 1000, life: 10, at: 1000) == .new)
-        #expect(replay.take(2, sender: SenderKey().publicKey, sent: late, at: late) == .new)
+        #expect(replay.take(2, sender: ProviderKey().publicKey, sent: late, at: late) == .new)
         #expect(replay.take(3, account: "ben", sent: late, at: late) == .new)
         #expect(replay.take(4, sent: 2000, life: 2_592_000, at: late) == .new)
         #expect(replay.take(1, request: "b", sent: 1000, life: 10, at: late) == .copy)
@@ -261,7 +261,7 @@ struct ReplayRulesTests {
         #expect(replay.take(77_777, sent: 9, at: 20_000) == .seen)
         #expect(replay.take(88_888, sent: 11, at: 20_000) == .new)
         #expect(replay.take(1, request: "r", sent: 10 + 1001, at: 20_000) == .again)
-        #expect(replay.take(5, sender: SenderKey().publicKey) == .new, "another sender has its own floor")
+        #expect(replay.take(5, sender: ProviderKey().publicKey) == .new, "another sender has its own floor")
         #expect(replay.take(5, account: "ben") == .new, "another account has its own floor")
     }
 

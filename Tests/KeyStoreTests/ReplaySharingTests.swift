@@ -94,7 +94,7 @@ struct ReplaySharingTests: ReplayFileSuite {
         let sender = sender.description
         await #expect(processExitsWith: .success) { [path = path as String, sender = sender as String] in
             let file = ReplayFile.open(in: path, at: start)
-            let sender = try SenderPublicKey(text: sender)
+            let sender = try ProviderPublicKey(text: sender)
             for (id, verdict) in [(1, .copy), (2, .new)] as [(UInt64, ReplayVerdict)] {
                 let message = ReplayMessage(
                     MessageID(id), from: sender, to: "default", requestID: "other", sentAt: start + 1,

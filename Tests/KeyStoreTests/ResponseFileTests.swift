@@ -23,7 +23,7 @@ struct OneKey: DeviceKeyReading {
         return StoredDeviceKey(record: record, key: key)
     }
 
-    func trust(for topic: Topic) -> SenderTrust { SenderTrust() }
+    func trust(for topic: Topic) -> ProviderTrust { ProviderTrust() }
 
     func purgeRetiredDeviceKeys(at now: Timestamp, accepted sentAt: Timestamp) -> [DeviceKeyRecord] { [] }
 }
@@ -145,7 +145,7 @@ struct ResponseFileTests {
                 throw KeyStoreError(code, "")
             }
 
-            func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { throw KeyStoreError(code, "") }
+            func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { throw KeyStoreError(code, "") }
 
             func purgeRetiredDeviceKeys(
                 at now: Timestamp, accepted sentAt: Timestamp

@@ -153,7 +153,7 @@ struct RestoreTests {
 
     /// Otherwise it could rotate a key between the comparison and its replacement.
     @Test func aStoreIsLockedBeforeItIsCompared() throws {
-        _ = try home.store.rotateSenderKey(at: start)
+        _ = try home.store.rotateProviderKey(at: start)
         #expect(code { try restore() } == .storeBusy)
     }
 
@@ -173,24 +173,24 @@ struct RestoreTests {
         try open(elsewhere).setSetting("a", named: "title")
         try restore(to: elsewhere)
         #expect(try open(elsewhere).setting(named: "title") == nil)
-        _ = try open(elsewhere).rotateSenderKey(at: start)
+        _ = try open(elsewhere).rotateProviderKey(at: start)
         let error = error { try restore(to: elsewhere) }
         #expect(error?.code == .storeExists)
         #expect(error?.description.contains("has rotated the sender key 'default' since the backup") == true)
-        #expect(try open(elsewhere).senderKey(named: nil).record.generation == 2)
+        #expect(try open(elsewhere).providerKey(named: nil).record.generation == 2)
         #expect(try restore(to: elsewhere, replace: true) == nil)
-        #expect(try open(elsewhere).senderKey(named: nil).record.generation == 1)
+        #expect(try open(elsewhere).providerKey(named: nil).record.generation == 1)
         #expect(try list(elsewhere).sorted().filter { !$0.hasPrefix("keystore.db-") } == ["keystore.db", "store.key"])
     }
 
     @Test func aStoreWithANewerSenderKeyIsReplacedOnRequestOnly() throws {
         try restore(to: elsewhere, key: key)
-        _ = try open(elsewhere).generateSenderKey(named: "second", at: start)
+        _ = try open(elsewhere).generateProviderKey(named: "second", at: start)
         let error = error { try restore(to: elsewhere) }
         #expect(error?.code == .storeExists)
         #expect(error?.description.contains("has a sender key 'second' that the backup lacks") == true)
         try restore(to: elsewhere, replace: true)
-        #expect(try open(elsewhere).senderKeys().count == 1)
+        #expect(try open(elsewhere).providerKeys().count == 1)
     }
 
     @Test func anotherStoreIsReplacedOnRequestOnly() throws {

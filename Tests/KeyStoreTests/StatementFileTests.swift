@@ -6,9 +6,9 @@ import Testing
 
 /// An extension learns from messages, the app takes it in: nothing is lost, nothing is believed without a signature.
 struct StatementFileTests {
-    private let old = SenderKey()
-    private let new = SenderKey()
-    private let newest = SenderKey()
+    private let old = ProviderKey()
+    private let new = ProviderKey()
+    private let newest = ProviderKey()
     private let scratch: Scratch
 
     init() throws {
@@ -20,7 +20,7 @@ struct StatementFileTests {
     private var file: StatementFile { StatementFile(in: scratch.store) }
 
     private func statement(
-        _ old: SenderKey, _ new: SenderKey, acceptFor: Interval = RotationStatement.standardAcceptFor
+        _ old: ProviderKey, _ new: ProviderKey, acceptFor: Interval = RotationStatement.standardAcceptFor
     ) throws -> RotationStatement {
         try RotationStatement(from: old, to: new, at: start, acceptFor: acceptFor, overlap: .seconds(60))
     }
@@ -32,7 +32,7 @@ struct StatementFileTests {
         let store = try kind.store()
         _ = try store.generateDeviceKey(topic: .app, at: start)
         _ = try store.rotateDeviceKey(at: start)
-        try store.trustSender(old.publicKey, named: "provider", topic: .app, at: start)
+        try store.pinProvider(old.publicKey, named: "provider", topic: .app, at: start)
         return (store, ExtensionKeys(keys: store, statements: file))
     }
 
@@ -76,8 +76,8 @@ struct StatementFileTests {
     func whatAReplacedPinHasSignedIsWorthNothing(_ kind: DeviceStoreKind) throws {
         let (store, keys) = try home(kind)
         try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, at: start)
-        let builtIn = SenderKey().publicKey
-        try store.trustSender(builtIn, named: "provider", topic: .app, replace: true, at: start)
+        let builtIn = ProviderKey().publicKey
+        try store.pinProvider(builtIn, named: "provider", topic: .app, replace: true, at: start)
         let trust = try keys.trust(for: .app)
         #expect(trust.pinned == [builtIn])
         for key in [old, new] { #expect(trust.candidates(for: key.id, at: start).isEmpty) }
@@ -122,7 +122,7 @@ struct StatementFileTests {
     }
 
     @Test func aFullFileTakesNoMore() throws {
-        let chain = (0...StatementFile.capacity + 1).map { _ in SenderKey() }
+        let chain = (0...StatementFile.capacity + 1).map { _ in ProviderKey() }
         for index in 0..<StatementFile.capacity {
             try file.keep(
                 openedWith: nil, statements: [try statement(chain[index], chain[index + 1])], topic: .app, at: start)
@@ -131,7 +131,7 @@ struct StatementFileTests {
         #expect(
             code { try file.keep(openedWith: nil, statements: [last], topic: .app, at: start) } == .rotationRefused)
         let store = try DeviceStoreKind.memory.store()
-        try store.trustSender(chain[0].publicKey, named: "provider", at: start)
+        try store.pinProvider(chain[0].publicKey, named: "provider", at: start)
         #expect(try ExtensionKeys(keys: store, statements: file).trust(for: .app).pinned.first == chain[64].publicKey)
         #expect(try file.merge(into: store, at: start).changes.count == 64)
         try file.keep(openedWith: nil, statements: [last], topic: .app, at: start)
@@ -141,17 +141,17 @@ struct StatementFileTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func aRecoveryIsKeptThoughTheFileIsFull(_ kind: DeviceStoreKind) throws {
         let (store, keys) = try home(kind)
-        let (recovery, other, otherNew, good) = (RecoveryKey(), SenderKey(), SenderKey(), SenderKey())
-        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
-        try store.trustSender(other.publicKey, named: "other", topic: .app, at: start)
+        let (recovery, other, otherNew, good) = (RecoveryKey(), ProviderKey(), ProviderKey(), ProviderKey())
+        try store.setRecoveryKeys([recovery.publicKey], ofProvider: "provider")
+        try store.pinProvider(other.publicKey, named: "other", topic: .app, at: start)
         let key = try active(store)
         try keys.settle(openedWith: key, statements: [try statement(other, otherNew)], topic: .app, at: start)
-        let chain = [old] + (1..<StatementFile.capacity).map { _ in SenderKey() }
+        let chain = [old] + (1..<StatementFile.capacity).map { _ in ProviderKey() }
         for (from, to) in zip(chain, chain.dropFirst()) {
             try keys.settle(openedWith: key, statements: [try statement(from, to)], topic: .app, at: start)
         }
         let last = try #require(chain.last)
-        let more = try statement(last, SenderKey())
+        let more = try statement(last, ProviderKey())
         #expect(
             code { try keys.settle(openedWith: key, statements: [more], topic: .app, at: start) } == .rotationRefused)
 
@@ -176,11 +176,11 @@ struct StatementFileTests {
     /// Fills the file with another sender's rotations, which a recovery does not replace. Returns a recovery of the pinned sender.
     private func fill(
         _ store: any DeviceKeyStore, _ keys: ExtensionKeys
-    ) throws -> (opening: DevicePublicKey, good: SenderKey, recovered: RotationStatement) {
-        let (recovery, good) = (RecoveryKey(), SenderKey())
-        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
-        let chain = (0...StatementFile.capacity).map { _ in SenderKey() }
-        try store.trustSender(chain[0].publicKey, named: "other", topic: .app, at: start)
+    ) throws -> (opening: DevicePublicKey, good: ProviderKey, recovered: RotationStatement) {
+        let (recovery, good) = (RecoveryKey(), ProviderKey())
+        try store.setRecoveryKeys([recovery.publicKey], ofProvider: "provider")
+        let chain = (0...StatementFile.capacity).map { _ in ProviderKey() }
+        try store.pinProvider(chain[0].publicKey, named: "other", topic: .app, at: start)
         let key = try active(store)
         for (from, to) in zip(chain, chain.dropFirst()) {
             try keys.settle(openedWith: key, statements: [try statement(from, to)], topic: .app, at: start)
@@ -201,7 +201,7 @@ struct StatementFileTests {
     @Test(arguments: [true, false]) func aRecoveryIsKeptWhateverComesBesideIt(_ fits: Bool) throws {
         let (store, keys) = try home()
         let (key, good, recovered) = try fill(store, keys)
-        let beside = try statement(fits ? good : SenderKey(), SenderKey())
+        let beside = try statement(fits ? good : ProviderKey(), ProviderKey())
         try keys.settle(openedWith: key, statements: [recovered, beside], topic: .app, at: start)
         #expect(try keys.trust(for: .app).pinned.contains(good.publicKey))
         #expect(try file.statements(for: .app).count == StatementFile.capacity + 1)
@@ -238,11 +238,11 @@ struct StatementFileTests {
             openedWith: try pending(store), statements: [try statement(old, new)], topic: .app, at: start)
         let before = try readFile(path)
         _ = try file.merge(into: store, at: start)
-        let records = (try store.deviceKeys(), try store.trustedSenders())
+        let records = (try store.deviceKeys(), try store.pinnedProviders())
         // As if the process had ended before it emptied the file.
         try writeFile(path, before)
         #expect(try file.merge(into: store, at: start + 9) == StatementFile.MergeResult())
-        #expect(try store.deviceKeys() == records.0 && store.trustedSenders() == records.1)
+        #expect(try store.deviceKeys() == records.0 && store.pinnedProviders() == records.1)
     }
 
     /// The app folds, and empties the file, just before or just after the extension reads the pins.
@@ -265,7 +265,7 @@ struct StatementFileTests {
             try keys.deviceKey(id: id, at: now)
         }
 
-        func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
+        func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
             if isBefore { body() }
             defer { if !isBefore { body() } }
             return try keys.trust(for: topic)
@@ -282,7 +282,7 @@ struct StatementFileTests {
         let (store, keys) = try home()
         try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, at: start)
         // After a theft the app has replaced the key that signed.
-        try store.trustSender(newest.publicKey, named: "provider", topic: .app, replace: true, at: start)
+        try store.pinProvider(newest.publicKey, named: "provider", topic: .app, replace: true, at: start)
         #expect(try keys.trust(for: .app) == store.trust(for: .app))
         let merged = try file.merge(into: store, at: start)
         #expect(merged.refused == 1 && merged.changes.isEmpty)

@@ -13,13 +13,13 @@ import Testing
     func replacedUnderOneName(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         let (first, second) = (try Topic("com.example.first"), try Topic("com.example.second"))
-        let (stolen, good, bystander) = (SenderKey().publicKey, SenderKey().publicKey, SenderKey().publicKey)
-        try store.trustSender(stolen, named: "first", topic: first, at: now)
-        try store.trustSender(stolen, named: "second", topic: second, at: now)
-        try store.trustSender(stolen, named: "all", at: now)
-        try store.trustSender(bystander, named: "bystander", topic: second, at: now)
+        let (stolen, good, bystander) = (ProviderKey().publicKey, ProviderKey().publicKey, ProviderKey().publicKey)
+        try store.pinProvider(stolen, named: "first", topic: first, at: now)
+        try store.pinProvider(stolen, named: "second", topic: second, at: now)
+        try store.pinProvider(stolen, named: "all", at: now)
+        try store.pinProvider(bystander, named: "bystander", topic: second, at: now)
 
-        try store.trustSender(good, named: "first", topic: first, replace: true, at: now)
+        try store.pinProvider(good, named: "first", topic: first, replace: true, at: now)
 
         #expect(try store.trust(for: first).candidates(for: stolen.id, at: now).isEmpty)
         #expect(try store.trust(for: second).candidates(for: stolen.id, at: now).isEmpty)
@@ -33,14 +33,14 @@ import Testing
     func overlapUnderAnotherName(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         let topic = try Topic("com.example.app")
-        let (old, stolen, good) = (SenderKey(), SenderKey(), SenderKey().publicKey)
-        try store.trustSender(old.publicKey, named: "first", topic: topic, at: now)
-        try store.trustSender(old.publicKey, named: "second", topic: topic, at: now)
+        let (old, stolen, good) = (ProviderKey(), ProviderKey(), ProviderKey().publicKey)
+        try store.pinProvider(old.publicKey, named: "first", topic: topic, at: now)
+        try store.pinProvider(old.publicKey, named: "second", topic: topic, at: now)
         let statement = try RotationStatement(from: old, to: stolen, at: now)
         _ = try store.acceptStatements([statement], topic: topic, at: now)
         #expect(try store.trust(for: topic).candidates(for: old.id, at: now).contains(old.publicKey))
 
-        try store.trustSender(good, named: "first", topic: topic, replace: true, at: now)
+        try store.pinProvider(good, named: "first", topic: topic, replace: true, at: now)
 
         let trust = try store.trust(for: topic)
         #expect(trust.candidates(for: old.id, at: now).isEmpty)
@@ -54,40 +54,40 @@ import Testing
     func replacedByThePinnedKey(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         let topic = try Topic("com.example.app")
-        let (stolen, good) = (SenderKey(), SenderKey())
-        try store.trustSender(stolen.publicKey, named: "provider", topic: topic, at: now)
-        try store.trustSender(stolen.publicKey, named: "another", topic: topic, at: now)
+        let (stolen, good) = (ProviderKey(), ProviderKey())
+        try store.pinProvider(stolen.publicKey, named: "provider", topic: topic, at: now)
+        try store.pinProvider(stolen.publicKey, named: "another", topic: topic, at: now)
         let statement = try RotationStatement(from: stolen, to: good, at: now, overlap: .days(60))
         _ = try store.acceptStatements([statement], topic: topic, at: now)
-        func candidates() throws -> [SenderPublicKey] {
+        func candidates() throws -> [ProviderPublicKey] {
             try store.trust(for: topic).candidates(for: stolen.id, at: now)
         }
         #expect(try candidates().contains(stolen.publicKey))
         // Without `replace`, the same key again changes nothing.
-        #expect(try store.trustSender(good.publicKey, named: "provider", topic: topic, at: now) == .unchanged)
+        #expect(try store.pinProvider(good.publicKey, named: "provider", topic: topic, at: now) == .unchanged)
         #expect(try candidates().contains(stolen.publicKey))
 
-        let outcome = try store.trustSender(good.publicKey, named: "provider", topic: topic, replace: true, at: now)
+        let outcome = try store.pinProvider(good.publicKey, named: "provider", topic: topic, replace: true, at: now)
 
         #expect(outcome == .updated)
         #expect(try candidates().isEmpty)
         #expect(try store.trust(for: topic).pinned == [good.publicKey])
         #expect(
-            try store.trustSender(good.publicKey, named: "provider", topic: topic, replace: true, at: now) == .unchanged
+            try store.pinProvider(good.publicKey, named: "provider", topic: topic, replace: true, at: now) == .unchanged
         )
-        #expect(code { try store.trustSender(stolen.publicKey, named: "third", at: now) } == .senderSuperseded)
+        #expect(code { try store.pinProvider(stolen.publicKey, named: "third", at: now) } == .senderSuperseded)
     }
 
     @Test("Replacing a pin names the keys that it ends")
     func endedKeysAreNamed() throws {
         let store = try Home(.memory).store
         let topic = try Topic("com.example.app")
-        let (old, stolen, good) = (SenderKey(), SenderKey(), SenderKey())
-        try store.trustSender(old.publicKey, named: "provider", topic: topic, at: now)
+        let (old, stolen, good) = (ProviderKey(), ProviderKey(), ProviderKey())
+        try store.pinProvider(old.publicKey, named: "provider", topic: topic, at: now)
         _ = try store.acceptStatements([RotationStatement(from: old, to: stolen, at: now)], topic: topic, at: now)
         func pin(at time: Timestamp) throws -> Set<KeyID> {
             Set(
-                try store.pinSender(good.publicKey, named: "provider", topic: topic, replace: true, at: time)
+                try store.pinProvider(good.publicKey, named: "provider", topic: topic, replace: true, at: time)
                     .map(\.key.id))
         }
         #expect(try pin(at: now) == [old.id, stolen.id])
@@ -98,9 +98,9 @@ import Testing
     func supersededForEveryApp(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         let (first, second) = (try Topic("com.example.first"), try Topic("com.example.second"))
-        let (old, new, thief) = (SenderKey(), SenderKey(), SenderKey())
-        try store.trustSender(old.publicKey, named: "all", at: now)
-        try store.trustSender(old.publicKey, named: "second", topic: second, at: now)
+        let (old, new, thief) = (ProviderKey(), ProviderKey(), ProviderKey())
+        try store.pinProvider(old.publicKey, named: "all", at: now)
+        try store.pinProvider(old.publicKey, named: "second", topic: second, at: now)
         let statement = try RotationStatement(from: old, to: new, at: now)
         _ = try store.acceptStatements([statement], topic: first, at: now)
 

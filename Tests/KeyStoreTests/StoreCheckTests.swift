@@ -12,7 +12,7 @@ struct StoreCheckTests {
     func aSoundStoreHasNoProblems(_ kind: StoreKind) throws {
         let store = try Home(kind).store
         _ = try store.generateDeviceKey(at: start)
-        _ = try store.generateSenderKey(at: start)
+        _ = try store.generateProviderKey(at: start)
         let findings = store.check()
         #expect(findings.allSatisfy { $0.severity == .note })
         #expect(findings.contains { $0.message == "table device_keys: 1 rows, all authentic" })
@@ -43,17 +43,17 @@ struct StoreCheckTests {
 
     @Test func aSecretThatDoesNotOpenIsFound() throws {
         let home = try Home()
-        _ = try home.store.generateSenderKey(at: start)
+        _ = try home.store.generateProviderKey(at: start)
         // A row that its tag proves and whose secret is another's: only a store with the key can write it.
         try home.store.write { (store) throws(KeyStoreError) in
-            let row = try store.senderKeyRow(nil)
+            let row = try store.providerKeyRow(nil)
             var values = row.values
-            values[values.count - 1] = .blob(store.keys.seal(SenderKey().seed.span, at: .elsewhere))
-            values.append(.blob(store.keys.tag(of: values[...], in: SenderKeyRow.table.name)))
-            try store.connection.rows(SenderKeyRow.table.put, values)
+            values[values.count - 1] = .blob(store.keys.seal(ProviderKey().seed.span, at: .elsewhere))
+            values.append(.blob(store.keys.tag(of: values[...], in: ProviderKeyRow.table.name)))
+            try store.connection.rows(ProviderKeyRow.table.put, values)
         }
         #expect(problems(home.store).count == 1)
-        #expect(code { try home.store.senderKey(named: nil) } == .corruptStore)
+        #expect(code { try home.store.providerKey(named: nil) } == .corruptStore)
     }
 
     @Test func aLostLogIsFound() throws {

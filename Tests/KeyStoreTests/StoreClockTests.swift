@@ -11,7 +11,7 @@ import Testing
     /// A provider whose key was made at `start`.
     private func provider() throws -> Home {
         let home = try Home(.disk)
-        _ = try home.store.generateSenderKey(at: start)
+        _ = try home.store.generateProviderKey(at: start)
         return home
     }
 
@@ -36,7 +36,7 @@ import Testing
         for clock in [.unknown, .synchronised, .confirmed] as [ClockAssurance] {
             let home = try provider()
             let before = try contents(home)
-            let error = code { try home.store.rotateSenderKey(clock: clock, at: now) }
+            let error = code { try home.store.rotateProviderKey(clock: clock, at: now) }
             if clock == .confirmed || admitted.contains(clock) {
                 #expect(error == nil)
             } else {
@@ -57,9 +57,9 @@ import Testing
             }
             #expect(try home.store.lastChange() == start)
             if days > 29 {
-                #expect(code { try home.store.rotateSenderKey(at: now) } == .implausibleClock)
+                #expect(code { try home.store.rotateProviderKey(at: now) } == .implausibleClock)
             } else {
-                #expect(try home.store.rotateSenderKey(at: now).statement.issuedAt == start + Self.day)
+                #expect(try home.store.rotateProviderKey(at: now).statement.issuedAt == start + Self.day)
             }
         }
         // A store in use stays current.
@@ -78,13 +78,13 @@ import Testing
         for days in [0, 1, 2, 20, 29] as [UInt64] {
             let home = try provider()
             let now = start + days * Self.day
-            let rotation = try home.store.rotateSenderKey(at: now)
+            let rotation = try home.store.rotateProviderKey(at: now)
             #expect(rotation.statement.issuedAt == min(now, start + Self.day))
             #expect(rotation.statement.overlapEnd == now + 31 * Self.day)
             #expect(rotation.record.createdAt == now)
             // The clock was wrong, and is right again: nothing is refused then.
             #expect(try home.store.lastChange() == min(now, start + Self.day))
-            #expect(try home.store.rotateSenderKey(at: start + 1).record.generation == 3)
+            #expect(try home.store.rotateProviderKey(at: start + 1).record.generation == 3)
         }
     }
 
@@ -92,8 +92,8 @@ import Testing
     func overlap() throws {
         let home = try provider()
         let now = start + 20 * Self.day
-        #expect(try home.store.rotateSenderKey(overlap: .days(50), at: now).statement.overlap == .days(60))
-        #expect(code { try home.store.rotateSenderKey(overlap: .days(61), at: now) } == .rotationRefused)
+        #expect(try home.store.rotateProviderKey(overlap: .days(50), at: now).statement.overlap == .days(60))
+        #expect(code { try home.store.rotateProviderKey(overlap: .days(61), at: now) } == .rotationRefused)
     }
 
     @Test("A clock that is known to be right dates the statement, and the changes after it")
@@ -101,15 +101,15 @@ import Testing
         for (clock, days) in [(.synchronised, 90), (.confirmed, 20), (.confirmed, 4000)] as [(ClockAssurance, UInt64)] {
             let home = try provider()
             let now = start + days * Self.day
-            #expect(try home.store.rotateSenderKey(clock: clock, at: now).statement.issuedAt == now)
+            #expect(try home.store.rotateProviderKey(clock: clock, at: now).statement.issuedAt == now)
             #expect(try home.store.lastChange() == now)
         }
         // It was set years ahead once, and is right again.
         let home = try provider()
-        _ = try home.store.rotateSenderKey(clock: .confirmed, at: start + 4000 * Self.day)
-        #expect(code { try home.store.rotateSenderKey(at: start + 1) } == .implausibleClock)
-        #expect(try home.store.rotateSenderKey(clock: .confirmed, at: start + 1).statement.issuedAt == start + 1)
-        #expect(try home.store.rotateSenderKey(at: start + 2).statement.issuedAt == start + 2)
+        _ = try home.store.rotateProviderKey(clock: .confirmed, at: start + 4000 * Self.day)
+        #expect(code { try home.store.rotateProviderKey(at: start + 1) } == .implausibleClock)
+        #expect(try home.store.rotateProviderKey(clock: .confirmed, at: start + 1).statement.issuedAt == start + 1)
+        #expect(try home.store.rotateProviderKey(at: start + 2).statement.issuedAt == start + 2)
     }
 
     @Test("A call with nothing to do takes any clock, and keeps a quiet store current")
@@ -118,16 +118,16 @@ import Testing
         let age = Interval.days(3650)
         for days in 1...100 as ClosedRange<UInt64> {
             let now = start + days * Self.day
-            #expect(try home.store.rotateSenderKey(ifOlderThan: age, at: now) == nil)
+            #expect(try home.store.rotateProviderKey(ifOlderThan: age, at: now) == nil)
             #expect(try home.store.lastChange() == now)
         }
         let last = start + 100 * Self.day
         // A clock that is ahead moves it by a day, one that is behind not at all.
-        #expect(try home.store.rotateSenderKey(ifOlderThan: age, at: last + 3000 * Self.day) == nil)
+        #expect(try home.store.rotateProviderKey(ifOlderThan: age, at: last + 3000 * Self.day) == nil)
         #expect(try home.store.lastChange() == last + Self.day)
-        #expect(try home.store.rotateSenderKey(ifOlderThan: age, at: start) == nil)
+        #expect(try home.store.rotateProviderKey(ifOlderThan: age, at: start) == nil)
         #expect(try home.store.lastChange() == last + Self.day)
-        #expect(try home.store.rotateSenderKey(at: last + Self.day).record.generation == 2)
+        #expect(try home.store.rotateProviderKey(at: last + Self.day).record.generation == 2)
     }
 
     @Test("A key that was made while the clock was ahead does not stay young until then")
@@ -135,11 +135,11 @@ import Testing
         let home = try provider()
         _ = try home.store.generateDeviceKey(at: start)
         let ahead = start + 20 * Self.day
-        _ = try home.store.rotateSenderKey(at: ahead)
+        _ = try home.store.rotateProviderKey(at: ahead)
         _ = try home.store.rotateDeviceKey(at: ahead)
         let now = start + 2 * Self.day
-        #expect(try home.store.rotateSenderKey(ifOlderThan: .days(30), at: now) != nil)
-        #expect(try home.store.rotateSenderKey(ifOlderThan: .days(30), at: now) == nil)
+        #expect(try home.store.rotateProviderKey(ifOlderThan: .days(30), at: now) != nil)
+        #expect(try home.store.rotateProviderKey(ifOlderThan: .days(30), at: now) == nil)
         _ = try home.store.confirmDeviceKey(at: now)
         let device = try home.store.rotateDeviceKey(named: nil, ifOlderThan: .days(30), clock: .unknown, at: now)
         #expect(device?.createdAt == now)
@@ -198,16 +198,16 @@ import Testing
             try store.addDevice(record, id: "phone", replace: true, at: start + days * Self.day)
         }
         #expect(try store.lastChange() == start + 40 * Self.day)
-        #expect(code { try store.rotateSenderKey(at: start + 38 * Self.day) } == .implausibleClock)
-        #expect(try store.rotateSenderKey(at: start + 60 * Self.day).record.generation == 2)
+        #expect(code { try store.rotateProviderKey(at: start + 38 * Self.day) } == .implausibleClock)
+        #expect(try store.rotateProviderKey(at: start + 60 * Self.day).record.generation == 2)
     }
 
     @Test("A damaged time is noticed by a change to keys, and stops no registration")
     func damage() throws {
         let home = try provider()
-        _ = try home.store.rotateSenderKey(at: start + 1)
+        _ = try home.store.rotateProviderKey(at: start + 1)
         try home.raw().execute("UPDATE settings SET value = '0' WHERE name = '\(StoreClock.setting)'")
-        #expect(code { try home.store.rotateSenderKey(at: start) } == .corruptStore)
+        #expect(code { try home.store.rotateProviderKey(at: start) } == .corruptStore)
         let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
         #expect(try home.store.addDevice(record, id: "phone", at: start) == .added)
     }
@@ -223,11 +223,11 @@ import Testing
         }
         let rotations = try await withThrowingTaskGroup(of: Bool.self) { group in
             for store in stores {
-                group.addTask { try store.rotateSenderKey(ifOlderThan: .days(5), at: now) != nil }
+                group.addTask { try store.rotateProviderKey(ifOlderThan: .days(5), at: now) != nil }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(rotations.filter { $0 }.count == 1)
-        #expect(try home.store.senderKey(named: nil).record.generation == 2)
+        #expect(try home.store.providerKey(named: nil).record.generation == 2)
     }
 }

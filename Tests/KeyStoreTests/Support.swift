@@ -234,7 +234,7 @@ extension DeviceKey {
     var scalar: Bytes { withScalar { Bytes(copying: $0) } }
 }
 
-extension SenderKey {
+extension ProviderKey {
     var seed: Bytes { withSeed { Bytes(copying: $0) } }
 }
 

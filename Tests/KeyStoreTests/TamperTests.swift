@@ -11,23 +11,23 @@ struct TamperTests {
         let home: Home
         let devices: [String]
         let deviceKeys: [DeviceKeyRecord]
-        let senderKeys: [SenderKeyRecord]
+        let providerKeys: [ProviderKeyRecord]
 
         init() throws {
             home = try Home()
             let store = home.store
             for name in ["one", "two"] {
                 _ = try store.generateDeviceKey(named: name, topic: .app, at: start)
-                _ = try store.generateSenderKey(named: name, topic: .app, at: start)
-                _ = try store.rotateSenderKey(named: name, at: start)
-                let old = SenderKey()
-                _ = try store.trustSender(old.publicKey, named: name, topic: .app, at: start)
-                let statement = try RotationStatement(from: old, to: SenderKey(), at: start)
+                _ = try store.generateProviderKey(named: name, topic: .app, at: start)
+                _ = try store.rotateProviderKey(named: name, at: start)
+                let old = ProviderKey()
+                _ = try store.pinProvider(old.publicKey, named: name, topic: .app, at: start)
+                let statement = try RotationStatement(from: old, to: ProviderKey(), at: start)
                 _ = try store.acceptStatements([statement], topic: .app, at: start)
                 try store.setSetting("value of \(name)", named: name)
                 let registration = DeviceRegistration(
                     publicKey: DeviceKey().publicKey, suites: [1, 2], topic: try .app, createdAt: start,
-                    pinnedSender: old.publicKey, appVersion: AppVersion("2.3.1"))
+                    pinnedProvider: old.publicKey, appVersion: AppVersion("2.3.1"))
                 _ = try store.addDevice(registration, id: name, owner: .user("alice"), at: start)
             }
             // Under the same names as the devices, which have to be there too.
@@ -37,7 +37,7 @@ struct TamperTests {
             }
             devices = ["one", "two"]
             deviceKeys = try store.deviceKeys()
-            senderKeys = try store.senderKeys()
+            providerKeys = try store.providerKeys()
         }
 
         /// Uses the row of each table that is about `name`.
@@ -53,10 +53,10 @@ struct TamperTests {
                 _ = try store.deviceKey(id: record?.keyID ?? KeyID(value: 0), at: start)
                 _ = try store.deviceKeys(named: name)
                 _ = try store.deviceSecret(named: name)
-            case "sender_keys": _ = try store.senderKey(named: name)
+            case "sender_keys": _ = try store.providerKey(named: name)
             case "trusted_senders": _ = try store.trust(for: .app)
             case "announcements":
-                let record = senderKeys.first { $0.name == name }
+                let record = providerKeys.first { $0.name == name }
                 _ = try store.announcements(for: try #require(record).publicKey, to: nil, at: start)
             default: Issue.record("no such table: \(table)")
             }
@@ -241,7 +241,7 @@ extension TamperTests.Full {
         }
         answers += try store.deviceKeys().map { "\($0)" }
         answers.append("secret \(try store.deviceSecret(named: "one").scalar)")
-        answers.append("\(try store.senderKey(named: "one").record)")
+        answers.append("\(try store.providerKey(named: "one").record)")
         let trust = try store.trust(for: .app)
         answers += trust.pinned.map { "pinned \($0)" } + trust.superseded.map { "superseded \($0)" }
         answers += try store.setting(named: "one").map { [$0] } ?? []

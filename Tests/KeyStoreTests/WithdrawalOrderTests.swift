@@ -114,10 +114,10 @@ private struct MemoryGuard: OrderGuard {
 
 /// Rows in memory for the messages of a pool alone, whose ids are small: a hundred thousand orders take seconds.
 private struct PoolRows: ReplayStorage {
-    private let first: SenderPublicKey
+    private let first: ProviderPublicKey
     private var rows = [ReplayRow?](repeating: nil, count: 20)
 
-    init(_ first: SenderPublicKey) { self.first = first }
+    init(_ first: ProviderPublicKey) { self.first = first }
 
     /// The names of the withdrawn messages.
     var withdrawn: Set<Int> {
@@ -212,7 +212,7 @@ private struct Pool {
     let pushes: [Push]
     /// Each message once.
     let messages: [Push]
-    let senders = [SenderKey().publicKey, SenderKey().publicKey]
+    let senders = [ProviderKey().publicKey, ProviderKey().publicKey]
 
     init() {
         var pushes: [Push] = []

@@ -4,7 +4,7 @@ import Testing
 
 /// What a provider without a store announces.
 @Suite struct AnnouncedStatementsTests {
-    private let keys: [SenderKey]
+    private let keys: [ProviderKey]
     private let now = FormatFixture.now
 
     init() throws {
@@ -33,7 +33,7 @@ import Testing
     @Test("A chain is read as it was written, oldest first, and a device that knows its first key follows it")
     func chain() throws {
         let statements = try read(line(0, 1), line(1, 2), line(2, 3), endingAt: 3).accepted(at: now)
-        var trust = SenderTrust(pinned: [keys[0].publicKey])
+        var trust = ProviderTrust(pinned: [keys[0].publicKey])
         for statement in statements { _ = try trust.accept(statement, for: FormatFixture.app, at: now) }
         #expect(trust.senders[0].pinned == keys[3].publicKey)
     }

@@ -8,7 +8,7 @@ import Testing
 
     @Test(.vectors("attachments.json, seal"), arguments: try Vectors.file().seal)
     func aFileSealsToTheseBytes(_ vector: Vectors.Seal) throws {
-        let sender = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let sender = try ProviderKey(seed: vector.providerSeed.bytes.span)
         let plain = vector.plain.bytes
         #expect(SHA256.digest(plain.span) == vector.plainSHA256.bytes)
         var first = AttachmentSealer.FirstPass()

@@ -6,7 +6,7 @@ struct AttachmentVectors: Codable {
     /// A file that is sealed; `sealed` is there when it is short.
     struct Seal: FormatVector {
         let name: String
-        let senderSeed: Hex
+        let providerSeed: Hex
         let hedgeKey: Hex
         let r: Hex
         let plain: Runs

@@ -8,7 +8,7 @@ import Testing
     private typealias Code = RotationError.Code
 
     private let now = FormatFixture.now
-    private let keys: [SenderKey]
+    private let keys: [ProviderKey]
     private let recovery: RecoveryKey
     private let rotation: RotationStatement
     private let recovered: RotationStatement
@@ -21,20 +21,20 @@ import Testing
     }
 
     private static func recovery(
-        by key: RecoveryKey, to new: SenderKey, serial: UInt32, at time: Timestamp = FormatFixture.now
+        by key: RecoveryKey, to new: ProviderKey, serial: UInt32, at time: Timestamp = FormatFixture.now
     ) throws -> RotationStatement {
         try RecoveryRequest(by: key.publicKey, for: FormatFixture.app, to: new, serial: serial, at: time)
             .signed(by: key).statement
     }
 
-    private func trust(_ pinned: SenderKey, _ recoveryKeys: [RecoveryKey]? = nil) -> SenderTrust {
-        SenderTrust(
-            [SenderTrust.Sender(pinned: pinned.publicKey, recoveryKeys: (recoveryKeys ?? [recovery]).map(\.publicKey))])
+    private func trust(_ pinned: ProviderKey, _ recoveryKeys: [RecoveryKey]? = nil) -> ProviderTrust {
+        ProviderTrust(
+            [ProviderTrust.Sender(pinned: pinned.publicKey, recoveryKeys: (recoveryKeys ?? [recovery]).map(\.publicKey))])
     }
 
     /// Evaluates a statement; nil for no change, and an accepted one is an issue.
     private func refusal(
-        of bytes: Bytes, by trust: SenderTrust, at time: Timestamp = FormatFixture.now
+        of bytes: Bytes, by trust: ProviderTrust, at time: Timestamp = FormatFixture.now
     ) -> Code? {
         var after = trust
         do throws(RotationError) {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    private func accepting(_ statement: RotationStatement, _ trust: SenderTrust) throws -> SenderTrust {
+    private func accepting(_ statement: RotationStatement, _ trust: ProviderTrust) throws -> ProviderTrust {
         var trust = trust
         _ = try trust.accept(statement, for: FormatFixture.app, at: now)
         return trust
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// Each changed bit is refused: before the signature, by its place, or by the signature.
-    private func expectSigned(_ bytes: Bytes, unknownKey: Code, by trust: SenderTrust, unsigned: Range<Int>? = nil) {
+    private func expectSigned(_ bytes: Bytes, unknownKey: Code, by trust: ProviderTrust, unsigned: Range<Int>? = nil) {
         for (place, bytes) in Self.flips(bytes) {
             let expected: Code? =
                 switch place {
@@ -119,7 +119,7 @@ import Testing
                 bytes[place] ^= 1 << (place % 8)
                 var options = Sealer.Options()
                 options.announcing = [try RotationStatement(bytes: bytes.span)]
-                func push(by sender: SenderKey) throws -> Bytes {
+                func push(by sender: ProviderKey) throws -> Bytes {
                     try Sealer(sender: sender, topic: fixture.topic)
                         .seal(alertPayload().utf8, to: fixture.device.publicKey, at: now, options: options).json
                 }
@@ -161,7 +161,7 @@ import Testing
     /// The bytes of the key are the same; only its use differs.
     @Test func aRecoveryKeyRotatesNothingAndASenderKeyRecoversNothing() throws {
         let seed = Bytes(repeating: 9, count: 32)
-        let (sender, twin) = (try SenderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
+        let (sender, twin) = (try ProviderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
         #expect(
             refusal(of: try RotationStatement(from: sender, to: keys[1], at: now).bytes, by: trust(keys[0], [twin]))
                 == .untrustedKey)

@@ -38,7 +38,7 @@ import Testing
         let keys = try [1, 2, 3].map(FormatFixture.device)
         let sender = try FormatFixture.sender(101)
         let topic = try Topic("com.example.app")
-        let opener = Opener(topic: topic, deviceKeys: keys, trust: SenderTrust(pinned: [sender.publicKey]))
+        let opener = Opener(topic: topic, deviceKeys: keys, trust: ProviderTrust(pinned: [sender.publicKey]))
         for number in [1, 2, 3] as [UInt8] {
             let sealed = try FormatFixture(device: number).seal(alertPayload())
             let opened = try opener.open(sealed.json, at: FormatFixture.now)
@@ -50,7 +50,7 @@ import Testing
         let fixture = try FormatFixture()
         let opener = Opener(
             topic: fixture.topic, deviceKeys: [fixture.device, try FormatFixture.device(1)],
-            trust: SenderTrust(pinned: [fixture.sender.publicKey]))
+            trust: ProviderTrust(pinned: [fixture.sender.publicKey]))
         let opened = try opener.open(fixture.seal(alertPayload()).json, at: FormatFixture.now)
         #expect(opened.openedWith == fixture.device.publicKey)
     }
@@ -60,7 +60,7 @@ import Testing
         let senders = try [101, 102].map { try FormatFixture.sender($0).publicKey }
         for number in [101, 102] as [UInt8] {
             let fixture = try FormatFixture(sender: number)
-            let opener = fixture.opener(trust: SenderTrust(pinned: senders))
+            let opener = fixture.opener(trust: ProviderTrust(pinned: senders))
             let opened = try opener.open(fixture.seal(alertPayload()).json, at: FormatFixture.now)
             #expect(opened.sender == fixture.sender.publicKey)
         }

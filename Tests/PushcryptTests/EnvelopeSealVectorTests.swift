@@ -61,11 +61,11 @@ import Testing
     /// Each value in between, so that a disagreement is seen where it begins.
     @Test(arguments: try EnvelopeVectors.file().seal)
     func eachStepGivesTheseBytes(_ vector: Vector) throws {
-        let sender = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let sender = try ProviderKey(seed: vector.providerSeed.bytes.span)
         let device = try DeviceKey(scalar: vector.deviceSecret.bytes.span)
         #expect(device.publicKey.bytes == vector.devicePublic.bytes)
         #expect(device.publicKey.id.description == vector.recipientKeyID.bytes.hex)
-        #expect(sender.publicKey.bytes == vector.senderPublic.bytes)
+        #expect(sender.publicKey.bytes == vector.providerPublic.bytes)
         #expect(sender.id.description == vector.senderKeyID.bytes.hex)
         if let name = vector.callerID { #expect(MessageID(callerName: name).bytes == vector.messageID.bytes) }
 
@@ -105,7 +105,7 @@ import Testing
 
     /// The sealer of a vector, whose key may be in a service.
     private func sealer(_ vector: Vector) throws -> Sealer {
-        let key = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let key = try ProviderKey(seed: vector.providerSeed.bytes.span)
         let topic = try Topic(vector.topic)
         let sound: Placeholder.Sound =
             switch vector.clearSound {

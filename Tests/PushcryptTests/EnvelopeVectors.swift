@@ -16,8 +16,8 @@ struct EnvelopeVectors: Codable {
         let deviceSecret: Hex
         let devicePublic: Hex
         let recipientKeyID: Hex
-        let senderSeed: Hex
-        let senderPublic: Hex
+        let providerSeed: Hex
+        let providerPublic: Hex
         let senderKeyID: Hex
         let sentAt: UInt64
         /// The sealed one, in seconds.

@@ -12,7 +12,7 @@ struct FormatFixture {
 
     let topic: Topic
     let device: DeviceKey
-    let sender: SenderKey
+    let sender: ProviderKey
 
     init(topic: String = "com.example.app", device: UInt8 = 1, sender: UInt8 = 101) throws {
         self.topic = try Topic(topic)
@@ -24,8 +24,8 @@ struct FormatFixture {
         try DeviceKey(scalar: Bytes(repeating: number, count: 32).span)
     }
 
-    static func sender(_ number: UInt8) throws -> SenderKey {
-        try SenderKey(seed: Bytes(repeating: number, count: 32).span)
+    static func sender(_ number: UInt8) throws -> ProviderKey {
+        try ProviderKey(seed: Bytes(repeating: number, count: 32).span)
     }
 
     /// Seals with a random source that gives the same bytes every time.
@@ -40,8 +40,8 @@ struct FormatFixture {
     }
 
     /// The phone's receiver; it trusts the provider unless told otherwise.
-    func opener(trust: SenderTrust? = nil) -> Opener {
-        Opener(topic: topic, deviceKeys: [device], trust: trust ?? SenderTrust(pinned: [sender.publicKey]))
+    func opener(trust: ProviderTrust? = nil) -> Opener {
+        Opener(topic: topic, deviceKeys: [device], trust: trust ?? ProviderTrust(pinned: [sender.publicKey]))
     }
 
     /// The code that the phone gives for a text under `ENCRYPTED_DATA`, or nil if it opens.

@@ -111,7 +111,7 @@ import Testing
             EnvelopeOpener.Message(
                 sender: fixture.sender.publicKey, messageID: MessageID(callerName: "x"), sentAt: FormatFixture.now,
                 timeToLive: .seconds(60), payload: Bytes(payload.utf8), statements: [], conflicts: [],
-                trust: SenderTrust([])),
+                trust: ProviderTrust([])),
             openedWith: fixture.device.publicKey, at: FormatFixture.now)
     }
 

@@ -6,9 +6,9 @@ import VectorKit
 /// A key that cannot be taken: what is wrong, and nothing of the key.
 @Suite struct KeyErrorTests {
     private static let devicePublic = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
-    private static let senderPublic = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+    private static let providerPublic = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
     private static let deviceSecret = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
-    private static let senderSecret = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
+    private static let providerSecret = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
 
     private static func refusal(of text: String, as kind: KeyTextKind) -> KeyError? {
         do throws(KeyError) {
@@ -35,13 +35,13 @@ import VectorKit
 
     @Test(arguments: [
         (
-            devicePublic, KeyTextKind.senderPublic, "a device's public key (pcr1…)",
+            devicePublic, KeyTextKind.providerPublic, "a device's public key (pcr1…)",
             "a sender's public key (pcs1…)"
         ),
-        (senderPublic, .devicePublic, "a sender's public key (pcs1…)", "a device's public key (pcr1…)"),
+        (providerPublic, .devicePublic, "a sender's public key (pcs1…)", "a device's public key (pcr1…)"),
         (deviceSecret, .devicePublic, "a device's secret key (PCR-SECRET-1…)", "a device's public key (pcr1…)"),
-        (senderSecret, .deviceSecret, "a sender's secret key (PCS-SECRET-1…)", "a device's secret key (PCR-SECRET-1…)"),
-        (devicePublic, .senderSecret, "a device's public key (pcr1…)", "a sender's secret key (PCS-SECRET-1…)"),
+        (providerSecret, .deviceSecret, "a sender's secret key (PCS-SECRET-1…)", "a device's secret key (PCR-SECRET-1…)"),
+        (devicePublic, .providerSecret, "a device's public key (pcr1…)", "a sender's secret key (PCS-SECRET-1…)"),
     ])
     func theWrongKindIsNamedWithTheRightOne(
         _ text: String, _ kind: KeyTextKind, _ given: String, _ needed: String
@@ -54,7 +54,7 @@ import VectorKit
     /// Each character counts: whichever is changed, the checksum notices.
     @Test func everyChangedCharacterOfAKeyIsNoticed() {
         for (text, kind) in [
-            (Self.devicePublic, KeyTextKind.devicePublic), (Self.senderSecret, .senderSecret),
+            (Self.devicePublic, KeyTextKind.devicePublic), (Self.providerSecret, .providerSecret),
         ] {
             var characters = Array(text)
             for index in characters.indices {
@@ -97,9 +97,9 @@ import VectorKit
         let bytes = Bytes(repeating: 9, count: count)
         let errors = [
             #expect(throws: KeyError.self) { try DevicePublicKey(bytes: bytes.span) },
-            #expect(throws: KeyError.self) { try SenderPublicKey(bytes: bytes.span) },
+            #expect(throws: KeyError.self) { try ProviderPublicKey(bytes: bytes.span) },
             #expect(throws: KeyError.self) { try DeviceKey(scalar: bytes.span) },
-            #expect(throws: KeyError.self) { try SenderKey(seed: bytes.span) },
+            #expect(throws: KeyError.self) { try ProviderKey(seed: bytes.span) },
         ]
         for error in errors { #expect(error?.code == .malformedKey) }
     }
@@ -119,6 +119,6 @@ import VectorKit
 
     @Test func newKeysAreDifferent() {
         #expect(Set((0..<100).map { _ in DeviceKey().publicKey }).count == 100)
-        #expect(Set((0..<100).map { _ in SenderKey().publicKey }).count == 100)
+        #expect(Set((0..<100).map { _ in ProviderKey().publicKey }).count == 100)
     }
 }

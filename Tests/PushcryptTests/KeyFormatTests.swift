@@ -48,7 +48,7 @@ import Testing
     func aSendersKeyIsRead(_ format: KeyFormat, _ text: String) throws {
         let text = Bytes(text.utf8)
         for named in format == .raw ? [format] : [format, nil] {
-            let key = try SenderKey(text: text.span, format: named)
+            let key = try ProviderKey(text: text.span, format: named)
             #expect(key.withSeed { Bytes(copying: $0) } == Self.signing)
             #expect(key.publicKey.bytes == Self.verifying)
         }
@@ -100,7 +100,7 @@ import Testing
             "oB8wHQYKKoZIhvcNAQkJFDEPDA1DdXJkbGUgQ2hhaXJzgSEAGb9ECWmEzf6FQbrB", "Z9w7lshQhqowtrbLDFw4rXAxZuE=")
         let known = Bytes(hex: "19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1")
         for text in [Bytes(Self.pem("PRIVATE KEY", short).utf8), Bytes(long.utf8)] {
-            #expect(try SenderKey(text: text.span, format: .pem).publicKey.bytes == known)
+            #expect(try ProviderKey(text: text.span, format: .pem).publicKey.bytes == known)
         }
         let half = Bytes(
             Self.pem("PUBLIC KEY", "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=").utf8)
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func whatIsWrittenIsWhatTheRFCsSay() throws {
-        let sender = try SenderKey(seed: Self.signing.span)
+        let sender = try ProviderKey(seed: Self.signing.span)
         let device = try DeviceKey(scalar: Self.scalar.span)
         #expect(
             KeyFormat.allCases.map { sender.withText(in: $0, Self.string) } == [
@@ -134,11 +134,11 @@ import Testing
 
     @Test func newKeysComeBack() throws {
         for format in KeyFormat.allCases {
-            let (sender, device) = (SenderKey(), DeviceKey())
+            let (sender, device) = (ProviderKey(), DeviceKey())
             let (signing, opening) = (
                 sender.withText(in: format) { Bytes(copying: $0) }, device.withText(in: format) { Bytes(copying: $0) }
             )
-            #expect(try SenderKey(text: signing.span, format: format).publicKey == sender.publicKey)
+            #expect(try ProviderKey(text: signing.span, format: format).publicKey == sender.publicKey)
             #expect(try DeviceKey(text: opening.span, format: format).publicKey == device.publicKey)
         }
     }
@@ -152,7 +152,7 @@ import Testing
         do throws(KeyError) {
             switch reading {
             case .device: _ = try DeviceKey(text: bytes.span, format: format)
-            case .sender: _ = try SenderKey(text: bytes.span, format: format)
+            case .sender: _ = try ProviderKey(text: bytes.span, format: format)
             case .half(let curve): _ = try ForeignPublicKey(text: bytes.span, format: format, of: curve)
             }
             return nil
@@ -281,7 +281,7 @@ import Testing
     func bareBytesAreNotRecognised(_ text: String) {
         let text = Bytes(text.utf8)
         let errors = [
-            #expect(throws: KeyError.self) { try SenderKey(text: text.span, format: nil) },
+            #expect(throws: KeyError.self) { try ProviderKey(text: text.span, format: nil) },
             #expect(throws: KeyError.self) { try DeviceKey(text: text.span, format: nil) },
             #expect(throws: KeyError.self) { try ForeignPublicKey(text: text.span, format: nil, of: .ed25519) },
         ]
@@ -295,7 +295,7 @@ import Testing
     ])
     func aNamedFormIsTheOnlyOne(_ format: KeyFormat, _ text: String) {
         let text = Bytes(text.utf8)
-        let error = #expect(throws: KeyError.self) { try SenderKey(text: text.span, format: format) }
+        let error = #expect(throws: KeyError.self) { try ProviderKey(text: text.span, format: format) }
         #expect(error?.code == .malformedKey)
     }
 
@@ -310,13 +310,13 @@ import Testing
     func aChangedCharacterNeverGivesAnotherKey(_ text: String) throws {
         let original = Bytes(text.utf8)
         let format = KeyFormat(of: original.span) ?? .raw
-        #expect(try SenderKey(text: original.span, format: format).publicKey.bytes == Self.verifying)
+        #expect(try ProviderKey(text: original.span, format: format).publicKey.bytes == Self.verifying)
         var others = 0
         for index in original.indices {
             for byte in Bytes("Aaz019+/-_= \n\"\\{},:\0\u{7f}".utf8) + [original[index] ^ 1, original[index] ^ 0x80] {
                 var changed = original
                 changed[index] = byte
-                guard let key = try? SenderKey(text: changed.span, format: format) else { continue }
+                guard let key = try? ProviderKey(text: changed.span, format: format) else { continue }
                 if key.publicKey.bytes != Self.verifying { others += 1 }
             }
         }

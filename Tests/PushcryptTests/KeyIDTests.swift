@@ -26,13 +26,13 @@ import VectorKit
             try DevicePublicKey(text: $0.text)
         }
         let senders = try pairs.filter { try $0.one("kind") == "sender-public" }.map {
-            try SenderPublicKey(text: $0.text)
+            try ProviderPublicKey(text: $0.text)
         }
         try #require(devices.count == 2 && senders.count == 2)
         #expect(devices[0].id == devices[1].id && devices[0] != devices[1])
         #expect(senders[0].id == senders[1].id && senders[0] != senders[1])
         // Both are tried, and no other.
-        let trust = SenderTrust(pinned: senders + [try FormatFixture.sender(101).publicKey])
+        let trust = ProviderTrust(pinned: senders + [try FormatFixture.sender(101).publicKey])
         #expect(trust.candidates(for: senders[0].id, at: FormatFixture.now) == senders)
     }
 

@@ -43,10 +43,10 @@ import VectorKit
 /// The six kinds of key text, and how each is read.
 enum KeyTextKind: String {
     case devicePublic = "device-public"
-    case senderPublic = "sender-public"
+    case providerPublic = "sender-public"
     case recoveryPublic = "recovery-public"
     case deviceSecret = "device-secret"
-    case senderSecret = "sender-secret"
+    case providerSecret = "sender-secret"
     case recoverySecret = "recovery-secret"
 
     /// The result of reading a text.
@@ -65,10 +65,10 @@ enum KeyTextKind: String {
     func read(_ text: Bytes) throws(KeyError) -> Key {
         switch self {
         case .devicePublic: Self.key(try DevicePublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
-        case .senderPublic: Self.key(try SenderPublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
+        case .providerPublic: Self.key(try ProviderPublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
         case .recoveryPublic: Self.key(try RecoveryPublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
         case .deviceSecret: Self.key(try DeviceKey(text: text.span))
-        case .senderSecret: Self.key(try SenderKey(text: text.span))
+        case .providerSecret: Self.key(try ProviderKey(text: text.span))
         case .recoverySecret: Self.key(try RecoveryKey(text: text.span))
         }
     }
@@ -76,10 +76,10 @@ enum KeyTextKind: String {
     func take(_ bytes: Bytes) throws(KeyError) -> Key {
         switch self {
         case .devicePublic: Self.key(try DevicePublicKey(bytes: bytes.span))
-        case .senderPublic: Self.key(try SenderPublicKey(bytes: bytes.span))
+        case .providerPublic: Self.key(try ProviderPublicKey(bytes: bytes.span))
         case .recoveryPublic: Self.key(try RecoveryPublicKey(bytes: bytes.span))
         case .deviceSecret: Self.key(try DeviceKey(scalar: bytes.span))
-        case .senderSecret: Self.key(try SenderKey(seed: bytes.span))
+        case .providerSecret: Self.key(try ProviderKey(seed: bytes.span))
         case .recoverySecret: Self.key(try RecoveryKey(seed: bytes.span))
         }
     }
@@ -88,7 +88,7 @@ enum KeyTextKind: String {
         Key(bytes: key.bytes, text: Bytes(key.description.utf8), keyID: key.id.description)
     }
 
-    private static func key(_ key: SenderPublicKey) -> Key {
+    private static func key(_ key: ProviderPublicKey) -> Key {
         Key(bytes: key.bytes, text: Bytes(key.description.utf8), keyID: key.id.description)
     }
 
@@ -108,7 +108,7 @@ enum KeyTextKind: String {
             publicKey: key.publicKey.bytes)
     }
 
-    private static func key(_ key: SenderKey) -> Key {
+    private static func key(_ key: ProviderKey) -> Key {
         Key(
             bytes: key.withSeed { Bytes(copying: $0) }, text: key.withText { Bytes(copying: $0) },
             publicKey: key.publicKey.bytes)

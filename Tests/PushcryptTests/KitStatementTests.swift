@@ -24,13 +24,13 @@ import VectorKit
         #expect(trust.senders.map(\.lastRecovery?.claim) == expected.map(\.lastRecovery?.claim))
     }
 
-    private static func withoutRecovery(_ sender: SenderTrust.Sender) -> SenderTrust.Sender {
-        SenderTrust.Sender(
+    private static func withoutRecovery(_ sender: ProviderTrust.Sender) -> ProviderTrust.Sender {
+        ProviderTrust.Sender(
             name: sender.name, pinned: sender.pinned, superseded: sender.superseded, recoveryKeys: sender.recoveryKeys)
     }
 
     private static func outcome(
-        of bytes: Bytes, on trust: inout SenderTrust, for topic: Topic, at now: Timestamp
+        of bytes: Bytes, on trust: inout ProviderTrust, for topic: Topic, at now: Timestamp
     ) -> (String, told: String?) {
         guard let statement = try? RotationStatement(bytes: bytes.span) else { return ("malformed-statement", nil) }
         guard statement.bytes == bytes else { return ("encoded differently", nil) }

@@ -141,7 +141,7 @@ import Testing
                 throw SigningError(.signerTimedOut, "no answer in 5 seconds")
             },
             Disorder("it signs with another key", all4(.wrongSignature)) { (_, messages) throws(SigningError) in
-                SenderKey().sign(messages)
+                ProviderKey().sign(messages)
             },
             Disorder("it gives nothing", all4(.wrongSignature)) { (_, _) throws(SigningError) in [] },
             Disorder("it gives one too few", all4(.wrongSignature)) { (key, messages) throws(SigningError) in
@@ -226,7 +226,7 @@ import Testing
 
     // MARK: Rotations
 
-    private func unsigned(to new: SenderKey) throws -> UnsignedRotation {
+    private func unsigned(to new: ProviderKey) throws -> UnsignedRotation {
         try UnsignedRotation(from: fixture.sender.publicKey, to: new.publicKey, at: FormatFixture.now)
     }
 
@@ -261,7 +261,7 @@ import Testing
     }
 
     @Test func aRotationThatNobodyWouldAcceptIsNotPrepared() {
-        let (old, new) = (fixture.sender.publicKey, SenderKey().publicKey)
+        let (old, new) = (fixture.sender.publicKey, ProviderKey().publicKey)
         for (key, overlap, code) in [
             (old, Interval.days(1), RotationError.Code.supersededKey), (new, .seconds(5_184_001), .overlapTooLong),
         ] {

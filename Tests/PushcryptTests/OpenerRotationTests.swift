@@ -7,7 +7,7 @@ import Testing
 @Suite struct OpenerRotationTests {
     private let now = FormatFixture.now
     /// The provider's keys, one after the other.
-    private let keys: [SenderKey]
+    private let keys: [ProviderKey]
     /// The statements between them: `chain[i]` replaces key i by key i + 1.
     private let chain: [RotationStatement]
 
@@ -20,7 +20,7 @@ import Testing
     }
 
     private func push(
-        from sender: SenderKey, announcing statements: [RotationStatement] = [], at time: Timestamp? = nil,
+        from sender: ProviderKey, announcing statements: [RotationStatement] = [], at time: Timestamp? = nil,
         timeToLive: UInt64 = 2_592_000
     ) throws -> Bytes {
         var options = Sealer.Options()
@@ -31,13 +31,13 @@ import Testing
         return try sealer.seal(alertPayload().utf8, to: device, at: time ?? now, options: options).json
     }
 
-    private func trusting(_ key: SenderKey) -> SenderTrust { SenderTrust(pinned: [key.publicKey]) }
+    private func trusting(_ key: ProviderKey) -> ProviderTrust { ProviderTrust(pinned: [key.publicKey]) }
 
-    private func open(_ push: Bytes, trust: SenderTrust, at time: Timestamp? = nil) throws -> OpenedNotification {
+    private func open(_ push: Bytes, trust: ProviderTrust, at time: Timestamp? = nil) throws -> OpenedNotification {
         try FormatFixture().opener(trust: trust).open(push, at: time ?? now)
     }
 
-    private func code(_ push: Bytes, trust: SenderTrust, at time: Timestamp? = nil) -> OpenError.Code? {
+    private func code(_ push: Bytes, trust: ProviderTrust, at time: Timestamp? = nil) -> OpenError.Code? {
         do {
             _ = try open(push, trust: trust, at: time)
             return nil
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    private func fold(_ statements: [RotationStatement], into trust: SenderTrust) throws -> SenderTrust {
+    private func fold(_ statements: [RotationStatement], into trust: ProviderTrust) throws -> ProviderTrust {
         var trust = trust
         for statement in statements { _ = try trust.accept(statement, for: FormatFixture.app, at: now) }
         return trust

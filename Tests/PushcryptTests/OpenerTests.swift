@@ -90,18 +90,18 @@ import Testing
         #expect(error.code == .unknownRecipientKey)
         #expect(error.description.contains(fixture.device.publicKey.id.description))
         let keyless = Opener(
-            topic: fixture.topic, deviceKeys: [], trust: SenderTrust(pinned: [fixture.sender.publicKey]))
+            topic: fixture.topic, deviceKeys: [], trust: ProviderTrust(pinned: [fixture.sender.publicKey]))
         #expect(try Self.refusal(of: jsonText(sealed.json), by: keyless)?.code == .unknownRecipientKey)
     }
 
     @Test func anotherTopicAnotherSenderAndNoSenderAreOneCode() throws {
         let fixture = try FormatFixture()
         let push = jsonText(try fixture.seal(alertPayload()).json)
-        let stranger = SenderTrust(pinned: [try FormatFixture.sender(102).publicKey])
+        let stranger = ProviderTrust(pinned: [try FormatFixture.sender(102).publicKey])
         let openers = [
             try FormatFixture(topic: "com.example.app.voip").opener(),
             try FormatFixture(topic: "com.example.App").opener(),
-            fixture.opener(trust: stranger), fixture.opener(trust: SenderTrust()),
+            fixture.opener(trust: stranger), fixture.opener(trust: ProviderTrust()),
         ]
         let errors = try openers.map { try #require(try Self.refusal(of: push, by: $0)) }
         for error in errors {

@@ -7,7 +7,7 @@ import Testing
 @Suite(.postQuantum) struct PostQuantumEnvelopeTests {
     private let device: DeviceKey
     private let old: DeviceKey
-    private let sender: SenderKey
+    private let sender: ProviderKey
 
     init() throws {
         device = try DeviceKey(scalar: Bytes(repeating: 1, count: 32).span, .xwing)
@@ -28,7 +28,7 @@ import Testing
     }
 
     private func opener(_ keys: [DeviceKey]) throws -> Opener {
-        try Opener(topic: FormatFixture.app, deviceKeys: keys, trust: SenderTrust(pinned: [sender.publicKey]))
+        try Opener(topic: FormatFixture.app, deviceKeys: keys, trust: ProviderTrust(pinned: [sender.publicKey]))
     }
 
     private func code(_ bytes: Bytes, _ keys: [DeviceKey]? = nil) throws -> OpenError.Code? {

@@ -66,7 +66,7 @@ import Testing
         let plain = Self.plain
         let text = try DevicePublicKey(bytes: plain.span).description
         let characters = Bytes(text.utf8)
-        #expect(Self.code { () throws(KeyError) in try SenderPublicKey(text: text) } == .wrongKind)
+        #expect(Self.code { () throws(KeyError) in try ProviderPublicKey(text: text) } == .wrongKind)
         #expect(Self.code { () throws(KeyError) in try DeviceKey(text: characters.span) } == .wrongKind)
         #expect(Self.code { () throws(KeyError) in try DevicePublicKey(text: "PCRX-SECRET-1QQ") } == .wrongKind)
         for wrong in ["PCRX1" + text.dropFirst(5), String(text.dropLast())] {
@@ -134,7 +134,7 @@ import Testing
         let plain = Self.plain
         let key = try DevicePublicKey(bytes: plain.span)
         #expect(throws: SealError(.unsupportedSuite, "")) {
-            try Sealer(sender: SenderKey(), topic: FormatFixture.app).seal(
+            try Sealer(sender: ProviderKey(), topic: FormatFixture.app).seal(
                 alertPayload().utf8, to: key, at: FormatFixture.now)
         }
         let envelope = Bytes([2]) + Bytes(repeating: 0, count: 1396)

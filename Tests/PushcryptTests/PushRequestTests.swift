@@ -8,7 +8,7 @@ struct RequestVectors: Codable {
     struct Collapse: FormatVector {
         let name: String
         let topic: String
-        let senderSeed: Hex
+        let providerSeed: Hex
         let hedgeSignature: Hex?
         let devicePublic: Hex
         let device: String?
@@ -54,7 +54,7 @@ struct RequestVectors: Codable {
 
     @Test(.vectors("requests.json, collapse"), arguments: try RequestVectors.file().collapse)
     func aCollapseIDIsOneOfTheVectors(_ vector: RequestVectors.Collapse) throws {
-        let key = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let key = try ProviderKey(seed: vector.providerSeed.bytes.span)
         let topic = try Topic(vector.topic)
         let sealer =
             vector.hedgeSignature == nil
@@ -72,7 +72,7 @@ struct RequestVectors: Codable {
 
     /// A known answer, from Python's hmac.
     @Test func aDeviceWithoutAKeyIsKnownByTheMessageAlone() throws {
-        let key = try SenderKey(seed: Bytes(0..<32).span)
+        let key = try ProviderKey(seed: Bytes(0..<32).span)
         let sealer = Sealer(sender: key, topic: try Topic("com.example.app"))
         let message = MessageID(callerName: "order-17")
         #expect(sealer.collapseID(withoutKey: message) == "3peFIFWtXUOn_7U4IkVSHSsOvCX83qtB")

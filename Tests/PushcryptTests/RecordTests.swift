@@ -13,7 +13,7 @@ import Testing
         #"{"device":"phone \"1\"","public_key":"\#(device)","key_id":"654db668","suite":1,"suites":[1,2],"#
         + #""topic":"com.example.app","generation":7,"created":1767225600000,"sender":"\#(sender)","#
         + #""app_version":"2.3.1 (\"β\")"}"#
-    private static let fullSender =
+    private static let fullProvider =
         #"{"public_key":"\#(sender)","key_id":"612530ac","topic":"com.example.app","generation":3,"#
         + #""created":1767225600000}"#
 
@@ -21,25 +21,25 @@ import Testing
         try DeviceRegistration(json: Bytes(json.utf8))
     }
 
-    private static func announcement(_ json: String) throws(KeyError) -> SenderAnnouncement {
-        try SenderAnnouncement(json: Bytes(json.utf8), at: now)
+    private static func announcement(_ json: String) throws(KeyError) -> ProviderAnnouncement {
+        try ProviderAnnouncement(json: Bytes(json.utf8), at: now)
     }
 
     @Test func aDevicesRecordIsWrittenAndReadAsItStands() throws {
         let registration = DeviceRegistration(
             deviceID: "phone \"1\"", publicKey: try DevicePublicKey(text: Self.device), suites: [1, 2],
             topic: try Topic("com.example.app"), generation: 7, createdAt: Timestamp(milliseconds: 1_767_225_600_000),
-            pinnedSender: try SenderPublicKey(text: Self.sender), appVersion: AppVersion("2.3.1 (\"β\")"))
+            pinnedProvider: try ProviderPublicKey(text: Self.sender), appVersion: AppVersion("2.3.1 (\"β\")"))
         #expect(jsonText(registration.json) == Self.fullDevice)
         #expect(try Self.registration(Self.fullDevice) == registration)
     }
 
     @Test func aSendersRecordIsWrittenAndReadAsItStands() throws {
-        let announcement = SenderAnnouncement(
-            publicKey: try SenderPublicKey(text: Self.sender), topic: try Topic("com.example.app"), generation: 3,
+        let announcement = ProviderAnnouncement(
+            publicKey: try ProviderPublicKey(text: Self.sender), topic: try Topic("com.example.app"), generation: 3,
             createdAt: Timestamp(milliseconds: 1_767_225_600_000))
-        #expect(jsonText(announcement.json) == Self.fullSender)
-        #expect(try Self.announcement(Self.fullSender) == announcement)
+        #expect(jsonText(announcement.json) == Self.fullProvider)
+        #expect(try Self.announcement(Self.fullProvider) == announcement)
     }
 
     /// The key alone is enough; the rest is as new, from now, for no app and from no device in particular.
@@ -60,8 +60,8 @@ import Testing
         let announcement = try Self.announcement(#"{"public_key":"\#(Self.sender)""# + more + "}")
         #expect(
             announcement
-                == SenderAnnouncement(
-                    publicKey: try SenderPublicKey(text: Self.sender), topic: nil, generation: 1, createdAt: Self.now))
+                == ProviderAnnouncement(
+                    publicKey: try ProviderPublicKey(text: Self.sender), topic: nil, generation: 1, createdAt: Self.now))
     }
 
     /// A device id that no store accepts is refused with the record, not only when the device is added.
@@ -194,7 +194,7 @@ import Testing
     @Test func theTwoRecordsAreNotConfused() {
         let sender = #expect(throws: KeyError.self) { try Self.announcement(Self.fullDevice) }
         #expect(sender?.code == .wrongKind)
-        let device = #expect(throws: KeyError.self) { try Self.registration(Self.fullSender) }
+        let device = #expect(throws: KeyError.self) { try Self.registration(Self.fullProvider) }
         #expect(device?.code == .wrongKind)
     }
 

@@ -7,7 +7,7 @@ import Testing
 /// (`Docs/FormatRotation.md`, Recovery statement)
 @Suite struct RecoveryTests {
     private let recovery: RecoveryKey
-    private let keys: [SenderKey]
+    private let keys: [ProviderKey]
     private let topic: Topic
     private let now = FormatFixture.now
 
@@ -18,16 +18,16 @@ import Testing
         topic = try FormatFixture.app
     }
 
-    private func signed(_ new: SenderKey, serial: UInt32, topic: Topic? = nil) throws -> SignedRecovery {
+    private func signed(_ new: ProviderKey, serial: UInt32, topic: Topic? = nil) throws -> SignedRecovery {
         try RecoveryRequest(by: recovery.publicKey, for: topic ?? self.topic, to: new, serial: serial, at: now)
             .signed(by: recovery)
     }
 
-    private func trust(pinned: SenderPublicKey?) -> SenderTrust {
-        SenderTrust([SenderTrust.Sender(name: "provider", pinned: pinned, recoveryKeys: [recovery.publicKey])])
+    private func trust(pinned: ProviderPublicKey?) -> ProviderTrust {
+        ProviderTrust([ProviderTrust.Sender(name: "provider", pinned: pinned, recoveryKeys: [recovery.publicKey])])
     }
 
-    private func code(_ statement: RotationStatement, _ trust: SenderTrust) -> RotationError.Code? {
+    private func code(_ statement: RotationStatement, _ trust: ProviderTrust) -> RotationError.Code? {
         var trust = trust
         do throws(RotationError) {
             _ = try trust.accept(statement, for: topic, at: now)
@@ -91,7 +91,7 @@ import Testing
         }
         #expect(withoutSerial == .malformedStatement)
         let seed = Bytes(repeating: 7, count: 32)
-        let both = try SenderKey(seed: seed.span)
+        let both = try ProviderKey(seed: seed.span)
         let withOneKey = code {
             try RecoveryRequest(by: recovery.publicKey, for: topic, to: both, serial: 5, at: now)
         }
@@ -152,34 +152,34 @@ import Testing
         let other = try Topic("com.example.other")
         #expect(code(try signed(keys[1], serial: 1, topic: other).statement, trust) == .badSignature)
         #expect(
-            code(try signed(keys[1], serial: 1).statement, SenderTrust(pinned: [keys[0].publicKey]))
+            code(try signed(keys[1], serial: 1).statement, ProviderTrust(pinned: [keys[0].publicKey]))
                 == .unknownRecoveryKey)
         #expect(code(try signed(keys[1], serial: 1).statement, self.trust(pinned: nil)) == .unknownRecoveryKey)
     }
 
     @Test func aKeyThatIsRevokedForOneSenderIsRevokedForAll() throws {
         let stolen = keys[0].publicKey
-        var trust = SenderTrust(
+        var trust = ProviderTrust(
             [
-                SenderTrust.Sender(name: "a", pinned: stolen, recoveryKeys: [recovery.publicKey]),
-                SenderTrust.Sender(name: "b", pinned: stolen),
+                ProviderTrust.Sender(name: "a", pinned: stolen, recoveryKeys: [recovery.publicKey]),
+                ProviderTrust.Sender(name: "b", pinned: stolen),
             ])
         _ = try trust.accept(signed(keys[1], serial: 1).statement, for: topic, at: now)
         #expect(trust.senders.map(\.pinned) == [keys[1].publicKey, stolen])
         #expect(trust.pinned == [keys[1].publicKey] && trust.candidates(for: stolen.id, at: now).isEmpty)
         #expect(code(try RotationStatement(from: keys[0], to: keys[2], at: now), trust) == .untrustedKey)
         // For a sender of another app too.
-        let elsewhere = SenderTrust([SenderTrust.Sender(pinned: stolen)], others: trust.senders)
+        let elsewhere = ProviderTrust([ProviderTrust.Sender(pinned: stolen)], others: trust.senders)
         #expect(elsewhere.candidates(for: stolen.id, at: now).isEmpty)
     }
 
     /// No key is both, whichever app has the sender. (K-10)
     @Test func aRecoveryKeyOfAnotherAppBecomesNoSenderKey() throws {
         let seed = Bytes(repeating: 9, count: 32)
-        let (new, other) = (try SenderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
-        let trust = SenderTrust(
+        let (new, other) = (try ProviderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
+        let trust = ProviderTrust(
             trust(pinned: keys[0].publicKey).senders,
-            others: [SenderTrust.Sender(pinned: keys[2].publicKey, recoveryKeys: [other.publicKey])])
+            others: [ProviderTrust.Sender(pinned: keys[2].publicKey, recoveryKeys: [other.publicKey])])
         #expect(code(try signed(new, serial: 1).statement, trust) == .supersededKey)
         #expect(code(try RotationStatement(from: keys[0], to: new, at: now), trust) == .supersededKey)
     }
@@ -187,7 +187,7 @@ import Testing
     // MARK: In a message
 
     private func opened(
-        by sender: SenderKey, announcing statements: [RotationStatement], trust: SenderTrust
+        by sender: ProviderKey, announcing statements: [RotationStatement], trust: ProviderTrust
     ) throws -> OpenedNotification {
         let fixture = try FormatFixture()
         var options = Sealer.Options()
@@ -219,7 +219,7 @@ import Testing
         #expect(later.statements == [rotations[1]])
         // The recovery takes effect where the chain does not lead on from what is pinned.
         let behind = try self.opened(
-            by: keys[2], announcing: [recovery] + rotations, trust: trust(pinned: SenderKey().publicKey))
+            by: keys[2], announcing: [recovery] + rotations, trust: trust(pinned: ProviderKey().publicKey))
         #expect(behind.statements == [recovery] + rotations)
     }
 

@@ -13,7 +13,7 @@ import Testing
     @Test func anAcknowledgementIsWrittenAndReadAsItStands() throws {
         let json = #"{"version":1,"acknowledged":"\#(Self.device)","sender":"\#(Self.sender)"}"#
         let reply = RegistrationReply(
-            .acknowledged(try DevicePublicKey(text: Self.device)), sender: try SenderPublicKey(text: Self.sender))
+            .acknowledged(try DevicePublicKey(text: Self.device)), sender: try ProviderPublicKey(text: Self.sender))
         #expect(String(decoding: reply.json, as: UTF8.self) == json)
         #expect(try Self.reply(json) == reply)
     }

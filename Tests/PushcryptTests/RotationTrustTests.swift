@@ -5,7 +5,7 @@ import Testing
 /// Trust beyond the vectors: the reason of a refusal, and which of two comes first.
 /// (`Docs/FormatRotation.md`, R-2 to R-11)
 @Suite struct RotationTrustTests {
-    private let keys: [SenderKey]
+    private let keys: [ProviderKey]
     private let now = FormatFixture.now
 
     init() throws {
@@ -14,7 +14,7 @@ import Testing
 
     /// A statement whose fields and signatures a test chooses, also those that no key of ours would sign.
     static func statement(
-        from old: SenderKey, to new: SenderKey, oldKeyID: KeyID? = nil, newKey: Bytes? = nil,
+        from old: ProviderKey, to new: ProviderKey, oldKeyID: KeyID? = nil, newKey: Bytes? = nil,
         issuedAt: Timestamp = FormatFixture.now, acceptFor: UInt32 = 34_560_000, overlap: UInt32 = 2_678_400
     ) throws -> RotationStatement {
         var bytes: Bytes = [0x01]
@@ -24,14 +24,14 @@ import Testing
         bytes.append(bigEndian: acceptFor)
         bytes.append(bigEndian: overlap)
         let unsigned = bytes
-        for (role, key) in [(0x01, old), (0x02, new)] as [(UInt8, SenderKey)] {
+        for (role, key) in [(0x01, old), (0x02, new)] as [(UInt8, ProviderKey)] {
             let message = Bytes("pushcrypt/1 rotation\0".utf8) + [role] + old.publicKey.bytes + unsigned
             bytes += key.signature(of: message.span)
         }
         return try RotationStatement(bytes: bytes.span)
     }
 
-    private func refusal(of statement: RotationStatement, by trust: SenderTrust) -> RotationError? {
+    private func refusal(of statement: RotationStatement, by trust: ProviderTrust) -> RotationError? {
         var trust = trust
         let before = trust
         guard let app = try? FormatFixture.app else { return nil }
@@ -53,7 +53,7 @@ import Testing
     /// The holder of the new key can sign again with another nonce; that is no second statement of the old key.
     @Test func aStatementWithOtherSignaturesIsTheSame() throws {
         let statement = try Self.statement(from: keys[0], to: keys[1])
-        var trust = SenderTrust(pinned: [keys[0].publicKey])
+        var trust = ProviderTrust(pinned: [keys[0].publicKey])
         _ = try trust.accept(statement, for: FormatFixture.app, at: now)
         let before = trust
         for index in [53, 180] {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func eachReasonHasItsCode() throws {
-        let trust = SenderTrust(pinned: [keys[0].publicKey])
+        let trust = ProviderTrust(pinned: [keys[0].publicKey])
         let identity = Bytes([1] + [UInt8](repeating: 0, count: 31))
         let unsigned = try RotationStatement(
             bytes: Bytes(Self.statement(from: keys[0], to: keys[1]).bytes.dropLast() + [0xff]).span)
@@ -106,7 +106,7 @@ import Testing
 
     /// A statement by a superseded key is evidence of theft, whatever else is wrong with it.
     @Test func aConflictIsReportedBeforeAnyOtherFault() throws {
-        var trust = SenderTrust(pinned: [keys[0].publicKey])
+        var trust = ProviderTrust(pinned: [keys[0].publicKey])
         _ = try trust.accept(Self.statement(from: keys[0], to: keys[1]), for: FormatFixture.app, at: now)
         let late = try Self.statement(from: keys[0], to: keys[2], issuedAt: Timestamp(milliseconds: 0))
         let long = try Self.statement(from: keys[0], to: keys[2], overlap: .max)
@@ -120,8 +120,8 @@ import Testing
     /// After a theft the app itself replaces the key; then nothing that the old one signs is believed, and nothing that
     /// it says of its place is news.
     @Test func aKeyThatTheAppReplacedVerifiesNothing() throws {
-        let replaced = SenderTrust.Superseded(key: keys[0].publicKey, verifiesUntil: nil, statement: nil)
-        let trust = SenderTrust(pinned: [keys[1].publicKey], superseded: [replaced])
+        let replaced = ProviderTrust.Superseded(key: keys[0].publicKey, verifiesUntil: nil, statement: nil)
+        let trust = ProviderTrust(pinned: [keys[1].publicKey], superseded: [replaced])
         #expect(trust.candidates(for: keys[0].id, at: Timestamp(milliseconds: 0)).isEmpty)
         #expect(refusal(of: try Self.statement(from: keys[0], to: keys[2]), by: trust)?.code == .untrustedKey)
         #expect(refusal(of: try Self.statement(from: keys[1], to: keys[0]), by: trust)?.code == .supersededKey)
@@ -129,8 +129,8 @@ import Testing
 
     /// A caller without statements, such as the C library's, cannot know whether it has seen this one.
     @Test func aKeyWhoseStatementIsNotKeptContradictsNothing() throws {
-        let old = SenderTrust.Superseded(key: keys[0].publicKey, verifiesUntil: now, statement: nil)
-        let trust = SenderTrust(pinned: [keys[1].publicKey], superseded: [old])
+        let old = ProviderTrust.Superseded(key: keys[0].publicKey, verifiesUntil: now, statement: nil)
+        let trust = ProviderTrust(pinned: [keys[1].publicKey], superseded: [old])
         #expect(trust.candidates(for: keys[0].id, at: now) == [keys[0].publicKey])
         for new in [keys[1], keys[2]] {
             #expect(refusal(of: try Self.statement(from: keys[0], to: new), by: trust)?.code == .untrustedKey)
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func aStatementNamesTheKeyThatSignsIt() throws {
-        let trust = SenderTrust(pinned: [keys[0].publicKey, keys[1].publicKey])
+        let trust = ProviderTrust(pinned: [keys[0].publicKey, keys[1].publicKey])
         let statement = try Self.statement(from: keys[0], to: keys[2], oldKeyID: keys[1].id)
         #expect(refusal(of: statement, by: trust)?.code == .badSignature)
     }
@@ -169,16 +169,16 @@ import Testing
             "035a7974509772aad478477bb7742c1be051a082f343bd973b4641223cb5813c",
             "8ce9d50584c0d11068ca83ace2c55a697470944b4e25b916612d84d99c2fc1c4",
         ]
-        let twins = try seeds.map { seed in try SenderKey(seed: seed.bytes.span) }
+        let twins = try seeds.map { seed in try ProviderKey(seed: seed.bytes.span) }
         let (one, other) = (twins[0], twins[1])
         try #require(one.id == other.id && one.publicKey != other.publicKey)
-        let both = SenderTrust(pinned: [one.publicKey, other.publicKey])
+        let both = ProviderTrust(pinned: [one.publicKey, other.publicKey])
         #expect(both.candidates(for: one.id, at: now) == [one.publicKey, other.publicKey])
         #expect(both.candidates(for: keys[1].id, at: now).isEmpty)
         // For one sender: the pinned key and a superseded one.
-        let superseded = SenderTrust.Superseded(
+        let superseded = ProviderTrust.Superseded(
             key: one.publicKey, verifiesUntil: now, statement: try Self.statement(from: one, to: other))
-        let trust = SenderTrust([SenderTrust.Sender(pinned: other.publicKey, superseded: [superseded])])
+        let trust = ProviderTrust([ProviderTrust.Sender(pinned: other.publicKey, superseded: [superseded])])
         #expect(refusal(of: try Self.statement(from: other, to: keys[1]), by: trust) == nil)
         #expect(refusal(of: try Self.statement(from: one, to: keys[1]), by: trust)?.code == .conflict)
     }

@@ -43,8 +43,8 @@ import Testing
 
     @Test(.vectors("rotation.json, statements"), arguments: try file().statements)
     func aStatementHasTheseBytes(_ vector: Statement) throws {
-        let old = try SenderKey(seed: vector.oldSeed.bytes.span)
-        let new = try SenderKey(seed: vector.newSeed.bytes.span)
+        let old = try ProviderKey(seed: vector.oldSeed.bytes.span)
+        let new = try ProviderKey(seed: vector.newSeed.bytes.span)
         #expect(old.publicKey.bytes == vector.oldPublic.bytes)
         #expect(new.publicKey.bytes == vector.newPublic.bytes)
         let issuedAt = Timestamp(milliseconds: vector.issuedAt)
@@ -65,7 +65,7 @@ import Testing
     @Test(.vectors("rotation.json, recoveries"), arguments: try file().recoveries)
     func aRecoveryHasTheseBytes(_ vector: Recovery) throws {
         let recovery = try RecoveryKey(seed: vector.recoverySeed.bytes.span)
-        let new = try SenderKey(seed: vector.newSeed.bytes.span)
+        let new = try ProviderKey(seed: vector.newSeed.bytes.span)
         #expect(recovery.publicKey.bytes == vector.recoveryPublic.bytes)
         #expect(new.publicKey.bytes == vector.newPublic.bytes)
         let issuedAt = Timestamp(milliseconds: vector.issuedAt)

@@ -118,11 +118,11 @@
         private final class Service: MessageSigner, @unchecked Sendable {
             // One thread asks.
             private(set) var addresses: [UInt] = []
-            private let key: SenderKey
+            private let key: ProviderKey
 
-            init(_ key: SenderKey) { self.key = key }
+            init(_ key: ProviderKey) { self.key = key }
 
-            var publicKey: SenderPublicKey { key.publicKey }
+            var publicKey: ProviderPublicKey { key.publicKey }
 
             func sign(_ messages: [Bytes]) -> [Bytes] {
                 let signatures = key.sign(messages).map { signature in
@@ -141,7 +141,7 @@
 
         /// A service's first signature is the seed of a secret.
         @Test func nothingIsLeftOfTheSeedThatAServiceGave() throws {
-            let key = try SenderKey(seed: Self.pattern(32).span)
+            let key = try ProviderKey(seed: Self.pattern(32).span)
             let seed = try #require(key.sign([Bytes("pushcrypt/1 hedge seed\0".utf8)]).first)
             let memory = try SecretMemory(count: 64)
             let service = Service(key)
@@ -213,7 +213,7 @@
             }
             let device = try DeviceKey(scalar: Self.pattern(32).span).withText(check)
             #expect(memory.longestRun(of: device.text, at: device.address) < 4)
-            let sender = try SenderKey(seed: Self.pattern(32).span).withText(check)
+            let sender = try ProviderKey(seed: Self.pattern(32).span).withText(check)
             #expect(memory.longestRun(of: sender.text, at: sender.address) < 4)
         }
     }

@@ -19,11 +19,11 @@ import Testing
     }
 
     @Test func senderKeyPrintsItsPublicHalfOnly() throws {
-        let key = try SenderKey(seed: Self.secret.span)
+        let key = try ProviderKey(seed: Self.secret.span)
         let seed = Detector(Self.secret, text: key.withText { Bytes(copying: $0) })
         let hedgeKey = Detector(Self.hedgeKey)
         for text in printings(of: key) { #expect(!seed.isLeaked(in: text) && !hedgeKey.isLeaked(in: text)) }
-        #expect("\(key)" == "SenderKey(\(key.publicKey))")
+        #expect("\(key)" == "ProviderKey(\(key.publicKey))")
     }
 
     /// A text that is refused is still somebody's secret.
@@ -41,9 +41,9 @@ import Testing
             read(wrong)
             read(Bytes(text.prefix(position)))
         }
-        do { _ = try SenderKey(text: text.span) } catch { errors.append(error) }
+        do { _ = try ProviderKey(text: text.span) } catch { errors.append(error) }
         do { _ = try DevicePublicKey(text: String(decoding: text, as: UTF8.self)) } catch { errors.append(error) }
-        do { _ = try SenderPublicKey(text: String(decoding: text, as: UTF8.self)) } catch { errors.append(error) }
+        do { _ = try ProviderPublicKey(text: String(decoding: text, as: UTF8.self)) } catch { errors.append(error) }
         #expect(errors.count == 3 * 70 + 3)
         #expect(Set(errors.map(\.code)) == [.malformedKey, .wrongChecksum, .wrongKind])
 

@@ -46,7 +46,7 @@ private func isCopyable<T>(_: T.Type) -> Bool { true }
     @Test func keysGiveBackWhatTheyWereMadeFrom() throws {
         let bytes = Bytes(1...32)
         #expect(try DeviceKey(scalar: bytes.span).withScalar { Bytes(copying: $0) } == bytes)
-        #expect(try SenderKey(seed: bytes.span).withSeed { Bytes(copying: $0) } == bytes)
+        #expect(try ProviderKey(seed: bytes.span).withSeed { Bytes(copying: $0) } == bytes)
     }
 
     @Test(arguments: [0, 31, 33, 64])
@@ -54,7 +54,7 @@ private func isCopyable<T>(_: T.Type) -> Bool { true }
         let bytes = Bytes(repeating: 1, count: count)
         let device = #expect(throws: KeyError.self) { try DeviceKey(scalar: bytes.span) }
         #expect(device?.code == .malformedKey)
-        let sender = #expect(throws: KeyError.self) { try SenderKey(seed: bytes.span) }
+        let sender = #expect(throws: KeyError.self) { try ProviderKey(seed: bytes.span) }
         #expect(sender?.code == .malformedKey)
     }
 }

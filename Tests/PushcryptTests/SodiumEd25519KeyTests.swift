@@ -8,7 +8,7 @@ import Testing
 @Suite struct SodiumEd25519KeyTests {
     private static func refusal(of key: Bytes) -> KeyError.Code? {
         do throws(KeyError) {
-            _ = try SenderPublicKey(bytes: key.span)
+            _ = try ProviderPublicKey(bytes: key.span)
             return nil
         } catch {
             return error.code

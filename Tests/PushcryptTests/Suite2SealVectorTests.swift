@@ -16,7 +16,7 @@ import Testing
         let deviceSeed: Hex
         let devicePublic: Hex
         let recipientKeyID: Hex
-        let senderSeed: Hex
+        let providerSeed: Hex
         let sentAt: UInt64
         let ttl: UInt32
         let statements: [Hex]
@@ -48,7 +48,7 @@ import Testing
 
     @Test(.vectors("suite-2-seals.json, seal"), arguments: try vectors())
     func aPayloadSealsToTheseBytes(_ vector: Vector) throws {
-        let sender = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let sender = try ProviderKey(seed: vector.providerSeed.bytes.span)
         let sealer = Sealer(sender: sender, topic: try Topic(vector.topic))
         var options = Sealer.Options()
         options.pushType = .voip
@@ -98,7 +98,7 @@ import Testing
         #expect(context.baseNonce.bytes == vector.nonce.bytes)
         let content = contentHash(of: inner.span)
         #expect(content == vector.contentHash.bytes)
-        let sender = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let sender = try ProviderKey(seed: vector.providerSeed.bytes.span)
         let signed = envelope.withHeader { header in
             signedMessage(
                 header: header, enc: vector.enc.bytes.span, .xwing, recipient: device.publicKey.transcript,

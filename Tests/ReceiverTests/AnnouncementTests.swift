@@ -23,7 +23,7 @@ import Testing
 
     @Test func theAnnouncingStopsForAPhoneThatHasReportedTheNewPin() throws {
         #expect(try !announces(provider.push(at: .start)))
-        _ = try provider.store.rotateSenderKey(at: .start)
+        _ = try provider.store.rotateProviderKey(at: .start)
         let push = try provider.push(at: .start)
         #expect(try announces(push))
         #expect(phone.receive(push, at: .start).code == "opened")
@@ -38,16 +38,16 @@ import Testing
 
     @Test func aPhoneThatHasReportedNothingIsToldForSixtyDays() throws {
         var record = try phone.record()
-        record.pinnedSender = nil
+        record.pinnedProvider = nil
         try provider.store.addDevice(record, id: Phone.id, at: .start)
-        _ = try provider.store.rotateSenderKey(at: .start)
+        _ = try provider.store.rotateProviderKey(at: .start)
         let end = Timestamp.start.plus(days: 60)
         #expect(try announces(provider.push(at: end)))
         #expect(try !announces(provider.push(at: end.plus(milliseconds: 1))))
     }
 
     @Test func aPhoneThatHasReportedAnOlderKeyIsToldForFourHundredDays() throws {
-        _ = try provider.store.rotateSenderKey(at: .start)
+        _ = try provider.store.rotateProviderKey(at: .start)
         let end = Timestamp.start.plus(days: 400)
         #expect(try announces(provider.push(at: end)))
         #expect(try !announces(provider.push(at: end.plus(milliseconds: 1))))
@@ -57,30 +57,30 @@ import Testing
 
     @Test func aFifthRotationWaitsUntilTheFirstHasBeenAnnouncedForItsTime() throws {
         for count in 1...4 as ClosedRange<UInt64> {
-            _ = try provider.store.rotateSenderKey(at: .start.plus(days: count))
+            _ = try provider.store.rotateProviderKey(at: .start.plus(days: count))
         }
         let firstEnds = Timestamp.start.plus(days: 1 + 60)
-        let before = try provider.store.senderKey(named: nil).record
+        let before = try provider.store.providerKey(named: nil).record
         for now in [Timestamp.start.plus(days: 4), firstEnds] {
             #expect(throws: KeyStoreError(.tooManyAnnouncements, "")) {
-                try provider.store.rotateSenderKey(clock: .confirmed, at: now)
+                try provider.store.rotateProviderKey(clock: .confirmed, at: now)
             }
         }
-        #expect(try provider.store.senderKey(named: nil).record == before)
+        #expect(try provider.store.providerKey(named: nil).record == before)
         #expect(phone.receive(try provider.push(at: firstEnds), at: firstEnds).code == "opened")
         #expect(
-            try provider.store.rotateSenderKey(clock: .confirmed, at: firstEnds.plus(milliseconds: 1)).record.generation
+            try provider.store.rotateProviderKey(clock: .confirmed, at: firstEnds.plus(milliseconds: 1)).record.generation
                 == 6)
     }
 
     @Test func aForcedFifthRotationLosesThePhonesThatMissedTheFirst() throws {
         var now = Timestamp.start.plus(days: 1)
-        _ = try provider.store.rotateSenderKey(at: now)
+        _ = try provider.store.rotateProviderKey(at: now)
         // A second phone follows the first rotation, and then both are off.
         let second = try Phone(enrolledWith: provider, as: "phone2", now: now)
         for _ in 2...5 {
             now = now.plus(days: 1)
-            _ = try provider.store.rotateSenderKey(force: true, at: now)
+            _ = try provider.store.rotateProviderKey(force: true, at: now)
         }
         let before = try StoreFiles(in: phone.folder)
         #expect(phone.receive(try provider.push(at: now), at: now).code == "authentication-failed")
@@ -99,7 +99,7 @@ import Testing
 
     @Test func thePayloadHasLessRoomWhileARotationIsAnnouncedAndTheErrorSaysSo() throws {
         #expect(throws: Never.self) { try provider.push(payload(2717), at: .start) }
-        _ = try provider.store.rotateSenderKey(at: .start)
+        _ = try provider.store.rotateProviderKey(at: .start)
         #expect(throws: Never.self) { try provider.push(payload(2535), at: .start) }
         for (count, excess) in [(2536, 1), (2717, 182)] {
             let error = #expect(throws: SealError.self) { try provider.push(payload(count), at: .start) }
@@ -118,9 +118,9 @@ import Testing
     @Test func whenARotationReturnsNothingIsLeftOfTheOldSecret() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteKeyStore.create(in: folder.path, at: .start)
-        _ = try store.generateSenderKey(at: .start)
+        _ = try store.generateProviderKey(at: .start)
         for count in 1...3 as ClosedRange<UInt64> {
-            let old = try store.senderKey(named: nil).key
+            let old = try store.providerKey(named: nil).key
             let rows = try store.withConnection { (connection) throws(KeyStoreError) in
                 try connection.rows("SELECT sealed FROM sender_keys")
             }
@@ -129,7 +129,7 @@ import Testing
                 return
             }
             #expect(try StoreFiles(in: folder).contain(sealed))
-            _ = try store.rotateSenderKey(at: .start.plus(days: count))
+            _ = try store.rotateProviderKey(at: .start.plus(days: count))
             let files = try StoreFiles(in: folder)
             for secret in [sealed, old.withSeed { Bytes(copying: $0) }, old.withText { Bytes(copying: $0) }] {
                 #expect(!files.contain(secret))

@@ -101,9 +101,9 @@ import Testing
     }
 
     @Test func oneNameUnderTwoSendersIsTwoMessages() throws {
-        _ = try provider.store.generateSenderKey(named: "second", at: .start)
-        try phone.store.trustSender(
-            provider.store.senderKey(named: "second").key.publicKey, named: "second", at: .start)
+        _ = try provider.store.generateProviderKey(named: "second", at: .start)
+        try phone.store.pinProvider(
+            provider.store.providerKey(named: "second").key.publicKey, named: "second", at: .start)
         var options = Sealer.Options()
         options.messageName = "order 41"
         for sender in ["default", "second"] {
@@ -132,7 +132,7 @@ import Testing
         try provider.store.addDevice(
             DeviceRegistration(
                 deviceID: Phone.id, publicKey: pending.publicKey, topic: nil, generation: 2, createdAt: .start,
-                pinnedSender: nil), id: "other", at: .start)
+                pinnedProvider: nil), id: "other", at: .start)
         let retry = try provider.push(to: "other", at: .start, options: options)
         #expect(phone.receive(retry, request: "x", at: .start).shown == Self.passive)
     }

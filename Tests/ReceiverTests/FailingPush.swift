@@ -90,11 +90,11 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
                 Scene.push(try scene.envelope(topic: .other))
             },
             FailingPush(.authenticationFailed, "a stranger who announces a genuine rotation") { scene in
-                Scene.push(try scene.envelope(by: SenderKey()))
+                Scene.push(try scene.envelope(by: ProviderKey()))
             },
             FailingPush(.authenticationFailed, "a stranger who announces a rotation to himself") { scene in
-                let stranger = SenderKey()
-                let statement = try RotationStatement(from: SenderKey(), to: stranger, at: .start)
+                let stranger = ProviderKey()
+                let statement = try RotationStatement(from: ProviderKey(), to: stranger, at: .start)
                 return Scene.push(try scene.envelope(by: stranger, announcing: [statement]))
             },
             FailingPush(.authenticationFailed, "sealed for the other key of this phone") { scene in
@@ -105,13 +105,13 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             },
             FailingPush(.rotationConflict, "a thief's second rotation") { scene in
                 _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
-                let thief = SenderKey()
+                let thief = ProviderKey()
                 let second = try RotationStatement(from: scene.oldSender, to: thief, at: Scene.now)
                 return Scene.push(try scene.envelope(by: thief, announcing: [second]))
             },
             FailingPush(.recoveryConflict, "a second recovery with the serial of the first") { scene in
-                let (recovery, thief) = (RecoveryKey(), SenderKey())
-                try scene.phone.store.setRecoveryKeys([recovery.publicKey], ofSender: Phone.sender)
+                let (recovery, thief) = (RecoveryKey(), ProviderKey())
+                try scene.phone.store.setRecoveryKeys([recovery.publicKey], ofProvider: Phone.sender)
                 let first = try recovered(by: recovery, to: scene.newSender)
                 _ = try scene.phone.store.acceptStatements([first], topic: .app, at: .start)
                 let second = try recovered(by: recovery, to: thief)
@@ -154,7 +154,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             }
         ]
 
-    private static func recovered(by key: RecoveryKey, to new: SenderKey) throws -> RotationStatement {
+    private static func recovered(by key: RecoveryKey, to new: ProviderKey) throws -> RotationStatement {
         let request = try RecoveryRequest(by: key.publicKey, for: .app, to: new, serial: 7, at: .start)
         return try request.signed(by: key).statement
     }

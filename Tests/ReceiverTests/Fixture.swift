@@ -35,21 +35,21 @@ struct Provider {
 
     init(now: Timestamp = .start) throws {
         store = try SQLiteKeyStore.inMemory()
-        _ = try store.generateSenderKey(at: now)
+        _ = try store.generateProviderKey(at: now)
     }
 
     /// The key that signs now.
-    var key: SenderKey { get throws { try store.senderKey(named: nil).key } }
+    var key: ProviderKey { get throws { try store.providerKey(named: nil).key } }
 
     /// Seals for a registered device, with the announcements that it needs.
     func push(
         _ payload: String = payload, to id: String = Phone.id, signedBy name: String? = nil, topic: Topic = .app,
         at now: Timestamp, options: Sealer.Options = Sealer.Options()
     ) throws -> Bytes {
-        let key = try store.senderKey(named: name).key
+        let key = try store.providerKey(named: name).key
         let device = try #require(try store.device(id: id))
         var options = options
-        options.announcing = try store.announcements(for: key.publicKey, to: device.pinnedSender, at: now)
+        options.announcing = try store.announcements(for: key.publicKey, to: device.pinnedProvider, at: now)
         return try Sealer(sender: key, topic: topic)
             .seal(payload.utf8, to: device.publicKey, at: now, options: options).json
     }
@@ -78,7 +78,7 @@ struct Phone {
     /// A phone that is enrolled with a provider.
     init(enrolledWith provider: Provider, as id: String = Phone.id, now: Timestamp = .start) throws {
         try self.init(now: now)
-        try store.trustSender(provider.key.publicKey, named: Self.sender, at: now)
+        try store.pinProvider(provider.key.publicKey, named: Self.sender, at: now)
         try provider.store.addDevice(record(), id: id, at: now)
     }
 
@@ -100,12 +100,12 @@ struct Phone {
         let key = try newestKey(named: name)
         return DeviceRegistration(
             deviceID: Self.id, publicKey: key.publicKey, topic: key.topic, generation: key.generation,
-            createdAt: key.createdAt, pinnedSender: try pin)
+            createdAt: key.createdAt, pinnedProvider: try pin)
     }
 
     /// The sender key that is believed without an end.
-    var pin: SenderPublicKey? {
-        get throws { try store.trustedSenders().first { $0.state == .pinned }?.key }
+    var pin: ProviderPublicKey? {
+        get throws { try store.pinnedProviders().first { $0.state == .pinned }?.key }
     }
 
     func receive(

@@ -79,10 +79,10 @@ extension Phone {
     }
 
     /// Writes the rows of a sender as the store writes them.
-    private func add(_ sender: SenderTrust.Sender) throws {
+    private func add(_ sender: ProviderTrust.Sender) throws {
         try store.write { (store) throws(KeyStoreError) in
-            func row(_ key: SenderPublicKey) throws(KeyStoreError) -> TrustedSenderRow {
-                TrustedSenderRow(
+            func row(_ key: ProviderPublicKey) throws(KeyStoreError) -> PinnedProviderRow {
+                PinnedProviderRow(
                     id: try store.newSenderNumber(), name: sender.name, topic: nil, key: key, createdAt: .start)
             }
             for old in sender.superseded {
@@ -126,7 +126,7 @@ extension Phone {
             named: name, grace: .seconds(grace), at: end.subtracting(milliseconds: 1000 * grace))
     }
 
-    func expect(_ trust: SenderTrust, _ topic: Topic, _ name: Comment) throws {
+    func expect(_ trust: ProviderTrust, _ topic: Topic, _ name: Comment) throws {
         // A sender that the app removed before it had followed a statement leaves nothing behind.
         let senders = trust.senders.filter { $0.pinned != nil || !$0.superseded.isEmpty }
         #expect(try store.trust(for: topic).senders == senders, name)

@@ -83,7 +83,7 @@ import VectorKit
         #expect(try store.device(id: "phone2") == nil, "\(vector)")
         try store.write { (store) throws(KeyStoreError) in
             for text in vector.all("provider-has") {
-                if let key = try? SenderPublicKey(text: text) {
+                if let key = try? ProviderPublicKey(text: text) {
                     try store.put(PastSenderKeyRow(key, endedAt: .start))
                 } else if let key = try? RecoveryPublicKey(text: text) {
                     var row = RecoveryRow(name: text)
@@ -93,7 +93,7 @@ import VectorKit
             }
         }
         if !vector.all("provider-has").isEmpty {
-            let foreign = try store.foreignMemberTest()(record.pinnedSender, record.recoveryKeys)
+            let foreign = try store.foreignMemberTest()(record.pinnedProvider, record.recoveryKeys)
             #expect(foreign.map(\.description) == vector.all("foreign"), "\(vector)")
         }
         let device = try #require(try store.device(id: "phone1"))
@@ -103,7 +103,7 @@ import VectorKit
         #expect(device.topic?.bundleID == vector.optional("topic"), "\(vector)")
         #expect(String(device.generation) == vector.optional("generation"), "\(vector)")
         #expect(record.createdAt.map { String($0.milliseconds) } == vector.optional("created"), "\(vector)")
-        #expect(device.pinnedSender?.description == vector.optional("sender"), "\(vector)")
+        #expect(device.pinnedProvider?.description == vector.optional("sender"), "\(vector)")
         #expect(device.recoveryKeys.map(\.description) == vector.all("recovery"), "\(vector)")
         #expect(device.appVersion?.description == vector.optional("app-version"), "\(vector)")
     }
@@ -111,8 +111,8 @@ import VectorKit
     private func owner(_ user: String?) -> DeviceOwner { user.map { .user($0) } ?? .unchanged }
 
     private func announcement(_ vector: KitVector) throws {
-        let record = try SenderAnnouncement(json: vector.body, at: .start)
-        #expect(try SenderAnnouncement(json: record.json, at: .start) == record, "\(vector)")
+        let record = try ProviderAnnouncement(json: vector.body, at: .start)
+        #expect(try ProviderAnnouncement(json: record.json, at: .start) == record, "\(vector)")
         #expect(record.publicKey.description == vector.optional("key"), "\(vector)")
         #expect(record.topic?.bundleID == vector.optional("topic"), "\(vector)")
         #expect(record.recoveryKeys.map(\.description) == vector.all("recovery"), "\(vector)")
@@ -143,15 +143,15 @@ import VectorKit
         options.makeDeviceKey = { _ in key }
         let store = try SQLiteKeyStore.inMemory(options: options)
         if let pinned = vector.optional("pinned") {
-            try store.trustSender(SenderPublicKey(text: pinned), named: "provider", at: .start)
+            try store.pinProvider(ProviderPublicKey(text: pinned), named: "provider", at: .start)
         }
         try store.setRecoveryKeys(
-            vector.all("held-recovery").map { try RecoveryPublicKey(text: $0) }, ofSender: "provider")
+            vector.all("held-recovery").map { try RecoveryPublicKey(text: $0) }, ofProvider: "provider")
         let builtInRecovery = RecoveryKey().publicKey
         let hasBuiltIn = vector.all("built-in")
         let enrolment = Enrolment(
             store: store, topic: .app,
-            firstTrust: hasBuiltIn.contains("sender") ? .builtIn([SenderKey().publicKey]) : .reply,
+            firstTrust: hasBuiltIn.contains("sender") ? .builtIn([ProviderKey().publicKey]) : .reply,
             recoveryKeys: hasBuiltIn.contains("recovery") ? [builtInRecovery] : [])
         guard
             case .plan(let plan) = enrolment.reconcile(
@@ -165,10 +165,10 @@ import VectorKit
         let result = try enrolment.handle(reply, to: request, state: &work.state, at: .start)
         #expect((result.key == .acknowledged) == (vector.optional("confirms") == "yes"), "\(vector)")
         if !hasBuiltIn.contains("sender") {
-            let pins = try store.trustedSenders().filter { $0.state == .pinned }.map(\.key.description)
+            let pins = try store.pinnedProviders().filter { $0.state == .pinned }.map(\.key.description)
             #expect(pins == [vector.optional("pinned-after")].compactMap(\.self), "\(vector)")
         }
-        let recovery = try store.recoveryKeys(ofSender: "provider").filter { $0 != builtInRecovery }
+        let recovery = try store.recoveryKeys(ofProvider: "provider").filter { $0 != builtInRecovery }
         #expect(recovery.map(\.description) == vector.all("recovery-after"), "\(vector)")
     }
 }

@@ -23,9 +23,9 @@ import Testing
     }
 
     /// A sender key, bound here and trusted there for its topic.
-    private func addSender(_ name: String, topic: Topic?, trustedFor trusted: Topic?) throws {
-        let record = try provider.store.generateSenderKey(named: name, topic: topic, at: .start)
-        try phone.store.trustSender(record.publicKey, named: name, topic: trusted, at: .start)
+    private func addProvider(_ name: String, topic: Topic?, trustedFor trusted: Topic?) throws {
+        let record = try provider.store.generateProviderKey(named: name, topic: topic, at: .start)
+        try phone.store.pinProvider(record.publicKey, named: name, topic: trusted, at: .start)
     }
 
     private func push(to account: String, signedBy sender: String, topic: Topic) throws -> Bytes {
@@ -35,7 +35,7 @@ import Testing
     // MARK: Device keys
 
     @Test func eachAccountOpensItsOwn() throws {
-        try addSender("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop", topic: nil, trustedFor: nil)
         for name in Self.accounts { try enrol(name, topic: .app) }
         for name in Self.accounts {
             let reception = phone.receive(try push(to: name, signedBy: "shop", topic: .app), topic: nil, at: .start)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func aBoundKeySaysWhichAppAPushIsFor() throws {
-        try addSender("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop", topic: nil, trustedFor: nil)
         try enrol("anna", topic: .app)
         try enrol("ben", topic: .other)
         for (name, topic) in [("anna", Topic.app), ("ben", .other)] {
@@ -58,7 +58,7 @@ import Testing
     /// A sender that seals for one app with the key of another is not this phone's provider.
     @Test(arguments: [Topic.app, .other])
     func aBoundKeyOpensNothingForAnotherApp(_ sealed: Topic) throws {
-        try addSender("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop", topic: nil, trustedFor: nil)
         try enrol("anna", topic: .app)
         let push = try push(to: "anna", signedBy: "shop", topic: sealed)
         let before = try StoreFiles(in: phone.folder)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func aPushForAnotherAppDoesNotOpenUnderTheBoundTopic() throws {
-        try addSender("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop", topic: nil, trustedFor: nil)
         try enrol("anna", topic: .app)
         let push = try push(to: "anna", signedBy: "shop", topic: .other)
         #expect(phone.receive(push, topic: nil, at: .start).code == "authentication-failed")
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func aKeyThatIsBoundToNoAppTakesTheCallsTopicOrTheDefault() throws {
-        try addSender("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop", topic: nil, trustedFor: nil)
         try enrol("anna", topic: nil)
         let push = try push(to: "anna", signedBy: "shop", topic: .app)
         #expect(phone.receive(push, topic: .app, at: .start).code == "opened")
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func theDefaultTopicIsNotForABoundKey() throws {
-        try addSender("shop", topic: nil, trustedFor: .app)
+        try addProvider("shop", topic: nil, trustedFor: .app)
         try enrol("anna", topic: .app)
         let receiver = phone.receiver(phone.replay, topic: nil, defaultTopic: .other)
         let push = try push(to: "anna", signedBy: "shop", topic: .app)
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func oneAccountRotatesAndTheOtherDoesNot() throws {
-        try addSender("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop", topic: nil, trustedFor: nil)
         for name in Self.accounts { try enrol(name, topic: .app) }
         let old = try phone.newestKey(named: "anna").publicKey
         let pending = try phone.store.rotateDeviceKey(named: "anna", at: .start)
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func aLogOutTakesOneAccountsKeysOnly() throws {
-        try addSender("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop", topic: nil, trustedFor: nil)
         for name in Self.accounts { try enrol(name, topic: .app) }
         _ = try phone.store.rotateDeviceKey(named: "anna", at: .start)
         let pushes = try Self.accounts.map { try push(to: $0, signedBy: "shop", topic: .app) }
@@ -144,9 +144,9 @@ import Testing
         (.other, "shop", "authentication-failed"), (.app, "both", "opened"), (.other, "both", "opened"),
     ])
     func aSenderIsBelievedForItsOwnApp(_ topic: Topic, _ sender: String, _ code: String) throws {
-        try addSender("shop", topic: .app, trustedFor: .app)
-        try addSender("bank", topic: .other, trustedFor: .other)
-        try addSender("both", topic: nil, trustedFor: nil)
+        try addProvider("shop", topic: .app, trustedFor: .app)
+        try addProvider("bank", topic: .other, trustedFor: .other)
+        try addProvider("both", topic: nil, trustedFor: nil)
         try enrol("anna", topic: topic)
         let reception = phone.receive(try push(to: "anna", signedBy: sender, topic: topic), topic: nil, at: .start)
         #expect(reception.code == code)
@@ -154,12 +154,12 @@ import Testing
 
     /// The rotation of one app's key is announced by that app's messages and takes effect for that app.
     @Test func oneSenderRotatesAndTheOtherDoesNot() throws {
-        try addSender("shop", topic: .app, trustedFor: .app)
-        try addSender("bank", topic: .other, trustedFor: .other)
+        try addProvider("shop", topic: .app, trustedFor: .app)
+        try addProvider("bank", topic: .other, trustedFor: .other)
         try enrol("anna", topic: .app)
         try enrol("ben", topic: .other)
-        let bank = try provider.store.senderKey(named: "bank").key.publicKey
-        let shop = try provider.store.rotateSenderKey(named: "shop", at: .start).record.publicKey
+        let bank = try provider.store.providerKey(named: "bank").key.publicKey
+        let shop = try provider.store.rotateProviderKey(named: "shop", at: .start).record.publicKey
         #expect(try provider.store.announcements(for: shop, to: nil, at: .start).count == 1)
         #expect(try provider.store.announcements(for: bank, to: nil, at: .start) == [])
 
@@ -168,7 +168,7 @@ import Testing
                 phone.receive(try push(to: account, signedBy: sender, topic: topic), topic: nil, at: .start).code
                     == "opened")
         }
-        let pins = try phone.store.trustedSenders().filter { $0.state == .pinned }
+        let pins = try phone.store.pinnedProviders().filter { $0.state == .pinned }
         #expect(pins.map(\.name) == ["bank", "shop"])
         #expect(pins.map(\.key) == [bank, shop])
         #expect(pins.map(\.topic) == [.other, .app])
@@ -176,18 +176,18 @@ import Testing
 
     /// A key that is trusted for one app cannot give its place away in messages of another.
     @Test func aRotationInAnotherAppsMessageHasNoEffect() throws {
-        try addSender("shop", topic: .app, trustedFor: .app)
-        try addSender("bank", topic: .other, trustedFor: .other)
+        try addProvider("shop", topic: .app, trustedFor: .app)
+        try addProvider("bank", topic: .other, trustedFor: .other)
         try enrol("ben", topic: .other)
-        let shop = try provider.store.senderKey(named: "shop").key
-        let bank = try provider.store.senderKey(named: "bank").key
+        let shop = try provider.store.providerKey(named: "shop").key
+        let bank = try provider.store.providerKey(named: "bank").key
         var options = Sealer.Options()
-        options.announcing = [try RotationStatement(from: shop, to: SenderKey(), at: .start)]
+        options.announcing = [try RotationStatement(from: shop, to: ProviderKey(), at: .start)]
         let push = try Sealer(sender: bank, topic: .other)
             .seal(Provider.payload.utf8, to: phone.newestKey(named: "ben").publicKey, at: .start, options: options)
-        let before = try phone.store.trustedSenders()
+        let before = try phone.store.pinnedProviders()
         #expect(phone.receive(push.json, topic: nil, at: .start).code == "opened")
-        #expect(try phone.store.trustedSenders() == before)
+        #expect(try phone.store.pinnedProviders() == before)
     }
 
     // MARK: Defaults
@@ -200,11 +200,11 @@ import Testing
         #expect(try phone.newestKey().name == "ben")
         #expect(try phone.store.rotateDeviceKey(at: .start).name == "ben")
 
-        _ = try provider.store.generateSenderKey(named: "second", at: .start)
-        #expect(try provider.store.senderKey(named: nil).record.name == "default")
-        try provider.store.setDefaultSenderKey(named: "second")
-        #expect(try provider.store.rotateSenderKey(at: .start).record.name == "second")
-        #expect(try provider.store.senderKey(named: "default").record.generation == 1)
+        _ = try provider.store.generateProviderKey(named: "second", at: .start)
+        #expect(try provider.store.providerKey(named: nil).record.name == "default")
+        try provider.store.setDefaultProviderKey(named: "second")
+        #expect(try provider.store.rotateProviderKey(at: .start).record.name == "second")
+        #expect(try provider.store.providerKey(named: "default").record.generation == 1)
     }
 
     @Test func whenTheDefaultIsGoneTheLastOneLeftIsMeantAndOfSeveralNone() throws {
@@ -220,7 +220,7 @@ import Testing
 
     /// The default is for commands; what opens a push is the key that the push names.
     @Test func withoutADefaultEveryAccountStillOpens() throws {
-        try addSender("shop", topic: nil, trustedFor: nil)
+        try addProvider("shop", topic: nil, trustedFor: nil)
         for name in ["anna", "ben", "carl"] { try enrol(name, topic: .app) }
         _ = try phone.store.purgeDeviceKeys(named: "anna")
         for name in ["ben", "carl"] {

@@ -30,10 +30,10 @@ import Testing
 
     /// The keys of both sides. The thief has found a key with the id of the new one.
     private struct Keys {
-        let first = SenderKey()
-        let stolen = SenderKey()
-        let thief: SenderKey
-        let new: SenderKey
+        let first = ProviderKey()
+        let stolen = ProviderKey()
+        let thief: ProviderKey
+        let new: ProviderKey
         let recovery = RecoveryKey()
         let statement: RotationStatement
 
@@ -44,10 +44,10 @@ import Testing
                 .signed(by: recovery).statement
         }
 
-        private static func key(_ label: String) throws -> SenderKey {
+        private static func key(_ label: String) throws -> ProviderKey {
             let bytes = Bytes(label.utf8)
             let seed = SHA256.digest(bytes.span)
-            return try SenderKey(seed: seed.span)
+            return try ProviderKey(seed: seed.span)
         }
     }
 
@@ -60,7 +60,7 @@ import Testing
         let file: StatementFile
         let replay: ReplayFile
 
-        init(trusting sender: SenderKey, _ keys: Keys, hasExtension: Bool) throws {
+        init(trusting sender: ProviderKey, _ keys: Keys, hasExtension: Bool) throws {
             folder = try TemporaryFolder()
             file = StatementFile(in: folder.path)
             if hasExtension {
@@ -72,13 +72,13 @@ import Testing
                 extensionKeys = nil
             }
             key = try store.generateDeviceKey(named: "default", topic: .app, at: .start).publicKey
-            try store.trustFirstSender(
+            try store.pinFirstProvider(
                 sender.publicKey, recoveryKeys: [keys.recovery.publicKey], named: "provider", topic: .app, at: .start)
             replay = try ReplayFile.create(in: folder.path, floor: .start)
         }
 
         /// Seals a push and receives it; returns `opened`, or why not.
-        func receive(_ sender: SenderKey, _ announcing: [RotationStatement], at now: Timestamp) throws -> String {
+        func receive(_ sender: ProviderKey, _ announcing: [RotationStatement], at now: Timestamp) throws -> String {
             var options = Sealer.Options()
             options.announcing = announcing
             let push = try Sealer(sender: sender, topic: .app)
@@ -92,7 +92,7 @@ import Testing
             return receiver.receive(push, requestID: nil, at: now).code
         }
 
-        var trust: SenderTrust {
+        var trust: ProviderTrust {
             get throws { try extensionKeys.map { try $0.trust(for: .app) } ?? store.trust(for: .app) }
         }
     }
@@ -117,7 +117,7 @@ import Testing
         #expect(try phone.trust.pinned == [keys.new.publicKey])
 
         // Whatever the thief sends, also with a copy of the recovery; each phone gets one.
-        let again = try RotationStatement(from: keys.thief, to: SenderKey(), at: now)
+        let again = try RotationStatement(from: keys.thief, to: ProviderKey(), at: now)
         let pushes = [
             (keys.stolen, []), (keys.stolen, [keys.statement]), (keys.thief, [keys.statement]),
             (keys.thief, [keys.statement, theft]), (keys.thief, [again]),
@@ -133,12 +133,12 @@ import Testing
     }
 
     /// Rotates from key to key until the extension keeps no more.
-    private static func flood(_ phone: DrillPhone, from first: SenderKey, at now: Timestamp) throws {
+    private static func flood(_ phone: DrillPhone, from first: ProviderKey, at now: Timestamp) throws {
         var key = first
         while true {
             var statements: [RotationStatement] = []
             for _ in 0..<4 {
-                let next = SenderKey()
+                let next = ProviderKey()
                 statements.append(try RotationStatement(from: key, to: next, at: now))
                 key = next
             }

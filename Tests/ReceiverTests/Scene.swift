@@ -20,15 +20,15 @@ struct Scene {
 
     let phone: Phone
     /// The pinned key, and the one that takes its place.
-    let oldSender = SenderKey()
-    let newSender = SenderKey()
+    let oldSender = ProviderKey()
+    let newSender = ProviderKey()
     let statement: RotationStatement
     let activeKey: DevicePublicKey
     let pendingKey: DevicePublicKey
 
     init(floor: Timestamp? = nil, options: StoreOptions = StoreOptions()) throws {
         phone = try Phone(floor: floor, options: options)
-        try phone.store.trustSender(oldSender.publicKey, named: Phone.sender, at: .start)
+        try phone.store.pinProvider(oldSender.publicKey, named: Phone.sender, at: .start)
         activeKey = try phone.newestKey().publicKey
         pendingKey = try phone.store.rotateDeviceKey(at: .start).publicKey
         statement = try RotationStatement(from: oldSender, to: newSender, at: .start)
@@ -36,7 +36,7 @@ struct Scene {
 
     /// Seals as the scene has it, with one thing or another as the caller wants it.
     func envelope(
-        _ payload: String = Provider.payload, by sender: SenderKey? = nil,
+        _ payload: String = Provider.payload, by sender: ProviderKey? = nil,
         announcing statements: [RotationStatement]? = nil, to recipient: DevicePublicKey? = nil, topic: Topic = .app,
         at sentAt: Timestamp = now, timeToLive: UInt32 = 60
     ) throws -> Envelope {
@@ -55,7 +55,7 @@ struct Scene {
 
     /// Seals a body whatever it is.
     func seal(
-        _ contentType: InnerPlaintext.ContentType, _ body: Bytes, by sender: SenderKey? = nil,
+        _ contentType: InnerPlaintext.ContentType, _ body: Bytes, by sender: ProviderKey? = nil,
         to recipient: DevicePublicKey? = nil, topic: Topic = .app, at sentAt: Timestamp = now, timeToLive: UInt32 = 60
     ) throws -> Envelope {
         let message = EnvelopeSealer.Message(

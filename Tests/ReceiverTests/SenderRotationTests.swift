@@ -7,7 +7,7 @@ import Testing
 @Suite struct SenderRotationTests {
     let provider: Provider
     let phone: Phone
-    let first: SenderKey
+    let first: ProviderKey
 
     init() throws {
         provider = try Provider()
@@ -15,19 +15,19 @@ import Testing
         first = try provider.key
     }
 
-    private func rotate(at now: Timestamp) throws -> SenderPublicKey {
-        try provider.store.rotateSenderKey(clock: .confirmed, at: now).record.publicKey
+    private func rotate(at now: Timestamp) throws -> ProviderPublicKey {
+        try provider.store.rotateProviderKey(clock: .confirmed, at: now).record.publicKey
     }
 
     /// The phone's next launch, or its first with a provider that knows no pin of it.
-    private func register(pin: SenderPublicKey?, at now: Timestamp) throws {
+    private func register(pin: ProviderPublicKey?, at now: Timestamp) throws {
         var record = try phone.record()
-        record.pinnedSender = pin
+        record.pinnedProvider = pin
         try provider.store.addDevice(record, id: Phone.id, replace: true, at: now)
     }
 
-    private func pins() throws -> [SenderPublicKey] {
-        try phone.store.trustedSenders().filter { $0.state == .pinned }.map(\.key)
+    private func pins() throws -> [ProviderPublicKey] {
+        try phone.store.pinnedProviders().filter { $0.state == .pinned }.map(\.key)
     }
 
     // MARK: Following
@@ -48,7 +48,7 @@ import Testing
         #expect(reception.opened?.sender == keys.last)
         #expect(reception.opened?.statements.count == missed)
 
-        let senders = try phone.store.trustedSenders()
+        let senders = try phone.store.pinnedProviders()
         #expect(senders.map(\.key) == keys)
         #expect(senders.map(\.state) == Array(repeating: .superseded, count: missed) + [.pinned])
         #expect(Set(senders.map(\.name)) == [Phone.sender])
@@ -56,7 +56,7 @@ import Testing
         // The same again and the next one change nothing more.
         #expect(phone.receive(push, request: "a", at: now).shown == DuplicateTests.passive)
         #expect(phone.receive(try provider.push(at: now), request: "a", at: now).shown == DuplicateTests.opened)
-        #expect(try phone.store.trustedSenders() == senders)
+        #expect(try phone.store.pinnedProviders() == senders)
     }
 
     /// The announcing has ended long ago; the phone has said which key it knew.
@@ -81,7 +81,7 @@ import Testing
 
     @Test(arguments: [(400 * 86_400_000, "opened"), (400 * 86_400_000 + 1, "authentication-failed")])
     func aStatementIsAcceptedForFourHundredDays(_ later: UInt64, _ code: String) throws {
-        let statement = try provider.store.rotateSenderKey(at: .start).statement
+        let statement = try provider.store.rotateProviderKey(at: .start).statement
         let now = Timestamp.start.plus(milliseconds: later)
         // The provider's clock is right; it has kept the statement in its messages.
         var options = Sealer.Options()
@@ -93,7 +93,7 @@ import Testing
 
     @Test(arguments: [(86_400_000, "opened"), (86_400_001, "authentication-failed")])
     func aStatementMayComeFromAClockThatIsADayAhead(_ ahead: UInt64, _ code: String) throws {
-        let statement = try provider.store.rotateSenderKey(clock: .confirmed, at: .start.plus(milliseconds: ahead))
+        let statement = try provider.store.rotateProviderKey(clock: .confirmed, at: .start.plus(milliseconds: ahead))
             .statement
         var options = Sealer.Options()
         options.announcing = [statement]
@@ -104,14 +104,14 @@ import Testing
 
     @Test func aPhoneThatWasEnrolledInTheMiddlePassesOverWhatWasBefore() throws {
         let second = try rotate(at: .start)
-        try phone.store.removeTrustedSender(named: Phone.sender)
-        try phone.store.trustSender(second, named: Phone.sender, at: .start)
+        try phone.store.unpinProvider(named: Phone.sender)
+        try phone.store.pinProvider(second, named: Phone.sender, at: .start)
         try register(pin: nil, at: .start)
         let third = try rotate(at: .start.plus(days: 1))
         let now = Timestamp.start.plus(days: 2)
         let reception = phone.receive(try provider.push(at: now), at: now)
         #expect(reception.opened?.statements.count == 1)
-        #expect(try phone.store.trustedSenders().map(\.key) == [second, third])
+        #expect(try phone.store.pinnedProviders().map(\.key) == [second, third])
     }
 
     /// The notification extension, the app and a second notification at once.
@@ -132,7 +132,7 @@ import Testing
         }
         #expect(try scene.isSettled)
         #expect(
-            try scene.phone.store.trustedSenders().map(\.key) == [scene.oldSender, scene.newSender].map(\.publicKey))
+            try scene.phone.store.pinnedProviders().map(\.key) == [scene.oldSender, scene.newSender].map(\.publicKey))
     }
 
     // MARK: The overlap
@@ -141,7 +141,7 @@ import Testing
     @Test(arguments: [0, 1, 2_678_400, 5_184_000] as [UInt32], [0, 20] as [UInt64])
     func theOldKeyVerifiesMessagesUntilTheOverlapEnds(_ overlap: UInt32, _ heardAfterDays: UInt64) throws {
         let inFlight = try provider.push(at: .start)
-        _ = try provider.store.rotateSenderKey(overlap: .seconds(UInt64(overlap)), at: .start)
+        _ = try provider.store.rotateProviderKey(overlap: .seconds(UInt64(overlap)), at: .start)
         let heard = Timestamp.start.plus(days: heardAfterDays)
         #expect(phone.receive(try provider.push(at: heard), at: heard).code == "opened")
 

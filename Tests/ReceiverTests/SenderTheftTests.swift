@@ -9,8 +9,8 @@ import Testing
     let provider: Provider
     let phone: Phone
     /// The provider's first key, which the thief has too.
-    let stolen: SenderKey
-    let thief = SenderKey()
+    let stolen: ProviderKey
+    let thief = ProviderKey()
 
     init() throws {
         provider = try Provider()
@@ -19,7 +19,7 @@ import Testing
     }
 
     private func push(
-        signedBy key: SenderKey, announcing statements: [RotationStatement] = [], at now: Timestamp = .start
+        signedBy key: ProviderKey, announcing statements: [RotationStatement] = [], at now: Timestamp = .start
     ) throws -> Bytes {
         var options = Sealer.Options()
         options.announcing = statements
@@ -27,13 +27,13 @@ import Testing
             .seal(Provider.payload.utf8, to: phone.newestKey().publicKey, at: now, options: options).json
     }
 
-    private func statement(_ old: SenderKey, _ new: SenderKey, at now: Timestamp = .start) throws -> RotationStatement {
+    private func statement(_ old: ProviderKey, _ new: ProviderKey, at now: Timestamp = .start) throws -> RotationStatement {
         try RotationStatement(from: old, to: new, at: now)
     }
 
     /// Rotates, and lets the phone follow.
-    private func rotate(at now: Timestamp = .start) throws -> SenderKey {
-        _ = try provider.store.rotateSenderKey(at: now)
+    private func rotate(at now: Timestamp = .start) throws -> ProviderKey {
+        _ = try provider.store.rotateProviderKey(at: now)
         #expect(phone.receive(try provider.push(at: now), at: now).code == "opened")
         return try provider.key
     }
@@ -91,7 +91,7 @@ import Testing
         #expect(
             phone.receive(try push(signedBy: thief, announcing: [statement(stolen, thief)]), at: .start).code
                 == "opened")
-        _ = try provider.store.rotateSenderKey(at: .start)
+        _ = try provider.store.rotateProviderKey(at: .start)
         let reception = try receiveInVain(provider.push(at: .start))
         #expect(reception.code == OpenError.Code.rotationConflict.description)
     }
@@ -110,18 +110,18 @@ import Testing
         }
         for replace in [false, true] {
             #expect(throws: KeyStoreError(.senderSuperseded, "")) {
-                try phone.store.trustSender(
+                try phone.store.pinProvider(
                     stolen.publicKey, named: Phone.sender, replace: replace, at: afterOverlap)
             }
             #expect(throws: KeyStoreError(.senderSuperseded, "")) {
-                try phone.store.trustSender(stolen.publicKey, named: "another", replace: replace, at: afterOverlap)
+                try phone.store.pinProvider(stolen.publicKey, named: "another", replace: replace, at: afterOverlap)
             }
         }
         #expect(try phone.pin == second.publicKey)
     }
 
     @Test func anOldStatementOnceMoreChangesNothing() throws {
-        let first = try provider.store.rotateSenderKey(at: .start).statement
+        let first = try provider.store.rotateProviderKey(at: .start).statement
         #expect(phone.receive(try provider.push(at: .start), at: .start).code == "opened")
         let third = try rotate(at: .start.plus(days: 1))
         let now = Timestamp.start.plus(days: 2)
@@ -139,18 +139,18 @@ import Testing
     func afterTheAppHasReplacedTheKeyNothingOfTheThiefIsBelieved(_ rotations: Int) throws {
         var thiefs = [stolen]
         for _ in 0..<rotations {
-            let next = SenderKey()
+            let next = ProviderKey()
             let rotation = try statement(#require(thiefs.last), next)
             #expect(phone.receive(try push(signedBy: next, announcing: [rotation]), at: .start).code == "opened")
             thiefs.append(next)
         }
         let underWay = try push(signedBy: #require(thiefs.last))
-        let recovered = SenderKey()
-        try phone.store.trustSender(recovered.publicKey, named: Phone.sender, replace: true, at: .start)
+        let recovered = ProviderKey()
+        try phone.store.pinProvider(recovered.publicKey, named: Phone.sender, replace: true, at: .start)
 
         #expect(try receiveInVain(underWay).code == "authentication-failed")
         for key in thiefs {
-            let next = SenderKey()
+            let next = ProviderKey()
             let statement = try statement(key, next)
             #expect(try receiveInVain(push(signedBy: key)).code == "authentication-failed")
             #expect(try receiveInVain(push(signedBy: key, announcing: [statement])).opened == nil)
@@ -159,7 +159,7 @@ import Testing
         }
         #expect(try receiveInVain(push(signedBy: recovered)).warnings.isEmpty)
         #expect(try phone.pin == recovered.publicKey)
-        for record in try phone.store.trustedSenders() where record.state == .superseded {
+        for record in try phone.store.pinnedProviders() where record.state == .superseded {
             #expect(record.verifiesUntil == nil)
         }
     }
@@ -170,8 +170,8 @@ import Testing
         let other = try Phone(enrolledWith: provider, as: "other")
         let backup = try Provider()
         let restored = backup.store
-        _ = try restored.importSenderKey(stolen, named: "restored", at: .start)
-        try restored.setDefaultSenderKey(named: "restored")
+        _ = try restored.importProviderKey(stolen, named: "restored", at: .start)
+        try restored.setDefaultProviderKey(named: "restored")
         try restored.addDevice(phone.record(), id: Phone.id, at: .start)
         try restored.addDevice(other.record(), id: "other", at: .start)
         let second = try rotate()
@@ -184,16 +184,16 @@ import Testing
         #expect(other.receive(try backup.push(to: "other", at: after), at: after).code == "opened")
 
         // Rotating again is the way that it forbids.
-        _ = try restored.rotateSenderKey(clock: .confirmed, at: after)
+        _ = try restored.rotateProviderKey(clock: .confirmed, at: after)
         #expect(try receiveInVain(backup.push(at: after), at: after).code == "rotation-conflict")
         #expect(other.receive(try backup.push(to: "other", at: after), at: after).code == "opened")
         #expect(try phone.pin == second.publicKey)
         #expect(try other.pin == backup.key.publicKey)
 
         // A key that the app hands out brings both together.
-        let recovered = try restored.generateSenderKey(named: "recovered", clock: .confirmed, at: after).publicKey
+        let recovered = try restored.generateProviderKey(named: "recovered", clock: .confirmed, at: after).publicKey
         for (id, device) in [(Phone.id, phone), ("other", other)] {
-            try device.store.trustSender(recovered, named: Phone.sender, replace: true, at: after)
+            try device.store.pinProvider(recovered, named: Phone.sender, replace: true, at: after)
             let push = try backup.push(to: id, signedBy: "recovered", at: after)
             #expect(device.receive(push, at: after).code == "opened")
         }
@@ -202,13 +202,13 @@ import Testing
     @Test func aBackupFromAfterTheRotationGoesOnByItself() throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteKeyStore.create(in: folder.path, at: .start)
-        _ = try store.importSenderKey(stolen, at: .start)
+        _ = try store.importProviderKey(stolen, at: .start)
         try store.addDevice(phone.record(), id: Phone.id, at: .start)
-        _ = try store.rotateSenderKey(at: .start)
+        _ = try store.rotateProviderKey(at: .start)
         let backup = try folder.copy()
         let restored = try SQLiteKeyStore.open(in: backup.path)
 
-        let stored = try restored.senderKey(named: nil)
+        let stored = try restored.providerKey(named: nil)
         let key = stored.key
         #expect(stored.record.generation == 2)
         let announcements = try restored.announcements(for: key.publicKey, to: stolen.publicKey, at: .start)

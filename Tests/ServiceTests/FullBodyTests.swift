@@ -30,7 +30,7 @@ import Waiting
         #"{"aps":{"alert":{"title":"News","body":""# + body + #""},"sound":"default"},"chat":"c41"}"#
     }
 
-    private static func fullBody(_ text: String, by sender: SenderKey) throws -> FullBody {
+    private static func fullBody(_ text: String, by sender: ProviderKey) throws -> FullBody {
         let sealer = Sealer(sender: sender, topic: TestPhone.topic)
         return try #require(
             try FullBody(of: payload(text).utf8, url: "https://files.example/body", by: sealer))

@@ -89,8 +89,8 @@ import UserNotifications
     @Test func anotherSendersMessageAndUnknownOnesAreLeft() async throws {
         let service = service()
         _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
-        let other = SenderKey()
-        try phone.keys.trustSender(other.publicKey, named: "another", at: phone.now)
+        let other = ProviderKey()
+        try phone.keys.pinProvider(other.publicKey, named: "another", at: phone.now)
         var options = Sealer.Options()
         options.withdrawing = ["table-17", "table-99"]
         let device = try #require(try phone.keys.deviceKeys().last?.publicKey)

@@ -15,7 +15,7 @@ public import UserNotifications
 ///     import Testing
 ///
 ///     @Suite struct NotificationServiceTests {
-///         let sender = SenderKey()
+///         let sender = ProviderKey()
 ///         let keys: SQLiteKeyStore
 ///         let topic: Topic
 ///         let clock = SimulatedClock()
@@ -24,7 +24,7 @@ public import UserNotifications
 ///             topic = try Topic("com.example.app")
 ///             keys = try SQLiteKeyStore.inMemory()
 ///             _ = try keys.generateDeviceKey(topic: topic, at: now)
-///             try keys.trustSender(sender.publicKey, named: "provider", at: now)
+///             try keys.pinProvider(sender.publicKey, named: "provider", at: now)
 ///         }
 ///
 ///         func push(_ payload: String) throws -> APNsPush {

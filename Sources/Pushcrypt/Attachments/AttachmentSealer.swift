@@ -45,7 +45,7 @@ public struct AttachmentSealer: ~Copyable {
         ///
         /// The key is hedged with the sender's key: two different files never have the same key, even if the random
         /// source fails. (`Docs/FormatNotes.md`, Randomness)
-        public consuming func sealer(for sender: SenderKey) -> AttachmentSealer {
+        public consuming func sealer(for sender: ProviderKey) -> AttachmentSealer {
             self.sealer(EnvelopeSigner(sender))
         }
 

@@ -3,13 +3,13 @@
 /// It does not interpret the body; `Opener` does. Its errors after step 3 do not reveal which check failed.
 struct EnvelopeOpener {
     let deviceKey: DeviceKey
-    let trust: SenderTrust
+    let trust: ProviderTrust
     let topic: Topic
     let now: Timestamp
 
     /// An authentic, fresh message, whose body has not been checked.
     struct Message {
-        let sender: SenderPublicKey
+        let sender: ProviderPublicKey
         let messageID: MessageID
         let sentAt: Timestamp
         let timeToLive: Interval
@@ -20,7 +20,7 @@ struct EnvelopeOpener {
         /// The codes of statements in the message that contradict an accepted one.
         let conflicts: Set<RotationError.Code>
         /// The trust after the statements.
-        let trust: SenderTrust
+        let trust: ProviderTrust
     }
 
     private static let failure = OpenError(
@@ -60,7 +60,7 @@ struct EnvelopeOpener {
         let type = InnerPlaintext.ContentType(rawValue: inner[InnerPlaintext.contentType])
 
         let statements = type == .rotationAndPayload ? StatementBlock(body) : nil
-        let (sender, evaluation) = try verifiedSender(inner, envelope, statements?.statements ?? [])
+        let (sender, evaluation) = try verifiedProvider(inner, envelope, statements?.statements ?? [])
         guard Sodium.isAllZero(padding) else { throw Self.failure }
 
         guard let type else {
@@ -95,9 +95,9 @@ struct EnvelopeOpener {
     ///
     /// The key is trusted after all statements of the message or, unless one of them was a recovery, before them. If none
     /// is, recoveries have no effect: they would revoke the key of a phone that was enrolled since.
-    private func verifiedSender(
+    private func verifiedProvider(
         _ inner: Span<UInt8>, _ envelope: Envelope, _ statements: [RotationStatement]
-    ) throws(OpenError) -> (SenderPublicKey, Evaluation) {
+    ) throws(OpenError) -> (ProviderPublicKey, Evaluation) {
         let id = KeyID(value: inner.bigEndian(at: InnerPlaintext.senderKeyID.lowerBound))
         let before = trust.candidates(for: id, at: now)
         let evaluation = evaluate(statements)
@@ -112,7 +112,7 @@ struct EnvelopeOpener {
             return (candidate, evaluation)
         }
         if evaluation.hasRecovery {
-            return try verifiedSender(inner, envelope, statements.filter { !$0.isRecovery })
+            return try verifiedProvider(inner, envelope, statements.filter { !$0.isRecovery })
         }
         if candidates.isEmpty, evaluation.conflicts.contains(.recoveryConflict) {
             throw OpenError(
@@ -131,7 +131,7 @@ struct EnvelopeOpener {
 
     private func isSigned(
         _ inner: Span<UInt8>, _ contentHash: ContiguousArray<UInt8>, to recipient: ContiguousArray<UInt8>,
-        by sender: SenderPublicKey, _ envelope: Envelope
+        by sender: ProviderPublicKey, _ envelope: Envelope
     ) -> Bool {
         let message = envelope.withHeader { header in
             envelope.withEnc { enc in
@@ -148,7 +148,7 @@ struct EnvelopeOpener {
 
     /// The effect of the statements of one message on the trust.
     private struct Evaluation {
-        var trust: SenderTrust
+        var trust: ProviderTrust
         var accepted: [RotationStatement] = []
         var conflicts: Set<RotationError.Code> = []
 

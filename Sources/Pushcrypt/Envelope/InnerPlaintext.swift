@@ -46,7 +46,7 @@ func contentHash(of inner: Span<UInt8>) -> ContiguousArray<UInt8> {
 /// In suite 2, enc and the recipient's key are their SHA-256. `recipient` is the key's transcript.
 func signedMessage(
     header: Span<UInt8>, enc: Span<UInt8>, _ suite: CipherSuite, recipient: ContiguousArray<UInt8>,
-    sender: SenderPublicKey, topic: Topic, contentHash: ContiguousArray<UInt8>
+    sender: ProviderPublicKey, topic: Topic, contentHash: ContiguousArray<UInt8>
 ) -> ContiguousArray<UInt8> {
     var message = ContiguousArray<UInt8>()
     message.reserveCapacity(192 + topic.lengthPrefixed.count)

@@ -10,11 +10,11 @@ enum Bech32 {
     enum Kind: CaseIterable {
         case devicePublic
         case postQuantumPublic
-        case senderPublic
+        case providerPublic
         case recoveryPublic
         case deviceSecret
         case postQuantumSecret
-        case senderSecret
+        case providerSecret
         case recoverySecret
 
         /// The part before the separator `1`.
@@ -22,19 +22,19 @@ enum Bech32 {
             switch self {
             case .devicePublic: "pcr"
             case .postQuantumPublic: "pcrx"
-            case .senderPublic: "pcs"
+            case .providerPublic: "pcs"
             case .recoveryPublic: "pcv"
             case .deviceSecret: "PCR-SECRET-"
             case .postQuantumSecret: "PCRX-SECRET-"
-            case .senderSecret: "PCS-SECRET-"
+            case .providerSecret: "PCS-SECRET-"
             case .recoverySecret: "PCV-SECRET-"
             }
         }
 
         var isUpperCase: Bool {
             switch self {
-            case .devicePublic, .postQuantumPublic, .senderPublic, .recoveryPublic: false
-            case .deviceSecret, .postQuantumSecret, .senderSecret, .recoverySecret: true
+            case .devicePublic, .postQuantumPublic, .providerPublic, .recoveryPublic: false
+            case .deviceSecret, .postQuantumSecret, .providerSecret, .recoverySecret: true
             }
         }
 
@@ -42,11 +42,11 @@ enum Bech32 {
             switch self {
             case .devicePublic: "a device's public key (pcr1…)"
             case .postQuantumPublic: "a device's post-quantum public key (pcrx1…)"
-            case .senderPublic: "a sender's public key (pcs1…)"
+            case .providerPublic: "a sender's public key (pcs1…)"
             case .recoveryPublic: "a recovery public key (pcv1…)"
             case .deviceSecret: "a device's secret key (PCR-SECRET-1…)"
             case .postQuantumSecret: "a device's post-quantum secret key (PCRX-SECRET-1…)"
-            case .senderSecret: "a sender's secret key (PCS-SECRET-1…)"
+            case .providerSecret: "a sender's secret key (PCS-SECRET-1…)"
             case .recoverySecret: "a recovery secret key (PCV-SECRET-1…)"
             }
         }

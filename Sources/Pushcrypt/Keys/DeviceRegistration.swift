@@ -21,7 +21,7 @@ public struct DeviceRegistration: Hashable, Sendable {
     /// When the key was generated; nil if unknown.
     public var createdAt: Timestamp?
     /// The sender key that the device trusts, so that the provider can stop announcing a rotation to it.
-    public var pinnedSender: SenderPublicKey?
+    public var pinnedProvider: ProviderPublicKey?
     /// The recovery keys that the device has of that sender, at most two.
     public var recoveryKeys: [RecoveryPublicKey]
     /// The version of the app on the device.
@@ -30,7 +30,7 @@ public struct DeviceRegistration: Hashable, Sendable {
     /// Creates a registration; without `suites`, with those that this build opens, and the key's.
     public init(
         deviceID: String? = nil, publicKey: DevicePublicKey, suites: [UInt8]? = nil, topic: Topic? = nil,
-        generation: UInt64 = 1, createdAt: Timestamp?, pinnedSender: SenderPublicKey? = nil,
+        generation: UInt64 = 1, createdAt: Timestamp?, pinnedProvider: ProviderPublicKey? = nil,
         recoveryKeys: [RecoveryPublicKey] = [], appVersion: AppVersion? = nil
     ) {
         self.deviceID = deviceID
@@ -39,7 +39,7 @@ public struct DeviceRegistration: Hashable, Sendable {
         self.topic = topic
         self.generation = generation
         self.createdAt = createdAt
-        self.pinnedSender = pinnedSender
+        self.pinnedProvider = pinnedProvider
         self.recoveryKeys = recoveryKeys
         self.appVersion = appVersion
     }
@@ -56,7 +56,7 @@ extension DeviceRegistration {
     /// Reads a record that may have more members than a registration.
     package init(_ record: KeyRecord) throws(KeyError) {
         // First what is no text of a key, then those, last what follows from the keys.
-        let (keyText, senderText, id) = (try record.publicKey(), try record.text("sender"), try record.deviceID())
+        let (keyText, providerText, id) = (try record.publicKey(), try record.text("sender"), try record.deviceID())
         let (suites, topic, appVersion) = (try record.suites(), try record.topic(), try record.appVersion())
         let suite = try record.suite()
         let recoveryTexts = try record.recovery()
@@ -67,13 +67,13 @@ extension DeviceRegistration {
             throw KeyError(.malformedRecord, "the record's suite or suites are not those of its public_key")
         }
         let publicKey = try DevicePublicKey(text: keyText)
-        let sender = try senderText.map(SenderPublicKey.init(text:))
+        let sender = try providerText.map(ProviderPublicKey.init(text:))
         let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
         try KeyRecord.check(keyID, isOf: publicKey.id)
         try KeyRecord.check(recoveryKeys, against: sender)
         self.init(
             deviceID: id, publicKey: publicKey, suites: suites ?? [keySuite], topic: topic, generation: generation,
-            createdAt: createdAt, pinnedSender: sender, recoveryKeys: recoveryKeys, appVersion: appVersion)
+            createdAt: createdAt, pinnedProvider: sender, recoveryKeys: recoveryKeys, appVersion: appVersion)
     }
 
     /// The record as minified JSON.
@@ -93,7 +93,7 @@ extension DeviceRegistration {
         if let topic { json.string(topic.bundleID, for: "topic") }
         json.integer(generation, for: "generation")
         if let createdAt { json.integer(createdAt.milliseconds, for: "created") }
-        if let pinnedSender { json.string(pinnedSender.description, for: "sender") }
+        if let pinnedProvider { json.string(pinnedProvider.description, for: "sender") }
         json.write(recoveryKeys)
         if let appVersion { json.string(appVersion.description, for: "app_version") }
     }

@@ -69,7 +69,7 @@ package struct KeyRecord {
     }
 
     /// Throws if a recovery key is named twice, or is the sender's key. (K-10)
-    static func check(_ recoveryKeys: [RecoveryPublicKey], against sender: SenderPublicKey?) throws(KeyError) {
+    static func check(_ recoveryKeys: [RecoveryPublicKey], against sender: ProviderPublicKey?) throws(KeyError) {
         let keys = recoveryKeys.map(\.bytes) + (sender.map { [$0.bytes] } ?? [])
         guard Set(keys).count == keys.count else {
             throw KeyError(.malformedRecord, "the record names one key twice as recovery or sender key")

@@ -67,7 +67,7 @@ public struct RegistrationReply: Hashable, Sendable {
     /// The outcome of the registration.
     public let verdict: Verdict
     /// The key that the provider signs with.
-    public let sender: SenderPublicKey?
+    public let sender: ProviderPublicKey?
     /// The provider's recovery keys, at most two, which a phone pins only together with `sender`.
     public let recoveryKeys: [RecoveryPublicKey]
     /// The members of the record that name a key the provider never had: somebody else enrolled the device, or has
@@ -84,7 +84,7 @@ public struct RegistrationReply: Hashable, Sendable {
 
     /// Creates a reply.
     public init(
-        _ verdict: Verdict, sender: SenderPublicKey? = nil, recoveryKeys: [RecoveryPublicKey] = [],
+        _ verdict: Verdict, sender: ProviderPublicKey? = nil, recoveryKeys: [RecoveryPublicKey] = [],
         foreign: [ForeignMember] = [], suites: [UInt8] = standardSuites
     ) {
         self.verdict = verdict
@@ -105,7 +105,7 @@ public struct RegistrationReply: Hashable, Sendable {
                 .malformedRecord, "the reply's version is not \(Self.version), the only one that this library supports")
         }
         // First what is no text of a key.
-        let (foreign, senderText, recoveryTexts) =
+        let (foreign, providerText, recoveryTexts) =
             (try record.foreign(), try record.text("sender"), try record.recovery())
         let suites = try record.suites() ?? Self.standardSuites
         let verdict: Verdict
@@ -119,7 +119,7 @@ public struct RegistrationReply: Hashable, Sendable {
         case (nil, nil), (_?, _?):
             throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
         }
-        let sender = try senderText.map(SenderPublicKey.init(text:))
+        let sender = try providerText.map(ProviderPublicKey.init(text:))
         let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
         try KeyRecord.check(recoveryKeys, against: sender)
         self.init(verdict, sender: sender, recoveryKeys: recoveryKeys, foreign: foreign, suites: suites)
@@ -148,9 +148,9 @@ public struct RegistrationReply: Hashable, Sendable {
 }
 
 /// A provider's announcement of its signing key to phones, built into the app or sent by the provider.
-package struct SenderAnnouncement: Hashable, Sendable {
+package struct ProviderAnnouncement: Hashable, Sendable {
     /// The key to trust.
-    package let publicKey: SenderPublicKey
+    package let publicKey: ProviderPublicKey
     /// The app that the key is for; nil if the key is not bound to one.
     package let topic: Topic?
     /// The number of the key among the sender's keys.
@@ -162,7 +162,7 @@ package struct SenderAnnouncement: Hashable, Sendable {
 
     /// Creates an announcement.
     package init(
-        publicKey: SenderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp,
+        publicKey: ProviderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp,
         recoveryKeys: [RecoveryPublicKey] = []
     ) {
         self.recoveryKeys = recoveryKeys
@@ -183,7 +183,7 @@ package struct SenderAnnouncement: Hashable, Sendable {
         guard try record.suite() ?? 1 == 1 else {
             throw KeyError(.malformedRecord, "the record's suite is not 1, as for a sender's key")
         }
-        let publicKey = try SenderPublicKey(text: keyText)
+        let publicKey = try ProviderPublicKey(text: keyText)
         let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
         try KeyRecord.check(keyID, isOf: publicKey.id)
         try KeyRecord.check(recoveryKeys, against: publicKey)

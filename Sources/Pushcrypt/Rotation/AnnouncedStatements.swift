@@ -5,11 +5,11 @@
 package struct AnnouncedStatements: Sendable {
     private let all: [RotationStatement]
     /// The key of each line.
-    private let keys: [SenderPublicKey]
-    private let sender: SenderPublicKey
+    private let keys: [ProviderPublicKey]
+    private let sender: ProviderPublicKey
 
     /// Returns the line of a statement; a rotation's key is the one that it replaces.
-    package static func line(_ statement: RotationStatement, beginningWith key: SenderPublicKey) -> String {
+    package static func line(_ statement: RotationStatement, beginningWith key: ProviderPublicKey) -> String {
         "\(key) \(Base64URL.string(statement.bytes.span))\n"
     }
 
@@ -17,10 +17,10 @@ package struct AnnouncedStatements: Sendable {
     /// recovery, older rotations may be missing: they are no longer announced.
     ///
     /// - Throws: `malformedStatement`, `untrustedKey`, `badSignature`, `weakKey`.
-    package init(text: String, endingAt sender: SenderPublicKey) throws(RotationError) {
+    package init(text: String, endingAt sender: ProviderPublicKey) throws(RotationError) {
         var all: [RotationStatement] = []
-        var keys: [SenderPublicKey] = []
-        var last: SenderPublicKey?
+        var keys: [ProviderPublicKey] = []
+        var last: ProviderPublicKey?
         for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
             let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             guard words.count == 2, let bytes = Base64URL.decode(ContiguousArray(words[1]).span) else {
@@ -28,11 +28,11 @@ package struct AnnouncedStatements: Sendable {
             }
             let statement = try RotationStatement(bytes: bytes.span)
             if statement.isRecovery {
-                guard all.isEmpty, (try? SenderPublicKey(bytes: statement.newKeyBytes.span)) != nil else {
+                guard all.isEmpty, (try? ProviderPublicKey(bytes: statement.newKeyBytes.span)) != nil else {
                     throw Self.malformed("a recovery must be the first line, and lead to a valid key")
                 }
             }
-            guard let key = try? SenderPublicKey(text: String(decoding: words[0], as: UTF8.self)),
+            guard let key = try? ProviderPublicKey(text: String(decoding: words[0], as: UTF8.self)),
                 last == nil || last == key,
                 statement.isRecovery || key.id == statement.keyID
             else {
@@ -70,7 +70,7 @@ package struct AnnouncedStatements: Sendable {
     ///   - announcement: Older rotations stay for this long after their issue, a recovery permanently; all that lead on
     ///     from it stay while phones accept them and there is room.
     package func text(
-        adding rotation: RotationStatement, replacing old: SenderPublicKey, announcedFor announcement: Interval,
+        adding rotation: RotationStatement, replacing old: ProviderPublicKey, announcedFor announcement: Interval,
         at now: Timestamp
     ) -> String {
         let (recoveries, kept) = kept(announcedFor: announcement, at: now)
@@ -97,7 +97,7 @@ package struct AnnouncedStatements: Sendable {
     /// Refuses a new key that one of the rotations replaced: phones never return to one.
     ///
     /// - Throws: `supersededKey`.
-    package func check(new key: SenderPublicKey) throws(RotationError) {
+    package func check(new key: ProviderPublicKey) throws(RotationError) {
         guard !keys.contains(key) else {
             throw RotationError(8, .supersededKey, "key \(key.id) was replaced before, and phones never return to one")
         }
@@ -110,7 +110,7 @@ package struct AnnouncedStatements: Sendable {
     ///
     /// - Parameter pinned: The key that the phone reported. If it is that of a rotation, only this one and the ones after it are
     ///   returned; none if it is the one that signs.
-    package func accepted(at now: Timestamp, pinned: SenderPublicKey? = nil) -> [RotationStatement] {
+    package func accepted(at now: Timestamp, pinned: ProviderPublicKey? = nil) -> [RotationStatement] {
         if pinned == sender { return [] }
         let recoveries = all.prefix { $0.isRecovery }
         let reported = keys.indices.dropFirst(recoveries.count).first { keys[$0] == pinned }

@@ -8,7 +8,7 @@ package struct RecoveryRequest: Hashable, Sendable {
     /// The app whose devices the statement is for.
     package let topic: Topic
     /// The key that is to be pinned.
-    package let newKey: SenderPublicKey
+    package let newKey: ProviderPublicKey
     /// The first 53 bytes of the statement.
     private let claim: ContiguousArray<UInt8>
     private let signatureByNew: ContiguousArray<UInt8>
@@ -28,7 +28,7 @@ package struct RecoveryRequest: Hashable, Sendable {
     ///   - now: The present time.
     /// - Throws: `malformedStatement` for serial 0; `supersededKey` if both keys are the same.
     package init(
-        by recoveryKey: RecoveryPublicKey, for topic: Topic, to new: SenderKey, serial: UInt32, at now: Timestamp
+        by recoveryKey: RecoveryPublicKey, for topic: Topic, to new: ProviderKey, serial: UInt32, at now: Timestamp
     ) throws(RotationError) {
         guard serial > 0 else {
             throw RotationError(1, .malformedStatement, "the serial of a recovery is at least 1")

@@ -1,7 +1,7 @@
 /// A statement that changes a sender's key: a rotation, signed by the old and the new key, or a recovery, signed by a
 /// recovery key and the new key; 181 bytes.
 ///
-/// A value is parsed, but not yet accepted: that is up to ``SenderTrust``. (`Docs/FormatRotation.md`)
+/// A value is parsed, but not yet accepted: that is up to ``ProviderTrust``. (`Docs/FormatRotation.md`)
 public struct RotationStatement: Hashable, Sendable {
     /// The length in bytes.
     public static let length = secondSignature.upperBound
@@ -84,7 +84,7 @@ public struct RotationStatement: Hashable, Sendable {
     ///   - overlap: The time for which the old key still verifies messages; at most 60 days.
     /// - Throws: `overlapTooLong` for more than 60 days; `supersededKey` if both are the same key.
     public init(
-        from old: SenderKey, to new: SenderKey, at now: Timestamp, acceptFor: Interval = standardAcceptFor,
+        from old: ProviderKey, to new: ProviderKey, at now: Timestamp, acceptFor: Interval = standardAcceptFor,
         overlap: Interval = standardOverlap
     ) throws(RotationError) {
         let unsigned = try UnsignedRotation(
@@ -100,7 +100,7 @@ public struct RotationStatement: Hashable, Sendable {
     }
 
     static func claim(
-        version: UInt8, signedBy keyID: KeyID, _ newKey: SenderPublicKey, at now: Timestamp, _ fifth: UInt32,
+        version: UInt8, signedBy keyID: KeyID, _ newKey: ProviderPublicKey, at now: Timestamp, _ fifth: UInt32,
         _ sixth: UInt32
     ) -> ContiguousArray<UInt8> {
         var claim: ContiguousArray<UInt8> = [version]
@@ -115,7 +115,7 @@ public struct RotationStatement: Hashable, Sendable {
     // MARK: Signatures
 
     /// Returns whether `old` signed this rotation.
-    func isSigned(byOld old: SenderPublicKey) -> Bool {
+    func isSigned(byOld old: ProviderPublicKey) -> Bool {
         isValid(Self.firstSignature, for: Self.message(.old, old: old, bytes.span.extracting(Self.signed)), old.bytes)
     }
 
@@ -127,21 +127,21 @@ public struct RotationStatement: Hashable, Sendable {
     }
 
     /// Returns the new key of a rotation, after its import check and a check of its signature.
-    func newKey(after old: SenderPublicKey) throws(RotationError) -> SenderPublicKey {
+    func newKey(after old: ProviderPublicKey) throws(RotationError) -> ProviderPublicKey {
         try newKey(rules: (5, 6), for: Self.message(.new, old: old, bytes.span.extracting(Self.signed)))
     }
 
     /// Returns the new key of a recovery, after its import check and a check of its signature.
     func newKey(
         afterRecoveryBy key: RecoveryPublicKey, for topic: Topic
-    ) throws(RotationError) -> SenderPublicKey {
+    ) throws(RotationError) -> ProviderPublicKey {
         try newKey(rules: (17, 18), for: Self.message(.new, by: key, topic, bytes.span.extracting(Self.signed)))
     }
 
     private func newKey(
         rules: (import: Int, signature: Int), for message: ContiguousArray<UInt8>
-    ) throws(RotationError) -> SenderPublicKey {
-        guard let key = try? SenderPublicKey(bytes: bytes.span.extracting(Self.newKey)) else {
+    ) throws(RotationError) -> ProviderPublicKey {
+        guard let key = try? ProviderPublicKey(bytes: bytes.span.extracting(Self.newKey)) else {
             throw RotationError(
                 rules.import, .weakKey, "the statement's new key is weak: signatures under it could be forged")
         }
@@ -157,7 +157,7 @@ public struct RotationStatement: Hashable, Sendable {
         Ed25519.isValid(bytes.span.extracting(signature), for: message.span, publicKey: key.span)
     }
 
-    static func message(_ role: Role, old: SenderPublicKey, _ claim: Span<UInt8>) -> ContiguousArray<UInt8> {
+    static func message(_ role: Role, old: ProviderPublicKey, _ claim: Span<UInt8>) -> ContiguousArray<UInt8> {
         var message = ContiguousArray<UInt8>()
         message.append("pushcrypt/1 rotation\0")
         message.append(role.rawValue)

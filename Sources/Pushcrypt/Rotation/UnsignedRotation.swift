@@ -3,9 +3,9 @@
 /// Keys in this process need only ``RotationStatement/init(from:to:at:acceptFor:overlap:)``.
 package struct UnsignedRotation: Hashable, Sendable {
     /// The key that is replaced.
-    package let oldKey: SenderPublicKey
+    package let oldKey: ProviderPublicKey
     /// The key that replaces it.
-    package let newKey: SenderPublicKey
+    package let newKey: ProviderPublicKey
     /// The first 53 bytes of the statement.
     let claim: ContiguousArray<UInt8>
 
@@ -20,7 +20,7 @@ package struct UnsignedRotation: Hashable, Sendable {
     ///   - overlap: The time for which the old key still verifies messages; at most 60 days.
     /// - Throws: `overlapTooLong` for more than 60 days; `supersededKey` if both are the same key.
     package init(
-        from old: SenderPublicKey, to new: SenderPublicKey, at now: Timestamp,
+        from old: ProviderPublicKey, to new: ProviderPublicKey, at now: Timestamp,
         acceptFor: Interval = RotationStatement.standardAcceptFor,
         overlap: Interval = RotationStatement.standardOverlap
     ) throws(RotationError) {
@@ -52,7 +52,7 @@ package struct UnsignedRotation: Hashable, Sendable {
     }
 
     private func signature(
-        _ role: RotationStatement.Role, _ key: SenderPublicKey, _ signer: any MessageSigner
+        _ role: RotationStatement.Role, _ key: ProviderPublicKey, _ signer: any MessageSigner
     ) throws(SigningError) -> ContiguousArray<UInt8> {
         let message = message(role)
         let signature = try signer.sign(statement: message)

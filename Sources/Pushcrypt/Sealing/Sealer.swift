@@ -44,7 +44,7 @@ public struct Sealer: Sendable {
     }
 
     /// Creates a sealer for one app, with the sender's key in this process.
-    public init(sender: SenderKey, topic: Topic, placeholder: Placeholder = .standard) {
+    public init(sender: ProviderKey, topic: Topic, placeholder: Placeholder = .standard) {
         self.init(signer: EnvelopeSigner(sender), topic: topic, placeholder: placeholder)
     }
 

@@ -6,7 +6,7 @@ public struct EnvelopeSigner: Sendable {
     /// The place of the key.
     package enum Kind: Sendable {
         /// A key in this process, whose signatures need no check.
-        case key(SenderKey)
+        case key(ProviderKey)
         /// A key elsewhere.
         case external(ExternalSigner)
     }
@@ -16,22 +16,22 @@ public struct EnvelopeSigner: Sendable {
     private init(_ kind: Kind) { self.kind = kind }
 
     /// Creates a signer from a key in this process.
-    public init(_ key: SenderKey) { self.init(.key(key)) }
+    public init(_ key: ProviderKey) { self.init(.key(key)) }
 
     /// Connects to a signer: asks it for one signature over a constant label, and checks the signature.
     ///
     /// The hedge key is derived from that signature and kept. This gives nothing away: anyone who can use the signing
-    /// key can derive the hedge key. A `SenderKey` is used directly. The call waits for the signer; a task uses
+    /// key can derive the hedge key. A `ProviderKey` is used directly. The call waits for the signer; a task uses
     /// the asynchronous variant.
     ///
     /// - Throws: `SigningError`, the signer's own or `wrongSignature`.
     public static func connect(to signer: any MessageSigner) throws(SigningError) -> EnvelopeSigner {
-        if let key = signer as? SenderKey { return EnvelopeSigner(key) }
+        if let key = signer as? ProviderKey { return EnvelopeSigner(key) }
         return EnvelopeSigner(.external(try ExternalSigner(signer)))
     }
 
     /// The public half of the signing key.
-    public var publicKey: SenderPublicKey {
+    public var publicKey: ProviderPublicKey {
         switch kind {
         case .key(let key): key.publicKey
         case .external(let signer): signer.publicKey
@@ -53,7 +53,7 @@ package final class ExternalSigner: Sendable {
     static let maximumBatch = 256
 
     /// Read once, so that a key that changes later only gives wrong signatures, not messages from two senders.
-    let publicKey: SenderPublicKey
+    let publicKey: ProviderPublicKey
 
     private let signer: any MessageSigner
     /// HMAC's state under the hedge key.

@@ -1,7 +1,7 @@
 /// A signer of a provider's messages: a key in this process, or one that never leaves a key service or a hardware
 /// module.
 ///
-/// ``SenderKey`` is the conforming type for a key in this process. Other types sign with pure Ed25519 (RFC 8032). Every
+/// ``ProviderKey`` is the conforming type for a key in this process. Other types sign with pure Ed25519 (RFC 8032). Every
 /// signature of theirs is checked before an envelope is returned. The messages to sign contain the device's key, the
 /// app and a hash, and reveal nothing else about the notification. (`Docs/Format.md`, Construction)
 ///
@@ -9,7 +9,7 @@
 /// waits for the answer, so a signer has to give up in time, with `signerTimedOut`.
 public protocol MessageSigner: Sendable {
     /// The public half of the key, which devices trust. It must not change during the lifetime of the signer.
-    var publicKey: SenderPublicKey { get }
+    var publicKey: ProviderPublicKey { get }
 
     /// Signs messages.
     ///
@@ -36,7 +36,7 @@ extension MessageSigner {
     }
 }
 
-extension SenderKey: MessageSigner {
+extension ProviderKey: MessageSigner {
     /// Signs messages with Ed25519 (RFC 8032); returns one signature of 64 bytes for each, in the same order.
     public func sign(_ messages: [ContiguousArray<UInt8>]) -> [ContiguousArray<UInt8>] {
         messages.map { signature(of: $0.span) }

@@ -24,7 +24,7 @@ struct AttachSealCommand: CommandBody {
     private let type: String?
     private let name: String?
     private let sender: String?
-    private let senderKeyFile: String?
+    private let providerKeyFile: String?
     private let store: StoreArguments
     private let force: Bool
 
@@ -46,9 +46,9 @@ struct AttachSealCommand: CommandBody {
         )
         name = arguments.value("--name", "NAME", help: "the phone's name for the file; default FILE without folders")
         sender = arguments.value(
-            "--from", "NAME", .name(.senderKey),
+            "--from", "NAME", .name(.providerKey),
             help: "the sender key in the store, if not the default one")
-        senderKeyFile = arguments.value(
+        providerKeyFile = arguments.value(
             "--sender-key-file", "FILE", .secret,
             help: "the sender key, instead of a store's: a file, fd:N or -")
         store = StoreArguments(&arguments)
@@ -99,7 +99,7 @@ struct AttachSealCommand: CommandBody {
     }
 
     private func seal(
-        _ input: borrowing InputFile, _ size: Int, by sender: SenderKey, _ console: Console,
+        _ input: borrowing InputFile, _ size: Int, by sender: ProviderKey, _ console: Console,
         to write: (Span<UInt8>) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> SealedFile {
         var progress = Progress("sealing", total: size > Int.max / 2 ? .max : 2 * size, console)
@@ -124,10 +124,10 @@ struct AttachSealCommand: CommandBody {
     }
 
     /// The sender's key, which only hedges: what it seals shows nothing of it.
-    private func hedgingKey(_ console: Console) throws(CommandFailure) -> SenderKey {
-        if let senderKeyFile { return try console.readSenderKey(from: senderKeyFile) }
+    private func hedgingKey(_ console: Console) throws(CommandFailure) -> ProviderKey {
+        if let providerKeyFile { return try console.readProviderKey(from: providerKeyFile) }
         let keys = try console.open(store)
-        return try withStoreErrors { () throws(KeyStoreError) in try keys.senderKey(named: sender).key }
+        return try withStoreErrors { () throws(KeyStoreError) in try keys.providerKey(named: sender).key }
     }
 
     /// The description of the file, checked before a long file is read.

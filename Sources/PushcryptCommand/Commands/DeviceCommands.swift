@@ -114,7 +114,7 @@ struct DeviceAddCommand: CommandBody {
                 failure.exit, failure.message,
                 hints: ["after a rotation give the record, which has a generation: pushcrypt export device --json"])
         }
-        var foreign = try ForeignSenders(of: store)
+        var foreign = try ForeignProviders(of: store)
         let members = foreign.add(id, registration)
         console.warn(of: foreign)
         if wantsReply {

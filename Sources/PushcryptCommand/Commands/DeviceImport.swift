@@ -36,7 +36,7 @@ struct DeviceImportCommand: CommandBody {
         let now = console.timestamp
         var lines = try NumberedLines(file, console)
         var counts = ImportCounts()
-        var foreign = try ForeignSenders(of: store)
+        var foreign = try ForeignProviders(of: store)
         try lines.forEach { (line) throws(CommandFailure) in
             try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
         } take: { (items, lines) throws(CommandFailure) in

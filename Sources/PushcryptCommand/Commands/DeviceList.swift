@@ -26,10 +26,10 @@ struct DeviceListCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
         var printer = DevicePrinter(console)
-        var foreign = try ForeignSenders(of: store)
+        var foreign = try ForeignProviders(of: store)
         func show(_ device: Result<DeviceRecord, KeyStoreError>) throws {
             if case .success(let record) = device {
-                foreign.add(record.id, trusting: record.pinnedSender, record.recoveryKeys)
+                foreign.add(record.id, trusting: record.pinnedProvider, record.recoveryKeys)
             }
             try printer.print(device, isJSON ? ExportedDevice.text : columns)
         }

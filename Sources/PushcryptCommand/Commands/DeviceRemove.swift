@@ -67,7 +67,7 @@ struct DeviceRemoveCommand: CommandBody {
         var result = DeviceRemovalResult()
         var ignored = 0
         try lines.forEach { (line) throws(CommandFailure) in
-            let removal = try SenderAnswer(line, at: now).removal
+            let removal = try ProviderAnswer(line, at: now).removal
             if removal == nil { ignored += 1 }
             return removal
         } take: { (items, _) throws(CommandFailure) in

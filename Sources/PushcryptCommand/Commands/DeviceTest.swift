@@ -34,7 +34,7 @@ struct DeviceTestCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         id = arguments.optionalOperand(
             "ID", .name(.device), help: "the provider's name for the device; none with --simulate")
-        sender = arguments.senderName()
+        sender = arguments.providerName()
         topic = TopicArgument(&arguments)
         message = arguments.value(
             "--message", "TEXT", help: "the text to show; default what it proves")

@@ -165,7 +165,7 @@ private func checkLimits() -> [Finding] {
 
 private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailure) -> [Finding] {
     let (devices, senders, trusted, count) = try withStoreErrors { () throws(KeyStoreError) in
-        (try store.deviceKeys(), try store.senderKeys(), try store.trustedSenders(), try store.deviceCount())
+        (try store.deviceKeys(), try store.providerKeys(), try store.pinnedProviders(), try store.deviceCount())
     }
     var findings: [Finding] = []
     let last = try withStoreErrors { () throws(KeyStoreError) in try store.lastChange() }
@@ -208,12 +208,12 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
 /// Finds devices that trust a sender key that the store never had, evidence of a theft or of a false enrolment, and those
 /// whose keys this build cannot seal to.
 private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
-    var foreign = try ForeignSenders(of: store)
+    var foreign = try ForeignProviders(of: store)
     var unsupported = 0
     do {
         try store.forEachDevice {
             if case .success(let device) = $0 {
-                foreign.add(device.id, trusting: device.pinnedSender, device.recoveryKeys)
+                foreign.add(device.id, trusting: device.pinnedProvider, device.recoveryKeys)
                 if !device.publicKey.suite.isSupported { unsupported += 1 }
             }
         }

@@ -90,13 +90,13 @@ struct ExportSenderCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         isForStatements = arguments.flag(
             "--statements", help: "the rotations that messages announce now, a line each; nothing if there are none")
-        self.arguments = ExportArguments(&arguments, of: .senderKey)
+        self.arguments = ExportArguments(&arguments, of: .providerKey)
         arguments.atMostOne(of: "--statements", "--secret", "--json")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(arguments.store)
-        let stored = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: arguments.name) }
+        let stored = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: arguments.name) }
         if arguments.isSecret {
             try stored.key.withText { (text) throws(CommandFailure) in
                 try console.deliverSecret(text, to: arguments.output)

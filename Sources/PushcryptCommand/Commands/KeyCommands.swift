@@ -122,7 +122,7 @@ struct KeyImportSenderCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let key = try console.withKey(from: arguments.source()) { (text) throws(KeyError) in
-            try SenderKey(text: text, format: arguments.format)
+            try ProviderKey(text: text, format: arguments.format)
         }
         if arguments.destination.output.path == nil {
             try console.keep(key, in: arguments.destination)
@@ -268,15 +268,15 @@ struct KeyExportSenderCommand: CommandBody {
 
     private let arguments: KeyExportArguments
 
-    init(_ arguments: inout Arguments) { self.arguments = KeyExportArguments(&arguments, of: .senderKey) }
+    init(_ arguments: inout Arguments) { self.arguments = KeyExportArguments(&arguments, of: .providerKey) }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let key: SenderKey
+        let key: ProviderKey
         if let file = arguments.keyFile {
-            key = try console.readSenderKey(from: file)
+            key = try console.readProviderKey(from: file)
         } else {
             let store = try console.open(arguments.store)
-            key = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: arguments.name).key }
+            key = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: arguments.name).key }
         }
         if arguments.isSecret {
             try key.withText(in: arguments.format) { (text) throws(CommandFailure) in

@@ -7,7 +7,7 @@ extension Command {
         CommandGroup(
             commands: [
                 Command("device", "create a device's key, which opens", KeygenDeviceCommand.self),
-                Command("sender", "create a provider's key, which signs", KeygenSenderCommand.self),
+                Command("sender", "create a provider's key, which signs", KeyNewProviderCommand.self),
                 Command(
                     "recovery", "create a recovery key, which replaces a stolen sender key",
                     KeygenRecoveryCommand.self),
@@ -57,7 +57,7 @@ struct KeygenDeviceCommand: CommandBody {
     }
 }
 
-struct KeygenSenderCommand: CommandBody {
+struct KeyNewProviderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
@@ -79,9 +79,9 @@ struct KeygenSenderCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         if destination.output.path != nil {
-            try console.deliverKeyFile(SenderKey(), to: destination)
+            try console.deliverKeyFile(ProviderKey(), to: destination)
         } else {
-            try console.keep(source.map(console.readSenderKey(from:)), in: destination)
+            try console.keep(source.map(console.readProviderKey(from:)), in: destination)
         }
         return .done
     }
@@ -157,18 +157,18 @@ extension Console {
     }
 
     /// Stores a sender's key, a new one without `imported`, and prints what the phones need.
-    func keep(_ imported: SenderKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
+    func keep(_ imported: ProviderKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
         let store = try open(arguments.store)
         let topic = try arguments.topic.topic(self)
         let (name, now, clock) = (arguments.name, timestamp, arguments.clock.assurance(self))
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record =
                 if let imported {
-                    try store.importSenderKey(imported, named: name, topic: topic, clock: clock, at: now)
+                    try store.importProviderKey(imported, named: name, topic: topic, clock: clock, at: now)
                 } else {
-                    try store.generateSenderKey(named: name, topic: topic, clock: clock, at: now)
+                    try store.generateProviderKey(named: name, topic: topic, clock: clock, at: now)
                 }
-            if arguments.isDefault { try store.setDefaultSenderKey(named: name) }
+            if arguments.isDefault { try store.setDefaultProviderKey(named: name) }
             return record
         }
         try write((arguments.isJSON ? announcementText(record, store) : "\(record.publicKey)") + "\n")
@@ -186,9 +186,9 @@ extension Console {
     }
 
     /// Writes a sender's key file, and prints the public key.
-    func deliverKeyFile(_ key: SenderKey, to arguments: NewKeyArguments) throws(CommandFailure) {
+    func deliverKeyFile(_ key: ProviderKey, to arguments: NewKeyArguments) throws(CommandFailure) {
         try key.withText { (text) throws(CommandFailure) in try deliverSecret(text, to: arguments.output) }
-        let record = SenderAnnouncement(publicKey: key.publicKey, topic: nil, generation: 1, createdAt: timestamp).json
+        let record = ProviderAnnouncement(publicKey: key.publicKey, topic: nil, generation: 1, createdAt: timestamp).json
         try writePublic("\(key.publicKey)", record, arguments)
     }
 
@@ -225,26 +225,26 @@ extension Console {
 
 /// The registration record that a phone sends to its provider.
 func registrationText(_ record: DeviceKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
-    let senders = try withStoreErrors { () throws(KeyStoreError) in try store.trustedSenders() }
+    let senders = try withStoreErrors { () throws(KeyStoreError) in try store.pinnedProviders() }
     let pinned = senders.last { sender in
         sender.state == .pinned && (sender.topic == nil || record.topic == nil || sender.topic == record.topic)
     }
     let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
         guard let pinned else { return [RecoveryPublicKey]() }
-        return try store.recoveryKeys(ofSender: pinned.name)
+        return try store.recoveryKeys(ofProvider: pinned.name)
     }
     let registration = DeviceRegistration(
         publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
-        pinnedSender: pinned?.key, recoveryKeys: recoveryKeys)
+        pinnedProvider: pinned?.key, recoveryKeys: recoveryKeys)
     return String(decoding: registration.json, as: UTF8.self)
 }
 
 /// The announcement of a sender's key for the app's phones.
-func announcementText(_ record: SenderKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
+func announcementText(_ record: ProviderKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
     let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
         try store.announcedRecoveryKeys(of: record.name)
     }
-    let announcement = SenderAnnouncement(
+    let announcement = ProviderAnnouncement(
         publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
         recoveryKeys: recoveryKeys)
     return String(decoding: announcement.json, as: UTF8.self)

@@ -61,7 +61,7 @@ struct RecoverKeysCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         keys = arguments.operands("KEY", help: "at most two public keys (pcv1…), as 'keygen recovery' printed them")
-        name = arguments.keyName(of: .senderKey)
+        name = arguments.keyName(of: .providerKey)
         store = StoreArguments(&arguments)
     }
 

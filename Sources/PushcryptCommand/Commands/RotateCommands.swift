@@ -215,7 +215,7 @@ struct RotateSenderCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        name = arguments.keyName(of: .senderKey)
+        name = arguments.keyName(of: .providerKey)
         overlap = arguments.overlap()
         announcement = arguments.announcement(help: "how long messages carry the statement; default 60d")
         force = arguments.flag(
@@ -239,7 +239,7 @@ struct RotateSenderCommand: CommandBody {
         case nil: try recovery.refuseStatement()
         }
         let rotation = try withStoreErrors { () throws(KeyStoreError) in
-            try store.rotateSenderKey(
+            try store.rotateProviderKey(
                 named: name, ifOlderThan: minimumAge, overlap: overlap, announceFor: announcement, force: force,
                 clock: clock.assurance(console), at: console.timestamp
             ) { old, end in
@@ -249,7 +249,7 @@ struct RotateSenderCommand: CommandBody {
             }
         }
         guard let rotation else {
-            let record = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: name).record }
+            let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: name).record }
             console.hintYoung(record.createdAt)
             return .done
         }

@@ -97,7 +97,7 @@ struct RotateSignerCommand: CommandBody {
         _ file: String?, _ signer: SignerArguments?, _ console: Console
     ) throws(CommandFailure) -> (any MessageSigner)? {
         if let signer { return try signer.connect(threads: 1, timeout: signerTimeout, console) }
-        return try file.map { (file) throws(CommandFailure) in try console.readSenderKey(from: file) }
+        return try file.map { (file) throws(CommandFailure) in try console.readProviderKey(from: file) }
     }
 
     private func checkRoom(

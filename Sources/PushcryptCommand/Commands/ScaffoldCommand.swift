@@ -37,7 +37,7 @@ struct ScaffoldIOSCommand: CommandBody {
     private let keychainGroup: String?
     private let hasContentExtension: Bool
     private let categories: [String]
-    private let senderKey: String?
+    private let providerKey: String?
     private let packagePath: String?
     private let isJSON: Bool
     private let force: Bool
@@ -62,7 +62,7 @@ struct ScaffoldIOSCommand: CommandBody {
         hasCommunication = arguments.flag(
             "--communication", help: "show the sender's name and face, with Apple's entitlement")
         forXcodeGen = arguments.flag("--xcodegen", help: "also write project.yml, for XcodeGen")
-        senderKey = arguments.value(
+        providerKey = arguments.value(
             "--sender-key", "KEY",
             help: "build in the provider's key (pcs1…); otherwise the first reply brings it")
         packagePath = arguments.value(
@@ -146,9 +146,9 @@ struct ScaffoldIOSCommand: CommandBody {
                 "a content extension is for notifications of certain categories, and none is given",
                 hint: "add --category with the name that the payloads have, for example --category MESSAGE")
         }
-        let sender: SenderPublicKey?
+        let sender: ProviderPublicKey?
         do throws(KeyError) {
-            sender = try senderKey.map { (text) throws(KeyError) in try SenderPublicKey(text: text) }
+            sender = try providerKey.map { (text) throws(KeyError) in try ProviderPublicKey(text: text) }
         } catch {
             throw CommandFailure(error, inOption: "--sender-key")
         }

@@ -6,20 +6,20 @@ extension Command {
     static let sender = Command(group: "sender", "the providers that a device trusts") {
         CommandGroup(
             commands: [
-                Command("trust", "trust a provider's public key", SenderTrustCommand.self),
-                Command("list", "list the keys that are or were trusted", SenderListCommand.self),
-                Command("remove", "stop trusting a provider", SenderRemoveCommand.self),
+                Command("trust", "trust a provider's public key", ProviderPinCommand.self),
+                Command("list", "list the keys that are or were trusted", ProviderListCommand.self),
+                Command("remove", "stop trusting a provider", ProviderUnpinCommand.self),
             ])
     }
 }
 
 extension Arguments {
     fileprivate mutating func trustedName() -> String {
-        operand("NAME", .name(.trustedSender), help: "this store's name for the provider")
+        operand("NAME", .name(.pinnedProviderRecord), help: "this store's name for the provider")
     }
 }
 
-struct SenderTrustCommand: CommandBody {
+struct ProviderPinCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
@@ -50,24 +50,24 @@ struct SenderTrustCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
-        let key: SenderPublicKey
+        let key: ProviderPublicKey
         var recoveryKeys: [RecoveryPublicKey]? = forgetsRecoveryKeys ? [] : nil
         var topic = try topic.topic()
         do throws(KeyError) {
             if bytes.first == UInt8(ascii: "{") {
-                let announcement = try SenderAnnouncement(json: bytes, at: console.timestamp)
+                let announcement = try ProviderAnnouncement(json: bytes, at: console.timestamp)
                 key = announcement.publicKey
                 if !forgetsRecoveryKeys, !announcement.recoveryKeys.isEmpty { recoveryKeys = announcement.recoveryKeys }
                 topic = topic ?? announcement.topic
             } else {
-                key = try SenderPublicKey(text: String(decoding: bytes, as: UTF8.self))
+                key = try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self))
             }
         } catch {
             throw CommandFailure(error, in: "the sender's key")
         }
         let store = try console.open(store)
         let ended = try withStoreErrors { () throws(KeyStoreError) in
-            try store.pinSender(
+            try store.pinProvider(
                 key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: replaces, at: console.timestamp)
         }
         for sender in ended {
@@ -79,7 +79,7 @@ struct SenderTrustCommand: CommandBody {
     }
 }
 
-struct SenderListCommand: CommandBody {
+struct ProviderListCommand: CommandBody {
     static var page: CommandPage { CommandPage(examples: [Example("pushcrypt sender list")]) }
 
     private let store: StoreArguments
@@ -92,11 +92,11 @@ struct SenderListCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
-        let senders = try withStoreErrors { () throws(KeyStoreError) in try store.trustedSenders() }
+        let senders = try withStoreErrors { () throws(KeyStoreError) in try store.pinnedProviders() }
         var output = OutputBuffer(console)
         for sender in senders {
             let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
-                try store.recoveryKeys(ofSender: sender.name)
+                try store.recoveryKeys(ofProvider: sender.name)
             }
             if isJSON {
                 var json = JSONWriter()
@@ -137,7 +137,7 @@ struct SenderListCommand: CommandBody {
     }
 }
 
-struct SenderRemoveCommand: CommandBody {
+struct ProviderUnpinCommand: CommandBody {
     static var page: CommandPage { CommandPage(examples: [Example("pushcrypt sender remove provider")]) }
 
     private let name: String
@@ -150,7 +150,7 @@ struct SenderRemoveCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
-        let wasTrusted = try withStoreErrors { () throws(KeyStoreError) in try store.removeTrustedSender(named: name) }
+        let wasTrusted = try withStoreErrors { () throws(KeyStoreError) in try store.unpinProvider(named: name) }
         if !wasTrusted {
             throw .usage("no sender \(quoted(name)) is trusted", hint: "pushcrypt sender list shows them")
         }

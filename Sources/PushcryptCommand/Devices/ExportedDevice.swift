@@ -71,6 +71,6 @@ extension DeviceRecord {
     fileprivate var registration: DeviceRegistration {
         DeviceRegistration(
             deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
-            createdAt: createdAt, pinnedSender: pinnedSender, recoveryKeys: recoveryKeys, appVersion: appVersion)
+            createdAt: createdAt, pinnedProvider: pinnedProvider, recoveryKeys: recoveryKeys, appVersion: appVersion)
     }
 }

@@ -64,7 +64,7 @@ private final class RegistrationWorker: LineWorker {
             }
             // Read now: a key that was replaced before the devices were stored must not be sent.
             let replies = try RegistrationReplies(of: store)
-            var foreign = try ForeignSenders(of: store)
+            var foreign = try ForeignProviders(of: store)
             for (index, refusal) in zip(due, refusals) {
                 if refusal == nil { lines[index].check(replies) }
                 lines[index].answer(refusal, replies, &foreign)
@@ -125,7 +125,7 @@ private struct RegistrationLine {
 
     /// Takes the answer of the store; nil if the device is registered.
     mutating func answer(
-        _ refusal: KeyStoreError?, _ replies: RegistrationReplies, _ foreign: inout ForeignSenders
+        _ refusal: KeyStoreError?, _ replies: RegistrationReplies, _ foreign: inout ForeignProviders
     ) {
         guard let device = registration else { return }
         if let refusal {

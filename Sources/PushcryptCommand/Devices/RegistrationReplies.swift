@@ -5,15 +5,15 @@ internal import PushcryptKeyStore
 /// What a provider's store answers to the phones that it registers.
 struct RegistrationReplies {
     /// The keys that sign, and their recovery keys; none in a store for devices alone, whose signing key is elsewhere.
-    private let senders: [(record: SenderKeyRecord, recoveryKeys: [RecoveryPublicKey])]
+    private let senders: [(record: ProviderKeyRecord, recoveryKeys: [RecoveryPublicKey])]
     private let suites: [UInt8]
     private let store: SQLiteKeyStore
 
     init(of store: SQLiteKeyStore) throws(CommandFailure) {
         self.store = store
         (senders, suites) = try withStoreErrors { () throws(KeyStoreError) in
-            var senders: [(SenderKeyRecord, [RecoveryPublicKey])] = []
-            for record in try store.senderKeys() {
+            var senders: [(ProviderKeyRecord, [RecoveryPublicKey])] = []
+            for record in try store.providerKeys() {
                 senders.append((record, try store.announcedRecoveryKeys(of: record.name)))
             }
             return (senders, try store.permittedSuites())
@@ -24,7 +24,7 @@ struct RegistrationReplies {
     func check(_ registration: DeviceRegistration, of id: String) throws(CommandFailure) {
         let topic = try topic(registration, id)
         let found = senders(for: topic)
-        guard registration.pinnedSender == nil, found.count != 1 else { return }
+        guard registration.pinnedProvider == nil, found.count != 1 else { return }
         let app = topic.map { " for \($0)" } ?? ""
         throw CommandFailure(
             found.isEmpty
@@ -52,7 +52,7 @@ struct RegistrationReplies {
     /// The default key, if it may sign for the app; otherwise those that are bound to it.
     private func senders(
         for topic: Topic?
-    ) -> [(record: SenderKeyRecord, recoveryKeys: [RecoveryPublicKey])] {
+    ) -> [(record: ProviderKeyRecord, recoveryKeys: [RecoveryPublicKey])] {
         let standard = senders.filter { $0.record.isDefault }
         guard let topic else { return standard.isEmpty ? senders : standard }
         let able = standard.filter { $0.record.topic == nil || $0.record.topic == topic }

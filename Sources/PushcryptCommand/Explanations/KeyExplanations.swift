@@ -288,7 +288,7 @@ extension Explanation {
             cause: "APNs reported the app gone ('device remove --from-apns-410'), or an operator removed it.",
             fix: "Stop sending to it until it registers; 'device add' accepts it again."),
         Explanation(
-            KeyStoreError.Code.senderAlreadyTrusted, .store,
+            KeyStoreError.Code.providerAlreadyPinned, .store,
             summary: "another key is trusted under this name",
             fix:
                 "After a planned rotation do nothing: messages bring the proof. After a theft use --replace, which ends all trust in the old key at once."

@@ -234,7 +234,7 @@ extension Explanation {
                 "Give the file the protection completeUntilFirstUserAuthentication, like the keys. The next launch tries again."
         ),
         Explanation(
-            EnrolmentPlan.Notice.senderReplaced, .enrolment,
+            EnrolmentPlan.Notice.providerReplaced, .enrolment,
             summary: "the pinned sender key was not built into the app, and a built-in one replaced it",
             cause:
                 "The app has a built-in key for the first time, or a new one after a theft. Otherwise someone answered the first registration instead of the provider.",
@@ -266,7 +266,7 @@ extension Explanation {
             summary: "the provider has not acknowledged the current key",
             cause: "The record or its reply was lost, or not saved. The key is registered again; it opens already."),
         Explanation(
-            EnrolmentPlan.Reason.senderChanged, .enrolment,
+            EnrolmentPlan.Reason.providerChanged, .enrolment,
             summary: "the phone trusts another sender key than it last reported",
             cause: "The first reply brought the key, or the provider or the app replaced it. The record reports it."),
         Explanation(

@@ -142,10 +142,10 @@ extension CommandReceiver {
         guard let topic = try arguments.topic.topic() else {
             throw .usage("--topic is missing", hint: TopicArgument.hint)
         }
-        var senders: [SenderPublicKey] = []
+        var senders: [ProviderPublicKey] = []
         for text in arguments.senders {
             do throws(KeyError) {
-                senders.append(try SenderPublicKey(text: text))
+                senders.append(try ProviderPublicKey(text: text))
             } catch {
                 throw CommandFailure(error, inOption: "--sender")
             }
@@ -154,7 +154,7 @@ extension CommandReceiver {
             throw .usage("--sender is missing", hint: "add --sender with the key to trust (pcs1…)")
         }
         return Opener(
-            topic: topic, deviceKeys: [try console.readDeviceKey(from: source)], trust: SenderTrust(pinned: senders))
+            topic: topic, deviceKeys: [try console.readDeviceKey(from: source)], trust: ProviderTrust(pinned: senders))
     }
 
     private static func store(

@@ -124,14 +124,14 @@ private struct NoEffects: OpeningEffects {
 
 /// A provider and a phone with temporary keys.
 private struct TemporaryPhone {
-    private let sender = SenderKey()
+    private let sender = ProviderKey()
     private let device = DeviceKey()
     private let topic: Topic
 
     init(topic: Topic) { self.topic = topic }
 
     var opener: Opener {
-        Opener(topic: topic, deviceKeys: [device], trust: SenderTrust(pinned: [sender.publicKey]))
+        Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [sender.publicKey]))
     }
 
     func seal(
@@ -144,7 +144,7 @@ private struct TemporaryPhone {
         }
         let sealer = Sealer(sender: sender, topic: topic, placeholder: try Placeholder(choice))
         let attachments = try console.read(arguments.attachments)
-        let from = try console.readSender(arguments.attachments)
+        let from = try console.readProvider(arguments.attachments)
         do throws(SealError) {
             return try sealer.seal(
                 payload, attachments: attachments, from: from, to: device.publicKey, at: console.timestamp

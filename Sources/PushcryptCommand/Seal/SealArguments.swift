@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 struct SealArguments: Sendable {
     let file: String
     let recipients: RecipientArguments
-    let sender: SenderArguments
+    let sender: ProviderArguments
     let topic: TopicArgument
     let placeholder: PlaceholderArguments
     let message: MessageArguments
@@ -25,7 +25,7 @@ struct SealArguments: Sendable {
     init(_ arguments: inout Arguments) {
         file = arguments.optionalInput("FILE", help: "the payload; default standard input")
         recipients = RecipientArguments(&arguments)
-        sender = SenderArguments(&arguments)
+        sender = ProviderArguments(&arguments)
         topic = TopicArgument(&arguments)
         placeholder = PlaceholderArguments(&arguments)
         message = MessageArguments(&arguments)
@@ -203,7 +203,7 @@ extension SealSettings {
         options = try Sealer.Options(arguments)
         needsTimeToLive = arguments.message.timeToLive == nil
         attachments = try console.read(arguments.attachments)
-        from = try console.readSender(arguments.attachments)
+        from = try console.readProvider(arguments.attachments)
         overflow = try SealOverflow(arguments.fitting)
         emission = arguments.emission.emission
         headers = try arguments.emission.headers()

@@ -171,7 +171,7 @@ struct SealPlan {
         message.from = target.request.from
         // A message that is too long is sealed again, with its body in a file.
         if settings.overflow != nil { message.options.fitting = [] }
-        message.options.announcing = keys.sender.statements(to: target.device.pinnedSender, now: now)
+        message.options.announcing = keys.sender.statements(to: target.device.pinnedProvider, now: now)
         return message
     }
 

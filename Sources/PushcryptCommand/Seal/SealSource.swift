@@ -3,7 +3,7 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The options for the key that signs.
-struct SenderArguments: Sendable {
+struct ProviderArguments: Sendable {
     let name: String?
     let keyFile: String?
     let signer: SignerArguments?
@@ -12,7 +12,7 @@ struct SenderArguments: Sendable {
     let statements: String?
 
     init(_ arguments: inout Arguments) {
-        name = arguments.senderName()
+        name = arguments.providerName()
         keyFile = arguments.value(
             "--sender-key-file", "FILE", .secret,
             help: "the sender key, instead of a store's: a file, fd:N or -")
@@ -48,8 +48,8 @@ struct SenderArguments: Sendable {
 
 extension Arguments {
     /// `--from`: a sender key in the store.
-    mutating func senderName() -> String? {
-        value("--from", "NAME", .name(.senderKey), help: "the sender key in the store, if not the default one")
+    mutating func providerName() -> String? {
+        value("--from", "NAME", .name(.providerKey), help: "the sender key in the store, if not the default one")
     }
 }
 
@@ -63,7 +63,7 @@ enum SealSource: Sendable {
     init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
         let sender = arguments.sender
         if let file = sender.keyFile {
-            let signer = EnvelopeSigner(try console.readSenderKey(from: file))
+            let signer = EnvelopeSigner(try console.readProviderKey(from: file))
             self = .key(signer, announcing: try sender.announced(by: signer, console))
         } else if let external = sender.signer {
             let socket = try external.connect(

@@ -23,7 +23,7 @@ final class SealingKeys {
         }
 
         /// Returns the statements for a device that last reported `pinned` as its sender's key.
-        func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
+        func statements(to pinned: ProviderPublicKey?, now: Timestamp) -> [RotationStatement] {
             announced?.accepted(at: now, pinned: pinned)
                 ?? chain?.statements(endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
         }
@@ -43,7 +43,7 @@ final class SealingKeys {
         var id: String?
         let key: DevicePublicKey
         var topic: Topic?
-        var pinnedSender: SenderPublicKey?
+        var pinnedProvider: ProviderPublicKey?
     }
 
     /// The outcome of looking a device up.
@@ -169,7 +169,7 @@ final class SealingKeys {
 
 extension SealingKeys.Device {
     fileprivate init(_ record: DeviceRecord) {
-        self.init(id: record.id, key: record.publicKey, topic: record.topic, pinnedSender: record.pinnedSender)
+        self.init(id: record.id, key: record.publicKey, topic: record.topic, pinnedProvider: record.pinnedProvider)
     }
 }
 
@@ -187,7 +187,7 @@ extension SealingKeys.Sender {
         switch choice {
         case .signer(let signer, let announced): self.init(signer, announcing: announced)
         case .named(let name):
-            let stored = try store.senderKey(named: name)
+            let stored = try store.providerKey(named: name)
             self.init(EnvelopeSigner(stored.key))
             self.name = stored.record.name
             topic = stored.record.topic

@@ -47,9 +47,9 @@ struct SignerArguments: Sendable {
         guard address.hasPrefix(Self.scheme), address != Self.scheme else {
             throw .usage("\(option) cannot be \(quoted(address))", hint: "write for example unix:/run/signer.sock")
         }
-        let expected: SenderPublicKey?
+        let expected: ProviderPublicKey?
         do throws(KeyError) {
-            expected = try key.map { (text) throws(KeyError) in try SenderPublicKey(text: text) }
+            expected = try key.map { (text) throws(KeyError) in try ProviderPublicKey(text: text) }
         } catch {
             throw CommandFailure(error, inOption: option + "-key")
         }
@@ -63,7 +63,7 @@ struct SignerArguments: Sendable {
     }
 
     private func check(
-        _ key: SenderPublicKey, _ expected: SenderPublicKey?, _ console: Console
+        _ key: ProviderPublicKey, _ expected: ProviderPublicKey?, _ console: Console
     ) throws(CommandFailure) {
         guard let expected else {
             // A false signer would not be noticed: its signatures are valid under its own key.

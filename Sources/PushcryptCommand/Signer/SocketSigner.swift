@@ -11,7 +11,7 @@ final class SocketSigner: MessageSigner {
     /// How long a signer may be silent by default, in milliseconds.
     static let standardTimeout = 10_000
 
-    let publicKey: SenderPublicKey
+    let publicKey: ProviderPublicKey
 
     private let path: String
     private let timeout: UInt64
@@ -41,9 +41,9 @@ final class SocketSigner: MessageSigner {
         } catch {
             throw SigningError(error, path)
         }
-        let bytes = try answers[0].body(length: SenderPublicKey.length, path)
+        let bytes = try answers[0].body(length: ProviderPublicKey.length, path)
         do throws(KeyError) {
-            publicKey = try SenderPublicKey(bytes: bytes.span)
+            publicKey = try ProviderPublicKey(bytes: bytes.span)
         } catch {
             throw SigningError(
                 .signerUnavailable, "the signer at \(quoted(path)) has an invalid public key: \(error)")
@@ -77,7 +77,7 @@ final class SocketSigner: MessageSigner {
         }
         var signatures: [ContiguousArray<UInt8>] = []
         signatures.reserveCapacity(messages.count)
-        for answer in answers { signatures.append(try answer.body(length: SenderPublicKey.signatureLength, path)) }
+        for answer in answers { signatures.append(try answer.body(length: ProviderPublicKey.signatureLength, path)) }
         return signatures
     }
 

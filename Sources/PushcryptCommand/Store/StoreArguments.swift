@@ -109,8 +109,8 @@ extension Console {
 
 extension Console {
     /// Reads a sender's secret key as text.
-    func readSenderKey(from source: String) throws(CommandFailure) -> SenderKey {
-        try withKey(from: source) { (text) throws(KeyError) in try SenderKey(text: text) }
+    func readProviderKey(from source: String) throws(CommandFailure) -> ProviderKey {
+        try withKey(from: source) { (text) throws(KeyError) in try ProviderKey(text: text) }
     }
 
     /// Reads a device's secret key as text.
@@ -120,7 +120,7 @@ extension Console {
 
     /// Reads a file of announced rotations.
     func readStatements(
-        from source: String, endingAt sender: SenderPublicKey
+        from source: String, endingAt sender: ProviderPublicKey
     ) throws(CommandFailure) -> AnnouncedStatements {
         let text = String(decoding: try read(source, limit: 4096), as: UTF8.self)
         do throws(RotationError) {

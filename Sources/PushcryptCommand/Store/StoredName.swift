@@ -3,7 +3,7 @@ internal import PushcryptKeyStore
 
 /// The kinds of names in a key store.
 enum StoredName: String, Sendable {
-    case device, user, deviceKey, senderKey, trustedSender
+    case device, user, deviceKey, providerKey, pinnedProviderRecord
 
     /// The names in the store of the command line that is completed.
     fileprivate var source: NameSource {
@@ -54,8 +54,8 @@ extension SQLiteKeyStore {
         case .device: try deviceIDs(startingWith: start, count: count)
         case .user: try users(startingWith: start, count: count)
         case .deviceKey: unique(try deviceKeys().map(\.name))
-        case .senderKey: unique(try senderKeys().map(\.name))
-        case .trustedSender: unique(try trustedSenders().map(\.name))
+        case .providerKey: unique(try providerKeys().map(\.name))
+        case .pinnedProviderRecord: unique(try pinnedProviders().map(\.name))
         }
     }
 

@@ -20,7 +20,7 @@ package struct IOSScaffold: Sendable {
     let hasContentExtension: Bool
     let categories: [String]
     /// The provider's key, if it is built into the app.
-    let sender: SenderPublicKey?
+    let sender: ProviderPublicKey?
     /// Whether notifications have a sender with a name and a face.
     let hasCommunication: Bool
     /// The path of this package, absolute or from the project's folder.
@@ -29,7 +29,7 @@ package struct IOSScaffold: Sendable {
 
     package init(
         topic: Topic, appGroup: String, keychainGroup: String, hasContentExtension: Bool, categories: [String],
-        sender: SenderPublicKey?, hasCommunication: Bool = false, package: String, projectPackage: String? = nil
+        sender: ProviderPublicKey?, hasCommunication: Bool = false, package: String, projectPackage: String? = nil
     ) {
         self.topic = topic
         self.appGroup = appGroup

@@ -4,7 +4,7 @@ extension IOSScaffold {
     /// The app's registration with the provider.
     var pushRegistration: ScaffoldFile {
         let trust =
-            sender.map { "{\n            .builtIn([try SenderPublicKey(text: \"\($0)\")])\n        }" } ?? "{ .reply }"
+            sender.map { "{\n            .builtIn([try ProviderPublicKey(text: \"\($0)\")])\n        }" } ?? "{ .reply }"
         return ScaffoldFile(
             path: "App/PushRegistration.swift",
             text: #"""

@@ -201,7 +201,7 @@ extension IOSScaffold {
                 /// A provider with one device.
                 actor TestProvider: RegistrationChannel {
                     private(set) var device: DeviceRegistration?
-                    private let sender = SenderKey()
+                    private let sender = ProviderKey()
 
                     func register(record: Data, pushToken: Data) throws -> Data {
                         let record = try DeviceRegistration(json: ContiguousArray(record))

@@ -40,7 +40,7 @@ public enum FirstTrust: Hashable, Sendable {
     /// A pin that is one of them stays, and so does one reached from them by rotation statements, or put in place by a
     /// built-in recovery key. At launch the last replaces any other, and the plan has a notice. After a theft, ship the
     /// new key without the stolen one.
-    case builtIn([SenderPublicKey])
+    case builtIn([ProviderPublicKey])
     /// The key in the provider's first reply, with the recovery keys in it if the app has none built in: as trustworthy as
     /// the channel of this reply.
     case reply
@@ -165,7 +165,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     private func planWithoutState(_ circumstances: EnrolmentCircumstances) throws(KeyStoreError) -> EnrolmentPlan {
         var plan = EnrolmentPlan(EnrolmentState(), circumstances)
         let hasKeys = try !store.deviceKeys().isEmpty
-        let hasSenders = try !store.trustedSenders().isEmpty
+        let hasSenders = try !store.pinnedProviders().isEmpty
         if hasKeys || hasSenders { plan.steps.append(.purgeLeftovers) }
         plan.steps.append(.register)
         plan.noticeAlerts()
@@ -183,10 +183,10 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         case .stays: break
         case .replaced(let key):
             plan.steps.append(.replaceSender(key.id))
-            plan.notices.append(.senderReplaced)
+            plan.notices.append(.providerReplaced)
         case .removed(let key):
-            plan.steps.append(.removeSender(key.id))
-            plan.notices.append(.senderReplaced)
+            plan.steps.append(.removeProvider(key.id))
+            plan.notices.append(.providerReplaced)
         }
         if try recoveryKeysToPin() != nil { plan.steps.append(.replaceRecoveryKeys) }
         let keys = try deviceKeys()
@@ -230,7 +230,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         {
             reasons.append(.keyIsOld)
         }
-        if present.sender != last.sender { reasons.append(.senderChanged) }
+        if present.sender != last.sender { reasons.append(.providerChanged) }
         if present.recoveryKeys != last.recoveryKeys { reasons.append(.recoveryChanged) }
         if present.token != nil && present.token != last.token { reasons.append(.tokenChanged) }
         if present.appVersion != last.appVersion { reasons.append(.appVersionChanged) }
@@ -250,16 +250,16 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     }
 
     /// Returns the provider's key that the device trusts now.
-    func pinnedSender() throws(KeyStoreError) -> SenderPublicKey? {
-        try store.trustedSenders()
+    func pinnedProvider() throws(KeyStoreError) -> ProviderPublicKey? {
+        try store.pinnedProviders()
             .first { $0.state == .pinned && $0.name.utf8.elementsEqual(sender.utf8) }?.key
     }
 
     /// What becomes of the pin at this launch.
     enum PinCorrection {
         case stays
-        case replaced(by: SenderPublicKey)
-        case removed(SenderPublicKey)
+        case replaced(by: ProviderPublicKey)
+        case removed(ProviderPublicKey)
     }
 
     /// Compares the pin with the keys that are built in.
@@ -268,7 +268,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     /// recovery key. A built-in key that was superseded here is never pinned again: then the app has replaced the pin
     /// itself, or a recovery key that is not built in has.
     func pinCorrection() throws(KeyStoreError) -> PinCorrection {
-        guard case .builtIn(let keys) = firstTrust, let last = keys.last, let pin = try pinnedSender() else {
+        guard case .builtIn(let keys) = firstTrust, let last = keys.last, let pin = try pinnedProvider() else {
             return .stays
         }
         let trust = try store.trust(for: topic)
@@ -292,20 +292,20 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     /// replace it.
     func recoveryKeysToPin() throws(KeyStoreError) -> [RecoveryPublicKey]? {
         if recoveryKeys.isEmpty, firstTrust == .reply { return nil }
-        return try store.recoveryKeys(ofSender: sender) == recoveryKeys ? nil : recoveryKeys
+        return try store.recoveryKeys(ofProvider: sender) == recoveryKeys ? nil : recoveryKeys
     }
 
     func report(
         of key: DeviceKeyRecord, _ circumstances: EnrolmentCircumstances
     ) throws(KeyStoreError) -> EnrolmentState.Report {
-        let pin: SenderPublicKey? =
+        let pin: ProviderPublicKey? =
             switch try pinCorrection() {
-            case .stays: try pinnedSender()
+            case .stays: try pinnedProvider()
             case .replaced(let key): key
             case .removed: nil
             }
         let newRecoveryKeys = try recoveryKeysToPin()
-        let pinnedRecoveryKeys = try store.recoveryKeys(ofSender: sender)
+        let pinnedRecoveryKeys = try store.recoveryKeys(ofProvider: sender)
         return EnrolmentState.Report(
             publicKey: key.publicKey, sender: pin,
             recoveryKeys: newRecoveryKeys ?? pinnedRecoveryKeys, appVersion: circumstances.appVersion,

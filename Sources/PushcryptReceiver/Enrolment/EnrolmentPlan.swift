@@ -24,7 +24,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         case replaceSender(KeyID)
         /// Trust no sender: a recovery key that is not built in has revoked the built-in key, so that only another
         /// release of the app can bring one.
-        case removeSender(KeyID)
+        case removeProvider(KeyID)
         /// Trust the built-in recovery keys, and no others.
         case replaceRecoveryKeys
         /// Activate the pending key, which the provider has already acknowledged.
@@ -48,7 +48,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         /// The provider has not acknowledged the device's current key.
         case keyNotAcknowledged = "key-not-acknowledged"
         /// The device trusts another sender key than it last reported.
-        case senderChanged = "sender-changed"
+        case providerChanged = "sender-changed"
         /// The device has other recovery keys of its sender than it last reported.
         case recoveryChanged = "recovery-changed"
         /// APNs has issued another device token.
@@ -72,8 +72,8 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         /// it. Expected once after the app has changed from ``FirstTrust/reply`` or to a new key; otherwise someone has
         /// controlled the channel to the provider.
         ///
-        /// With ``Step/removeSender(_:)`` none is left.
-        case senderReplaced = "sender-replaced"
+        /// With ``Step/removeProvider(_:)`` none is left.
+        case providerReplaced = "sender-replaced"
         /// The state was damaged: every account registers under a new device id, and the provider may push to the old
         /// one until APNs refuses its token.
         case stateDamaged = "damaged-enrolment"
@@ -110,7 +110,7 @@ extension EnrolmentPlan.Step: CustomStringConvertible {
         case .purgeLeftovers: "purge-leftovers"
         case .withdraw(let device): "withdraw(\(device))"
         case .replaceSender(let key): "replace-sender(\(key))"
-        case .removeSender(let key): "remove-sender(\(key))"
+        case .removeProvider(let key): "remove-sender(\(key))"
         case .replaceRecoveryKeys: "replace-recovery-keys"
         case .confirm(let key): "confirm(\(key))"
         case .register: "register"

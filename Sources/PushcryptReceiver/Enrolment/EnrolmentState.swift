@@ -9,7 +9,7 @@ public struct EnrolmentState: Hashable, Sendable {
     /// A report to the provider about one account.
     struct Report: Hashable, Sendable {
         var publicKey: DevicePublicKey
-        var sender: SenderPublicKey?
+        var sender: ProviderPublicKey?
         var recoveryKeys: [RecoveryPublicKey] = []
         var appVersion: AppVersion?
         /// A digest of the push token; nil if none was known.
@@ -266,7 +266,7 @@ extension EnrolmentState.Acknowledgement {
             let alertsAreShown = value["alerts"]?.bool, let at = value["at"]?.integer.flatMap(UInt64.init(exactly:))
         else { throw .damaged }
         report = EnrolmentState.Report(
-            publicKey: publicKey, sender: try value.read("sender", SenderPublicKey.init),
+            publicKey: publicKey, sender: try value.read("sender", ProviderPublicKey.init),
             recoveryKeys: try value["recovery"].map(Self.recoveryKeys) ?? [],
             appVersion: try value.read("app_version", AppVersion.init), token: try value.read("token") { $0 },
             alertsAreShown: alertsAreShown)

@@ -40,8 +40,8 @@ public struct EnrolmentResult: Hashable, Sendable {
         /// It is the first one, and is now pinned.
         case pinned
         /// The device trusts another one, or only a built-in one; nothing has changed. A provider that has rotated its
-        /// key proves that in its messages; after a theft the app decides, with `trustSender(_:named:replace:at:)`.
-        case notAccepted(SenderPublicKey)
+        /// key proves that in its messages; after a theft the app decides, with `pinProvider(_:named:replace:at:)`.
+        case notAccepted(ProviderPublicKey)
     }
 
     /// The result for the device key.
@@ -50,7 +50,7 @@ public struct EnrolmentResult: Hashable, Sendable {
     public let sender: Sender
     /// The members of the record, `sender` or `recovery`, that name a key the provider never had: somebody else enrolled
     /// the device, or has replaced the provider's key. Nothing has changed; the app decides, with
-    /// `trustSender(_:named:replace:at:)`.
+    /// `pinProvider(_:named:replace:at:)`.
     public let foreign: [RegistrationReply.ForeignMember]
 
     init(key: Key, sender: Sender, foreign: [RegistrationReply.ForeignMember] = []) {
@@ -75,7 +75,7 @@ extension Enrolment {
             case .purgeLeftovers: try store.purgeEverything()
             // The app tells the provider.
             case .withdraw: break
-            case .replaceSender, .removeSender: try correctPin(now)
+            case .replaceSender, .removeProvider: try correctPin(now)
             case .replaceRecoveryKeys: try replaceRecoveryKeys()
             case .confirm(let key): try confirm(key, now)
             case .register: request = try register([], plan, &state, now)
@@ -149,11 +149,11 @@ extension Enrolment {
             isTooOld: reasons.contains(.keyIsOld), changesOver: reasons.contains(.postQuantumPermitted), state, now)
         // First, so that no pin lacks them.
         try replaceRecoveryKeys()
-        try pinBuiltInSender(now)
+        try pinBuiltInProvider(now)
         let report = try report(of: key, plan.circumstances)
         let record = DeviceRegistration(
             deviceID: device, publicKey: key.publicKey, topic: topic, generation: key.generation,
-            createdAt: key.createdAt, pinnedSender: report.sender, recoveryKeys: report.recoveryKeys,
+            createdAt: key.createdAt, pinnedProvider: report.sender, recoveryKeys: report.recoveryKeys,
             appVersion: report.appVersion)
         return EnrolmentRequest(record: record, report: report)
     }
@@ -217,29 +217,29 @@ extension Enrolment {
         _ = try store.confirmDeviceKey(named: account, acknowledged: key, grace: policy.grace, at: now)
     }
 
-    private func pinBuiltInSender(_ now: Timestamp) throws(KeyStoreError) {
+    private func pinBuiltInProvider(_ now: Timestamp) throws(KeyStoreError) {
         guard case .builtIn(let keys) = firstTrust, let key = keys.last else { return }
         _ = try pinFirst(key, [], now)
     }
 
     private func replaceRecoveryKeys() throws(KeyStoreError) {
         guard let keys = try recoveryKeysToPin() else { return }
-        try store.setRecoveryKeys(keys, ofSender: sender)
+        try store.setRecoveryKeys(keys, ofProvider: sender)
     }
 
     private func correctPin(_ now: Timestamp) throws(KeyStoreError) {
         switch try pinCorrection() {
         case .stays: break
-        case .replaced(let key): try store.trustSender(key, named: sender, topic: topic, replace: true, at: now)
-        case .removed: try store.removeTrustedSender(named: sender)
+        case .replaced(let key): try store.pinProvider(key, named: sender, topic: topic, replace: true, at: now)
+        case .removed: try store.unpinProvider(named: sender)
         }
     }
 
     private func take(
-        _ key: SenderPublicKey?, _ recoveryKeys: [RecoveryPublicKey], _ now: Timestamp
+        _ key: ProviderPublicKey?, _ recoveryKeys: [RecoveryPublicKey], _ now: Timestamp
     ) throws(KeyStoreError) -> EnrolmentResult.Sender {
         guard let key else { return .none }
-        if try pinnedSender() == key { return .trusted }
+        if try pinnedProvider() == key { return .trusted }
         guard firstTrust == .reply, try pinFirst(key, self.recoveryKeys.isEmpty ? recoveryKeys : [], now) else {
             return .notAccepted(key)
         }
@@ -249,14 +249,14 @@ extension Enrolment {
     /// Pins a key if none is pinned, with the recovery keys that came with it; returns whether it did. A superseded key
     /// stays superseded.
     private func pinFirst(
-        _ key: SenderPublicKey, _ recoveryKeys: [RecoveryPublicKey], _ now: Timestamp
+        _ key: ProviderPublicKey, _ recoveryKeys: [RecoveryPublicKey], _ now: Timestamp
     ) throws(KeyStoreError) -> Bool {
-        guard try pinnedSender() == nil else { return false }
+        guard try pinnedProvider() == nil else { return false }
         do throws(KeyStoreError) {
-            try store.trustFirstSender(key, recoveryKeys: recoveryKeys, named: sender, topic: topic, at: now)
+            try store.pinFirstProvider(key, recoveryKeys: recoveryKeys, named: sender, topic: topic, at: now)
             return true
         } catch {
-            guard error.code == .senderSuperseded || error.code == .senderAlreadyTrusted else { throw error }
+            guard error.code == .senderSuperseded || error.code == .providerAlreadyPinned else { throw error }
             return false
         }
     }

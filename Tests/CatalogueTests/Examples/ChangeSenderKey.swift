@@ -3,8 +3,8 @@ import PushcryptKeyStore
 
 extension Enrolled {
     /// Replaces the provider's key. Nothing has to be done on any phone.
-    func changeSenderKey(at now: Timestamp) throws -> RotationStatement {
-        try provider.rotateSenderKey(at: now).statement
+    func changeProviderKey(at now: Timestamp) throws -> RotationStatement {
+        try provider.rotateProviderKey(at: now).statement
     }
 
     /// Opens a push on the phone, and lets it take effect.

@@ -8,7 +8,7 @@ struct RoundTrip {
     init(at now: Timestamp) throws {
         let topic = try Topic("com.example.app")
         let device = DeviceKey()  // on the phone
-        let provider = SenderKey()  // at the provider
+        let provider = ProviderKey()  // at the provider
 
         // The provider has the phone's public key, which the app has registered.
         let sealer = Sealer(sender: provider, topic: topic)
@@ -16,7 +16,7 @@ struct RoundTrip {
         sent = try sealer.seal(payload.utf8, to: device.publicKey, at: now)
 
         // The phone has the provider's public key, which is built into the app.
-        let trust = SenderTrust(pinned: [provider.publicKey])
+        let trust = ProviderTrust(pinned: [provider.publicKey])
         let opener = Opener(topic: topic, deviceKeys: [device], trust: trust)
         opened = try opener.open(sent.json, at: now)
     }

@@ -1,6 +1,6 @@
 import Pushcrypt
 import PushcryptKeyStore
 
-func recover(_ phone: SQLiteKeyStore, _ fresh: SenderPublicKey, for topic: Topic, at now: Timestamp) throws {
-    try phone.trustSender(fresh, named: "provider", topic: topic, replace: true, at: now)
+func recover(_ phone: SQLiteKeyStore, _ fresh: ProviderPublicKey, for topic: Topic, at now: Timestamp) throws {
+    try phone.pinProvider(fresh, named: "provider", topic: topic, replace: true, at: now)
 }

@@ -11,12 +11,12 @@ struct Enrolled {
         topic = try Topic("com.example.app")
         provider = try SQLiteKeyStore.create(in: "\(folder)/provider", at: now)
         phone = try SQLiteKeyStore.create(in: "\(folder)/phone", at: now)
-        let sender = try provider.generateSenderKey(topic: topic, at: now)
+        let sender = try provider.generateProviderKey(topic: topic, at: now)
         _ = try phone.generateDeviceKey(topic: topic, at: now)
 
         // Both over the app's own channel, which authenticates both ends.
         try provider.addDevice(try registration(), id: "phone1", at: now)
-        try phone.trustSender(sender.publicKey, named: "provider", topic: topic, at: now)
+        try phone.pinProvider(sender.publicKey, named: "provider", topic: topic, at: now)
     }
 
     /// The registration of the phone's newest key.
@@ -26,16 +26,16 @@ struct Enrolled {
         let trust = try phone.trust(for: topic)
         return DeviceRegistration(
             publicKey: key.publicKey, topic: key.topic, generation: key.generation, createdAt: key.createdAt,
-            pinnedSender: trust.pinned.first)
+            pinnedProvider: trust.pinned.first)
     }
 
     /// Seals for a device, as the provider's store knows it.
     func seal(_ payload: String, for id: String, at now: Timestamp) throws -> SealedPayload? {
         guard let device = try provider.device(id: id) else { return nil }
-        let sender = try provider.senderKey(named: nil)
+        let sender = try provider.providerKey(named: nil)
         var options = Sealer.Options()
         options.announcing = try provider.announcements(
-            for: sender.record.publicKey, to: device.pinnedSender, at: now)
+            for: sender.record.publicKey, to: device.pinnedProvider, at: now)
         let sealer = Sealer(sender: sender.key, topic: topic)
         return try sealer.seal(payload.utf8, to: device.publicKey, at: now, options: options)
     }

@@ -9,7 +9,7 @@ import Testing
 struct TestPhone {
     let topic: Topic
     let keys: SQLiteKeyStore
-    let provider = SenderKey()
+    let provider = ProviderKey()
     let clock = SimulatedClock()
     let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -18,7 +18,7 @@ struct TestPhone {
         topic = try Topic("com.example.app")
         keys = try SQLiteKeyStore.inMemory()
         _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.trustSender(provider.publicKey, named: "provider", at: now)
+        try keys.pinProvider(provider.publicKey, named: "provider", at: now)
     }
 
     /// Returns the provider's push with a payload.

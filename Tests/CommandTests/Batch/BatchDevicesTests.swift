@@ -15,7 +15,7 @@ import Testing
         directory = try TemporaryDirectory()
         let now = Console.standard.timestamp
         store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
-        _ = try store.generateSenderKey(topic: Topic("com.example.app"), at: now)
+        _ = try store.generateProviderKey(topic: Topic("com.example.app"), at: now)
     }
 
     private func addDevices(_ count: Int, owner: DeviceOwner = .unchanged) throws {

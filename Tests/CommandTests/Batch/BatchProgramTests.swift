@@ -12,7 +12,7 @@ import Testing
     private struct Route {
         let directory: TemporaryDirectory
         let phone = DeviceKey()
-        let sender = SenderKey()
+        let sender = ProviderKey()
         let topic: Topic
 
         init() throws {
@@ -35,7 +35,7 @@ import Testing
         func numbers(_ answer: String) throws -> (passed: Int, opened: String)? {
             let document = try JSONDocument(parsing: ContiguousArray(answer.utf8))
             guard let passed = document.root["n"]?.integer, let payload = document.root["payload"] else { return nil }
-            let opener = Opener(topic: topic, deviceKeys: [phone], trust: SenderTrust(pinned: [sender.publicKey]))
+            let opener = Opener(topic: topic, deviceKeys: [phone], trust: ProviderTrust(pinned: [sender.publicKey]))
             let opened = try opener.open(ReceivedPush(payload.minified()).envelope(), at: Console.standard.timestamp)
             let aps = opened.visibleMembers.first { $0.name == "aps" }?.value
             return (Int(passed), aps?["alert"]?.string ?? "")

@@ -21,28 +21,28 @@ import Testing
             topic = try Topic("com.example.app")
             let now = Console.standard.timestamp
             store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
-            _ = try store.generateSenderKey(topic: topic, at: now)
+            _ = try store.generateProviderKey(topic: topic, at: now)
             try store.addDevice(DeviceRegistration(publicKey: phone.publicKey, createdAt: now), id: "phone1", at: now)
             program = try RunningProgram(["--store", directory.file("P"), "seal", "--batch", "--jobs", "2"])
         }
 
         /// The code of an answer that is an error, or the sender that has signed the message and the placeholder's title.
-        func answer(to device: String = "phone1") throws -> (code: String?, sender: SenderPublicKey?, title: String?) {
+        func answer(to device: String = "phone1") throws -> (code: String?, sender: ProviderPublicKey?, title: String?) {
             try program.send(#"{"to":"\#(device)","payload":{"aps":{"alert":"x"}}}"# + "\n")
             let line = try #require(try program.lines(1).first)
             let root = try JSONDocument(parsing: ContiguousArray(line.utf8)).root
             guard let payload = root["payload"] else { return (root["error"]?["code"]?.string, nil, nil) }
             let senders = try trusted()
-            let opener = Opener(topic: topic, deviceKeys: [phone], trust: SenderTrust(pinned: senders))
+            let opener = Opener(topic: topic, deviceKeys: [phone], trust: ProviderTrust(pinned: senders))
             let opened = try opener.open(ReceivedPush(payload.minified()).envelope(), at: Console.standard.timestamp)
             return (nil, opened.sender, payload["aps"]?["alert"]?["title"]?.string)
         }
 
         /// Every key that the store has had, which a test has to trust explicitly.
-        var known: [SenderPublicKey] = []
+        var known: [ProviderPublicKey] = []
 
-        private func trusted() throws -> [SenderPublicKey] {
-            if let now = try store.senderKeys().first?.publicKey, !known.contains(now) { known.append(now) }
+        private func trusted() throws -> [ProviderPublicKey] {
+            if let now = try store.providerKeys().first?.publicKey, !known.contains(now) { known.append(now) }
             return known
         }
     }
@@ -67,7 +67,7 @@ import Testing
     func rotation() throws {
         let provider = try Provider()
         let old = try #require(try provider.answer().sender)
-        let new = try provider.store.rotateSenderKey(at: Console.standard.timestamp).record.publicKey
+        let new = try provider.store.rotateProviderKey(at: Console.standard.timestamp).record.publicKey
         #expect(try provider.answer().sender == new && old != new)
     }
 
@@ -110,7 +110,7 @@ import Testing
         // As a backup is made: a copy of the database that has all of it.
         let backup = provider.directory.file("backup")
         try files.copyItem(atPath: path, toPath: backup)
-        let new = try provider.store.rotateSenderKey(at: Console.standard.timestamp).record.publicKey
+        let new = try provider.store.rotateProviderKey(at: Console.standard.timestamp).record.publicKey
         #expect(try provider.answer().sender == new)
 
         try files.moveItem(atPath: path, toPath: provider.directory.file("away"))

@@ -15,10 +15,10 @@ import VectorKit
         var path: String { directory.file("P") }
         var arguments: [String] { ["--store", path, "device", "add", "--batch", "--reply"] }
 
-        init(hasSender: Bool = true) throws {
+        init(hasProvider: Bool = true) throws {
             directory = try TemporaryDirectory()
             try run("init")
-            if hasSender { try run("keygen", "sender") }
+            if hasProvider { try run("keygen", "sender") }
         }
 
         @discardableResult
@@ -194,9 +194,9 @@ import VectorKit
 
     @Test("Without a sender's key a phone that trusts none is refused, since it could open nothing")
     func noSender() throws {
-        let provider = try Provider(hasSender: false)
-        let (key, sender) = (DeviceKey().publicKey, SenderKey().publicKey)
-        let trusting = DeviceRegistration(publicKey: key, createdAt: nil, pinnedSender: sender)
+        let provider = try Provider(hasProvider: false)
+        let (key, sender) = (DeviceKey().publicKey, ProviderKey().publicKey)
+        let trusting = DeviceRegistration(publicKey: key, createdAt: nil, pinnedProvider: sender)
         let (answers, outcome) = try provider.add([
             Self.line("a", Self.record()), Self.line("b", String(decoding: trusting.json, as: UTF8.self)),
         ])
@@ -210,7 +210,7 @@ import VectorKit
     func foreign() throws {
         let provider = try Provider()
         let trusting = DeviceRegistration(
-            publicKey: DeviceKey().publicKey, createdAt: nil, pinnedSender: SenderKey().publicKey)
+            publicKey: DeviceKey().publicKey, createdAt: nil, pinnedProvider: ProviderKey().publicKey)
         let (answers, outcome) = try provider.add([
             Self.line("a", Self.record()), Self.line("b", String(decoding: trusting.json, as: UTF8.self)),
         ])
@@ -221,7 +221,7 @@ import VectorKit
 
     @Test("A reply names the key that signs for the phone's app, or the phone is refused")
     func apps() throws {
-        let provider = try Provider(hasSender: false)
+        let provider = try Provider(hasProvider: false)
         func key(_ topic: String) throws -> String {
             let made = try provider.run("keygen", "sender", "--name", topic, "--topic", topic)
             return made.output.trimmingCharacters(in: .newlines)
@@ -252,7 +252,7 @@ import VectorKit
         let program = try RunningProgram(provider.arguments)
         for number in 0..<3 {
             let trusting = DeviceRegistration(
-                publicKey: DeviceKey().publicKey, createdAt: nil, pinnedSender: SenderKey().publicKey)
+                publicKey: DeviceKey().publicKey, createdAt: nil, pinnedProvider: ProviderKey().publicKey)
             try program.send(Self.line("d\(number)", String(decoding: trusting.json, as: UTF8.self)) + "\n")
             #expect(try program.lines(1).first?.contains(#""foreign":["sender"]"#) == true)
         }
@@ -346,7 +346,7 @@ import VectorKit
         let store = try provider.store()
         #expect(try store.device(id: "c") != nil && store.deviceCount() == 1)
         // A rotation elsewhere is in the next reply.
-        let sender = try store.rotateSenderKey(clock: .confirmed, at: Console.standard.timestamp).record.publicKey
+        let sender = try store.rotateProviderKey(clock: .confirmed, at: Console.standard.timestamp).record.publicKey
         try program.send(Self.line("d", Self.record()) + "\n")
         #expect(try program.lines(1).first?.contains("\(sender)") == true)
         try program.endInput()

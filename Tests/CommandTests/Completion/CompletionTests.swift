@@ -94,14 +94,14 @@ import Testing
     @Test(
         "Every option and operand that names something of the store asks for it",
         arguments: [
-            ("seal --to ", "device"), ("seal --to-user ", "user"), ("seal --from ", "senderKey"),
-            ("attach seal --from ", "senderKey"),
+            ("seal --to ", "device"), ("seal --to-user ", "user"), ("seal --from ", "providerKey"),
+            ("attach seal --from ", "providerKey"),
             ("device add ", "device"), ("device remove ", "device"), ("device test ", "device"),
-            ("device test --from ", "senderKey"),
-            ("device list --user ", "user"), ("device add --user ", "user"), ("sender remove ", "trustedSender"),
-            ("sender trust ", "trustedSender"), ("export device --name ", "deviceKey"),
-            ("export sender --name ", "senderKey"),
-            ("rotate device --name ", "deviceKey"), ("rotate sender --name ", "senderKey"),
+            ("device test --from ", "providerKey"),
+            ("device list --user ", "user"), ("device add --user ", "user"), ("sender remove ", "pinnedProviderRecord"),
+            ("sender trust ", "pinnedProviderRecord"), ("export device --name ", "deviceKey"),
+            ("export sender --name ", "providerKey"),
+            ("rotate device --name ", "deviceKey"), ("rotate sender --name ", "providerKey"),
         ])
     func kinds(text: String, kind: String) {
         #expect(completion(text, table: .pushcrypt).candidates.first?.word == "\(kind) of ")

@@ -14,10 +14,10 @@ struct Registrar: Sendable {
         let reply: RegistrationReply
         do throws(KeyStoreError) {
             try store.addDevice(record, id: device, owner: .user(user), at: now)
-            let foreign = try store.foreignMemberTest()(record.pinnedSender, record.recoveryKeys)
+            let foreign = try store.foreignMemberTest()(record.pinnedProvider, record.recoveryKeys)
             if !foreign.isEmpty { print("\(device) trusts a key that is not ours: \(foreign)") }
             reply = RegistrationReply(
-                .acknowledged(record.publicKey), sender: try store.senderKey(named: nil).record.publicKey,
+                .acknowledged(record.publicKey), sender: try store.providerKey(named: nil).record.publicKey,
                 recoveryKeys: try store.announcedRecoveryKeys(), foreign: foreign)
         } catch {
             guard let refusal = error.refusal else { throw error }

@@ -21,7 +21,7 @@ import Testing
         // The record that was sent could not name the pin, which came with the reply.
         #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
         #expect(try phone.launch(with: provider) == "nothing")
-        #expect(try provider.devices.map(\.pinnedSender) == [provider.key.publicKey])
+        #expect(try provider.devices.map(\.pinnedProvider) == [provider.key.publicKey])
     }
 
     /// The Keychain survives the app's removal, and the file in its container does not.
@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func whatAnEarlierInstallationBelievedIsForgotten(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        try phone.store.trustSender(SenderKey().publicKey, named: "provider", at: .start)
+        try phone.store.pinProvider(ProviderKey().publicKey, named: "provider", at: .start)
         #expect(try phone.launch(with: provider) == "purge-leftovers, register")
         #expect(try phone.pin == provider.key.publicKey)
     }

@@ -98,7 +98,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func aForeignSenderIsToldAndStaysTrusted(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        let foreign = SenderKey().publicKey
+        let foreign = ProviderKey().publicKey
         phone.firstTrust = .builtIn([foreign])
         try phone.launch(with: provider)
         #expect(phone.results.last?.key == .acknowledged)

@@ -27,7 +27,7 @@ import Testing
                 acknowledged: EnrolmentState.Acknowledgement(
                     report: EnrolmentState.Report(
                         publicKey: try DevicePublicKey(text: Self.device),
-                        sender: try SenderPublicKey(text: Self.sender),
+                        sender: try ProviderPublicKey(text: Self.sender),
                         appVersion: AppVersion("1.0"),
                         token: EnrolmentState.Report.digest(ofToken: ContiguousArray("abc".utf8)), alertsAreShown: true),
                     at: .start)), EnrolmentState.Account(name: "b", device: "x"),

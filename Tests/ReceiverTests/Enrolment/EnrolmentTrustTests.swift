@@ -14,7 +14,7 @@ import Testing
         #expect(try phone.pin == provider.key.publicKey)
         #expect(try phone.launch(with: provider) == "register")
         #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .trusted)])
-        #expect(try provider.devices.map(\.pinnedSender) == [provider.key.publicKey])
+        #expect(try provider.devices.map(\.pinnedProvider) == [provider.key.publicKey])
         #expect(try phone.launch(with: provider) == "nothing")
     }
 
@@ -24,16 +24,16 @@ import Testing
         let phone = try Installation(kind)
         phone.file = EnrolmentState().json
         phone.firstTrust = .builtIn([try provider.key.publicKey])
-        try phone.store.trustSender(provider.key.publicKey, named: "provider", topic: nil, replace: false, at: .start)
+        try phone.store.pinProvider(provider.key.publicKey, named: "provider", topic: nil, replace: false, at: .start)
         #expect(try phone.launch(with: provider) == "register")
         #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .trusted)])
-        #expect(try phone.store.trustedSenders().map(\.topic) == [nil])
+        #expect(try phone.store.pinnedProviders().map(\.topic) == [nil])
     }
 
     /// Controlling the channel once does not help against an app with a built-in key.
     @Test(arguments: StoreKind.allCases) func aReplyDoesNotReplaceABuiltInKey(_ kind: StoreKind) throws {
         let provider = try Provider()
-        let builtIn = SenderKey().publicKey
+        let builtIn = ProviderKey().publicKey
         let phone = try Installation(kind)
         phone.firstTrust = .builtIn([builtIn])
         try phone.launch(with: provider)
@@ -59,7 +59,7 @@ import Testing
                     key: .acknowledged, sender: .notAccepted(try stranger.key.publicKey), foreign: [.sender]))
         #expect(try phone.pin == first)
         // Only the app's own decision does.
-        try phone.store.trustSender(stranger.key.publicKey, named: "provider", topic: .app, replace: true, at: .start)
+        try phone.store.pinProvider(stranger.key.publicKey, named: "provider", topic: .app, replace: true, at: .start)
         #expect(try phone.launch(with: stranger) == "register-again(sender-changed)")
         #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .trusted))
     }
@@ -69,9 +69,9 @@ import Testing
         let old = try provider.key.publicKey
         let phone = try Installation(kind)
         try phone.launch(with: provider)
-        _ = try provider.store.rotateSenderKey(at: .start)
+        _ = try provider.store.rotateProviderKey(at: .start)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        try phone.store.removeTrustedSender(named: "provider")
+        try phone.store.unpinProvider(named: "provider")
 
         phone.circumstances.pushToken = [1]
         let request = try #require(try begin(phone).request)
@@ -88,12 +88,12 @@ import Testing
     /// An app with a key built in that it can no longer pin waits for its next version, and believes nobody meanwhile.
     @Test(arguments: StoreKind.allCases) func aReplyDoesNotStandInForABuiltInKey(_ kind: StoreKind) throws {
         let provider = try Provider()
-        let stolen = SenderKey().publicKey
+        let stolen = ProviderKey().publicKey
         let phone = try Installation(kind)
         phone.firstTrust = .builtIn([stolen])
         try phone.launch(with: provider, .recordLost)
-        try phone.store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, replace: true, at: .start)
-        try phone.store.removeTrustedSender(named: "provider")
+        try phone.store.pinProvider(ProviderKey().publicKey, named: "provider", topic: .app, replace: true, at: .start)
+        try phone.store.unpinProvider(named: "provider")
         try phone.launch(with: provider)
         #expect(
             phone.results == [EnrolmentResult(key: .acknowledged, sender: .notAccepted(try provider.key.publicKey))])
@@ -101,16 +101,16 @@ import Testing
     }
 
     /// A message has brought a rotation, the app has folded it in, and the provider may stop announcing it.
-    @Test(arguments: StoreKind.allCases) func pinnedSenderChanged(_ kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func pinnedProviderChanged(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
         phone.firstTrust = .builtIn([try provider.key.publicKey])
         try phone.launch(with: provider)
-        _ = try provider.store.rotateSenderKey(at: .start)
+        _ = try provider.store.rotateProviderKey(at: .start)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
         #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
         #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .trusted))
-        #expect(try provider.devices.map(\.pinnedSender) == [provider.key.publicKey])
+        #expect(try provider.devices.map(\.pinnedProvider) == [provider.key.publicKey])
         #expect(try phone.launch(with: provider) == "nothing")
 
         // The built-in key is an old one by now, and changes nothing for another account.
@@ -135,13 +135,13 @@ import Testing
         try provider.store.setAnnouncedRecoveryKeys([recovery.publicKey], at: .start)
         let phone = try Installation(kind)
         #expect(try phone.launch(with: provider) == "register")
-        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
+        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [recovery.publicKey])
         #expect(try phone.launch(with: provider) == "register-again(sender-changed, recovery-changed)")
         #expect(try provider.devices.map(\.recoveryKeys) == [[recovery.publicKey]])
         try provider.store.setAnnouncedRecoveryKeys([other.publicKey], at: .start)
         phone.circumstances.pushToken = [1]
         try phone.launch(with: provider)
-        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
+        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [recovery.publicKey])
         #expect(phone.results.last?.foreign == [], "an earlier key of the provider's")
         try recover(provider, by: recovery)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
@@ -153,13 +153,13 @@ import Testing
         let (stranger, stolen) = (try Provider(), RecoveryKey().publicKey)
         try stranger.store.setAnnouncedRecoveryKeys([stolen], at: .start)
         let phone = try Installation(kind)
-        phone.firstTrust = .builtIn([SenderKey().publicKey])
+        phone.firstTrust = .builtIn([ProviderKey().publicKey])
         try phone.launch(with: stranger)
-        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [])
+        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [])
         // Nor does one whose recovery key is a sender's key here.
         let other = try Installation(kind)
-        let key = SenderKey()
-        try other.store.trustSender(key.publicKey, named: "another", topic: .app, replace: false, at: .start)
+        let key = ProviderKey()
+        try other.store.pinProvider(key.publicKey, named: "another", topic: .app, replace: false, at: .start)
         other.file = EnrolmentState().json
         let request = try #require(try begin(other).request)
         var state = try other.state
@@ -170,7 +170,7 @@ import Testing
                 .acknowledged(request.record.publicKey), sender: try stranger.key.publicKey, recoveryKeys: [same]),
             to: request, state: &state, at: .start)
         #expect(result.sender == .notAccepted(try stranger.key.publicKey))
-        #expect(try other.store.recoveryKeys(ofSender: "provider") == [])
+        #expect(try other.store.recoveryKeys(ofProvider: "provider") == [])
     }
 
     /// The app's own replace any, also those of somebody who once controlled the channel.
@@ -183,14 +183,14 @@ import Testing
         let own = RecoveryKey()
         phone.recoveryKeys = [own.publicKey]
         #expect(try phone.launch(with: provider) == "replace-recovery-keys, register-again(recovery-changed)")
-        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [own.publicKey])
+        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [own.publicKey])
         #expect(phone.results.last?.foreign == [.recovery], "the provider does not know it yet")
         #expect(try phone.launch(with: provider) == "nothing")
         // A built-in sender has no others, even if none are built in.
         phone.recoveryKeys = []
         phone.firstTrust = .builtIn([try provider.key.publicKey])
         #expect(try phone.launch(with: provider) == "replace-recovery-keys, register-again(recovery-changed)")
-        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [])
+        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [])
     }
 
     /// A pin that a built-in recovery key put in place stays; one by any other recovery key does not.
@@ -210,10 +210,10 @@ import Testing
         let recovered = try provider.key.publicKey
         #expect(try phone.pin == recovered && recovered != first)
         // And a rotation after it.
-        _ = try provider.store.rotateSenderKey(at: .start)
+        _ = try provider.store.rotateProviderKey(at: .start)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
 
-        let builtIn = SenderKey().publicKey
+        let builtIn = ProviderKey().publicKey
         phone.firstTrust = .builtIn(isBuiltIn ? [first] : [builtIn])
         let plan = try phone.launch(with: provider)
         #expect(plan.contains("replace-sender") == !isBuiltIn && plan.contains("sender-replaced") == !isBuiltIn)
@@ -238,10 +238,10 @@ import Testing
         #expect(plan.hasPrefix("remove-sender(\(his.id)), replace-recovery-keys"))
         #expect(plan.hasSuffix("notice(sender-replaced)"))
         #expect(try phone.pin == nil)
-        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [])
+        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [])
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "authentication-failed")
         // The next release brings a key that nobody has revoked.
-        let next = SenderKey().publicKey
+        let next = ProviderKey().publicKey
         phone.firstTrust = .builtIn([genuine, next])
         phone.circumstances.pushToken = [1]
         try phone.launch(with: provider)
@@ -256,14 +256,14 @@ import Testing
         try phone.launch(with: stranger)
         #expect(try phone.pin == stranger.key.publicKey)
         // The stranger has rotated since, which the phone knows from a message.
-        _ = try stranger.store.rotateSenderKey(at: .start)
+        _ = try stranger.store.rotateProviderKey(at: .start)
         #expect(try phone.receive(stranger.push(to: phone.device(), at: .start)) == "opened")
-        let strangers = try phone.store.trustedSenders().map(\.key)
+        let strangers = try phone.store.pinnedProviders().map(\.key)
         #expect(strangers.count == 2)
 
         let provider = try Provider()
         let current = try provider.key.publicKey
-        phone.firstTrust = .builtIn([SenderKey().publicKey, current])
+        phone.firstTrust = .builtIn([ProviderKey().publicKey, current])
         #expect(
             try phone.launch(with: provider)
                 == "replace-sender(\(current.id)), register-again(sender-changed), notice(sender-replaced)")
@@ -272,7 +272,7 @@ import Testing
             #expect(try phone.store.trust(for: .app).candidates(for: key.id, at: .start).isEmpty)
         }
         #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .trusted))
-        #expect(try provider.devices.map(\.pinnedSender) == [current])
+        #expect(try provider.devices.map(\.pinnedProvider) == [current])
         #expect(try phone.launch(with: provider) == "nothing")
     }
 
@@ -281,17 +281,17 @@ import Testing
         let phone = try Installation(kind)
         try phone.launch(with: provider)
         let first = try provider.key.publicKey
-        for _ in 0..<3 { _ = try provider.store.rotateSenderKey(at: .start) }
+        for _ in 0..<3 { _ = try provider.store.rotateProviderKey(at: .start) }
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
         let pin = try provider.key.publicKey
         #expect(try phone.pin == pin)
-        for keys in [[first], [first, SenderKey().publicKey], [pin], [pin, SenderKey().publicKey]] {
+        for keys in [[first], [first, ProviderKey().publicKey], [pin], [pin, ProviderKey().publicKey]] {
             phone.firstTrust = .builtIn(keys)
             try phone.launch(with: provider)
             #expect(try phone.pin == pin)
         }
         // A thief has rotated the first key: a release without it ends what he made of it.
-        let good = SenderKey().publicKey
+        let good = ProviderKey().publicKey
         phone.firstTrust = .builtIn([good])
         try phone.launch(with: provider)
         #expect(try phone.pin == good)
@@ -300,11 +300,11 @@ import Testing
     @Test(arguments: StoreKind.allCases) func aPinThatTheAppHasReplacedStays(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        let stolen = SenderKey().publicKey
+        let stolen = ProviderKey().publicKey
         phone.firstTrust = .builtIn([stolen])
         try phone.launch(with: provider)
         let current = try provider.key.publicKey
-        try phone.store.trustSender(current, named: "provider", topic: .app, replace: true, at: .start)
+        try phone.store.pinProvider(current, named: "provider", topic: .app, replace: true, at: .start)
         #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
         #expect(try phone.pin == current)
     }
@@ -320,7 +320,7 @@ import Testing
         let phone = try Installation(kind)
         let old = try #require(try begin(phone).request)
         try phone.launch(with: provider)
-        try phone.store.removeTrustedSender(named: "provider")
+        try phone.store.unpinProvider(named: "provider")
         _ = try phone.store.rotateDeviceKey(named: "default", at: .start)
         let work = try begin(phone)
         var request = try #require(work.request)
@@ -354,7 +354,7 @@ import Testing
         for refusal in refusals.compactMap({ $0 }) {
             var state = work.state
             let result = try phone.enrolment.handle(
-                RegistrationReply(.refused(refusal), sender: SenderKey().publicKey), to: request, state: &state,
+                RegistrationReply(.refused(refusal), sender: ProviderKey().publicKey), to: request, state: &state,
                 at: .start)
             #expect(result == EnrolmentResult(key: .refused(refusal), sender: .none))
             #expect(state == work.state)

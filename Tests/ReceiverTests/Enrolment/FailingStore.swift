@@ -47,7 +47,7 @@ final class FailingStore: DeviceKeyStore {
         try reading.deviceKey(id: id, at: now)
     }
 
-    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { try reading.trust(for: topic) }
+    func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { try reading.trust(for: topic) }
 
     func generateDeviceKey(
         named name: String, topic: Topic?, suite: CipherSuite, at now: Timestamp
@@ -103,36 +103,36 @@ final class FailingStore: DeviceKeyStore {
     }
 
     @discardableResult
-    func trustSender(
-        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+    func pinProvider(
+        _ key: ProviderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try writing.trustSender(key, named: name, topic: topic, replace: replace, at: now)
+        try writing.pinProvider(key, named: name, topic: topic, replace: replace, at: now)
     }
 
-    func trustFirstSender(
-        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+    func pinFirstProvider(
+        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
-        try writing.trustFirstSender(key, recoveryKeys: recoveryKeys, named: name, topic: topic, at: now)
+        try writing.pinFirstProvider(key, recoveryKeys: recoveryKeys, named: name, topic: topic, at: now)
     }
 
-    func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] { try reading.trustedSenders() }
+    func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord] { try reading.pinnedProviders() }
 
     @discardableResult
-    func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
-        try writing.removeTrustedSender(named: name)
+    func unpinProvider(named name: String) throws(KeyStoreError) -> Bool {
+        try writing.unpinProvider(named: name)
     }
 
-    func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
-        try reading.recoveryKeys(ofSender: name)
+    func recoveryKeys(ofProvider name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
+        try reading.recoveryKeys(ofProvider: name)
     }
 
-    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
-        try writing.setRecoveryKeys(keys, ofSender: name)
+    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofProvider name: String) throws(KeyStoreError) {
+        try writing.setRecoveryKeys(keys, ofProvider: name)
     }
 
     func acceptStatements(
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> [SenderTrust.Change] {
+    ) throws(KeyStoreError) -> [ProviderTrust.Change] {
         try writing.acceptStatements(statements, topic: topic, at: now)
     }
 

@@ -110,8 +110,8 @@ final class Installation {
 
     // MARK: Pushes
 
-    var pin: SenderPublicKey? {
-        get throws { try store.trustedSenders().first { $0.state == .pinned }?.key }
+    var pin: ProviderPublicKey? {
+        get throws { try store.pinnedProviders().first { $0.state == .pinned }?.key }
     }
 
     func keys(_ account: String = "default") throws -> [DeviceKeyRecord] {
@@ -138,7 +138,7 @@ extension Provider {
         } catch {
             return RegistrationReply(.refused(try #require(.init(error.code.description)))).json
         }
-        let foreign = try store.foreignMemberTest()(registration.pinnedSender, registration.recoveryKeys)
+        let foreign = try store.foreignMemberTest()(registration.pinnedProvider, registration.recoveryKeys)
         return RegistrationReply(
             .acknowledged(registration.publicKey), sender: sender, recoveryKeys: try store.announcedRecoveryKeys(),
             foreign: foreign, suites: suites

@@ -25,13 +25,13 @@ struct BatchTarget: FuzzTarget {
         recipients = ["phone"] + postQuantum.map { "\($0.publicKey)" }
         keys = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
-            _ = try store.importSenderKey(sender, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
+            _ = try store.importProviderKey(sender, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
             let registration = DeviceRegistration(
                 publicKey: device.publicKey, topic: KnownKeys.topic, createdAt: KnownKeys.now)
             _ = try store.addDevice(registration, id: "phone", owner: .user("alice"), at: KnownKeys.now)
             return try SealingKeys(following: store, .named(nil))
         }
-        let trust = SenderTrust(pinned: [sender.publicKey])
+        let trust = ProviderTrust(pinned: [sender.publicKey])
         opener = Opener(topic: KnownKeys.topic, deviceKeys: [device] + postQuantum, trust: trust)
         let sealed = KnownKeys.known { () throws(SealError) in
             try Sealer(sender: sender, topic: KnownKeys.topic).seal(

@@ -21,7 +21,7 @@ struct EnvelopeTarget: FuzzTarget {
     init() {
         let sender = KnownKeys.sender(1)
         opener = Opener(
-            topic: KnownKeys.topic, deviceKeys: KnownKeys.devices, trust: SenderTrust(pinned: [sender.publicKey]))
+            topic: KnownKeys.topic, deviceKeys: KnownKeys.devices, trust: ProviderTrust(pinned: [sender.publicKey]))
         genuine = [KnownKeys.device, KnownKeys.postQuantum].compactMap { device in
             device.map { Self.envelopes(to: $0.publicKey, by: sender) }
         }
@@ -35,7 +35,7 @@ struct EnvelopeTarget: FuzzTarget {
                 guard let device else { continue }
                 _ = try store.importDeviceKey(device, named: name, topic: KnownKeys.topic, at: KnownKeys.now)
             }
-            try store.trustSender(sender.publicKey, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
+            try store.pinProvider(sender.publicKey, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
             return store
         }
         // Without a replay guard, so that a genuine envelope opens each time.
@@ -44,7 +44,7 @@ struct EnvelopeTarget: FuzzTarget {
     }
 
     /// One envelope for each bucket, the same in every run.
-    private static func envelopes(to device: DevicePublicKey, by sender: SenderKey) -> [Bytes] {
+    private static func envelopes(to device: DevicePublicKey, by sender: ProviderKey) -> [Bytes] {
         let sealer = Sealer(sender: sender, topic: KnownKeys.topic)
         return Bucket.all(device.suite).map { bucket in
             var options = Sealer.Options()

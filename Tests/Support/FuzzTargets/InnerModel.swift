@@ -1,7 +1,7 @@
 @testable import Pushcrypt
 
 /// The format's rules for an inner plaintext (`Docs/Format.md`, Opening, steps 5 to 7), read apart from the product. Rotations are
-/// left to `SenderTrust`, which has its own target.
+/// left to `ProviderTrust`, which has its own target.
 struct InnerModel {
     /// Why it is refused; nil when it opens.
     let code: OpenError.Code?
@@ -10,7 +10,7 @@ struct InnerModel {
     private let block: Int
 
     /// - Parameter signer: who has signed this inner plaintext rightly, if anybody has.
-    init(inner: Bytes, signer: SenderPublicKey?, trust: SenderTrust, now: Timestamp) {
+    init(inner: Bytes, signer: ProviderPublicKey?, trust: ProviderTrust, now: Timestamp) {
         self.inner = inner
         let type = inner[68]
         let body = inner.dropFirst(99).prefix(Self.number(inner[97..<99]))
@@ -19,7 +19,7 @@ struct InnerModel {
         block = statements == nil ? 0 : 1 + 181 * Int(body.first ?? 0)
 
         let id = KeyID(value: UInt32(Self.number(inner[0..<4])))
-        var candidates: [SenderPublicKey] = []
+        var candidates: [ProviderPublicKey] = []
         var conflicts: [OpenError.Code] = []
         // The second time without the recoveries.
         for isSecond in [false, true] {

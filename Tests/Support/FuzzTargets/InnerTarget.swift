@@ -26,7 +26,7 @@ struct InnerTarget: FuzzTarget {
         let recording: RecordingPhone
         let receiver: NotificationReceiver
 
-        init(_ key: DeviceKey, _ trust: SenderTrust) {
+        init(_ key: DeviceKey, _ trust: ProviderTrust) {
             suite = key.publicKey.suite
             channel = SealedChannel(to: key.publicKey)
             opener = Opener(topic: KnownKeys.topic, deviceKeys: [key], trust: trust)
@@ -132,7 +132,7 @@ struct InnerTarget: FuzzTarget {
     }
 
     /// Signs, and tells whether rightly.
-    private func sign(_ inner: inout Bytes, _ signer: SenderKey, _ channel: SealedChannel, fault: UInt8) -> Bool {
+    private func sign(_ inner: inout Bytes, _ signer: ProviderKey, _ channel: SealedChannel, fault: UInt8) -> Bool {
         let key = signer.publicKey
         let message =
             switch fault {

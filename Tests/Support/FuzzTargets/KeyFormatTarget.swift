@@ -23,9 +23,9 @@ struct KeyFormatTarget: FuzzTarget {
     }
 
     private static func sample(_ form: UInt8, _ choices: inout Choices) -> Sample {
-        let isSender = form & 8 == 0
+        let isProvider = form & 8 == 0
         func known(_ format: KeyFormat) -> Bytes {
-            isSender
+            isProvider
                 ? KnownKeys.sender(1).withText(in: format) { Bytes(copying: $0) }
                 : KnownKeys.device.withText(in: format) { Bytes(copying: $0) }
         }
@@ -38,7 +38,7 @@ struct KeyFormatTarget: FuzzTarget {
         case 3, 4:
             // PKCS #8 or SubjectPublicKeyInfo, changed before it becomes base64.
             let isSecret = form & 7 == 3
-            var der = isSecret ? RFC8410.secretPrefix(isSender ? .ed25519 : .x25519) : RFC8410.publicPrefix(.ed25519)
+            var der = isSecret ? RFC8410.secretPrefix(isProvider ? .ed25519 : .x25519) : RFC8410.publicPrefix(.ed25519)
             der += Bytes(repeating: 0x21, count: keyLength)
             if form & 16 != 0 { der += [0x81, 0x21, 0x00] + KnownKeys.sender(1).publicKey.bytes }
             der.edit(&choices)
@@ -61,11 +61,11 @@ struct KeyFormatTarget: FuzzTarget {
     private func check(_ sample: Sample, in format: KeyFormat) {
         let text = sample.text
         var isSecret = false
-        if let key = try? SenderKey(text: text.span, format: format) {
+        if let key = try? ProviderKey(text: text.span, format: format) {
             isSecret = true
             let written = key.withText(in: format) { Bytes(copying: $0) }
             require(
-                (try? SenderKey(text: written.span, format: format))?.publicKey == key.publicKey,
+                (try? ProviderKey(text: written.span, format: format))?.publicKey == key.publicKey,
                 "formats: a sender's key is written as it is read")
             key.withSeed { checkPlace(of: Bytes(copying: $0), and: key.publicKey.bytes, in: sample, format) }
         }

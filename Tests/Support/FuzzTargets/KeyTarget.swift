@@ -40,12 +40,12 @@ struct KeyTarget: FuzzTarget {
     private func check(_ text: Bytes) {
         let accepted = [
             canonical(text) { (text) throws(KeyError) in Bytes(try self.devicePublic(text).utf8) },
-            canonical(text) { (text) throws(KeyError) in Bytes(try self.senderPublic(text).utf8) },
+            canonical(text) { (text) throws(KeyError) in Bytes(try self.providerPublic(text).utf8) },
             canonical(text) { (text) throws(KeyError) in
                 try DeviceKey(text: text.span).withText { Bytes(copying: $0) }
             },
             canonical(text) { (text) throws(KeyError) in
-                try SenderKey(text: text.span).withText { Bytes(copying: $0) }
+                try ProviderKey(text: text.span).withText { Bytes(copying: $0) }
             },
         ]
         require(accepted.count { $0 } <= 1, "keys: a text is that of one kind of key")
@@ -106,10 +106,10 @@ struct KeyTarget: FuzzTarget {
         return point.reversed().lexicographicallyPrecedes(prime.reversed())
     }
 
-    private func senderPublic(_ text: Bytes) throws(KeyError) -> String {
-        let key: SenderPublicKey
+    private func providerPublic(_ text: Bytes) throws(KeyError) -> String {
+        let key: ProviderPublicKey
         do throws(KeyError) {
-            key = try SenderPublicKey(text: String(decoding: text, as: UTF8.self))
+            key = try ProviderPublicKey(text: String(decoding: text, as: UTF8.self))
         } catch {
             require(
                 error.code != .weakKey || !Ed25519Point.isUsable(KeyText.bytes(of: text)),

@@ -15,9 +15,9 @@ enum KnownKeys {
     static let devices = [device, otherDevice] + (postQuantum.map { [$0] } ?? [])
 
     /// A sender's key for each number.
-    static func sender(_ number: UInt8) -> SenderKey {
+    static func sender(_ number: UInt8) -> ProviderKey {
         let seed = Bytes(repeating: 0x20 &+ number, count: 32)
-        return known { () throws(KeyError) in try SenderKey(seed: seed.span) }
+        return known { () throws(KeyError) in try ProviderKey(seed: seed.span) }
     }
 
     /// A recovery key for each number; one with the number of a sender's key has its bytes.

@@ -6,11 +6,11 @@ import Pushcrypt
 final class RecordingPhone: DeviceKeyReading, OpeningEffects, @unchecked Sendable {
     private let key: DeviceKey
     private let record: DeviceKeyRecord
-    private let trust: SenderTrust
+    private let trust: ProviderTrust
     /// The effect of the last message; nil while none had any.
     var settled: [RotationStatement]?
 
-    init(_ key: DeviceKey, topic: Topic, trust: SenderTrust) {
+    init(_ key: DeviceKey, topic: Topic, trust: ProviderTrust) {
         self.key = key
         self.trust = trust
         record = DeviceKeyRecord(
@@ -24,7 +24,7 @@ final class RecordingPhone: DeviceKeyReading, OpeningEffects, @unchecked Sendabl
         id == record.keyID ? StoredDeviceKey(record: record, key: key) : nil
     }
 
-    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { trust }
+    func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { trust }
 
     func purgeRetiredDeviceKeys(at now: Timestamp, accepted sentAt: Timestamp) -> [DeviceKeyRecord] { [] }
 

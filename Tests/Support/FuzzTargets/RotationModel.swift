@@ -31,7 +31,7 @@ struct RotationModel: Equatable {
         let isSignedByNew: Bool
     }
 
-    init(_ trust: SenderTrust) {
+    init(_ trust: ProviderTrust) {
         senders = trust.senders.map { sender in
             Sender(
                 pinned: sender.pinned?.bytes,

@@ -5,13 +5,13 @@ struct RotationScene {
     /// Pinned; superseded, and believed until tomorrow; superseded, and believed no more; replaced by the app; unknown, and four
     /// more that statements speak of.
     let senders = (1...8 as ClosedRange<UInt8>).map(KnownKeys.sender)
-    let trust: SenderTrust
+    let trust: ProviderTrust
     let statements: [RotationStatement]
 
     init() {
         let (now, day) = (KnownKeys.now.milliseconds, UInt64(86_400_000))
         func statement(
-            _ old: SenderKey, _ new: SenderKey, at issuedAt: UInt64 = KnownKeys.now.milliseconds,
+            _ old: ProviderKey, _ new: ProviderKey, at issuedAt: UInt64 = KnownKeys.now.milliseconds,
             acceptFor: UInt64 = 100_000, overlap: UInt64 = 86_400
         ) -> RotationStatement {
             KnownKeys.known { () throws(RotationError) in
@@ -24,7 +24,7 @@ struct RotationScene {
             senders[0], senders[1], senders[2], senders[3], senders[4]
         )
         let accepted = statement(overlapping, pinned)
-        func recovery(_ new: SenderKey, _ serial: UInt32, by number: UInt8 = 9) -> RotationStatement {
+        func recovery(_ new: ProviderKey, _ serial: UInt32, by number: UInt8 = 9) -> RotationStatement {
             let key = KnownKeys.recovery(number)
             return KnownKeys.known { () throws(RotationError) in
                 try RecoveryRequest(by: key.publicKey, for: KnownKeys.topic, to: new, serial: serial, at: KnownKeys.now)
@@ -32,18 +32,18 @@ struct RotationScene {
             }
         }
         let superseded = [
-            SenderTrust.Superseded(key: replaced.publicKey, verifiesUntil: nil, statement: nil),
-            SenderTrust.Superseded(
+            ProviderTrust.Superseded(key: replaced.publicKey, verifiesUntil: nil, statement: nil),
+            ProviderTrust.Superseded(
                 key: ended.publicKey, verifiesUntil: Timestamp(milliseconds: now - day),
                 statement: statement(ended, overlapping, at: now - 2 * day)),
-            SenderTrust.Superseded(
+            ProviderTrust.Superseded(
                 key: overlapping.publicKey, verifiesUntil: Timestamp(milliseconds: now + day), statement: accepted),
         ]
-        trust = SenderTrust(
+        trust = ProviderTrust(
             [
-                SenderTrust.Sender(
+                ProviderTrust.Sender(
                     pinned: pinned.publicKey, superseded: superseded, recoveryKeys: [KnownKeys.recovery(9).publicKey],
-                    lastRecovery: SenderTrust.LastRecovery(
+                    lastRecovery: ProviderTrust.LastRecovery(
                         serial: 1000, claim: Bytes(recovery(ended, 1000).bytes.prefix(53)),
                         by: KnownKeys.recovery(9).publicKey))
             ])

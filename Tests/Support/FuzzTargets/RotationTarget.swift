@@ -23,42 +23,42 @@ struct RotationTarget: FuzzTarget {
     }
 
     /// One key; one that was rotated; one that the app replaced; several.
-    private func trust(_ choice: UInt8) -> SenderTrust {
+    private func trust(_ choice: UInt8) -> ProviderTrust {
         let keys = senders.map(\.publicKey)
         switch choice & 3 {
-        case 0: return SenderTrust(pinned: [keys[0]])
+        case 0: return ProviderTrust(pinned: [keys[0]])
         case 1:
             var fields = Fields(old: senders[0], new: senders[1])
             fields.overlap = 86_400
             let statement = KnownKeys.known { () throws(RotationError) in
                 try RotationStatement(bytes: fields.bytes.span)
             }
-            return SenderTrust(
+            return ProviderTrust(
                 pinned: [keys[1]],
                 superseded: [
-                    SenderTrust.Superseded(key: keys[0], verifiesUntil: statement.overlapEnd, statement: statement)
+                    ProviderTrust.Superseded(key: keys[0], verifiesUntil: statement.overlapEnd, statement: statement)
                 ])
         case 2:
-            return SenderTrust(
+            return ProviderTrust(
                 pinned: [keys[1]],
-                superseded: [SenderTrust.Superseded(key: keys[0], verifiesUntil: nil, statement: nil)])
-        default: return SenderTrust(pinned: [keys[0], keys[1], keys[2]])
+                superseded: [ProviderTrust.Superseded(key: keys[0], verifiesUntil: nil, statement: nil)])
+        default: return ProviderTrust(pinned: [keys[0], keys[1], keys[2]])
         }
     }
 
     /// Recovery keys for the first sender, or for all, which have perhaps had a recovery.
-    private func withRotationErrors(_ trust: SenderTrust, _ choice: UInt8) -> SenderTrust {
+    private func withRotationErrors(_ trust: ProviderTrust, _ choice: UInt8) -> ProviderTrust {
         guard choice & 4 != 0 else { return trust }
         let keys = choice & 8 != 0 ? recoveries : [recoveries[0]]
         var fields = Fields(old: senders[0], new: senders[6])
         fields.overlap = 1000
         fields.recovery = recoveries[0]
-        let last = SenderTrust.LastRecovery(
+        let last = ProviderTrust.LastRecovery(
             serial: 1000, claim: Bytes(fields.bytes.prefix(53)), by: recoveries[0].publicKey)
-        return SenderTrust(
+        return ProviderTrust(
             trust.senders.enumerated().map { index, sender in
                 guard index == 0 || choice & 16 != 0 else { return sender }
-                return SenderTrust.Sender(
+                return ProviderTrust.Sender(
                     name: sender.name, pinned: sender.pinned, superseded: sender.superseded,
                     recoveryKeys: keys.map(\.publicKey), lastRecovery: choice & 32 != 0 ? last : nil)
             })
@@ -76,15 +76,15 @@ struct RotationTarget: FuzzTarget {
                 oldID = recovery?.publicKey.id.value ?? oldID
             }
         }
-        let old: SenderKey
-        let new: SenderKey
+        let old: ProviderKey
+        let new: ProviderKey
         var oldID: UInt32
         var newKey: Bytes
         var issuedAt = KnownKeys.now.milliseconds
         var acceptFor: UInt32 = 1000
         var overlap: UInt32 = 0
 
-        init(old: SenderKey, new: SenderKey) {
+        init(old: ProviderKey, new: ProviderKey) {
             self.old = old
             self.new = new
             oldID = old.id.value
@@ -123,7 +123,7 @@ struct RotationTarget: FuzzTarget {
         if isRecovery { fields.recovery = recoveries[old % recoveries.count] }
         if flags & 1 != 0 { fields.version = choices.byte() }
         if flags & 2 != 0 { fields.oldID ^= choices.integer() }
-        if flags & 4 != 0 { fields.newKey = choices.bytes(SenderPublicKey.length) }
+        if flags & 4 != 0 { fields.newKey = choices.bytes(ProviderPublicKey.length) }
         if flags & 8 != 0 {
             fields.issuedAt = choices.integer()
         } else {
@@ -147,7 +147,7 @@ struct RotationTarget: FuzzTarget {
 
     /// Gives a statement to the device; without facts nobody has signed it.
     private func take(
-        _ bytes: Bytes, _ facts: RotationModel.Facts?, into trust: inout SenderTrust, _ model: inout RotationModel
+        _ bytes: Bytes, _ facts: RotationModel.Facts?, into trust: inout ProviderTrust, _ model: inout RotationModel
     ) {
         let expected = model.take(bytes, facts, now: KnownKeys.now.milliseconds)
         let before = trust

@@ -72,7 +72,7 @@ struct RowScene {
                     keys: keys), secretColumns: columns)
         }
         let senders = (1...2 as ClosedRange<UInt8>).map { number in
-            SenderKeyRow(
+            ProviderKeyRow(
                 id: Int64(number), name: "provider \(number)", topic: number == 1 ? topic : nil,
                 key: KnownKeys.sender(number), generation: UInt64(number), createdAt: now, keys: keys)
         }
@@ -93,10 +93,10 @@ struct RowScene {
                     salt: Bytes(repeating: 1, count: StoreKDF.saltLength), cost: .standard),
                 createdAt: now))
         add(SettingRow(name: "topic", value: "com.example.app"), SettingRow(name: "title", value: ""))
-        let trusted = TrustedSenderRow(id: 1, name: "provider", topic: topic, key: old.publicKey, createdAt: now)
+        let trusted = PinnedProviderRow(id: 1, name: "provider", topic: topic, key: old.publicKey, createdAt: now)
         add(
             trusted, trusted.superseded(by: statement, until: now),
-            TrustedSenderRow(id: 2, name: "other", topic: nil, key: new.publicKey, createdAt: now))
+            PinnedProviderRow(id: 2, name: "other", topic: nil, key: new.publicKey, createdAt: now))
         add(
             AnnouncementRow(
                 id: 1, oldKey: old.publicKey, newKey: new.publicKey, statement: statement, announcedUntil: now))
@@ -104,13 +104,13 @@ struct RowScene {
             DeviceRow(
                 DeviceRecord(
                     id: "phone1", user: "alice", publicKey: KnownKeys.device.publicKey, topic: topic, generation: 1,
-                    createdAt: now, updatedAt: now, pinnedSender: old.publicKey, suites: [1, 2],
+                    createdAt: now, updatedAt: now, pinnedProvider: old.publicKey, suites: [1, 2],
                     appVersion: AppVersion("2.3.1"),
                     recoveryKeys: [RecoveryPublicKey(checked: old.publicKey.bytes)])),
             DeviceRow(
                 DeviceRecord(
                     id: "phone2", user: nil, publicKey: KnownKeys.otherDevice.publicKey, topic: nil, generation: 2,
-                    createdAt: now, updatedAt: now, pinnedSender: nil, suites: [1], appVersion: nil,
+                    createdAt: now, updatedAt: now, pinnedProvider: nil, suites: [1], appVersion: nil,
                     recoveryKeys: [])))
         add(
             RemovedDeviceRow(RemovedDevice(id: "phone1", removedAt: now, reason: "unregistered")),
@@ -123,7 +123,7 @@ struct RowScene {
                 DeviceRecord(
                     id: "phone4", user: nil, publicKey: key, topic: topic, generation: 1, createdAt: now,
                     updatedAt: now,
-                    pinnedSender: nil, suites: [1, 2], appVersion: nil, recoveryKeys: [])))
+                    pinnedProvider: nil, suites: [1, 2], appVersion: nil, recoveryKeys: [])))
     }
 
     // MARK: Reading

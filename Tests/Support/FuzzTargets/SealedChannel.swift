@@ -38,7 +38,7 @@ final class SealedChannel {
 
     /// A sender's signature for this channel, or for another recipient or topic.
     func toSign(
-        _ inner: Bytes, by sender: SenderPublicKey, recipient: DevicePublicKey? = nil, topic: Topic = KnownKeys.topic
+        _ inner: Bytes, by sender: ProviderPublicKey, recipient: DevicePublicKey? = nil, topic: Topic = KnownKeys.topic
     ) -> Bytes {
         let (header, enc) = (header, enc)
         return signedMessage(

@@ -16,7 +16,7 @@ package final class TestPhone: Sendable {
     }()
 
     package let keychain = ModelKeychain()
-    package let sender = SenderKey()
+    package let sender = ProviderKey()
     package let folder: URL
 
     package init() throws {
@@ -24,7 +24,7 @@ package final class TestPhone: Sendable {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         _ = try keys.generateDeviceKey(topic: Self.topic, at: now)
-        try keys.trustSender(sender.publicKey, named: "provider", at: now)
+        try keys.pinProvider(sender.publicKey, named: "provider", at: now)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -18,9 +18,9 @@ public struct KitReceiver: Sendable {
     /// Its keys.
     public let devices: [Device]
     /// Whom it trusts.
-    public let trust: SenderTrust
+    public let trust: ProviderTrust
     /// The resulting trust; the earlier one if nothing changes.
-    public let trustAfter: SenderTrust
+    public let trustAfter: ProviderTrust
 
     /// Sets the clock from the test.
     public init(_ vector: KitVector) throws { try self.init(vector, at: vector.time) }
@@ -64,24 +64,24 @@ extension KitVector {
     }
 
     /// Whom the receiver trusts.
-    public func trust() throws -> SenderTrust { try trust("") }
+    public func trust() throws -> ProviderTrust { try trust("") }
 
     /// Whom it trusts after all steps.
-    public func trustAfter() throws -> SenderTrust { try trust(all("sender-after").isEmpty ? "" : "-after") }
+    public func trustAfter() throws -> ProviderTrust { try trust(all("sender-after").isEmpty ? "" : "-after") }
 
-    private func trust(_ suffix: String) throws -> SenderTrust {
+    private func trust(_ suffix: String) throws -> ProviderTrust {
         let superseded = try words("superseded\(suffix)")
         let recovery = try words("recovery")
         let last = try words("last-recovery\(suffix)")
-        return SenderTrust(
+        return ProviderTrust(
             try words("sender\(suffix)").map { line in
                 let isOwn: ([String]) -> Bool = { $0[0] == line[0] }
-                return SenderTrust.Sender(
-                    name: line[0], pinned: line[1] == "-" ? nil : try SenderPublicKey(text: line[1]),
+                return ProviderTrust.Sender(
+                    name: line[0], pinned: line[1] == "-" ? nil : try ProviderPublicKey(text: line[1]),
                     superseded: try superseded.filter(isOwn).map { line in
                         let statement = line.count > 2 ? try Self.statement(ofBase64URL: line[2]) : nil
-                        return SenderTrust.Superseded(
-                            key: try SenderPublicKey(text: line[1]), verifiesUntil: statement?.overlapEnd,
+                        return ProviderTrust.Superseded(
+                            key: try ProviderPublicKey(text: line[1]), verifiesUntil: statement?.overlapEnd,
                             statement: statement)
                     },
                     recoveryKeys: try recovery.filter(isOwn).map { try RecoveryPublicKey(text: $0[1]) },
@@ -102,10 +102,10 @@ extension KitVector {
 
     private static func lastRecovery(
         ofBase64URL text: String, among keys: [[String]]
-    ) throws -> SenderTrust.LastRecovery {
+    ) throws -> ProviderTrust.LastRecovery {
         let claim = try bytes(ofBase64URL: text)
         let signers = try keys.map { try RecoveryPublicKey(text: $0[1]) }
-        guard let last = SenderTrust.LastRecovery(claim: claim, among: signers) else {
+        guard let last = ProviderTrust.LastRecovery(claim: claim, among: signers) else {
             throw Failure("no recovery: \(text)")
         }
         return last

@@ -149,7 +149,7 @@ extension DeviceKey {
     }
 }
 
-extension SenderKey {
+extension ProviderKey {
     /// Parses an Ed25519 seed from another program, without a trailing newline; the caller wipes the text.
     ///
     /// - Parameter format: The format; nil detects JWK and PEM.
@@ -174,7 +174,7 @@ extension SenderKey {
 /// A public key from another program; its curve determines its use.
 package enum ForeignPublicKey {
     case device(DevicePublicKey)
-    case sender(SenderPublicKey)
+    case sender(ProviderPublicKey)
 
     /// Parses a public key, without a trailing newline. The caller wipes the text, which may be a secret key by
     /// mistake.
@@ -188,7 +188,7 @@ package enum ForeignPublicKey {
         self =
             switch key.curve {
             case .x25519: .device(try DevicePublicKey(bytes: key.publicHalf.span))
-            case .ed25519: .sender(try SenderPublicKey(bytes: key.publicHalf.span))
+            case .ed25519: .sender(try ProviderPublicKey(bytes: key.publicHalf.span))
             }
     }
 }
@@ -198,7 +198,7 @@ extension DevicePublicKey {
     package func text(in format: KeyFormat) -> String { format.write(publicHalf: bytes.span, of: .x25519) }
 }
 
-extension SenderPublicKey {
+extension ProviderPublicKey {
     /// Returns the key in another format.
     package func text(in format: KeyFormat) -> String { format.write(publicHalf: bytes.span, of: .ed25519) }
 }

@@ -16,7 +16,7 @@ enum AttachmentBench {
         let piece = ContiguousArray<UInt8>(repeating: 0x5A, count: pieceLength)
         var first = AttachmentSealer.FirstPass()
         forEachPiece(of: count) { first.update(piece.span.extracting(0..<$0)) }
-        var sealer = first.sealer(for: SenderKey())
+        var sealer = first.sealer(for: ProviderKey())
         let file = try File(path, O_WRONLY | O_CREAT | O_TRUNC)
         var sealed = ContiguousArray<UInt8>()
         try forEachPiece(of: count) { length in

@@ -15,11 +15,11 @@ struct ReceiverBench {
         let topic = try Topic("com.example.app")
         let seed = [UInt8](0..<32)
         let scalar = [UInt8](32..<64)
-        let sender = try SenderKey(seed: ContiguousArray(seed).span)
+        let sender = try ProviderKey(seed: ContiguousArray(seed).span)
         let key = try DeviceKey(scalar: ContiguousArray(scalar).span, suite)
         let store = try SQLiteKeyStore.create(in: directory, at: Self.time)
         device = try store.importDeviceKey(key, named: "phone", topic: topic, at: Self.time).publicKey
-        try store.trustSender(sender.publicKey, named: "provider", at: Self.time)
+        try store.pinProvider(sender.publicKey, named: "provider", at: Self.time)
         let replay = try ReplayFile.create(in: directory, floor: Self.time.subtracting(milliseconds: 1))
         receiver = NotificationReceiver(keys: store, effects: store, replay: replay, topic: topic)
         sealer = Sealer(sender: sender, topic: topic)

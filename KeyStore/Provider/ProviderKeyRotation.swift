@@ -1,9 +1,9 @@
 public import Pushcrypt
 
 /// The outcome of rotating a sender key.
-public struct SenderKeyRotation: Hashable, Sendable {
+public struct ProviderKeyRotation: Hashable, Sendable {
     /// The record of the new key.
-    public let record: SenderKeyRecord
+    public let record: ProviderKeyRecord
     /// The statement, signed by both keys, that the new key replaces the old one.
     public let statement: RotationStatement
 }
@@ -33,13 +33,13 @@ extension SQLiteKeyStore {
     ///   - now: When the statement is issued; every interval above starts here.
     /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`, `implausibleClock`; `rotationRefused` for an
     ///   overlap above 60 days, or after the last possible generation.
-    public func rotateSenderKey(
+    public func rotateProviderKey(
         named name: String? = nil, overlap: Interval = RotationStatement.standardOverlap,
         acceptFor: Interval = RotationStatement.standardAcceptFor,
         announceFor: Interval = standardAnnouncement,
         force: Bool = false, clock: ClockAssurance = .unknown, at now: Timestamp
-    ) throws(KeyStoreError) -> SenderKeyRotation {
-        let rotation = try rotateSenderKey(
+    ) throws(KeyStoreError) -> ProviderKeyRotation {
+        let rotation = try rotateProviderKey(
             named: name, ifOlderThan: nil, overlap: overlap, acceptFor: acceptFor, announceFor: announceFor,
             force: force, clock: clock, at: now)
         // Only a minimum age makes the call do nothing.
@@ -61,16 +61,16 @@ extension SQLiteKeyStore {
     ///   - willEnd: Called with the old key, and the end of its overlap, before anything is changed.
     /// - Returns: nil if the key is younger.
     /// - Throws: The errors of the call without an age.
-    public func rotateSenderKey(
+    public func rotateProviderKey(
         named name: String? = nil, ifOlderThan age: Interval?,
         overlap: Interval = RotationStatement.standardOverlap,
         acceptFor: Interval = RotationStatement.standardAcceptFor,
         announceFor: Interval = standardAnnouncement,
         force: Bool = false, clock: ClockAssurance = .unknown, at now: Timestamp,
-        willEnd: (SenderKeyRecord, Timestamp) -> Void = { _, _ in }
-    ) throws(KeyStoreError) -> SenderKeyRotation? {
-        let result = try write(at: now, clock) { (store, clock) throws(KeyStoreError) -> SenderKeyRotation? in
-            let old = try store.senderKeyRow(name)
+        willEnd: (ProviderKeyRecord, Timestamp) -> Void = { _, _ in }
+    ) throws(KeyStoreError) -> ProviderKeyRotation? {
+        let result = try write(at: now, clock) { (store, clock) throws(KeyStoreError) -> ProviderKeyRotation? in
+            let old = try store.providerKeyRow(name)
             if let age, !clock.hasReached(age, since: old.createdAt) { return nil }
             let issuedAt = try clock.time()
             let announced = try store.announcementChain().announced(endingAt: old.publicKey, at: issuedAt)
@@ -92,9 +92,9 @@ extension SQLiteKeyStore {
             }
             willEnd(try store.record(old), statement.overlapEnd)
             try store.deleteStaleAnnouncements(issuedAt)
-            let row = SenderKeyRow(
+            let row = ProviderKeyRow(
                 id: old.id, name: old.name, topic: old.topic, key: key,
-                generation: try store.senderNames.generation(after: old.generation),
+                generation: try store.providerNames.generation(after: old.generation),
                 createdAt: now, keys: keys)
             try store.put(row)
             try store.put(PastSenderKeyRow(old.publicKey, endedAt: now))
@@ -103,7 +103,7 @@ extension SQLiteKeyStore {
                     id: try store.newRowNumber(in: AnnouncementRow.self), oldKey: old.publicKey,
                     newKey: key.publicKey, statement: statement,
                     announcedUntil: now.adding(announceFor)))
-            return SenderKeyRotation(record: try store.record(row), statement: statement)
+            return ProviderKeyRotation(record: try store.record(row), statement: statement)
         }
         // The rotation is done; if a reader keeps the log for a moment, that is not a failure.
         if result != nil {
@@ -121,7 +121,7 @@ extension SQLiteKeyStore {
     ///     are no longer announced; otherwise those still announced.
     ///   - now: The present time.
     public func announcements(
-        for sender: SenderPublicKey, to pinned: SenderPublicKey?, at now: Timestamp
+        for sender: ProviderPublicKey, to pinned: ProviderPublicKey?, at now: Timestamp
     ) throws(KeyStoreError) -> [RotationStatement] {
         guard pinned != sender else { return [] }
         return try announcements().statements(endingAt: sender, pinned: pinned, at: now)
@@ -141,13 +141,13 @@ struct AnnouncementRow: StoredRow {
     static let counted: CountedTable? = .announcements
 
     let id: Int64
-    let oldKey: SenderPublicKey
-    let newKey: SenderPublicKey
+    let oldKey: ProviderPublicKey
+    let newKey: ProviderPublicKey
     let statement: RotationStatement
     let announcedUntil: Timestamp
 
     init(
-        id: Int64, oldKey: SenderPublicKey, newKey: SenderPublicKey, statement: RotationStatement,
+        id: Int64, oldKey: ProviderPublicKey, newKey: ProviderPublicKey, statement: RotationStatement,
         announcedUntil: Timestamp
     ) {
         self.id = id
@@ -159,8 +159,8 @@ struct AnnouncementRow: StoredRow {
 
     init(_ columns: inout ColumnReader) throws(KeyStoreError) {
         id = try columns.integer()
-        oldKey = try columns.senderPublicKey()
-        newKey = try columns.senderPublicKey()
+        oldKey = try columns.providerPublicKey()
+        newKey = try columns.providerPublicKey()
         let bytes = try columns.blob()
         guard let statement = try? RotationStatement(bytes: bytes.span) else { throw columns.damaged }
         self.statement = statement
@@ -186,7 +186,7 @@ package struct AnnouncementChain: Sendable {
     let recoveries: [RotationStatement]
 
     /// Returns the rotations that lead to a key, newest first.
-    func rows(endingAt sender: SenderPublicKey) -> [AnnouncementRow] {
+    func rows(endingAt sender: ProviderPublicKey) -> [AnnouncementRow] {
         var chain: [AnnouncementRow] = []
         var key = sender
         // At most as many steps as rows, even if the rows form a cycle.
@@ -203,13 +203,13 @@ package struct AnnouncementChain: Sendable {
     }
 
     /// Returns how many statements are announced to every device that has not reported the key or one before it.
-    func announced(endingAt sender: SenderPublicKey, at now: Timestamp) -> Int {
+    func announced(endingAt sender: ProviderPublicKey, at now: Timestamp) -> Int {
         let chain = rows(endingAt: sender)
         return chain.prefix { $0.isAnnounced(at: now) }.count + (recovery(before: sender, chain) == nil ? 0 : 1)
     }
 
     /// Returns the recovery that the key, or one that the rotations lead on from, came from.
-    private func recovery(before sender: SenderPublicKey, _ chain: [AnnouncementRow]) -> RotationStatement? {
+    private func recovery(before sender: ProviderPublicKey, _ chain: [AnnouncementRow]) -> RotationStatement? {
         let keys = [sender] + chain.map(\.oldKey)
         return recoveries.first { recovery in keys.contains { $0.bytes == recovery.newKeyBytes } }
     }
@@ -217,7 +217,7 @@ package struct AnnouncementChain: Sendable {
     /// Returns the statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest
     /// first, as `announcements(for:to:at:)` does.
     package func statements(
-        endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, at now: Timestamp
+        endingAt sender: ProviderPublicKey, pinned: ProviderPublicKey?, at now: Timestamp
     ) -> [RotationStatement] {
         guard pinned != sender, !rows.isEmpty || !recoveries.isEmpty else { return [] }
         let chain = rows(endingAt: sender)
@@ -242,7 +242,7 @@ package struct AnnouncementChain: Sendable {
     }
 
     /// Returns the statements for a device that has reported nothing, as text for `AnnouncedStatements`.
-    package func text(endingAt sender: SenderPublicKey, at now: Timestamp) -> String {
+    package func text(endingAt sender: ProviderPublicKey, at now: Timestamp) -> String {
         let statements = statements(endingAt: sender, pinned: nil, at: now)
         let replaced = statements.map { statement in rows.first { $0.statement == statement }?.oldKey }
         // A recovery stands before the key that the next one replaces.

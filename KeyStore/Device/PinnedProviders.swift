@@ -5,58 +5,58 @@ extension DeviceStorage {
     /// Returns the senders that are bound to an app or to none, and the others.
     ///
     /// Reads every row, because a row changed so as to be ignored must be noticed too; a device knows few senders.
-    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
+    func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
         let recoveries = try senderRecoveries()
-        var groups: [(topic: Topic?, sender: SenderTrust.Sender)] = []
-        for rows in try trustedSenders().grouped {
+        var groups: [(topic: Topic?, sender: ProviderTrust.Sender)] = []
+        for rows in try pinnedProviders().grouped {
             let recovery = recoveries.first { StoreName.areEqual($0.name, rows[0].name) }
             let pinned = rows.first { $0.state == .pinned }
-            let sender = SenderTrust.Sender(
+            let sender = ProviderTrust.Sender(
                 name: rows[0].name, pinned: pinned?.key,
                 superseded: rows.filter { $0.state == .superseded }.map(\.superseded),
                 recoveryKeys: recovery?.recoveryKeys ?? [], lastRecovery: recovery?.last)
             groups.append(((pinned ?? rows.last)?.topic, sender))
         }
-        return SenderTrust(
+        return ProviderTrust(
             groups.filter { $0.topic == nil || $0.topic == topic }.map(\.sender),
             others: groups.filter { $0.topic != nil && $0.topic != topic }.map(\.sender))
     }
 
-    func trustedSenderRecords() throws(KeyStoreError) -> [TrustedSenderRecord] {
-        let rows = try trustedSenders()
+    func pinnedProviderRecords() throws(KeyStoreError) -> [PinnedProviderRecord] {
+        let rows = try pinnedProviders()
         let revoked = Set(rows.filter(\.isRevoked).map(\.key))
         return rows.map { $0.record(isRevoked: revoked.contains($0.key)) }
     }
 
     private func pin(
-        _ key: SenderPublicKey, name: String, topic: Topic?, at now: Timestamp
+        _ key: ProviderPublicKey, name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
-        try put(TrustedSenderRow(id: try newSenderNumber(), name: name, topic: topic, key: key, createdAt: now))
+        try put(PinnedProviderRow(id: try newSenderNumber(), name: name, topic: topic, key: key, createdAt: now))
     }
 
     /// Pins a key; also returns the keys of any name that verified messages until now, and no longer do.
     ///
     /// Recovery keys are taken with the first key of a name that has none, and by a replacement, which removes them with an
     /// empty list: never with a key that is pinned already, nor if the key is refused.
-    func trustSender(
-        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey]? = nil, named name: String, topic: Topic?,
+    func pinProvider(
+        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey]? = nil, named name: String, topic: Topic?,
         replace: Bool,
         at now: Timestamp
-    ) throws(KeyStoreError) -> (outcome: RegistrationOutcome, ended: [TrustedSenderRow]) {
-        let result = try pinSender(key, named: name, topic: topic, replace: replace, at: now)
+    ) throws(KeyStoreError) -> (outcome: RegistrationOutcome, ended: [PinnedProviderRow]) {
+        let result = try pinProvider(key, named: name, topic: topic, replace: replace, at: now)
         guard let recoveryKeys else { return result }
-        let hasNone = try self.recoveryKeys(ofSender: name).isEmpty
+        let hasNone = try self.recoveryKeys(ofProvider: name).isEmpty
         if replace || hasNone && result.outcome == .added {
-            try setRecoveryKeys(recoveryKeys, ofSender: name, revokingSenders: false)
+            try setRecoveryKeys(recoveryKeys, ofProvider: name, revokingSenders: false)
         }
         return result
     }
 
-    private func pinSender(
-        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
-    ) throws(KeyStoreError) -> (outcome: RegistrationOutcome, ended: [TrustedSenderRow]) {
+    private func pinProvider(
+        _ key: ProviderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+    ) throws(KeyStoreError) -> (outcome: RegistrationOutcome, ended: [PinnedProviderRow]) {
         try StoreName.check(name, "the name of a sender")
-        let all = try trustedSenders()
+        let all = try pinnedProviders()
         guard !all.contains(where: { $0.key == key && $0.state == .superseded }) else {
             throw KeyStoreError(
                 .senderSuperseded,
@@ -73,7 +73,7 @@ extension DeviceStorage {
         if let pinned, !replace {
             guard pinned.key == key else {
                 throw KeyStoreError(
-                    .senderAlreadyTrusted,
+                    .providerAlreadyPinned,
                     "another key is already trusted as '\(name)'"
                 )
             }
@@ -85,7 +85,7 @@ extension DeviceStorage {
             }
             return (.unchanged, [])
         }
-        var ended: [TrustedSenderRow] = []
+        var ended: [PinnedProviderRow] = []
         if replace {
             // A thief does not care under which name or for which app a key was trusted: revoked for one sender, it is
             // revoked for all. Pins of other names stay, so that a recovery can replace them.
@@ -104,8 +104,8 @@ extension DeviceStorage {
 
     func accept(
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> [SenderTrust.Change] {
-        var changes: [SenderTrust.Change] = []
+    ) throws(KeyStoreError) -> [ProviderTrust.Change] {
+        var changes: [ProviderTrust.Change] = []
         for statement in statements {
             var trust = try trust(for: topic)
             let before = trust.senders
@@ -121,9 +121,9 @@ extension DeviceStorage {
 
     /// Writes what a statement has changed of a sender.
     private func store(
-        _ sender: SenderTrust.Sender, after old: SenderTrust.Sender, at now: Timestamp
+        _ sender: ProviderTrust.Sender, after old: ProviderTrust.Sender, at now: Timestamp
     ) throws(KeyStoreError) {
-        let rows = try trustedSenders().filter { StoreName.areEqual($0.name, sender.name) }
+        let rows = try pinnedProviders().filter { StoreName.areEqual($0.name, sender.name) }
         for entry in sender.superseded {
             for row in rows where row.key == entry.key && row.superseded != entry {
                 try put(row.superseded(by: entry.statement, until: entry.verifiesUntil))
@@ -142,7 +142,7 @@ extension DeviceStorage {
 
     // MARK: Recovery keys
 
-    func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
+    func recoveryKeys(ofProvider name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
         try senderRecoveries().first { StoreName.areEqual($0.name, name) }?.recoveryKeys ?? []
     }
 
@@ -151,13 +151,13 @@ extension DeviceStorage {
     /// No key is both. A sender key with the bytes of a built-in recovery key was named by somebody who need not have its
     /// secret: `revokingSenders` revokes it, or it would keep the recovery key out.
     func setRecoveryKeys(
-        _ keys: [RecoveryPublicKey], ofSender name: String, revokingSenders: Bool
+        _ keys: [RecoveryPublicKey], ofProvider name: String, revokingSenders: Bool
     ) throws(KeyStoreError) {
         precondition(
             keys.count <= RecoveryPublicKey.maximumPerSender && Set(keys).count == keys.count,
             "a sender has at most two different recovery keys")
         try StoreName.check(name, "the name of a sender")
-        for row in try trustedSenders() where keys.contains(where: { $0.bytes == row.key.bytes }) {
+        for row in try pinnedProviders() where keys.contains(where: { $0.bytes == row.key.bytes }) {
             guard revokingSenders else {
                 throw KeyStoreError(
                     .senderSuperseded,
@@ -172,8 +172,8 @@ extension DeviceStorage {
         try put(SenderRecoveryRow(name: name, recoveryKeys: keys, last: last))
     }
 
-    func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
-        let rows = try trustedSenders().filter { StoreName.areEqual($0.name, name) }
+    func unpinProvider(named name: String) throws(KeyStoreError) -> Bool {
+        let rows = try pinnedProviders().filter { StoreName.areEqual($0.name, name) }
         for row in rows {
             if row.state == .pinned {
                 try delete(row)
@@ -205,10 +205,10 @@ extension DeviceStorage {
     }
 }
 
-extension [TrustedSenderRow] {
+extension [PinnedProviderRow] {
     /// The rows of each name, in order of first appearance.
-    fileprivate var grouped: [[TrustedSenderRow]] {
-        var groups: [[TrustedSenderRow]] = []
+    fileprivate var grouped: [[PinnedProviderRow]] {
+        var groups: [[PinnedProviderRow]] = []
         for row in self {
             if let index = groups.firstIndex(where: { StoreName.areEqual($0[0].name, row.name) }) {
                 groups[index].append(row)
@@ -220,10 +220,10 @@ extension [TrustedSenderRow] {
     }
 }
 
-extension TrustedSenderRow {
+extension PinnedProviderRow {
     /// The row as a key that lost its pin.
-    fileprivate var superseded: SenderTrust.Superseded {
-        SenderTrust.Superseded(
+    fileprivate var superseded: ProviderTrust.Superseded {
+        ProviderTrust.Superseded(
             key: key, verifiesUntil: state == .pinned ? .init(milliseconds: .max) : verifiesUntil, statement: statement)
     }
 }

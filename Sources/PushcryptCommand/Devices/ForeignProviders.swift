@@ -3,10 +3,10 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The devices that trust a sender or recovery key which their provider never had: evidence of a theft, or of a false enrolment.
-struct ForeignSenders {
+struct ForeignProviders {
     private static let listed = 10
 
-    private let foreignMembers: @Sendable (SenderPublicKey?, [RecoveryPublicKey]) -> [RegistrationReply.ForeignMember]
+    private let foreignMembers: @Sendable (ProviderPublicKey?, [RecoveryPublicKey]) -> [RegistrationReply.ForeignMember]
     private var first: [String] = []
     private(set) var count = 0
 
@@ -17,12 +17,12 @@ struct ForeignSenders {
     /// Adds a device; returns the members of its record that name a foreign key.
     @discardableResult
     mutating func add(_ id: String, _ registration: DeviceRegistration) -> [RegistrationReply.ForeignMember] {
-        add(id, trusting: registration.pinnedSender, registration.recoveryKeys)
+        add(id, trusting: registration.pinnedProvider, registration.recoveryKeys)
     }
 
     @discardableResult
     mutating func add(
-        _ id: String, trusting sender: SenderPublicKey?, _ recoveryKeys: [RecoveryPublicKey]
+        _ id: String, trusting sender: ProviderPublicKey?, _ recoveryKeys: [RecoveryPublicKey]
     ) -> [RegistrationReply.ForeignMember] {
         let foreign = foreignMembers(sender, recoveryKeys)
         guard !foreign.isEmpty else { return [] }
@@ -52,7 +52,7 @@ struct ForeignSenders {
 
 extension Console {
     /// Warns if a device trusts a foreign sender key.
-    func warn(of foreign: ForeignSenders) {
+    func warn(of foreign: ForeignProviders) {
         guard foreign.count > 0 else { return }
         warning(foreign.text)
         hint("somebody else enrolled it, or is using a stolen key: see Stolen signing key in Docs/KeyRotation.md")

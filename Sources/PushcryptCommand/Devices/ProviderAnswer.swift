@@ -3,7 +3,7 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The answer of APNs to one push: `{"to","status","reason","timestamp"}`, with `to` or `device`.
-struct SenderAnswer {
+struct ProviderAnswer {
     /// The reasons of status 410, and how a store records them.
     private static let reasons = ["Unregistered": "unregistered", "ExpiredToken": "expired-token"]
     private static let gone: Int64 = 410

@@ -2,7 +2,7 @@
 ///
 /// Every value has passed the import check: it is canonical, on the curve and of prime order. (`Docs/Format.md`, Keys
 /// as text)
-public struct SenderPublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
+public struct ProviderPublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     /// The length in bytes.
     public static let length = 32
     /// The length of a signature in bytes.
@@ -42,27 +42,27 @@ public struct SenderPublicKey: Hashable, Sendable, CustomStringConvertible, Loss
     /// - Throws: `malformedKey`, `wrongChecksum`, `wrongKind` or `weakKey`.
     public init(text: String) throws(KeyError) {
         let characters = ContiguousArray(text.utf8)
-        let key = try Bech32.decode(characters.span, as: .senderPublic)
-        self = try key.withSpan { (bytes) throws(KeyError) in try SenderPublicKey(bytes: bytes) }
+        let key = try Bech32.decode(characters.span, as: .providerPublic)
+        self = try key.withSpan { (bytes) throws(KeyError) in try ProviderPublicKey(bytes: bytes) }
     }
 
     /// Parses `pcs1…`; returns nil if it is not valid.
     public init?(_ description: String) {
-        guard let key = try? SenderPublicKey(text: description) else { return nil }
+        guard let key = try? ProviderPublicKey(text: description) else { return nil }
         self = key
     }
 
     /// The key as `pcs1…`.
-    public var description: String { Bech32.string(bytes.span, as: .senderPublic) }
+    public var description: String { Bech32.string(bytes.span, as: .providerPublic) }
 }
 
 /// A provider's secret key, which signs messages: an Ed25519 seed, 32 bytes; as text `PCS-SECRET-1…`, 70 characters.
 ///
 /// The seed is in guarded memory, which all references share. It is wiped with the last reference and never printed.
 /// Any number of threads may use a key at the same time. (`Docs/Format.md`, Keys as text)
-public final class SenderKey: Sendable {
+public final class ProviderKey: Sendable {
     /// The public half.
-    public let publicKey: SenderPublicKey
+    public let publicKey: ProviderPublicKey
 
     /// The first 4 bytes of a hash of the public key: a hint, not an identity.
     public var id: KeyID { publicKey.id }
@@ -84,7 +84,7 @@ public final class SenderKey: Sendable {
     ///
     /// - Throws: `malformedKey`, `wrongChecksum` or `wrongKind`.
     public convenience init(text: Span<UInt8>) throws(KeyError) {
-        self.init(try Bech32.decode(text, as: .senderSecret))
+        self.init(try Bech32.decode(text, as: .providerSecret))
     }
 
     /// Copies the 32 bytes of a seed, which the caller wipes.
@@ -111,7 +111,7 @@ public final class SenderKey: Sendable {
             hedge.write(stateTo: &output, at: Self.hedgeRange.lowerBound)
         }
         publicKey = secret.withSpan { secret in
-            SenderPublicKey(
+            ProviderPublicKey(
                 checked: ContiguousArray(copying: secret.extracting(Ed25519.seedLength..<Ed25519.secretKeyLength)))
         }
     }
@@ -119,7 +119,7 @@ public final class SenderKey: Sendable {
     /// Calls `body` with the text of the key, and wipes the text afterwards. The caller protects any copy that `body`
     /// makes.
     public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-        let text = withSeed { Bech32.encode($0, as: .senderSecret) }
+        let text = withSeed { Bech32.encode($0, as: .providerSecret) }
         return try text.withSpan(body)
     }
 
@@ -143,9 +143,9 @@ public final class SenderKey: Sendable {
     }
 }
 
-extension SenderKey: CustomStringConvertible, CustomReflectable {
+extension ProviderKey: CustomStringConvertible, CustomReflectable {
     /// The public key; nothing secret is printed.
-    public var description: String { "SenderKey(\(publicKey))" }
+    public var description: String { "ProviderKey(\(publicKey))" }
 
     /// The public key only.
     public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }

@@ -1,7 +1,7 @@
 public import Pushcrypt
 
 /// The record of one sender that the device trusts or trusted.
-public struct TrustedSenderRecord: Hashable, Sendable {
+public struct PinnedProviderRecord: Hashable, Sendable {
     /// How far a sender is trusted.
     public enum State: UInt8, Hashable, Sendable, CustomStringConvertible {
         /// Trusted without an end date.
@@ -18,7 +18,7 @@ public struct TrustedSenderRecord: Hashable, Sendable {
     /// The app whose messages it signs; nil if it is trusted for every app.
     public let topic: Topic?
     /// The sender's key.
-    public let key: SenderPublicKey
+    public let key: ProviderPublicKey
     /// How far it is trusted.
     public let state: State
     /// The last moment at which a superseded key verifies messages; nil if it verifies none.
@@ -29,22 +29,22 @@ public struct TrustedSenderRecord: Hashable, Sendable {
     public let isRevoked: Bool
 }
 
-struct TrustedSenderRow: StoredRow {
+struct PinnedProviderRow: StoredRow {
     static let table = StoreTable(
         "trusted_senders", key: "id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created")
     static let put = table.put
-    static let counted: CountedTable? = .trustedSenders
+    static let counted: CountedTable? = .pinnedProviders
 
     let id: Int64
     let name: String
     let topic: Topic?
-    let key: SenderPublicKey
-    private(set) var state: TrustedSenderRecord.State
+    let key: ProviderPublicKey
+    private(set) var state: PinnedProviderRecord.State
     private(set) var verifiesUntil: Timestamp?
     private(set) var statement: RotationStatement?
     let createdAt: Timestamp
 
-    init(id: Int64, name: String, topic: Topic?, key: SenderPublicKey, createdAt: Timestamp) {
+    init(id: Int64, name: String, topic: Topic?, key: ProviderPublicKey, createdAt: Timestamp) {
         self.id = id
         self.name = name
         self.topic = topic
@@ -57,9 +57,9 @@ struct TrustedSenderRow: StoredRow {
         id = try columns.integer()
         name = try columns.text()
         topic = try columns.topic()
-        key = try columns.senderPublicKey()
+        key = try columns.providerPublicKey()
         guard let code = UInt8(exactly: try columns.integer()),
-            let state = TrustedSenderRecord.State(rawValue: code)
+            let state = PinnedProviderRecord.State(rawValue: code)
         else { throw columns.damaged }
         self.state = state
         verifiesUntil = try columns.optionalTime()
@@ -77,7 +77,7 @@ struct TrustedSenderRow: StoredRow {
         ]
     }
 
-    func superseded(by statement: RotationStatement?, until verifiesUntil: Timestamp?) -> TrustedSenderRow {
+    func superseded(by statement: RotationStatement?, until verifiesUntil: Timestamp?) -> PinnedProviderRow {
         var row = self
         row.state = .superseded
         row.statement = statement
@@ -91,8 +91,8 @@ struct TrustedSenderRow: StoredRow {
     /// Whether the key never verifies anything.
     var isRevoked: Bool { state == .superseded && verifiesUntil == nil }
 
-    func record(isRevoked: Bool) -> TrustedSenderRecord {
-        TrustedSenderRecord(
+    func record(isRevoked: Bool) -> PinnedProviderRecord {
+        PinnedProviderRecord(
             name: name, topic: topic, key: key, state: state, verifiesUntil: verifiesUntil, createdAt: createdAt,
             isRevoked: isRevoked)
     }
@@ -108,9 +108,9 @@ struct SenderRecoveryRow: StoredRow, Equatable {
 
     let name: String
     let recoveryKeys: [RecoveryPublicKey]
-    let last: SenderTrust.LastRecovery?
+    let last: ProviderTrust.LastRecovery?
 
-    init(name: String, recoveryKeys: [RecoveryPublicKey], last: SenderTrust.LastRecovery?) {
+    init(name: String, recoveryKeys: [RecoveryPublicKey], last: ProviderTrust.LastRecovery?) {
         self.name = name
         self.recoveryKeys = recoveryKeys
         self.last = last
@@ -127,10 +127,10 @@ struct SenderRecoveryRow: StoredRow, Equatable {
             last = nil
             return
         }
-        let signer = Self.keys(of: Bytes(claim.dropFirst(SenderTrust.LastRecovery.claimLength)), atMost: 1)
+        let signer = Self.keys(of: Bytes(claim.dropFirst(ProviderTrust.LastRecovery.claimLength)), atMost: 1)
         guard let serial = UInt32(exactly: serial), let signer = signer?.first,
-            let last = SenderTrust.LastRecovery(
-                serial: serial, claim: Bytes(claim.prefix(SenderTrust.LastRecovery.claimLength)), by: signer)
+            let last = ProviderTrust.LastRecovery(
+                serial: serial, claim: Bytes(claim.prefix(ProviderTrust.LastRecovery.claimLength)), by: signer)
         else { throw columns.damaged }
         self.last = last
     }

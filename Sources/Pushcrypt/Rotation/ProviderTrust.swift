@@ -2,13 +2,13 @@
 ///
 /// A pure value. Keys are pinned by the app, by an import, or by an accepted statement, but never by a message and
 /// never on first use. (`Docs/FormatRotation.md`, Trust)
-public struct SenderTrust: Hashable, Sendable {
+public struct ProviderTrust: Hashable, Sendable {
     /// One sender: a name that the app has given, with its keys.
     package struct Sender: Hashable, Sendable {
         /// The name of the sender in its store; empty if there is no store.
         package let name: String
         /// The key that is trusted without a time limit; nil if the app removed it.
-        package internal(set) var pinned: SenderPublicKey?
+        package internal(set) var pinned: ProviderPublicKey?
         /// The keys that were superseded or revoked, in the order in which they lost the pin.
         package internal(set) var superseded: [Superseded]
         /// The keys whose statements replace whatever is pinned; at most two.
@@ -18,7 +18,7 @@ public struct SenderTrust: Hashable, Sendable {
 
         /// Creates a value from the keys of a store or an app.
         package init(
-            name: String = "", pinned: SenderPublicKey?, superseded: [Superseded] = [],
+            name: String = "", pinned: ProviderPublicKey?, superseded: [Superseded] = [],
             recoveryKeys: [RecoveryPublicKey] = [], lastRecovery: LastRecovery? = nil
         ) {
             self.name = name
@@ -31,20 +31,20 @@ public struct SenderTrust: Hashable, Sendable {
 
     /// A key that lost its pin; it is never pinned again.
     package struct Superseded: Hashable, Sendable {
-        package let key: SenderPublicKey
+        package let key: ProviderPublicKey
         /// The last moment at which it verifies messages; nil if it is revoked, so that it verifies nothing.
         package let verifiesUntil: Timestamp?
         /// The statement that superseded it; nil if it is revoked.
         package let statement: RotationStatement?
 
         /// Creates a value from stored parts.
-        package init(key: SenderPublicKey, verifiesUntil: Timestamp?, statement: RotationStatement?) {
+        package init(key: ProviderPublicKey, verifiesUntil: Timestamp?, statement: RotationStatement?) {
             self.key = key
             self.verifiesUntil = verifiesUntil
             self.statement = statement
         }
 
-        package init(revoked key: SenderPublicKey) {
+        package init(revoked key: ProviderPublicKey) {
             self.init(key: key, verifiesUntil: nil, statement: nil)
         }
 
@@ -109,9 +109,9 @@ public struct SenderTrust: Hashable, Sendable {
         /// None: the same statement was accepted before.
         case unchanged
         /// The second key is pinned instead of the first.
-        case rotated(from: SenderPublicKey, to: SenderPublicKey)
+        case rotated(from: ProviderPublicKey, to: ProviderPublicKey)
         /// The key is pinned instead of whatever was pinned, and every other key of the sender is revoked.
-        case recovered(to: SenderPublicKey)
+        case recovered(to: ProviderPublicKey)
     }
 
     /// The outcome of one statement.
@@ -125,7 +125,7 @@ public struct SenderTrust: Hashable, Sendable {
     /// The senders, in the order of the store.
     package private(set) var senders: [Sender]
     /// Keys that are revoked for senders of other apps.
-    private let revokedElsewhere: Set<SenderPublicKey>
+    private let revokedElsewhere: Set<ProviderPublicKey>
     /// Recovery keys of senders of other apps, none of which may become a sender's key.
     private let recoveryKeysElsewhere: Set<RecoveryPublicKey>
 
@@ -141,34 +141,34 @@ public struct SenderTrust: Hashable, Sendable {
     }
 
     /// Creates a value from keys without names: each is a sender.
-    public init(pinned: [SenderPublicKey] = []) {
+    public init(pinned: [ProviderPublicKey] = []) {
         self.init(pinned: pinned, superseded: [])
     }
 
     /// Creates a value from keys without names: each pinned key is a sender, for which the others were superseded.
-    package init(pinned: [SenderPublicKey] = [], superseded: [Superseded]) {
-        let pins: [SenderPublicKey?] = pinned.isEmpty && !superseded.isEmpty ? [nil] : pinned
+    package init(pinned: [ProviderPublicKey] = [], superseded: [Superseded]) {
+        let pins: [ProviderPublicKey?] = pinned.isEmpty && !superseded.isEmpty ? [nil] : pinned
         self.init(pins.map { Sender(pinned: $0, superseded: superseded) })
     }
 
     // MARK: Keys
 
     /// The keys that are trusted without a time limit, each once.
-    public var pinned: [SenderPublicKey] { senders.compactMap(\.pinned).filter { !isRevoked($0) }.unique }
+    public var pinned: [ProviderPublicKey] { senders.compactMap(\.pinned).filter { !isRevoked($0) }.unique }
 
     /// The keys that were superseded or revoked for a sender, each once, oldest first.
     package var superseded: [Superseded] { senders.flatMap(\.superseded).unique }
 
     /// Whether a key is revoked for any sender, and so for all.
-    package func isRevoked(_ key: SenderPublicKey) -> Bool {
+    package func isRevoked(_ key: ProviderPublicKey) -> Bool {
         revokedElsewhere.contains(key) || senders.contains { $0.superseded.contains { $0.isRevoked && $0.key == key } }
     }
 
     /// Returns the keys with this id that verify messages now: pinned, or superseded and still in the overlap.
-    package func candidates(for id: KeyID, at now: Timestamp) -> [SenderPublicKey] {
+    package func candidates(for id: KeyID, at now: Timestamp) -> [ProviderPublicKey] {
         // Every message comes this way, so nothing is hashed here.
-        var keys: [SenderPublicKey] = []
-        func add(_ key: SenderPublicKey) {
+        var keys: [ProviderPublicKey] = []
+        func add(_ key: ProviderPublicKey) {
             if key.id == id, !keys.contains(key), !isRevoked(key) { keys.append(key) }
         }
         for sender in senders { if let key = sender.pinned { add(key) } }
@@ -179,7 +179,7 @@ public struct SenderTrust: Hashable, Sendable {
     }
 
     /// Returns a key, and those that its sender had before and that still verify messages.
-    package func keys(supersededBy key: SenderPublicKey, at now: Timestamp) -> [SenderPublicKey] {
+    package func keys(supersededBy key: ProviderPublicKey, at now: Timestamp) -> [ProviderPublicKey] {
         var keys = [key]
         for sender in senders where !sender.superseded.isEmpty {
             let isPinned = sender.pinned == key
@@ -328,7 +328,7 @@ public struct SenderTrust: Hashable, Sendable {
     }
 
     /// Whether a statement may pin a key: trust never returns to one, and no key is both a sender's and a recovery key.
-    private func canPin(_ key: SenderPublicKey, for sender: Sender) -> Bool {
+    private func canPin(_ key: ProviderPublicKey, for sender: Sender) -> Bool {
         !sender.superseded.contains { $0.key == key } && !isRevoked(key)
             && !recoveryKeysElsewhere.contains { $0.bytes == key.bytes }
             && !senders.contains { $0.recoveryKeys.contains { $0.bytes == key.bytes } }
@@ -336,7 +336,7 @@ public struct SenderTrust: Hashable, Sendable {
 }
 
 extension RotationError {
-    fileprivate init(_ rule: Int, refusing new: SenderPublicKey) {
+    fileprivate init(_ rule: Int, refusing new: ProviderPublicKey) {
         self.init(
             rule, .supersededKey,
             "the statement's new key \(new.id) was superseded or revoked before, or is a recovery key")
