@@ -36,12 +36,11 @@ extension CountedTable {
     fileprivate var row: any StoredRow.Type {
         switch self {
         case .deviceKeys: DeviceKeyRow.self
-        case .pinnedProviders: PinnedProviderRow.self
-        case .senderRecoveries: SenderRecoveryRow.self
+        case .pins: PinRow.self
+        case .learnedTrust: LearnedTrustRow.self
         case .providerKeys: ProviderKeyRow.self
-        case .pastSenderKeys: PastSenderKeyRow.self
-        case .announcements: AnnouncementRow.self
-        case .recoveries: RecoveryRow.self
+        case .pastEpochs: PastEpochRow.self
+        case .certificateRequests: CertificateRequestRow.self
         case .devices: DeviceRow.self
         case .removedDevices: RemovedDeviceRow.self
         }

@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// The rules for names of keys, senders, devices and settings.
+/// The rules for names of keys, accounts, devices and users.
 package enum StoreName {
     static let maximumLength = 255
 
@@ -8,7 +8,7 @@ package enum StoreName {
     package static func check(_ name: String, _ what: StaticString) throws(KeyStoreError) {
         guard isAllowed(name) else {
             throw KeyStoreError(
-                .invalidName, "\(what) must have 1 to \(maximumLength) bytes and no control characters")
+                .invalidName, "\(what) must have 1 to \(maximumLength) bytes, and no control or invisible characters")
         }
     }
 
@@ -28,7 +28,7 @@ package enum StoreName {
 
     static func isAllowed(_ name: String) -> Bool {
         (1...maximumLength).contains(name.utf8.count)
-            && !name.unicodeScalars.contains(where: \.isControl)
+            && !name.unicodeScalars.contains(where: \.isInvisible)
     }
 
     /// Compares bytes, as the database does: to Swift, two spellings of an accented letter are equal.
@@ -46,7 +46,7 @@ extension String {
 
 /// The names of one kind of secret key in a store, one of them the default; inside one transaction.
 protocol KeyNames {
-    /// The kind as it appears in messages: `device` or `sender`.
+    /// The kind as it appears in messages: `device` or `provider`.
     var kind: KeyKind { get }
 
     func exists(_ name: String) throws(KeyStoreError) -> Bool
@@ -60,7 +60,7 @@ protocol KeyNames {
 /// The kinds of secret key that have names.
 enum KeyKind: String {
     case device
-    case sender
+    case provider
 }
 
 extension KeyNames {
@@ -136,7 +136,7 @@ struct TableNames: KeyNames {
     private var table: StaticString {
         switch kind {
         case .device: DeviceKeyRow.table.name
-        case .sender: ProviderKeyRow.table.name
+        case .provider: ProviderKeyRow.table.name
         }
     }
 
@@ -166,5 +166,5 @@ struct TableNames: KeyNames {
 
 extension StoreTransaction {
     var deviceNames: TableNames { TableNames(kind: .device, store: self) }
-    var providerNames: TableNames { TableNames(kind: .sender, store: self) }
+    var providerNames: TableNames { TableNames(kind: .provider, store: self) }
 }

@@ -5,7 +5,7 @@ package enum Schema {
 
     /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
     /// an earlier layout was released.
-    package static let version = 5
+    package static let version = 6
 
     static let tables = """
         CREATE TABLE store (
@@ -19,34 +19,32 @@ package enum Schema {
             key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, state INTEGER NOT NULL,
             created INTEGER NOT NULL, retires INTEGER, sealed BLOB NOT NULL, tag BLOB NOT NULL,
             UNIQUE (name, generation));
-        CREATE TABLE trusted_senders (
-            id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL, state INTEGER NOT NULL,
-            verifies_until INTEGER, statement BLOB, created INTEGER NOT NULL, tag BLOB NOT NULL);
-        CREATE UNIQUE INDEX one_pin_a_name ON trusted_senders (name) WHERE state = 1;
+        CREATE TABLE pins (
+            id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL, origin INTEGER NOT NULL,
+            created INTEGER NOT NULL, tag BLOB NOT NULL, UNIQUE (name, public_key));
+        CREATE TABLE learned (
+            id INTEGER PRIMARY KEY, public_key BLOB NOT NULL, topic TEXT NOT NULL, certificate BLOB,
+            floor INTEGER NOT NULL, tag BLOB NOT NULL, UNIQUE (public_key, topic));
 
-        CREATE TABLE sender_keys (
+        CREATE TABLE provider_keys (
             id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, topic TEXT, public_key BLOB NOT NULL,
-            key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, created INTEGER NOT NULL, sealed BLOB NOT NULL,
+            key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, created INTEGER NOT NULL, sealed BLOB,
+            certificate BLOB, certified INTEGER, signing_sealed BLOB, proven BLOB, tag BLOB NOT NULL);
+        CREATE TABLE past_epochs (
+            id INTEGER PRIMARY KEY, provider INTEGER NOT NULL, certificate BLOB, replaced INTEGER NOT NULL,
             tag BLOB NOT NULL);
-        CREATE TABLE past_sender_keys (
-            public_key BLOB PRIMARY KEY NOT NULL, ended INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
-        CREATE TABLE announcements (
-            id INTEGER PRIMARY KEY, old_key BLOB NOT NULL UNIQUE, new_key BLOB NOT NULL UNIQUE, statement BLOB NOT NULL,
-            announced_until INTEGER NOT NULL, tag BLOB NOT NULL);
+        CREATE TABLE certificate_requests (
+            provider INTEGER PRIMARY KEY, request BLOB NOT NULL, sealed BLOB NOT NULL, tag BLOB NOT NULL);
         CREATE TABLE devices (
             id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
-            created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, suites BLOB, app_version TEXT,
-            user TEXT, recovery BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
+            created INTEGER NOT NULL, updated INTEGER NOT NULL, provider BLOB, epoch INTEGER, suites BLOB,
+            app_version TEXT, user TEXT, token BLOB, environment INTEGER, withdrawal BLOB, relay_grant TEXT,
+            tag BLOB NOT NULL) WITHOUT ROWID;
         CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
         CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
         CREATE TABLE removed_devices (
-            id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
-        CREATE TABLE sender_recoveries (
-            name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, serial INTEGER NOT NULL, claim BLOB,
-            tag BLOB NOT NULL) WITHOUT ROWID;
-        CREATE TABLE recoveries (
-            name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, announced INTEGER NOT NULL,
-            serial INTEGER NOT NULL, statement BLOB, request BLOB, sealed BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
+            id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
+            suite INTEGER, key_id INTEGER, tag BLOB NOT NULL) WITHOUT ROWID;
         """
 
     /// Declares the tables in an empty database.

@@ -161,10 +161,16 @@ struct ColumnReader {
         return ProviderPublicKey(checked: bytes)
     }
 
-    mutating func optionalRecoveryKeys() throws(KeyStoreError) -> [RecoveryPublicKey] {
-        guard let bytes = try optionalBlob() else { return [] }
-        guard let keys = SenderRecoveryRow.keys(of: bytes), !keys.isEmpty else { throw damaged }
-        return keys
+    mutating func optionalCertificate() throws(KeyStoreError) -> Certificate? {
+        guard let bytes = try optionalBlob() else { return nil }
+        guard let certificate = try? Certificate(bytes: bytes.span) else { throw damaged }
+        return certificate
+    }
+
+    mutating func optionalEpoch() throws(KeyStoreError) -> UInt32? {
+        guard let number = try optionalUnsigned() else { return nil }
+        guard let epoch = UInt32(exactly: number) else { throw damaged }
+        return epoch
     }
 }
 
