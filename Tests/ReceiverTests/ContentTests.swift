@@ -146,7 +146,12 @@ import Testing
         Field(#"{"aps":{},"chat":"c41"}"#) { $0.userInfo = Bytes(#"{"chat":"c41"}"#.utf8) },
         // In their order, with the bytes of their numbers, without white space.
         Field(#"{ "b" : 1.50 , "aps" : {} , "a" : [ 1e2 , null , "x y" ] }"#) {
-            $0.userInfo = Bytes(#"{"b":1.50,"a":[1e2,null,"x y"]}"#.utf8)
+            $0.userInfo = Bytes(#"{"b":1.50,"a":[1e2,"x y"]}"#.utf8)
+        },
+        // The system takes no null, at no depth.
+        Field(#"{"aps":{},"a":null}"#),
+        Field(#"{"aps":{},"a":{"b":null,"c":[null,{"d":null,"e":[[null],7]}]},"null":"null"}"#) {
+            $0.userInfo = Bytes(#"{"a":{"c":[{"e":[[],7]}]},"null":"null"}"#.utf8)
         },
         Field(#"{"aps":{},"ENCRYPTED_DATA":7,"pushcrypt":{"attachments":[{"key":"secret"}]},"c":1}"#) {
             $0.userInfo = Bytes(#"{"c":1}"#.utf8)

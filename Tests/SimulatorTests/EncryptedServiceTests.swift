@@ -38,6 +38,15 @@ import Waiting
         #expect(await service.device.push(push).shown?.body == "Ann invites you")
     }
 
+    /// The system refuses a content with a null in it, and shows the push instead.
+    @Test func nullsInTheCustomKeysAreLeftOut() async throws {
+        let service = ServiceDevice(phone.configuration)
+        let outcome = await service.device.push(
+            try push(#"{"aps":{"alert":"See you at 8"},"chat":null,"b":{"c":[1,null,{"d":null}]}}"#))
+        #expect(outcome.shown?.body == "See you at 8")
+        #expect(outcome.faults.isEmpty)
+    }
+
     @Test func theArticlesSampleTextShowsTheFallback() async throws {
         let service = ServiceDevice(phone.configuration)
         let outcome = await service.device.push(

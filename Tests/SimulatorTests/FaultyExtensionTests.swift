@@ -61,6 +61,13 @@ import UserNotifications
         #expect(outcome.faults == [.deliveredTwice, .changedAfterDelivery])
     }
 
+    @Test func aNullInUserInfoShowsThePushAsReceived() async {
+        let device = SimulatedDevice(clock: .simulated(clock)) { NullExtension() }
+        let outcome = await device.push(Self.push)
+        #expect(outcome.shown?.body == "placeholder")
+        #expect(outcome.faults == [.userInfoNotPropertyList])
+    }
+
     @Test func twoThreadsDeliverTwice() async {
         let device = SimulatedDevice(clock: .simulated(clock)) { [clock] in TwoThreadsExtension(clock: clock) }
         let arrival = device.send(Self.push)

@@ -87,3 +87,15 @@ final class SilentExtension: UNNotificationServiceExtension {
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {}
 }
+
+/// Gives the system a null, which JSON has and a property list has not.
+final class NullExtension: UNNotificationServiceExtension {
+    override func didReceive(
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+    ) {
+        let content = UNMutableNotificationContent()
+        content.title = "Opened"
+        content.userInfo = ["list": [1, NSNull()]]
+        contentHandler(content)
+    }
+}

@@ -45,6 +45,21 @@ import UserNotifications
         #expect(center.deliveredNow.isEmpty)
     }
 
+    /// Of what JSON has, that is null.
+    @Test(arguments: [#"{"a":null}"#, #"{"a":{"b":[1,null]}}"#])
+    func aUserInfoThatIsNoPropertyListIsRefused(_ json: String) async throws {
+        _ = try await center.requestAuthorization(options: .alert)
+        let userInfo = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+        let error = await #expect(throws: UNError.self) {
+            try await center.add(.push("a", userInfo: try #require(userInfo)))
+        }
+        #expect(error?.code == .notificationInvalidNoContent)
+        #expect(center.deliveredNow.isEmpty)
+        let taken: [String: Any] = ["a": ["b": [1, "two", true], "c": Data([1]), "d": Date()]]
+        try await center.add(.push("a", userInfo: taken))
+        #expect(center.deliveredNow.count == 1)
+    }
+
     @Test func aLaterRequestOfTheSameNameReplaces() async throws {
         _ = try await center.requestAuthorization(options: .alert)
         try await center.add(.push("a", title: "first"))

@@ -31,6 +31,19 @@ struct ContentFields: Equatable {
 }
 
 extension ContentFields {
+    /// Whether `userInfo` is a property list, which has no null at any depth.
+    var hasPropertyList: Bool { Self.isPropertyList(userInfo) }
+
+    private static func isPropertyList(_ value: Any) -> Bool {
+        switch value {
+        case is NSNull: false
+        case let dictionary as [AnyHashable: Any]:
+            dictionary.allSatisfy { $0.key is String && isPropertyList($0.value) }
+        case let array as [Any]: array.allSatisfy(isPropertyList)
+        default: value is String || value is NSNumber || value is Data || value is Date
+        }
+    }
+
     // Archives use the names of the properties.
     private enum Key {
         static let attachments = "attachments"
@@ -71,7 +84,6 @@ extension ContentFields {
             coder.decodeObject(
                 of: [
                     NSDictionary.self, NSArray.self, NSString.self, NSNumber.self, NSData.self, NSDate.self,
-                    NSNull.self,
                 ], forKey: Key.userInfo) as? [AnyHashable: Any] ?? [:]
     }
 

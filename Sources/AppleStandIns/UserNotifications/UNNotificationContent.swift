@@ -70,6 +70,9 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
 
     func frozen() -> UNNotificationContent { self }
 
+    /// Whether `userInfo` is a property list: the system refuses a content with anything else.
+    package var hasPropertyList: Bool { fields.hasPropertyList }
+
     /// Compares all fields.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? UNNotificationContent else { return false }
@@ -89,7 +92,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
         super.init()
     }
 
-    /// Archives all fields. `userInfo` must contain only property-list values and nulls.
+    /// Archives all fields. `userInfo` must be a property list.
     open func encode(with coder: NSCoder) { fields.encode(with: coder) }
 }
 

@@ -80,7 +80,8 @@ extension UNUserNotificationCenter {
     /// Returns the registered categories.
     public func notificationCategories() async -> Set<UNNotificationCategory> { withState { $0.categories } }
 
-    /// Delivers a request immediately. Error: `notificationsNotAllowed` without permission.
+    /// Delivers a request immediately. Errors: `notificationsNotAllowed` without permission; `notificationInvalidNoContent`
+    /// if `userInfo` is no property list.
     public func add(
         _ request: UNNotificationRequest,
         withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
@@ -95,7 +96,8 @@ extension UNUserNotificationCenter {
         if let completionHandler { later { completionHandler(error) } }
     }
 
-    /// Delivers a request immediately. Error: `notificationsNotAllowed` without permission.
+    /// Delivers a request immediately. Errors: `notificationsNotAllowed` without permission; `notificationInvalidNoContent`
+    /// if `userInfo` is no property list.
     public func add(_ request: UNNotificationRequest) async throws { try withState { try $0.add(request) } }
 
     /// Returns the pending requests: none, because no trigger waits here.
@@ -168,6 +170,7 @@ extension UNUserNotificationCenter.State {
         guard settings.authorizationStatus != .denied, settings.authorizationStatus != .notDetermined else {
             throw UNError(.notificationsNotAllowed)
         }
+        guard request.content.hasPropertyList else { throw UNError(.notificationInvalidNoContent) }
         deliver(UNNotification(date: Date(), request: request))
     }
 

@@ -7,9 +7,16 @@ extension SimulatedDevice {
     /// Presents the delivered content, or the push as received if it is nil, and decides the reception.
     func show(_ delivered: UNNotificationContent?, for reception: Reception) {
         guard let delivered else { return ask(reception.original, .original, reception) }
+        #if os(Linux)
+            guard delivered.hasPropertyList else { return refuse(.userInfoNotPropertyList, reception) }
+        #endif
         guard delivered.isEmpty else { return ask(delivered, .delivered, reception) }
         if app.hasFilteringEntitlement { return reception.decide(.nothing, nil) }
-        reception.refuseEmpty()
+        refuse(.emptyWithoutEntitlement, reception)
+    }
+
+    private func refuse(_ fault: Fault, _ reception: Reception) {
+        reception.refuse(fault)
         ask(reception.original, .original, reception)
     }
 

@@ -43,6 +43,7 @@ public struct Fault: Hashable, Sendable, CustomStringConvertible {
         case deliveredLate = "delivered-late"
         case changedAfterDelivery = "changed-after-delivery"
         case emptyWithoutEntitlement = "empty-without-entitlement"
+        case userInfoNotPropertyList = "user-info-not-property-list"
     }
 
     private let known: Known
@@ -57,6 +58,8 @@ public struct Fault: Hashable, Sendable, CustomStringConvertible {
     package static let changedAfterDelivery = Fault(known: .changedAfterDelivery)
     /// The content is empty, and the app lacks the entitlement for that: the user saw the push as received.
     package static let emptyWithoutEntitlement = Fault(known: .emptyWithoutEntitlement)
+    /// `userInfo` has a value that no property list has, such as a JSON null: the user saw the push as received.
+    package static let userInfoNotPropertyList = Fault(known: .userInfoNotPropertyList)
 
     /// Every fault.
     package static var allCases: [Fault] { Known.allCases.map(Fault.init(known:)) }

@@ -12,7 +12,7 @@ final class Reception: @unchecked Sendable {
         var milliseconds: UInt64?
         var delivered: UNNotificationContent?
         var copy: UNNotificationContent?
-        var isEmptyWithoutEntitlement = false
+        var refusal: Fault?
         var isExpired = false
         var isOver = false
         var isReturned = false
@@ -80,10 +80,10 @@ final class Reception: @unchecked Sendable {
         }
     }
 
-    /// Records that empty content was delivered without the entitlement for it.
-    func refuseEmpty() {
-        note("empty content was delivered without the entitlement: the push is shown as received")
-        condition.withLock { progress.isEmptyWithoutEntitlement = true }
+    /// Records that the system does not take what was delivered.
+    func refuse(_ fault: Fault) {
+        note("\(fault): the push is shown as received")
+        condition.withLock { progress.refusal = fault }
     }
 
     /// Records the outcome.
@@ -160,7 +160,7 @@ final class Reception: @unchecked Sendable {
         if let delivered = progress.delivered, let copy = progress.copy, !copy.isEqual(delivered) {
             faults.append(.changedAfterDelivery)
         }
-        if progress.isEmptyWithoutEntitlement { faults.append(.emptyWithoutEntitlement) }
+        if let refusal = progress.refusal { faults.append(refusal) }
         return faults
     }
 }

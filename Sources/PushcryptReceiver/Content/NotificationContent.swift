@@ -118,9 +118,7 @@ extension NotificationContent {
         let members = root.members.filter { !PayloadKeys.all.contains($0.name) && $0.value.hasDoublesOnly }
         var json = JSONWriter()
         json.object { json in
-            for member in members {
-                json.raw(member.value, for: member.name)
-            }
+            for member in members { json.withoutNulls(member.value, for: member.name) }
         }
         userInfo = json.bytes
     }
@@ -175,6 +173,21 @@ extension NotificationContent.Sound {
     private init?(name: String) {
         if name.isEmpty { return nil }
         self = name == "default" ? .standard : .named(name)
+    }
+}
+
+extension JSONWriter {
+    /// Writes a value without the nulls in it: the system takes a property list, which has none.
+    fileprivate mutating func withoutNulls(_ value: JSONValue, for name: String? = nil) {
+        switch value.kind {
+        case .null: break
+        case .object:
+            object(for: name) { json in
+                for member in value.members { json.withoutNulls(member.value, for: member.name) }
+            }
+        case .array: array(for: name) { json in for element in value.elements { json.withoutNulls(element) } }
+        case .string, .number, .bool: raw(value, for: name)
+        }
     }
 }
 
