@@ -2,9 +2,9 @@
 
 A provider seals the APNs payload that it sends today, and sends the result instead; only the phone reads it.
 
-    from pushcrypt import DevicePublicKey, Sealer, SenderKey
+    from pushcrypt import DevicePublicKey, Sealer, ProviderKey
 
-    sealer = Sealer(SenderKey.parse(open("sender.key").read()), topic="com.example.app")
+    sealer = Sealer(ProviderKey.parse(open("provider.key").read()), topic="com.example.app")
     push = sealer.seal({"aps": {"alert": "Hello"}}, DevicePublicKey.parse("pcr1…"))
     request = sealer.request(push)  # its headers and its payload are what APNs gets
 
@@ -14,7 +14,6 @@ seconds, whole numbers.
 
 from ._envelope import fingerprint
 from ._errors import Code, PushcryptError
-from .announced import AnnouncedStatements, statement_line
 from .attachments import (
     FileOpener,
     FullBody,
@@ -24,29 +23,29 @@ from .attachments import (
     seal_file,
     seal_full_body,
 )
-from .keys import DeviceKey, DevicePublicKey, RecoveryKey, RecoveryPublicKey, SenderKey, SenderPublicKey
+from .certificates import Certificate, Credential, issue_certificate
+from .keys import DeviceKey, DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
 from .messages import Person
 from .opening import HeldKey, Opened, open_push
 from .records import (
     DeviceRecord,
     HeldDevice,
-    Pins,
+    ProviderRecord,
     Reply,
-    SenderRecord,
     apply_reply,
     check_registration,
+    shows_stale_store,
 )
 from .sealing import ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
 from .signing import Signer
-from .trust import Sender, Superseded, Trust, recovery_statement, rotation_statement
+from .trust import Learned, Pin, Trust
 
 __version__ = "1.0.0b1"
 
 __all__ = [
-    "AnnouncedStatements", "ClearField", "Code", "DeviceKey", "DevicePublicKey", "DeviceRecord", "FileOpener", "FullBody",
-    "HeldDevice", "HeldKey", "Opened", "Person", "Pins", "Placeholder", "PushRequest", "PushType", "PushcryptError",
-    "RecoveryKey", "RecoveryPublicKey", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer", "Sender", "SenderKey",
-    "SenderPublicKey", "SenderRecord", "Signer", "Superseded", "Trust", "apply_reply", "check_full_body",
-    "check_registration", "fingerprint", "open_push", "recovery_statement", "rotation_statement", "seal_file",
-    "seal_full_body", "statement_line",
+    "Certificate", "ClearField", "Code", "Credential", "DeviceKey", "DevicePublicKey", "DeviceRecord", "FileOpener", "FullBody",
+    "HeldDevice", "HeldKey", "Learned", "Opened", "Person", "Pin", "Placeholder", "ProviderKey", "ProviderPublicKey",
+    "ProviderRecord", "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer",
+    "Signer", "SigningKey", "Trust", "apply_reply", "check_full_body", "check_registration", "fingerprint",
+    "issue_certificate", "open_push", "seal_file", "seal_full_body", "shows_stale_store",
 ]

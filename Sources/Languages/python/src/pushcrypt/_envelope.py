@@ -18,8 +18,8 @@ LONGEST_TEXT = 4850
 LONGEST_TIME_TO_LIVE = 2_592_000
 LARGEST_TIME = 2**53 - 1
 NEVER = 2**64 - 1
-PAYLOAD, STATEMENTS = 0x01, 0x02
-MOST_STATEMENTS = 4
+CLASSES = {"alert": 1, "background": 2, "voip": 3}
+CLASS, RESERVED, CERTIFIED = 0x0F, 0x70, 0x80
 
 TEXT = re.compile(r"[A-Za-z0-9_-]+")
 TOPIC = re.compile(r"[A-Za-z0-9.-]{1,255}")
@@ -70,8 +70,11 @@ def envelope_info(header: bytes, topic: str) -> bytes:
     return b"pushcrypt/1 envelope\0" + header + lp16(topic.encode())
 
 
-def signed(header: bytes, enc: bytes, recipient: bytes, sender: bytes, topic: str, content_hash: bytes) -> bytes:
-    return b"pushcrypt/1 signature\0" + header + enc + recipient + sender + lp16(topic.encode()) + content_hash
+def signed(
+    header: bytes, enc: bytes, recipient: bytes, provider: bytes, signing_key: bytes, epoch: int, topic: str, content_hash: bytes
+) -> bytes:
+    context = epoch.to_bytes(4, "big") + lp16(topic.encode())
+    return b"pushcrypt/1 signature\0" + header + enc + recipient + provider + signing_key + context + content_hash
 
 
 def content_hash(inner: bytes) -> bytes:

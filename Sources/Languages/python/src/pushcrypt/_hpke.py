@@ -41,12 +41,12 @@ def not_authentic() -> PushcryptError:
     """The one code and text of steps 4 and 5 [O-5.6]."""
     return PushcryptError(
         Code.AUTHENTICATION_FAILED,
-        "the message was changed, or not sealed by a trusted sender for this app and device; compare topic and keys on both ends",
+        "the message was changed, or not sealed by a pinned provider for this app and device; compare topic and keys on both ends",
     )
 
 
 def setup_base_s(recipient: bytes, info: bytes, ikm_e: bytes) -> tuple[bytes, Context]:
-    """Returns enc and the sender's context for the recipient's public key."""
+    """Returns enc and the sealer's context for the recipient's public key."""
     ephemeral = derive_key_pair(ikm_e)
     enc = ephemeral.public_key().public_bytes_raw()
     return enc, key_schedule(extract_and_expand(dh(ephemeral, recipient), enc + recipient), info)

@@ -17,19 +17,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
 from ._errors import Code, PushcryptError
 from ._json import Number
-from ._stream import FINAL, HEADER, MESSAGE, OVERHEAD, Stream
-from .keys import SenderKey
-from .signing import Hedge, Signer
+from .signing import AnyKey, Hedge, check_key
 
 __all__ = ["FileOpener", "FullBody", "Reference", "SealedFile", "check_full_body", "seal_file", "seal_full_body"]
 
-PREFIX = b"PCA1\x10"
-START = len(PREFIX) + HEADER
+PREFIX = b"PCA2\x10"
+OVERHEAD = 16
 PLAIN_CHUNK = 65536
 CHUNK = PLAIN_CHUNK + OVERHEAD
-SMALLEST_FILE = START + OVERHEAD
+SMALLEST_FILE = len(PREFIX) + OVERHEAD
 LARGEST_FILE = 2**53 - 1
 LARGEST_FULL_BODY = 65536
 LARGEST_PORT = 65535
@@ -74,8 +75,8 @@ class Reference:
             raise malformed_reference("type is not a uniform type identifier, such as public.jpeg")
         if not is_file_name(self.name):
             raise malformed_reference("name has not 1 to 255 bytes, or has a slash or control characters")
-        if not SMALLEST_FILE <= self.size <= LARGEST_FILE:
-            raise malformed_reference(f"size is not {SMALLEST_FILE} to 2**53 - 1")
+        if not is_size(self.size):
+            raise malformed_reference(f"size is not {SMALLEST_FILE} to 2**53 - 1, or that of no sealed file")
         if len(self.key) != 32 or len(self.sha256) != 32:
             raise malformed_reference("key or sha256 does not have 32 bytes")
 
@@ -100,6 +101,12 @@ def parse_reference(value: object) -> Reference:
         raise malformed_reference("size is not an integer that is small enough")
     url, uniform_type, name, key, sha256 = texts
     return Reference(url=url, key=bytes32(key), size=length, sha256=bytes32(sha256), type=uniform_type, name=name)
+
+
+def is_size(size: int) -> bool:
+    """[A-8], and whether a last chunk can be so long: it is empty only if it is the first."""
+    last = (size - len(PREFIX)) % CHUNK
+    return SMALLEST_FILE <= size <= LARGEST_FILE and (last == 0 or last > OVERHEAD or size == SMALLEST_FILE)
 
 
 def is_url(text: str) -> bool:
@@ -160,7 +167,7 @@ def full_body_in(members: dict[str, Any]) -> Reference | None:
 
 def check_full_body_reference(reference: Reference) -> None:
     if reference.type != "public.plain-text" or not 1 <= reference.size - SMALLEST_FILE <= LARGEST_FULL_BODY:
-        raise malformed_reference("a full body has the type public.plain-text and 47 to 65,582 sealed bytes")
+        raise malformed_reference("a full body has the type public.plain-text and 22 to 65,557 sealed bytes")
 
 
 def check_full_body(plain: bytes) -> str:
@@ -194,15 +201,17 @@ class SealedFile:
         return Reference(url=url, key=self.key, size=self.size, sha256=self.sha256, type=type, name=name)
 
 
-def seal_file(plain: BinaryIO, sealed: BinaryIO, sender: SenderKey | Signer) -> SealedFile:
+def seal_file(plain: BinaryIO, sealed: BinaryIO, key: AnyKey) -> SealedFile:
     """Seals a file under a new key [A-1] to [A-4], in the memory of two chunks.
 
-    The key is hedged, so the plain file, which must be seekable, is read twice. Discard `sealed` unless this returns.
+    The new key is hedged with the provider's, so the plain file, which must be seekable, is read twice. Discard `sealed` unless this
+    returns.
     """
-    return seal_chunks(plain, sealed, Hedge(sender), secrets.token_bytes(32), secrets.token_bytes(HEADER))
+    check_key(key)
+    return seal_chunks(plain, sealed, Hedge(key), secrets.token_bytes(32))
 
 
-def seal_chunks(plain: BinaryIO, sealed: BinaryIO, hedge: Hedge, random: bytes, header: bytes) -> SealedFile:
+def seal_chunks(plain: BinaryIO, sealed: BinaryIO, hedge: Hedge, random: bytes) -> SealedFile:
     start, first, length = plain.tell(), hashlib.sha256(), 0
     for piece in pieces(plain):
         first.update(piece)
@@ -210,7 +219,7 @@ def seal_chunks(plain: BinaryIO, sealed: BinaryIO, hedge: Hedge, random: bytes, 
     key = hedge.digest(b"pushcrypt/1 file\0" + random + length.to_bytes(8, "big") + first.digest())
     plain.seek(start)
 
-    stream, second, hash, size = Stream(key, header), hashlib.sha256(), hashlib.sha256(), 0
+    aead, second, hash, size, came = ChaCha20Poly1305(key), hashlib.sha256(), hashlib.sha256(), 0, 0
 
     def write(data: bytes) -> None:
         nonlocal size
@@ -218,21 +227,25 @@ def seal_chunks(plain: BinaryIO, sealed: BinaryIO, hedge: Hedge, random: bytes, 
         hash.update(data)
         size += len(data)
 
-    write(PREFIX + header)
-    chunk = b""
-    came = 0
-    for number, piece in enumerate(pieces(plain)):
-        came += len(piece)
-        if came > length:
-            raise PushcryptError(Code.CHANGED_FILE, "the file changed while it was being sealed; seal it again")
-        if number > 0:
-            write(stream.push(chunk, PREFIX, MESSAGE))
-        second.update(piece)
-        chunk = piece
-    if second.digest() != first.digest():
-        raise PushcryptError(Code.CHANGED_FILE, "the file changed while it was being sealed; seal it again")
-    write(stream.push(chunk, PREFIX, FINAL))
+    write(PREFIX)
+    chunks = pieces(plain) if length else iter([b""])
+    for number, chunk in enumerate(chunks):
+        came += len(chunk)
+        second.update(chunk)
+        if came > length or (came == length and second.digest() != first.digest()):
+            raise changed_file()
+        write(aead.encrypt(nonce(number, came == length), chunk, PREFIX))
+    if came != length:
+        raise changed_file()
     return SealedFile(key, size, hash.digest())
+
+
+def nonce(number: int, is_last: bool) -> bytes:
+    return number.to_bytes(11, "big") + bytes([is_last])
+
+
+def changed_file() -> PushcryptError:
+    return PushcryptError(Code.CHANGED_FILE, "the file changed while it was being sealed; seal it again")
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:
@@ -255,7 +268,7 @@ class FullBody:
     reference: Reference
 
 
-def seal_full_body(text: str, *, url: str, sender: SenderKey | Signer) -> FullBody:
+def seal_full_body(text: str, *, url: str, key: AnyKey) -> FullBody:
     """Seals the whole text; the payload's own body has to be one that can be shown alone, such as its beginning."""
     try:
         plain = text.encode("utf-8")
@@ -265,7 +278,7 @@ def seal_full_body(text: str, *, url: str, sender: SenderKey | Signer) -> FullBo
         raise PushcryptError(Code.BODY_TOO_LONG, f"the body has {len(plain)} bytes, over {LARGEST_FULL_BODY}")
     check_full_body(plain)
     output = io.BytesIO()
-    file = seal_file(io.BytesIO(plain), output, sender)
+    file = seal_file(io.BytesIO(plain), output, key)
     return FullBody(output.getvalue(), file.reference(url=url, type="public.plain-text", name="body"))
 
 
@@ -281,28 +294,30 @@ class FileOpener:
     """
 
     def __init__(self, reference: Reference | SealedFile) -> None:
-        self._key, self._size, self._sha256 = reference.key, reference.size, reference.sha256
-        self._hash, self._came, self._buffer = hashlib.sha256(), 0, bytearray()
-        self._stream: Stream | None = None
-        self._first, self._ended = True, False
+        if not is_size(reference.size):
+            raise malformed_reference("size is that of no sealed file")
+        self._aead = ChaCha20Poly1305(reference.key)
+        self._size, self._sha256, self._hash = reference.size, reference.sha256, hashlib.sha256()
+        self._came, self._number, self._start, self._buffer, self._ended = 0, 0, b"", bytearray(), False
 
     def update(self, piece: bytes) -> bytes:
         """Accepts bytes of the file and returns those of the chunks that are now known not to be the last."""
         self._begin()
+        is_over = len(piece) > self._size - self._came
         within = piece[: self._size - self._came]
         self._came += len(within)
         self._hash.update(within)
+        if len(self._start) < len(PREFIX):
+            missing = len(PREFIX) - len(self._start)
+            self._start, within = self._start + within[:missing], within[missing:]
+            if len(self._start) == len(PREFIX) and self._start != PREFIX:
+                raise PushcryptError(Code.NOT_A_SEALED_FILE, "the file does not begin as sealed files do; check its address")
         plain: list[bytes] = []
-        taken = 0
-        while taken < len(within):
-            full = START if self._stream is None else CHUNK
-            if len(self._buffer) == full:
-                plain.append(self._take_buffer())
-                continue
-            part = within[taken : taken + full - len(self._buffer)]
-            self._buffer += part
-            taken += len(part)
-        if len(within) < len(piece):
+        self._buffer += within
+        while len(self._buffer) > CHUNK:
+            plain.append(self._open(bytes(self._buffer[:CHUNK]), False))
+            del self._buffer[:CHUNK]
+        if is_over:
             raise PushcryptError(Code.WRONG_SIZE, "the file is longer than its reference says")
         self._ended = False
         return b"".join(plain)
@@ -312,13 +327,7 @@ class FileOpener:
         self._begin()
         if self._came != self._size:
             raise PushcryptError(Code.WRONG_SIZE, "the file is shorter than its reference says")
-        if self._stream is None or len(self._buffer) < OVERHEAD:
-            raise PushcryptError(Code.TRUNCATED_FILE, "the file was sealed without its end")
-        chunk, tag = self._pull(self._stream)
-        if tag == MESSAGE:
-            raise PushcryptError(Code.TRUNCATED_FILE, "the file was sealed without its end")
-        if tag != FINAL or (not chunk and not self._first):
-            raise malformed_file("the file's last chunk breaks the format; fix its sealer")
+        chunk = self._open(bytes(self._buffer), True)
         if not hmac.compare_digest(self._hash.digest(), self._sha256):
             raise PushcryptError(Code.WRONG_HASH, "this is another file than the payload means")
         return chunk
@@ -334,23 +343,10 @@ class FileOpener:
             raise malformed_file("the file was refused or finished before; open it again from its start")
         self._ended = True
 
-    def _take_buffer(self) -> bytes:
-        """Processes the start of the file, or a chunk that is not the last."""
-        chunk = b""
-        if self._stream is None:
-            if self._buffer[:5] != PREFIX:
-                raise PushcryptError(Code.NOT_A_SEALED_FILE, "the file does not begin as sealed files do; check its address")
-            self._stream = Stream(self._key, bytes(self._buffer[5:]))
-        else:
-            chunk, tag = self._pull(self._stream)
-            if tag != MESSAGE:
-                raise malformed_file("a chunk before the last is marked otherwise; fix the file's sealer")
-            self._first = False
-        self._buffer.clear()
-        return chunk
-
-    def _pull(self, stream: Stream) -> tuple[bytes, int]:
-        opened = stream.pull(bytes(self._buffer), PREFIX)
-        if opened is None:
-            raise PushcryptError(Code.AUTHENTICATION_FAILED, "part of the file is not sealed under this key")
-        return opened
+    def _open(self, chunk: bytes, is_last: bool) -> bytes:
+        try:
+            plain = self._aead.decrypt(nonce(self._number, is_last), chunk, PREFIX)
+        except InvalidTag:
+            raise PushcryptError(Code.AUTHENTICATION_FAILED, "part of the file is not sealed under this key") from None
+        self._number += 1
+        return plain

@@ -12,14 +12,14 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ._errors import Code, PushcryptError
 
-__all__ = ["DeviceKey", "DevicePublicKey", "RecoveryKey", "RecoveryPublicKey", "SenderKey", "SenderPublicKey"]
+__all__ = ["DeviceKey", "DevicePublicKey", "ProviderKey", "ProviderPublicKey", "SigningKey"]
 
 LENGTH, LONG_LENGTH = 32, 1216
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-KINDS = ("pcr", "pcs", "pcv", "pcr-secret-", "pcs-secret-", "pcv-secret-")
+KINDS = ("pcr", "pcs", "pcr-secret-", "pcs-secret-", "pck-secret-")
 #: Device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are.
 SUITE_2 = {"pcr": "pcrx", "pcr-secret-": "pcrx-secret-"}
-X25519, ED25519, XWING, RECOVERY = 0x01, 0x02, 0x03, 0x04
+X25519, ED25519, XWING = 0x01, 0x02, 0x03
 #: ML-KEM's modulus: every coefficient in a key is below it.
 MLKEM_Q = 3329
 
@@ -123,37 +123,29 @@ class DevicePublicKey(_PublicKey):
         return 1 if len(self._bytes) == LENGTH else 2
 
 
-class _VerifyingKey(_PublicKey):
-    __slots__ = ("_verifier",)
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        check_sender_key(self._bytes)
-        self._verifier = Ed25519PublicKey.from_public_bytes(self._bytes)
-
-    def verifies(self, signature: bytes, message: bytes) -> bool:
-        """Ed25519 by [K-9]. The key is of prime order; OpenSSL compares the bytes of R."""
-        if signature[:32] == IDENTITY:
-            return False
-        try:
-            self._verifier.verify(signature, message)
-            return True
-        except InvalidSignature:
-            return False
-
-
-class SenderPublicKey(_VerifyingKey):
-    """A provider's public key, `pcs1…`: what a phone trusts."""
+class ProviderPublicKey(_PublicKey):
+    """A provider's public key, `pcs1…`: what a phone pins."""
 
     __slots__ = ()
     KIND, TYPE = "pcs", ED25519
 
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        check_verifying_key(self._bytes)
 
-class RecoveryPublicKey(_VerifyingKey):
-    """A recovery key's public half, `pcv1…`: what may replace a provider's stolen key."""
+    def verifies(self, signature: bytes, message: bytes) -> bool:
+        return verifies(self._bytes, signature, message)
 
-    __slots__ = ()
-    KIND, TYPE = "pcv", RECOVERY
+
+def verifies(key: bytes, signature: bytes, message: bytes) -> bool:
+    """Ed25519 by [K-9], under a key that has passed [K-7]. OpenSSL compares the bytes of R."""
+    if signature[:32] == IDENTITY:
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
+        return True
+    except InvalidSignature:
+        return False
 
 
 class _SecretKey(_Key):
@@ -191,7 +183,7 @@ class DeviceKey(_SecretKey):
         return self._private
 
 
-class _SigningKey(_SecretKey):
+class _Ed25519Key(_SecretKey):
     __slots__ = ("_private",)
 
     def __init__(self, data: bytes) -> None:
@@ -203,36 +195,31 @@ class _SigningKey(_SecretKey):
         return self._private.sign(message)
 
     def public_bytes(self) -> bytes:
+        """The public half."""
         return self._private.public_key().public_bytes_raw()
-
-
-class SenderKey(_SigningKey):
-    """A provider's signing key, `PCS-SECRET-1…`."""
-
-    __slots__ = ("public_key",)
-    KIND = "pcs-secret-"
-
-    public_key: SenderPublicKey
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        self.public_key = SenderPublicKey(self.public_bytes())
 
     def hedge_seed(self) -> bytes:
         return self._bytes
 
 
-class RecoveryKey(_SigningKey):
-    """A recovery key, `PCV-SECRET-1…`, which stays offline."""
+class ProviderKey(_Ed25519Key):
+    """A provider key, `PCS-SECRET-1…`: it signs certificates and, at epoch 0, messages."""
 
     __slots__ = ("public_key",)
-    KIND = "pcv-secret-"
+    KIND = "pcs-secret-"
 
-    public_key: RecoveryPublicKey
+    public_key: ProviderPublicKey
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
-        self.public_key = RecoveryPublicKey(self.public_bytes())
+        self.public_key = ProviderPublicKey(self.public_bytes())
+
+
+class SigningKey(_Ed25519Key):
+    """A signing key, `PCK-SECRET-1…`: it signs messages by a certificate, and is replaced by another."""
+
+    __slots__ = ()
+    KIND = "pck-secret-"
 
 
 def shown(kind: str) -> str:
@@ -300,8 +287,8 @@ def check_device_key(key: bytes) -> None:
         raise weak()
 
 
-def check_sender_key(key: bytes) -> None:
-    """Refuses what [K-7] refuses of sender and recovery keys, by definition: decodes the point and multiplies it by L.
+def check_verifying_key(key: bytes) -> None:
+    """Refuses what [K-7] refuses of provider and signing keys, by definition: decodes the point and multiplies it by L.
 
     Python's integers do not compute in constant time; the key is public.
     """

@@ -68,6 +68,11 @@ def is_label(text: object, longest: int = LONGEST_TEXT) -> bool:
     return 1 <= len(text.encode()) <= longest
 
 
+def is_visible(text: str) -> bool:
+    """Whether no character of an id is invisible."""
+    return not any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in text)
+
+
 def check_avatar(reference: Reference) -> None:
     """[A-36]"""
     if reference.type not in AVATAR_TYPES or reference.size > LARGEST_AVATAR:

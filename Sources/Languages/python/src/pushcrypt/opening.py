@@ -9,13 +9,14 @@ from typing import Any
 
 from ._envelope import (
     BODY,
+    CERTIFIED,
+    CLASS,
+    CLASSES,
     CONTENT,
     LARGEST_TIME,
     LONGEST_TIME_TO_LIVE,
-    MOST_STATEMENTS,
     NEVER,
-    PAYLOAD,
-    STATEMENTS,
+    RESERVED,
     check_topic,
     content_hash,
     decode,
@@ -29,9 +30,10 @@ from ._errors import Code, PushcryptError
 from ._hpke import not_authentic, setup_base_r
 from ._json import parse_object
 from .attachments import Reference, attachments_in, full_body_in
-from .keys import DeviceKey, SenderPublicKey
+from .certificates import LENGTH, TOLERANCE, Certificate
+from .keys import DeviceKey, ProviderPublicKey, verifies
 from .messages import Person, person_in, withdrawals_in
-from .trust import RECOVERS, STATEMENT, TOLERANCE, Trust
+from .trust import Learned, Pin, Trust
 
 __all__ = ["HeldKey", "Opened", "open_push"]
 
@@ -50,10 +52,9 @@ class HeldKey:
 class Opened:
     """An authentic, fresh message.
 
-    The app's guard decides by `sender` and `message_id` whether it was shown before; this package has none. Whatever the
-    guard says, the app, under one lock, lets the *currently* stored trust follow the accepted `statements`, with the
-    topic and the time of the opening, and stores it [O-9.1]; a pending `device` key becomes active [O-9.2]; and the
-    conflicts in `told` are reported to the app [R-7], [R-19].
+    The app's guard decides by `provider` and `message_id` whether it was shown before; this package has none. Whatever the
+    guard says, the app stores, for the provider key and the topic, what is stored `merged` with `learned`, under one lock
+    [O-9.1]; a pending `device` key becomes active [O-9.2]; and a conflict is reported to the app [T-3].
     """
 
     #: The payload as it was sealed. Its member `pushcrypt` holds keys of files: no log or other code may get it [A-15].
@@ -63,10 +64,15 @@ class Opened:
     sent_at: int
     #: Seconds.
     time_to_live: int
-    sender: SenderPublicKey
+    #: The pin under which it verified.
+    provider: ProviderPublicKey
+    #: A guard counts what it remembers of lower epochs than `learned.floor` as absent.
+    epoch: int
+    #: What is known of the provider now, the message's certificate included.
+    learned: Learned
+    #: Whether another certificate of the message's epoch is known, which is of a restored store or a stolen provider key.
+    has_certificate_conflict: bool
     device: DeviceKey
-    statements: list[bytes]
-    told: list[Code]
 
     @property
     def expires_at(self) -> int:
@@ -88,7 +94,7 @@ class Opened:
 
     @property
     def withdraws(self) -> list[bytes]:
-        """The ids of the messages to withdraw: of this sender, or of a key that it had before [O-8.11], [O-8.12]."""
+        """The ids of the messages to withdraw: of this provider [O-8.11], [O-8.12]."""
         return withdrawals_in(self._members, self.message_id)
 
     @property
@@ -104,9 +110,11 @@ class Opened:
 
 
 def open_push(
-    push: bytes | str, *, topic: str, devices: Iterable[DeviceKey | HeldKey], trust: Trust, at: int | None = None
+    push: bytes | str, *, topic: str, devices: Iterable[DeviceKey | HeldKey], trust: Trust, push_type: str = "alert",
+    at: int | None = None,
 ) -> Opened:
-    """Opens a push as received. `topic` is the app's own bundle id, never a value from the push [O-0.2].
+    """Opens a push as received. `topic` is the app's own bundle id, never a value from the push [O-0.2]. `push_type` is that with
+    which the push came: a message sealed as another is refused [O-6.1].
 
     Reads nothing of the push but the envelope [O-0.1], and changes nothing: see `Opened`. `at` is the present time in
     milliseconds, by default the system's.
@@ -117,14 +125,16 @@ def open_push(
     text = parse_object(data, Code.MALFORMED_NOTIFICATION).get("ENCRYPTED_DATA")
     if type(text) is not str:
         raise PushcryptError(Code.NOT_ENCRYPTED, "ENCRYPTED_DATA is missing or not a string")
-    return open_envelope(text, topic=topic, devices=devices, trust=trust, at=at)
+    return open_envelope(text, topic=topic, devices=devices, trust=trust, push_type=push_type, at=at)
 
 
 def open_envelope(
-    text: str, *, topic: str, devices: Iterable[DeviceKey | HeldKey], trust: Trust, at: int | None = None
+    text: str, *, topic: str, devices: Iterable[DeviceKey | HeldKey], trust: Trust, push_type: str = "alert", at: int | None = None
 ) -> Opened:
     """Opens the text of an envelope, the value of `ENCRYPTED_DATA`: steps 2 to 7."""
     check_topic(topic)
+    if push_type not in CLASSES:
+        raise ValueError(f"push_type is one of {', '.join(CLASSES)}")
     now = milliseconds_now() if at is None else at
     envelope = decode(text)
     header, enc, sealed = envelope[:5], envelope[5:37], envelope[37:]
@@ -143,32 +153,33 @@ def open_envelope(
     end = BODY + number(inner, 97, 99)
     if end > len(inner):
         raise not_authentic()
-    body = inner[BODY:end]
-    statements, payload = split(inner[CONTENT], body)
-    hash = content_hash(inner)
-    read = statements or ()
-    while True:
-        after = trust.copy()
-        accepted, told = after.follow(read, topic, now)
-        candidates = after.candidates(inner[:4], now)
-        is_recovered = any(statement[0] == RECOVERS for statement in accepted)
-        if not is_recovered:
-            candidates += trust.candidates(inner[:4], now)
-        data = [(key, signed(header, enc, recipient, bytes(key), topic, hash)) for key in candidates]
-        sender = next((key for key, data in data if key.verifies(inner[4:68], data)), None)
-        if sender is not None or not is_recovered:
-            break
-        # Again without recoveries: they would revoke the key of a phone that was enrolled since.
-        read = [statement for statement in read if statement[0] != RECOVERS]
-    if not candidates and told:
-        raise PushcryptError(told[0], "a key that the phone trusts signed two different statements; see Docs/KeyRotation.md")
-    if sender is None or any(inner[end:]):
+    sent_at, time_to_live = number(inner, 85, 93), number(inner, 93, 97)
+    kind, epoch, body = inner[CONTENT], number(inner, 0, 4), inner[BODY:end]
+    certificate = certificate_in(kind, epoch, body)
+    payload, hash = body[LENGTH:] if certificate else body, content_hash(inner)
+
+    def is_signed(pin: Pin) -> bool:
+        if certificate is not None and certificate != pin.learned.certificate:
+            try:
+                certificate.check(pin.key, topic)
+            except PushcryptError:
+                return False
+        signing_key = bytes(pin.key) if certificate is None else certificate.signing_key
+        message = signed(header, enc, recipient, bytes(pin.key), signing_key, epoch, topic, hash)
+        return verifies(signing_key, inner[4:68], message) and after(pin).opens(epoch, certificate, sent_at, now)
+
+    def after(pin: Pin) -> Learned:
+        return pin.learned if certificate is None else pin.learned.learning(certificate)
+
+    pin = next(filter(is_signed, trust.pins), None)
+    if pin is None or any(inner[end:]):
         raise not_authentic()
 
     # Step 6.
-    sent_at, time_to_live = number(inner, 85, 93), number(inner, 93, 97)
-    if inner[CONTENT] not in (PAYLOAD, STATEMENTS):
-        raise PushcryptError(Code.UNSUPPORTED_MESSAGE, "authentic, but of an unknown type; update this package")
+    if not 1 <= kind & CLASS <= len(CLASSES):
+        raise PushcryptError(Code.UNSUPPORTED_MESSAGE, "authentic, but of an unknown kind; update this package")
+    if kind & CLASS != CLASSES[push_type]:
+        raise PushcryptError(Code.WRONG_PUSH_CLASS, "authentic, but sealed for another push type; somebody sent it as this one")
     if not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE or sent_at > LARGEST_TIME:
         raise PushcryptError(Code.UNSUPPORTED_MESSAGE, "authentic, but its times are out of range")
     if now > later(sent_at, time_to_live):
@@ -177,23 +188,24 @@ def open_envelope(
         raise PushcryptError(Code.NOT_YET_VALID, "authentic, but sent more than 24 hours from now; one clock is wrong")
 
     # Step 7.
-    if statements is None:
-        raise PushcryptError(Code.MALFORMED_PAYLOAD, "authentic, but its statements cannot be read")
     check_payload(payload)
-    return Opened(payload, inner[69:85], sent_at, time_to_live, sender, device, accepted, told)
+    conflict = certificate is not None and certificate.conflicts(pin.learned.certificate)
+    return Opened(payload, inner[69:85], sent_at, time_to_live, pin.key, epoch, after(pin), conflict, device)
 
 
-def split(content_type: int, body: bytes) -> tuple[list[bytes] | None, bytes]:
-    """The statements and the payload of a body. The statements are `None` if they are unreadable [O-7.1]; the trust
-    ignores those of an unknown version."""
-    if content_type != STATEMENTS:
-        return [], body
-    count = body[0] if body else 0
-    start = 1 + STATEMENT * count
-    statements = [body[1 + STATEMENT * index :][:STATEMENT] for index in range(count)]
-    if not 1 <= count <= MOST_STATEMENTS or len(body) < start:
-        return None, b""
-    return statements, body[start:]
+def certificate_in(kind: int, epoch: int, body: bytes) -> Certificate | None:
+    """The certificate with which the body of a message of epoch 1 or more begins, and of no other [O-5.1]."""
+    if kind & RESERVED or (epoch > 0) != (kind & CERTIFIED > 0):
+        raise not_authentic()
+    if not kind & CERTIFIED:
+        return None
+    try:
+        certificate = Certificate(body[:LENGTH])
+    except PushcryptError:
+        raise not_authentic() from None
+    if certificate.epoch != epoch:
+        raise not_authentic()
+    return certificate
 
 
 def check_payload(data: bytes) -> dict[str, Any]:

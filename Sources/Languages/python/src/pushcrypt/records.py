@@ -5,19 +5,23 @@ The app provides the channel, which must authenticate both ends.
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from ._envelope import LARGEST_TIME, TOPIC
+from ._envelope import LARGEST_TIME, TOPIC, encode
 from ._errors import Code, PushcryptError
 from ._json import Number, parse_object, write
 from ._types import check_type, check_types
-from .keys import DevicePublicKey, RecoveryPublicKey, SenderPublicKey
-from .messages import is_label
+from .attachments import BYTES32
+from .certificates import Certificate
+from .keys import DevicePublicKey, ProviderPublicKey, check_verifying_key
+from .messages import is_label, is_visible
+from .trust import Pin, Trust
 
-__all__ = ["DeviceRecord", "HeldDevice", "Pins", "Reply", "SenderRecord", "apply_reply", "check_registration"]
+__all__ = ["DeviceRecord", "HeldDevice", "ProviderRecord", "Reply", "apply_reply", "check_registration", "shows_stale_store"]
 
 #: The suite of the keys that this package seals to; `pcrx1…` are of suite 2.
 SUITE = 1
@@ -25,10 +29,13 @@ SUITE_2, PREFIX_2 = 2, "pcrx1"
 LARGEST_SUITE = 255
 MOST_SUITES = 16
 LONGEST_VERSION = 64
-MOST_RECOVERY = 2
 MOST_FOREIGN = 16
 GENERATION_STEP = 1024
 REASON = re.compile(r"[a-z0-9-]{1,64}")
+TOKEN = re.compile(r"(?:[0-9a-f]{2}){1,100}")
+WITHDRAWAL = re.compile(r"[0-9a-f]{32}")
+GRANT = re.compile(r"[A-Za-z0-9_-]{1,1024}")
+ENVIRONMENT = re.compile(r"production|development")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,19 +51,27 @@ class DeviceRecord:
     generation: int = 1
     #: Milliseconds since 1970.
     created: int | None = None
-    #: The sender key that the device has pinned.
-    sender: SenderPublicKey | None = None
-    recovery: Sequence[RecoveryPublicKey] = ()
+    #: The provider key that the device has pinned, and the highest certificate that it knows.
+    provider: ProviderPublicKey | None = None
+    certificate: Certificate | None = None
     app_version: str | None = None
+    #: The push token in hexadecimal digits, and whose it is: `production` or `development`.
+    token: str | None = field(default=None, repr=False)
+    environment: str | None = None
+    withdrawal: str | None = field(default=None, repr=False)
+    grant: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_type(self.public_key, DevicePublicKey, "public_key")
         check_common(self)
         check_type(self.device, (str, type(None)), "device")
+        for text, rule, what in own_texts(self):
+            check_type(text, (str, type(None)), what)
+            require(text is None or rule.fullmatch(text) is not None, what)
         check_type(self.app_version, (str, type(None)), "app_version")
         check_types(self.suites, int, "suites")
         object.__setattr__(self, "suites", self.suites or (self.public_key.suite,))
-        check_type(self.sender, (SenderPublicKey, type(None)), "sender")
+        check_type(self.provider, (ProviderPublicKey, type(None)), "provider")
         require(self.device is None or is_device_id(self.device), "the device's id")
         require(self.app_version is None or is_label(self.app_version, LONGEST_VERSION), "the app's version")
         require(self.public_key.suite in self.suites and list(self.suites) == sorted(set(self.suites)) and 1 <= self.suites[0], "suites")
@@ -67,22 +82,24 @@ class DeviceRecord:
         """Reads a record; refuses one that breaks a rule. The rules of a provider follow: `check_registration`."""
         # First what is no text of a key, then those, last what follows of the keys.
         fields = Fields(data)
-        public_key, key_id, sender = fields.needed("public_key"), fields.text("key_id"), fields.text("sender")
+        public_key, key_id, provider = fields.needed("public_key"), fields.text("key_id"), fields.text("provider")
         suite = suite_of(public_key)
         fields.check_suite(suite)
         device, version = fields.text("device"), fields.text("app_version")
         require(device is None or is_device_id(device), "the device's id")
         require(version is None or is_label(version, LONGEST_VERSION), "the app's version")
         topic, generation, created = fields.topic(), fields.number("generation"), fields.number("created")
-        suites, recovery = fields.suites(suite), fields.texts("recovery", MOST_RECOVERY)
+        suites, certificate = fields.suites(suite), fields.text("certificate")
+        token, environment = fields.matching("token", TOKEN), fields.matching("environment", ENVIRONMENT)
+        withdrawal, grant = fields.matching("withdrawal", WITHDRAWAL), fields.matching("grant", GRANT)
         record = cls(
             public_key=DevicePublicKey.parse(public_key), device=device, suites=suites, topic=topic,
             generation=1 if generation is None else generation, created=created,
-            sender=None if sender is None else SenderPublicKey.parse(sender),
-            recovery=tuple(map(RecoveryPublicKey.parse, recovery)), app_version=version,
+            provider=None if provider is None else ProviderPublicKey.parse(provider),
+            certificate=None if certificate is None else Certificate.parse(certificate), app_version=version,
+            token=token, environment=environment, withdrawal=withdrawal, grant=grant,
         )
         require(key_id is None or key_id == record.public_key.key_id, "key_id, which is another key's,")
-        check_different(record.sender, record.recovery)
         return record
 
     def to_json(self) -> bytes:
@@ -91,47 +108,46 @@ class DeviceRecord:
             "device": self.device, "public_key": str(self.public_key), "key_id": self.public_key.key_id,
             "suite": self.public_key.suite,
             "suites": list(self.suites), "topic": self.topic, "generation": self.generation, "created": self.created,
-            "sender": None if self.sender is None else str(self.sender), "recovery": list(map(str, self.recovery)),
-            "app_version": self.app_version,
+            "provider": text_of(self.provider), "certificate": text_of(self.certificate), "app_version": self.app_version,
+            "token": self.token, "environment": self.environment, "withdrawal": self.withdrawal, "grant": self.grant,
         }
         return written(members)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SenderRecord:
+class ProviderRecord:
     """A provider's announcement of its key: from a provider to its phones."""
 
-    public_key: SenderPublicKey
+    public_key: ProviderPublicKey
     topic: str | None = None
     generation: int = 1
     created: int | None = None
-    recovery: Sequence[RecoveryPublicKey] = ()
+    certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
-        check_type(self.public_key, SenderPublicKey, "public_key")
+        check_type(self.public_key, ProviderPublicKey, "public_key")
         check_common(self)
 
     @classmethod
-    def parse(cls, data: bytes) -> SenderRecord:
+    def parse(cls, data: bytes) -> ProviderRecord:
         """Reads a record; refuses one that breaks a rule."""
         fields = Fields(data)
         fields.check_suite(SUITE)
         public_key, key_id = fields.needed("public_key"), fields.text("key_id")
         topic, generation, created = fields.topic(), fields.number("generation"), fields.number("created")
-        recovery = fields.texts("recovery", MOST_RECOVERY)
+        certificate = fields.text("certificate")
         record = cls(
-            public_key=SenderPublicKey.parse(public_key), topic=topic, generation=1 if generation is None else generation,
-            created=created, recovery=tuple(map(RecoveryPublicKey.parse, recovery)),
+            public_key=ProviderPublicKey.parse(public_key), topic=topic, generation=1 if generation is None else generation,
+            created=created, certificate=None if certificate is None else Certificate.parse(certificate),
         )
         require(key_id is None or key_id == record.public_key.key_id, "key_id, which is another key's,")
-        check_different(record.public_key, record.recovery)
         return record
 
     def to_json(self) -> bytes:
         """The record as minimal JSON."""
         members = {
             "public_key": str(self.public_key), "key_id": self.public_key.key_id, "topic": self.topic,
-            "generation": self.generation, "created": self.created, "recovery": list(map(str, self.recovery)),
+            "generation": self.generation, "created": self.created, "certificate": text_of(self.certificate),
         }
         return written(members)
 
@@ -142,18 +158,27 @@ class Reply:
 
     acknowledged: DevicePublicKey | None = None
     refused: str | None = None
-    sender: SenderPublicKey | None = None
-    recovery: Sequence[RecoveryPublicKey] = ()
+    provider: ProviderPublicKey | None = None
+    #: The provider's current certificate, from epoch 1 on [D-26].
+    certificate: Certificate | None = None
+    suites: Sequence[int] = (SUITE,)
     #: The members of the record that name a key which the provider never had [D-22].
     foreign: Sequence[str] = ()
+    #: 32 bytes, for a service that gives out the app's pushes.
+    push_key: bytes | None = None
 
     def __post_init__(self) -> None:
         check_type(self.acknowledged, (DevicePublicKey, type(None)), "acknowledged")
         check_type(self.refused, (str, type(None)), "refused")
-        check_type(self.sender, (SenderPublicKey, type(None)), "sender")
-        check_types(self.recovery, RecoveryPublicKey, "recovery")
+        check_type(self.provider, (ProviderPublicKey, type(None)), "provider")
+        check_type(self.certificate, (Certificate, type(None)), "certificate")
+        check_types(self.suites, int, "suites")
         check_types(self.foreign, str, "foreign")
-        require(len(self.recovery) <= MOST_RECOVERY and len(self.foreign) <= MOST_FOREIGN, "recovery or foreign")
+        check_type(self.push_key, (bytes, type(None)), "push_key")
+        if self.push_key is not None:
+            require(len(self.push_key) == 32, "push_key")
+            check_verifying_key(self.push_key)
+        require(len(self.foreign) <= MOST_FOREIGN, "foreign")
         require((self.acknowledged is None) != (self.refused is None), "the choice of acknowledged or refused")
         require(self.refused is None or REASON.fullmatch(self.refused) is not None, "the reason")
 
@@ -162,25 +187,24 @@ class Reply:
         """Reads a reply; refuses one that breaks a rule."""
         fields = Fields(data)
         require(fields.number("version") == 1, "the version")
-        acknowledged, refused, sender = (fields.text(name) for name in ("acknowledged", "refused", "sender"))
+        acknowledged, refused, provider = (fields.text(name) for name in ("acknowledged", "refused", "provider"))
         require((acknowledged is None) != (refused is None), "the choice of acknowledged or refused")
         require(refused is None or REASON.fullmatch(refused) is not None, "the reason")
-        recovery, foreign = fields.texts("recovery", MOST_RECOVERY), fields.texts("foreign", MOST_FOREIGN)
-        fields.suites(None)
-        reply = cls(
+        certificate, push_key = fields.text("certificate"), fields.matching("push_key", BYTES32)
+        foreign, suites = fields.texts("foreign", MOST_FOREIGN), fields.suites(None)
+        return cls(
             acknowledged=None if acknowledged is None else DevicePublicKey.parse(acknowledged), refused=refused,
-            sender=None if sender is None else SenderPublicKey.parse(sender),
-            recovery=tuple(map(RecoveryPublicKey.parse, recovery)), foreign=tuple(foreign),
+            provider=None if provider is None else ProviderPublicKey.parse(provider),
+            certificate=None if certificate is None else Certificate.parse(certificate), suites=suites, foreign=tuple(foreign),
+            push_key=None if push_key is None else base64.urlsafe_b64decode(push_key + "="),
         )
-        check_different(reply.sender, reply.recovery)
-        return reply
 
     def to_json(self) -> bytes:
         """The reply as minimal JSON."""
         members = {
-            "version": 1, "acknowledged": None if self.acknowledged is None else str(self.acknowledged),
-            "refused": self.refused, "sender": None if self.sender is None else str(self.sender),
-            "recovery": list(map(str, self.recovery)), "foreign": list(self.foreign),
+            "version": 1, "acknowledged": text_of(self.acknowledged), "refused": self.refused, "provider": text_of(self.provider),
+            "certificate": text_of(self.certificate), "suites": None if self.suites == (SUITE,) else list(self.suites),
+            "foreign": list(self.foreign), "push_key": None if self.push_key is None else encode(self.push_key),
         }
         return written(members)
 
@@ -207,7 +231,7 @@ class HeldDevice:
 
 def check_registration(
     record: DeviceRecord, held: HeldDevice | None, *, user: str | None, elsewhere: HeldDevice | None = None,
-    replace: bool = False, own_keys: Collection[SenderPublicKey | RecoveryPublicKey] | None = None,
+    replace: bool = False, own_keys: Collection[ProviderPublicKey] | None = None,
 ) -> list[str]:
     """Decides whether a provider accepts a record [D-7], [D-8], [D-15], [D-17], [D-18], [D-22],
     [D-23], [D-24].
@@ -222,7 +246,7 @@ def check_registration(
         user: The user whose session sent the record, never a member of it; `None` for a session without a user.
         elsewhere: Another device under which the provider holds the record's key.
         replace: Whether the provider's operator says that the device was set up again.
-        own_keys: All sender and recovery keys that the provider has or had.
+        own_keys: All provider keys that the provider has or had.
 
     Returns:
         The record's members that name a key which the provider never had, for `Reply.foreign`: tell your operator.
@@ -232,7 +256,7 @@ def check_registration(
         check_type(device, (HeldDevice, type(None)), "a held device")
     check_type(user, (str, type(None)), "user")
     check_type(replace, bool, "replace")
-    check_types(own_keys or (), (SenderPublicKey, RecoveryPublicKey), "own_keys")
+    check_types(own_keys or (), ProviderPublicKey, "own_keys")
     is_same = held is not None and str(held.public_key) == str(record.public_key)
     if held is not None and not replace and held.user is not None:
         if user is not None and user != held.user:
@@ -256,43 +280,52 @@ def check_registration(
     owner = user if user is not None or held is None else held.user
     if elsewhere is not None and (owner is None or elsewhere.user != owner):
         raise PushcryptError(Code.KEY_TAKEN, "another device, not of the same user, has this key")
-    if own_keys is None:
+    if own_keys is None or record.provider is None or record.provider in own_keys:
         return []
-    foreign = ["sender"] if record.sender is not None and record.sender not in own_keys else []
-    return foreign + (["recovery"] if any(key not in own_keys for key in record.recovery) else [])
+    return ["provider"]
+
+
+def shows_stale_store(record: DeviceRecord, provider: ProviderPublicKey, *, topic: str, issued: Collection[Certificate]) -> bool:
+    """Whether a record has a certificate by the provider's own key that the provider did not issue [D-33].
+
+    Then its store is an old one, or somebody else has the provider key: tell your operator. A certificate by another key is ignored.
+    """
+    check_type(record, DeviceRecord, "record")
+    check_types(issued, Certificate, "issued")
+    if record.certificate is None or any(one.claim == record.certificate.claim for one in issued):
+        return False
+    try:
+        record.certificate.check(provider, topic)
+    except PushcryptError:
+        return False
+    return True
 
 
 # A phone
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pins:
-    """The sender that a phone has pinned, and its recovery keys."""
-
-    sender: SenderPublicKey | None = None
-    recovery: tuple[RecoveryPublicKey, ...] = ()
-
-
 def apply_reply(
-    reply: Reply, key: DevicePublicKey, pins: Pins, *, sender_built_in: bool, recovery_built_in: bool
-) -> tuple[bool, Pins]:
-    """What a phone does with a reply to the record of `key`: whether the key is confirmed, and what it trusts then
-    [D-12], [D-13], [D-20].
+    reply: Reply, key: DevicePublicKey, trust: Trust, *, topic: str, is_built_in: bool
+) -> tuple[bool, Code | None]:
+    """What a phone does with a reply to the record of `key` [D-12], [D-13], [D-26]: whether the key is confirmed, and a code to tell
+    the app of. Store what changes in `trust` in one transaction.
 
-    `sender_built_in` and `recovery_built_in` say whether the app has such a key built in.
+    `is_built_in` says whether the app has a provider key built in.
     """
-    for value, kind, what in ((reply, Reply, "reply"), (key, DevicePublicKey, "key"), (pins, Pins, "pins")):
+    for value, kind, what in ((reply, Reply, "reply"), (key, DevicePublicKey, "key"), (trust, Trust, "trust")):
         check_type(value, kind, what)
-    for built_in in (sender_built_in, recovery_built_in):
-        check_type(built_in, bool, "what is built in")
-    if reply.acknowledged != key:
-        return False, pins
-    if pins.sender is not None or sender_built_in or reply.sender is None:
-        return True, pins
-    recovery = pins.recovery
-    if not recovery and not recovery_built_in:
-        recovery = tuple(reply.recovery)
-    return True, Pins(sender=reply.sender, recovery=recovery)
+    check_type(is_built_in, bool, "is_built_in")
+    if reply.acknowledged not in (None, key):
+        return False, None
+    confirms = reply.acknowledged == key
+    if confirms and not trust.pins and not is_built_in and reply.provider is not None:
+        trust.pins = (Pin(reply.provider),)
+    if reply.certificate is None or not trust.pins:
+        return confirms, None
+    try:
+        return confirms, Code.CERTIFICATE_CONFLICT if trust.accept(reply.certificate, topic=topic) else None
+    except PushcryptError as refused:
+        return confirms, refused.code
 
 
 # Members
@@ -330,6 +363,11 @@ class Fields:
             raise broken(name)
         return value
 
+    def matching(self, name: str, rule: re.Pattern[str]) -> str | None:
+        value = self.text(name)
+        require(value is None or rule.fullmatch(value) is not None, name)
+        return value
+
     def topic(self) -> str | None:
         topic = self.text("topic")
         require(topic is None or TOPIC.fullmatch(topic) is not None, "topic")
@@ -354,30 +392,34 @@ class Fields:
         return tuple(suites)
 
 
-def check_common(record: DeviceRecord | SenderRecord) -> None:
+def check_common(record: DeviceRecord | ProviderRecord) -> None:
     """What both kinds of records have, and refuse when they are read."""
     check_type(record.topic, (str, type(None)), "topic")
     check_type(record.generation, int, "generation")
     check_type(record.created, (int, type(None)), "created")
-    check_types(record.recovery, RecoveryPublicKey, "recovery")
+    check_type(record.certificate, (Certificate, type(None)), "certificate")
     require(record.topic is None or TOPIC.fullmatch(record.topic) is not None, "topic")
     require(0 <= record.generation <= LARGEST_TIME and 0 <= (record.created or 0) <= LARGEST_TIME, "generation or created")
-    require(len(record.recovery) <= MOST_RECOVERY, "recovery")
 
 
 def is_device_id(text: str) -> bool:
     """[D-14]"""
-    return is_label(text) and not text.startswith(("pcr1", PREFIX_2)) and bool(text.strip(" "))
+    return is_label(text) and is_visible(text) and not text.startswith(("pcr1", PREFIX_2)) and bool(text.strip(" "))
 
 
 def suite_of(public_key: str) -> int:
     return SUITE_2 if public_key.startswith(PREFIX_2) else SUITE
 
 
-def check_different(sender: SenderPublicKey | None, recovery: Sequence[RecoveryPublicKey]) -> None:
-    """[K-10], and no recovery key twice."""
-    keys = [*map(bytes, recovery), *([] if sender is None else [bytes(sender)])]
-    require(len(set(keys)) == len(keys), "one key in two places")
+def own_texts(record: DeviceRecord) -> list[tuple[str | None, re.Pattern[str], str]]:
+    return [
+        (record.token, TOKEN, "token"), (record.environment, ENVIRONMENT, "environment"),
+        (record.withdrawal, WITHDRAWAL, "withdrawal"), (record.grant, GRANT, "grant"),
+    ]
+
+
+def text_of(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def require(condition: bool, what: str) -> None:

@@ -16,13 +16,12 @@ from ._aps import CheckedPayload
 from ._envelope import (
     BODY,
     BUCKETS,
+    CERTIFIED,
+    CLASSES,
     CONTENT,
     LARGEST_TIME,
     LONGEST_TIME_TO_LIVE,
-    MOST_STATEMENTS,
     OUTSIDE,
-    PAYLOAD,
-    STATEMENTS,
     SUITE,
     check_topic,
     encode,
@@ -37,12 +36,11 @@ from ._errors import Code, PushcryptError
 from ._hpke import setup_base_s
 from ._json import Number, write, write_object
 from ._types import check_type, check_types
-from .announced import AnnouncedStatements
 from .attachments import MOST, FullBody, Reference, check_full_body_reference
-from .keys import DevicePublicKey, SenderKey
+from .certificates import Certificate
+from .keys import DevicePublicKey, ProviderPublicKey
 from .messages import Person, check_withdrawal
-from .signing import Hedge, Signer, checked_signature
-from .trust import STATEMENT
+from .signing import AnyKey, Hedge, Identity, check_key, checked_signature
 
 __all__ = ["ClearField", "Placeholder", "PushRequest", "PushType", "SealedPush", "Sealer"]
 
@@ -173,26 +171,31 @@ class PushRequest:
 class Sealer:
     """Seals APNs payloads for the devices of one app. Any number of threads may use one.
 
-    `topic` is the app's bundle id, without a suffix such as `.voip`. A key in a service is a `Signer`, which gives
-    one signature here.
+    `topic` is the app's bundle id, without a suffix such as `.voip`. The key is a `ProviderKey`, at epoch 0, or the `Credential` of a
+    signing key. One in a service is a `Signer`, which gives one signature here; from epoch 1 on, `provider` and `certificate` belong to it.
     """
 
     def __init__(
-        self, sender: SenderKey | Signer, *, topic: str, placeholder: Placeholder = Placeholder()
+        self, key: AnyKey, *, topic: str, placeholder: Placeholder = Placeholder(), provider: ProviderPublicKey | None = None,
+        certificate: Certificate | None = None,
     ) -> None:
         check_topic(topic)
         if topic.endswith(".voip"):
             warnings.warn("the topic is the app's bundle id, without .voip; phones would not open this", stacklevel=2)
         check_type(placeholder, Placeholder, "the placeholder")
-        if not hasattr(sender, "sign"):
-            raise TypeError(f"the sender is a SenderKey or a Signer, not {type(sender).__name__}")
+        check_key(key)
         self.topic, self.placeholder = topic, placeholder
-        self._signer, self.public_key, self._hedge = sender, sender.public_key, Hedge(sender)
+        self._key, self._identity, self._hedge = key, Identity(key, topic, provider, certificate), Hedge(key)
         self._lp16_topic = lp16(topic.encode())
         self._clear_parts: dict[tuple[PushType, bool, bool], ClearPart] = {}
 
+    @property
+    def provider(self) -> ProviderPublicKey:
+        """The provider key that phones have pinned."""
+        return self._identity.provider
+
     def __repr__(self) -> str:
-        return f"Sealer({self.public_key!r}, topic={self.topic!r})"
+        return f"Sealer({self.provider!r}, topic={self.topic!r})"
 
     def seal(
         self,
@@ -208,7 +211,6 @@ class Sealer:
         person: Person | None = None,
         withdrawing: Sequence[str] = (),
         dropped: bool = False,
-        announcing: Sequence[bytes] | AnnouncedStatements = (),
         sent_exactly: bool = False,
     ) -> SealedPush:
         """Seals a payload for one device.
@@ -227,8 +229,6 @@ class Sealer:
             person: Who the notification is from.
             withdrawing: Names of earlier messages to this device that it takes off the screen, at most 64.
             dropped: Whether nothing is to be shown.
-            announcing: Statements that phones may not know yet, at most 4, a recovery first; or those of a text, of which
-                the ones that phones still accept are sent.
             sent_exactly: Whether the client sends these very bytes, so that their own length counts.
 
         Raises:
@@ -236,13 +236,13 @@ class Sealer:
         """
         return self._seal(
             payload, device, push_type, message_name, time_to_live, at, attachments, full_body, person, withdrawing, dropped,
-            announcing, sent_exactly, secrets.token_bytes(32), secrets.token_bytes(32), None,
+            sent_exactly, secrets.token_bytes(32), secrets.token_bytes(32), None,
         )
 
     def _seal(
         self, payload: Payload, device: DevicePublicKey, push_type: PushType, message_name: str | None, time_to_live: int,
         at: int | None, attachments: Sequence[Reference], full_body: FullBody | Reference | None, person: Person | None,
-        withdrawing: Sequence[str], dropped: bool, announcing: Sequence[bytes] | AnnouncedStatements, sent_exactly: bool, r_message_id: bytes,
+        withdrawing: Sequence[str], dropped: bool, sent_exactly: bool, r_message_id: bytes,
         r_ephemeral: bytes, sealed_time_to_live: int | None,
     ) -> SealedPush:
         """Seals with given randomness, which must never be used twice [S-9], and time to live: for vectors."""
@@ -264,18 +264,16 @@ class Sealer:
         check_times(sent_at, time_to_live)
         check_withdrawal(withdrawing, message_name)
         message_id = None if message_name is None else named_message(checked_name(message_name, "the message's name"))
-        announcing = self._announced(announcing, sent_at)
 
         checked = CheckedPayload(payload_bytes(payload), push_type)
-        body = bytes([len(announcing)]) + b"".join(announcing) if announcing else b""
-        body += with_member(checked.json, reserved_member(attachments, full_body, person, withdrawing, dropped))
+        body = self._identity.prefix + with_member(checked.json, reserved_member(attachments, full_body, person, withdrawing, dropped))
         limit, largest = LIMITS[push_type]
         fitting = bisect.bisect_left(BUCKETS, BODY + len(body))
         bucket = BUCKETS[fitting] if fitting < len(BUCKETS) else largest + 1
         if bucket > largest:
             raise PushcryptError(
                 Code.PAYLOAD_TOO_LARGE,
-                f"the payload, with attachments and statements, has {len(body)} bytes, {len(body) - largest + BODY} too many",
+                f"the payload, with attachments and certificate, has {len(body)} bytes, {len(body) - largest + BODY} too many",
             )
         clear = self._clear_part(checked, push_type)
         text_length = (4 * (OUTSIDE + bucket) + 2) // 3
@@ -292,35 +290,23 @@ class Sealer:
         if message_id is None:
             random = r_message_id + sent_at.to_bytes(8, "big") + hashlib.sha256(body).digest()
             message_id = self._hedge.digest(b"pushcrypt/1 message id\0" + random)[:16]
-        content = bytes([STATEMENTS if announcing else PAYLOAD]) + message_id + sent_at.to_bytes(8, "big")
+        kind = CLASSES[push_type] | (CERTIFIED if self._identity.certificate else 0)
+        content = bytes([kind]) + message_id + sent_at.to_bytes(8, "big")
         content += sealed_time_to_live.to_bytes(4, "big") + len(body).to_bytes(2, "big") + body
         text = self._encrypt(content.ljust(bucket - CONTENT, b"\0"), device, r_ephemeral)
         return SealedPush(
             clear.before + text.encode() + AFTER, text, message_id, device, push_type, sent_at + 1000 * sealed_time_to_live, widest
         )
 
-    def _announced(self, announcing: Sequence[bytes] | AnnouncedStatements, sent_at: int) -> Sequence[bytes]:
-        if isinstance(announcing, AnnouncedStatements):
-            if announcing.sender != self.public_key:
-                raise PushcryptError(Code.UNTRUSTED_OLD_KEY, "the statements lead to another key than the one that signs")
-            return announcing.accepted(sent_at)
-        if isinstance(announcing, (bytes, bytearray, memoryview, str)):
-            raise TypeError("announcing is a list of statements; AnnouncedStatements.parse() reads their text")
-        if len(announcing) > MOST_STATEMENTS or any(len(statement) != STATEMENT for statement in announcing):
-            raise PushcryptError(Code.INVALID_REQUEST, "a message announces at most 4 statements, of 181 bytes each")
-        return announcing
-
     def _encrypt(self, content: bytes, device: DevicePublicKey, r_ephemeral: bytes) -> str:
-        recipient, sender, sender_id = bytes(device), bytes(self.public_key), self.public_key.id_bytes
+        recipient, signer = bytes(device), self._identity
         header, hash = bytes([SUITE]) + device.id_bytes, hashlib.sha256(content).digest()
-        topic = self._lp16_topic
-        ikm_e = self._hedge.digest(
-            b"pushcrypt/1 ephemeral\0" + r_ephemeral + header + recipient + sender_id + topic + hash
-        )
+        whose = bytes(signer.provider) + signer.epoch.to_bytes(4, "big") + self._lp16_topic
+        ikm_e = self._hedge.digest(b"pushcrypt/1 ephemeral\0" + r_ephemeral + header + recipient + whose + hash)
         enc, encryption = setup_base_s(recipient, envelope_info(header, self.topic), ikm_e)
-        message = signed(header, enc, recipient, sender, self.topic, hash)
-        signature = checked_signature(self._signer, self.public_key, message)
-        return encode(header + enc + encryption.seal(b"", sender_id + signature + content))
+        message = signed(header, enc, recipient, bytes(signer.provider), signer.signing_key, signer.epoch, self.topic, hash)
+        signature = checked_signature(self._key, message)
+        return encode(header + enc + encryption.seal(b"", signer.epoch.to_bytes(4, "big") + signature + content))
 
     def _clear_part(self, checked: CheckedPayload, push_type: PushType) -> ClearPart:
         """All that the relay sees of a push. Unless fields stay in the clear, there are few, which are kept."""
