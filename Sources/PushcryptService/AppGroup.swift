@@ -47,38 +47,33 @@ public struct AppGroup: Hashable, Sendable {
     #endif
 }
 
-// The extension's files in the group, for the app. Not run on Apple systems.
+// The extension's database in the group, for the app. Not run on Apple systems.
 extension AppGroup {
-    /// Returns the file of statements that the extension received in messages. The app merges it at each launch, with
-    /// `mergeStatements`.
-    ///
-    /// - Throws: `AppGroup.Missing`, or Foundation's error if the directory cannot be created.
-    public func statements() throws -> StatementFile { StatementFile(in: try createdDirectory()) }
-
-    /// Merges what the extension has learned into the app's key store: `StatementFile.merge`. The system does not suspend
-    /// the process meanwhile, or the merge ends: a suspended process with a lock on the file would be killed.
+    /// Merges what the extension has learned from messages into the app's key store: `ExtensionDatabase.merge`. The system
+    /// does not suspend the process meanwhile, or the merge ends: a suspended process with a lock on the file would be
+    /// killed. Call it at each launch, before `Enrolment`.
     ///
     /// - Throws: `AppGroup.Missing`, Foundation's error if the directory cannot be created, and those of the merge.
-    public func mergeStatements<Store: DeviceKeyStore>(
+    public func mergeLearned<Store: DeviceKeyStore>(
         into store: Store, at now: Timestamp
-    ) throws -> StatementFile.MergeResult { try Self.merge(try statements(), into: store, at: now, .system) }
+    ) throws -> ExtensionDatabase.MergeResult { try Self.merge(try database(), into: store, at: now, .system) }
 
     static func merge<Store: DeviceKeyStore>(
-        _ statements: StatementFile, into store: Store, at now: Timestamp, _ activity: ExpiringActivity
-    ) throws(KeyStoreError) -> StatementFile.MergeResult {
-        try activity.run("merging statements", expired: statements.interruption.stop) { () throws(KeyStoreError) in
-            try statements.merge(into: store, at: now)
+        _ database: ExtensionDatabase, into store: Store, at now: Timestamp, _ activity: ExpiringActivity
+    ) throws(KeyStoreError) -> ExtensionDatabase.MergeResult {
+        try activity.run("merging what was learned", expired: database.interruption.stop) { () throws(KeyStoreError) in
+            try database.merge(into: store, at: now)
         }
     }
 
     /// Returns the journal of the extension's deliveries.
     ///
     /// - Throws: `AppGroup.Missing`, or Foundation's error if the directory cannot be created.
-    public func journal() throws -> JournalFile { JournalFile(in: try createdDirectory()) }
+    public func journal() throws -> Journal { try database().journal }
 
-    private func createdDirectory() throws -> String {
+    private func database() throws -> ExtensionDatabase {
         let directory = try directory()
         try FileManager.default.makePrivateDirectory(at: directory)
-        return directory.path
+        return ExtensionDatabase(in: directory.path)
     }
 }

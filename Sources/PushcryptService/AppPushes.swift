@@ -13,7 +13,7 @@ public final class AppPushes: Sendable {
         case opened(OpenedNotification)
         /// It opened, and did before: the app has done what it asks for.
         case repeated(OpenedNotification)
-        /// It did not open, not in time, or was withdrawn. Nothing in it is authentic.
+        /// It did not open, not in time, was sealed for another kind of push, or was withdrawn. Nothing in it is authentic.
         case unopened(Delivery.Reason)
     }
 
@@ -29,19 +29,19 @@ public final class AppPushes: Sendable {
     }
 
     /// Opens a background push: the `userInfo` of `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
-    /// What it withdraws is then off the screen.
+    /// What it withdraws is then off the screen. Only what was sealed as `background` opens.
     public nonisolated(nonsending) func open(
         _ userInfo: [AnyHashable: Any], within milliseconds: UInt64 = 10_000
     ) async -> Opened {
         let text = Self.text(of: userInfo)
         return await withCheckedContinuation { continuation in
-            open(text, within: milliseconds, isCall: false) { continuation.resume(returning: $0) }
+            open(text, as: .background, within: milliseconds) { continuation.resume(returning: $0) }
         }
     }
 
     /// Opens the payload of a PushKit push, and waits for it, normally some milliseconds. The system ends an app whose delegate
     /// returns before it has reported a call: call this in the delegate's method, and report a call whatever it returns. If that
-    /// is not `opened`, end the call.
+    /// is not `opened`, end the call. Only what was sealed as `voip` opens: a relay cannot make the phone ring with a message.
     ///
     ///     func pushRegistry(
     ///         _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
@@ -67,10 +67,15 @@ public final class AppPushes: Sendable {
     /// - Parameters:
     ///   - payload: The push's dictionary.
     ///   - milliseconds: When this returns at the latest, whatever keys and files do.
-    public func openCall(_ payload: [AnyHashable: Any], within milliseconds: UInt64 = 2000) -> Opened {
+    ///   - isCall: Also opens alerts for which this returns true, for an app whose extension passes them on as calls. It must
+    ///     ask the sealed payload. Such an alert is `repeated`, because the extension has opened it.
+    public func openCall(
+        _ payload: [AnyHashable: Any], within milliseconds: UInt64 = 2000,
+        orAlert isCall: (@Sendable (OpenedNotification) -> Bool)? = nil
+    ) -> Opened {
         let answer = Locked(Answer())
         let isAnswered = DispatchSemaphore(value: 0)
-        open(Self.text(of: payload), within: milliseconds, isCall: true) { opened in
+        open(Self.text(of: payload), as: .call, orAlert: isCall, within: milliseconds) { opened in
             answer.withLock { $0.opened = opened }
             isAnswered.signal()
         }
@@ -79,7 +84,8 @@ public final class AppPushes: Sendable {
     }
 
     private func open(
-        _ text: IncomingPush.EncryptedData, within milliseconds: UInt64, isCall: Bool,
+        _ text: IncomingPush.EncryptedData, as pushClass: PushClass,
+        orAlert isCall: (@Sendable (OpenedNotification) -> Bool)? = nil, within milliseconds: UInt64,
         _ answer: @escaping @Sendable (Opened) -> Void
     ) {
         let (isDecided, isAnswered) = (Locked(Flag()), Locked(Flag()))
@@ -100,13 +106,17 @@ public final class AppPushes: Sendable {
         Self.queue.async { [files, configuration, list] in
             let now = configuration.now()
             let receiver = files.receiver(at: now).receiver
-            let reception = receiver.receive(
-                IncomingPush(encryptedData: text, clear: NotificationContent()), requestID: nil, at: now,
-                isAwaited: { isDecided.set() })
+            let push = IncomingPush(encryptedData: text, clear: NotificationContent())
+            var reception = receiver.receive(
+                push, as: pushClass, requestID: nil, at: now, isAwaited: { isDecided.set() })
+            if let isCall, reception.delivery.code == OpenError.Code.wrongPushClass.description {
+                reception = receiver.receive(
+                    push, as: .alert, requestID: nil, at: now, isAwaited: { isDecided.set() }, where: isCall)
+            }
             for timer in timers { timer.cancel() }
-            if isCall { answerOnce(Opened(reception.delivery)) }
+            if pushClass == .call { answerOnce(Opened(reception.delivery)) }
             if reception.delivery.sentAt != nil, let directory = files.directory {
-                list.removeWithdrawn(in: directory, at: now)
+                list.removeWithdrawn(in: directory)
             }
             answerOnce(Opened(reception.delivery))
             receiver.deleteRetiredKeys(after: reception.delivery, at: now)

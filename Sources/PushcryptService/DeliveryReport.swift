@@ -81,7 +81,7 @@ final class DeliveryLog: Sendable {
             for _ in 0..<parts where done.wait(timeout: end) == .timedOut { break }
         case .rescue: return
         }
-        if !isWritten.withLock({ $0.isSet }) { files.stopJournal() }
+        if !isWritten.withLock({ $0.isSet }) { files.stop() }
     }
 
     private final class Flag {

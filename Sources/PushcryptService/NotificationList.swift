@@ -34,13 +34,12 @@ struct NotificationList: Sendable {
 
     /// Removes what shows a message that a guard in this directory knows as withdrawn, and what the system keeps of its
     /// sender.
-    func removeWithdrawn(in directory: URL, at now: Timestamp, _ activity: ExpiringActivity = .system) {
+    func removeWithdrawn(in directory: URL, _ activity: ExpiringActivity = .system) {
         guard FileManager.default.fileExists(atPath: directory.path) else { return }
         let shared = SharedAttachments(directory: directory)
-        let interruption = SQLiteInterruption()
-        // Opening may recreate the file.
-        let messages = activity.run("removing notifications", expired: interruption.stop) {
-            ReplayFile.open(in: directory.path, at: now, interruption: interruption).withdrawn()
+        let database = ExtensionDatabase(in: directory.path)
+        let messages = activity.run("removing notifications", expired: database.interruption.stop) {
+            database.replay.withdrawn()
         }
         SenderIntent.delete(messages)
         remove(messages) { $0.forEach(shared.remove) }
@@ -83,7 +82,6 @@ extension AppGroup {
     ///
     /// - Throws: `AppGroup.Missing`.
     public func removeWithdrawnNotifications() throws {
-        NotificationList().removeWithdrawn(
-            in: try directory(), at: Timestamp(secondsSince1970: Date().timeIntervalSince1970))
+        NotificationList().removeWithdrawn(in: try directory())
     }
 }

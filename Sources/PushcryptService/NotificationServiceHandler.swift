@@ -99,10 +99,10 @@ extension NotificationServiceHandler {
 
         /// The bundle id of the app, not of the extension.
         public var topic: @Sendable () throws -> Topic
-        /// The extension's own directory in the app group, for the replay guard, sender rotations and the journal.
+        /// The extension's own directory in the app group, for its database: replay guard, what was learned, journal.
         /// Created if it does not exist.
         public var directory: @Sendable () throws -> URL
-        /// The device keys and trusted senders, read again for each push. After a delivery, retired device keys that ended
+        /// The device keys and what each account trusts, read again for each push. After a delivery, retired device keys that ended
         /// more than a day before the message was sealed are deleted.
         public var keys: @Sendable () throws -> any DeviceKeyReading
 

@@ -3,23 +3,12 @@ internal import Pushcrypt
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// The files shared by all requests of one handler, opened when the first push arrives.
+/// The database shared by all requests of one handler, opened when the first push arrives.
 ///
 /// Every method may wait for a disk, so only the handler's own threads call them. Not run on Apple systems.
 final class ServiceFiles: Sendable {
-    private struct Files {
-        let directory: URL
-        let replay: ReplayFile
-        let statements: StatementFile
-        let journal: JournalFile
-
-        var interruptions: [SQLiteInterruption] {
-            [replay.interruption, statements.interruption, journal.interruption]
-        }
-    }
-
     private final class State {
-        var files: Files?
+        var files: (directory: URL, database: ExtensionDatabase)?
     }
 
     private let configuration: NotificationServiceHandler.Configuration
@@ -40,9 +29,9 @@ final class ServiceFiles: Sendable {
         } catch {
             warnings.append("topic: \(Self.text(for: error))")
         }
-        var files: Files?
+        var database: ExtensionDatabase?
         do {
-            files = try self.files(at: now)
+            database = try self.database()
         } catch {
             warnings.append("directory: \(Self.text(for: error))")
         }
@@ -50,12 +39,11 @@ final class ServiceFiles: Sendable {
         policy.duplicates = configuration.duplicates
         policy.texts = configuration.texts
         policy.hasFilteringEntitlement = configuration.hasFilteringEntitlement
-        // Without a directory nothing is remembered, and each file reports it.
-        let keys = ExtensionKeys(
-            keys: LazyKeys(configuration.keys), statements: files?.statements ?? StatementFile(in: ""))
+        // Without a directory nothing is remembered, and the database reports it.
+        let present = database ?? ExtensionDatabase(in: "")
+        let keys = ExtensionKeys(keys: LazyKeys(configuration.keys), database: present)
         let receiver = NotificationReceiver(
-            keys: keys, effects: keys, replay: files?.replay ?? ReplayFile.open(in: "", at: now), topic: topic,
-            policy: policy)
+            keys: keys, effects: keys, database: present, topic: topic, policy: policy)
         return (receiver, warnings)
     }
 
@@ -64,39 +52,31 @@ final class ServiceFiles: Sendable {
         let entry = JournalEntry(
             time: report.receivedAt, fingerprint: report.fingerprint, code: report.code, keyState: report.keyState,
             milliseconds: report.milliseconds)
-        _ = try? files(at: report.receivedAt).journal.append(entry)
+        _ = try? database().journal.append(entry)
     }
 
-    /// Allows the files to be used, because a push has arrived: this process runs.
-    func begin() {
-        for interruption in opened.withLock({ $0.files })?.interruptions ?? [] { interruption.begin() }
-    }
+    /// Allows the database to be used, because a push has arrived: this process runs.
+    func begin() { opened.withLock { $0.files }?.database.interruption.begin() }
 
-    /// Ends what uses the files, and refuses further use until the next push: this process may be suspended, and a disk
+    /// Ends what uses the database, and refuses further use until the next push: this process may be suspended, and a disk
     /// may hang.
-    func stop() {
-        for interruption in opened.withLock({ $0.files })?.interruptions ?? [] { interruption.stop() }
-    }
-
-    /// Does the same for the journal alone.
-    func stopJournal() { opened.withLock { $0.files }?.journal.interruption.stop() }
+    func stop() { opened.withLock { $0.files }?.database.interruption.stop() }
 
     /// The directory; nil before the first push.
     var directory: URL? { state.withLock { $0.files?.directory } }
 
-    private func files(at now: Timestamp) throws -> Files {
+    /// Returns the database.
+    func database() throws -> ExtensionDatabase {
         try state.withLock { state in
-            if let files = state.files { return files }
+            if let files = state.files { return files.database }
             let directory = try configuration.directory()
             try FileManager.default.makePrivateDirectory(at: directory)
             // The app may have created it with the default mode, in which our files refuse to work.
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
-            let files = Files(
-                directory: directory, replay: ReplayFile.open(in: directory.path, at: now),
-                statements: StatementFile(in: directory.path), journal: JournalFile(in: directory.path))
+            let files = (directory, ExtensionDatabase(in: directory.path))
             state.files = files
             opened.withLock { $0.files = files }
-            return files
+            return files.1
         }
     }
 
@@ -128,7 +108,9 @@ private final class LazyKeys: DeviceKeyReading {
         try keys().deviceKey(id: id, at: now)
     }
 
-    func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { try keys().trust(for: topic) }
+    func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
+        try keys().trust(for: topic, account: account)
+    }
 
     func purgeRetiredDeviceKeys(
         at now: Timestamp, accepted sentAt: Timestamp

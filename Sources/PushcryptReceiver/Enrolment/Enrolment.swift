@@ -18,31 +18,37 @@ public enum SavedEnrolment: Sendable {
 public struct EnrolmentCircumstances: Hashable, Sendable {
     /// The version of the app, for example its `CFBundleShortVersionString`.
     public var appVersion: AppVersion?
-    /// The device token from APNs; nil while it is unknown, which changes nothing.
+    /// The device token from APNs, 1 to 100 bytes; nil while it is unknown, which changes nothing.
     public var pushToken: ContiguousArray<UInt8>?
+    /// Where the token is valid: `development` for an app that Xcode has signed for this.
+    public var environment: PushEnvironment?
+    /// What permits the provider to push through a relay; nil without one.
+    public var grant: String?
     /// Whether the user lets the app show alerts. If not, the system never starts a service extension.
     public var alertsAreShown: Bool
 
     /// Creates a value from what is known.
     public init(
-        appVersion: AppVersion? = nil, pushToken: ContiguousArray<UInt8>? = nil, alertsAreShown: Bool = true
+        appVersion: AppVersion? = nil, pushToken: ContiguousArray<UInt8>? = nil, environment: PushEnvironment? = nil,
+        grant: String? = nil, alertsAreShown: Bool = true
     ) {
         self.appVersion = appVersion
         self.pushToken = pushToken
+        self.environment = environment
+        self.grant = grant
         self.alertsAreShown = alertsAreShown
     }
 }
 
-/// The sender to trust before any key is pinned.
+/// The provider keys that an account trusts first.
 public enum FirstTrust: Hashable, Sendable {
-    /// Keys shipped with the app, the current one last: nothing on the network can replace them.
+    /// Keys shipped with the app, one or two, the current one last, each with its certificate if it has one: nothing on the
+    /// network can replace them.
     ///
-    /// A pin that is one of them stays, and so does one reached from them by rotation statements, or put in place by a
-    /// built-in recovery key. At launch the last replaces any other, and the plan has a notice. After a theft, ship the
-    /// new key without the stolen one.
-    case builtIn([ProviderPublicKey])
-    /// The key in the provider's first reply, with the recovery keys in it if the app has none built in: as trustworthy as
-    /// the channel of this reply.
+    /// At launch they take the place of all others, and the plan has a notice if one of those came in a reply. To change
+    /// the provider key, ship two until the provider signs with the new one; after a theft, ship the new one alone.
+    case builtIn([ProviderPin])
+    /// The key in the provider's first reply: as trustworthy as the channel of this reply.
     case reply
 }
 
@@ -83,39 +89,34 @@ public struct EnrolmentPolicy: Hashable, Sendable {
 /// seals to. It generates a key only if it is certain that there is none: a store or a state that cannot be read
 /// changes nothing.
 ///
-/// Merge the changes made by messages before (`Docs/KeyRotation.md`). Several accounts share one state and one store;
-/// each has its own key and device id.
+/// Merge what messages have taught the extension before (`Docs/KeyRotation.md`). Several accounts share one state and one
+/// store; each has its own key, device id and pins, so a provider that one account trusts cannot sign for another.
 public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     let store: Store
     let account: String
-    let sender: String
     let topic: Topic
     let firstTrust: FirstTrust
-    let recoveryKeys: [RecoveryPublicKey]
     let policy: EnrolmentPolicy
 
     /// Creates the enrolment of one account of an app.
     ///
     /// - Parameters:
     ///   - store: The device's keys and pins, shared by all accounts.
-    ///   - account: The name of its device keys, 1 to 255 bytes without control characters.
-    ///   - sender: The name under which its provider's key is pinned; the same for all accounts at one provider.
+    ///   - account: The name of its device keys and pins, 1 to 255 bytes without control and invisible characters.
     ///   - topic: The app's bundle id, to which its keys and its registration are bound.
-    ///   - firstTrust: The sender to trust before any key is pinned.
-    ///   - recoveryKeys: The recovery keys built into the app, at most two, which replace any others at launch. Without
-    ///     any, an app with a built-in sender has none, and any other app keeps those of the first reply.
+    ///   - firstTrust: The provider keys that the account trusts first.
     ///   - policy: When a registration is repeated, and a key replaced.
     public init(
-        store: Store, account: String = Store.defaultName, sender: String = "provider", topic: Topic,
-        firstTrust: FirstTrust, recoveryKeys: [RecoveryPublicKey] = [], policy: EnrolmentPolicy = EnrolmentPolicy()
+        store: Store, account: String = Store.defaultName, topic: Topic, firstTrust: FirstTrust,
+        policy: EnrolmentPolicy = EnrolmentPolicy()
     ) {
-        precondition(
-            recoveryKeys.count <= RecoveryPublicKey.maximumPerSender && Set(recoveryKeys).count == recoveryKeys.count,
-            "a sender has at most two different recovery keys")
-        self.recoveryKeys = recoveryKeys
+        if case .builtIn(let pins) = firstTrust {
+            precondition(
+                (1...2).contains(pins.count) && Set(pins.map(\.key)).count == pins.count,
+                "an app builds in one or two different provider keys")
+        }
         self.store = store
         self.account = account
-        self.sender = sender
         self.topic = topic
         self.firstTrust = firstTrust
         self.policy = policy
@@ -165,8 +166,9 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     private func planWithoutState(_ circumstances: EnrolmentCircumstances) throws(KeyStoreError) -> EnrolmentPlan {
         var plan = EnrolmentPlan(EnrolmentState(), circumstances)
         let hasKeys = try !store.deviceKeys().isEmpty
-        let hasSenders = try !store.pinnedProviders().isEmpty
-        if hasKeys || hasSenders { plan.steps.append(.purgeLeftovers) }
+        let hasPins = try !store.pinnedProviders().isEmpty
+        if hasKeys || hasPins { plan.steps.append(.purgeLeftovers) }
+        if case .builtIn(let pins) = firstTrust { plan.steps.append(.pin(pins.map(\.key.id))) }
         plan.steps.append(.register)
         plan.noticeAlerts()
         return plan
@@ -179,16 +181,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         plan.steps = state.withdrawals.map(EnrolmentPlan.Step.withdraw)
         plan.noticeAlerts()
 
-        switch try pinCorrection() {
-        case .stays: break
-        case .replaced(let key):
-            plan.steps.append(.replaceSender(key.id))
-            plan.notices.append(.providerReplaced)
-        case .removed(let key):
-            plan.steps.append(.removeProvider(key.id))
-            plan.notices.append(.providerReplaced)
-        }
-        if try recoveryKeysToPin() != nil { plan.steps.append(.replaceRecoveryKeys) }
+        try plan.pin(firstTrust, insteadOf: trust(), replied: repliedKeys())
         let keys = try deviceKeys()
         let account = state.account(account)
         guard let key = keys.current else {
@@ -230,9 +223,11 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         {
             reasons.append(.keyIsOld)
         }
-        if present.sender != last.sender { reasons.append(.providerChanged) }
-        if present.recoveryKeys != last.recoveryKeys { reasons.append(.recoveryChanged) }
-        if present.token != nil && present.token != last.token { reasons.append(.tokenChanged) }
+        if present.provider != last.provider { reasons.append(.providerChanged) }
+        if present.token != nil && (present.token, present.environment) != (last.token, last.environment) {
+            reasons.append(.tokenChanged)
+        }
+        if present.grant != last.grant { reasons.append(.grantChanged) }
         if present.appVersion != last.appVersion { reasons.append(.appVersionChanged) }
         if present.alertsAreShown != last.alertsAreShown { reasons.append(.alertsChanged) }
         // A clock that was set back does not tell how long ago it was.
@@ -249,67 +244,25 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         try store.deviceKeys().filter { $0.name.utf8.elementsEqual(account.utf8) }
     }
 
-    /// Returns the provider's key that the device trusts now.
-    func pinnedProvider() throws(KeyStoreError) -> ProviderPublicKey? {
+    /// Returns what the account trusts now.
+    func trust() throws(KeyStoreError) -> ProviderTrust { try store.trust(for: topic, account: account) }
+
+    /// Returns the account's pins that came in a reply.
+    private func repliedKeys() throws(KeyStoreError) -> [ProviderPublicKey] {
         try store.pinnedProviders()
-            .first { $0.state == .pinned && $0.name.utf8.elementsEqual(sender.utf8) }?.key
+            .filter { $0.origin == .reply && $0.account.utf8.elementsEqual(account.utf8) }.map(\.key)
     }
 
-    /// What becomes of the pin at this launch.
-    enum PinCorrection {
-        case stays
-        case replaced(by: ProviderPublicKey)
-        case removed(ProviderPublicKey)
-    }
-
-    /// Compares the pin with the keys that are built in.
-    ///
-    /// A pin stays if it is built in, or statements lead to it from a built-in key or from a recovery by a built-in
-    /// recovery key. A built-in key that was superseded here is never pinned again: then the app has replaced the pin
-    /// itself, or a recovery key that is not built in has.
-    func pinCorrection() throws(KeyStoreError) -> PinCorrection {
-        guard case .builtIn(let keys) = firstTrust, let last = keys.last, let pin = try pinnedProvider() else {
-            return .stays
-        }
-        let trust = try store.trust(for: topic)
-        let superseded = trust.superseded
-        let recovery = trust.senders.first { $0.name.utf8.elementsEqual(sender.utf8) }?.lastRecovery
-        let isOwn = recovery.map { recoveryKeys.contains($0.recoveryKey) } ?? false
-        var origin = pin
-        for _ in 0...superseded.count {
-            if keys.contains(origin) || isOwn && recovery?.newKeyBytes == origin.bytes { return .stays }
-            let before = superseded.first { $0.statement?.newKeyBytes == origin.bytes }
-            guard let before else { break }
-            origin = before.key
-        }
-        guard superseded.contains(where: { $0.key == last }) else { return .replaced(by: last) }
-        return recovery?.newKeyBytes == origin.bytes ? .removed(pin) : .stays
-    }
-
-    /// Returns the built-in recovery keys if the sender has others; nil if they stay, or none are built in.
-    ///
-    /// A pin that is built in has no recovery keys from a reply, so that nobody who once controlled the channel can
-    /// replace it.
-    func recoveryKeysToPin() throws(KeyStoreError) -> [RecoveryPublicKey]? {
-        if recoveryKeys.isEmpty, firstTrust == .reply { return nil }
-        return try store.recoveryKeys(ofProvider: sender) == recoveryKeys ? nil : recoveryKeys
-    }
-
+    /// Returns what there is to report; the provider's key is that after the plan's steps.
     func report(
         of key: DeviceKeyRecord, _ circumstances: EnrolmentCircumstances
     ) throws(KeyStoreError) -> EnrolmentState.Report {
-        let pin: ProviderPublicKey? =
-            switch try pinCorrection() {
-            case .stays: try pinnedProvider()
-            case .replaced(let key): key
-            case .removed: nil
-            }
-        let newRecoveryKeys = try recoveryKeysToPin()
-        let pinnedRecoveryKeys = try store.recoveryKeys(ofProvider: sender)
+        let provider = if case .builtIn(let pins) = firstTrust { pins.last?.key } else { try trust().pins.last?.key }
         return EnrolmentState.Report(
-            publicKey: key.publicKey, sender: pin,
-            recoveryKeys: newRecoveryKeys ?? pinnedRecoveryKeys, appVersion: circumstances.appVersion,
-            token: circumstances.pushToken.map(EnrolmentState.Report.digest),
+            publicKey: key.publicKey, provider: provider, appVersion: circumstances.appVersion,
+            token: circumstances.pushToken.map(EnrolmentState.Report.digest(of:)),
+            environment: circumstances.environment,
+            grant: circumstances.grant.map { EnrolmentState.Report.digest(of: ContiguousArray($0.utf8)) },
             alertsAreShown: circumstances.alertsAreShown)
     }
 }
@@ -322,6 +275,25 @@ extension [DeviceKeyRecord] {
 extension EnrolmentPlan {
     fileprivate mutating func noticeAlerts() {
         if !circumstances.alertsAreShown { notices.append(.alertsOff) }
+    }
+
+    /// Adds what makes the built-in keys the account's pins, if they are not, and its certificates known.
+    fileprivate mutating func pin(
+        _ firstTrust: FirstTrust, insteadOf present: ProviderTrust, replied: [ProviderPublicKey]
+    ) {
+        guard case .builtIn(let pins) = firstTrust else { return }
+        let keys = pins.map(\.key)
+        let changes = pins.map { pin in
+            guard let certificate = pin.certificate,
+                let known = present.pins.first(where: { $0.key == pin.key })?.learned
+            else { return ProviderTrust.Change.unchanged }
+            return known.learning(certificate).change
+        }
+        if Set(keys) != Set(present.pins.map(\.key)) || changes.contains(.raised) {
+            steps.append(.pin(keys.map(\.id)))
+        }
+        if !replied.allSatisfy(keys.contains) { notices.append(.providerReplaced) }
+        if changes.contains(.conflict) { notices.append(.certificateConflict) }
     }
 }
 

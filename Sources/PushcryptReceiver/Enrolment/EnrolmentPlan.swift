@@ -20,13 +20,8 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         /// Tell the provider to forget a device: one that was logged out, or one under an id that this installation no
         /// longer uses.
         case withdraw(device: String)
-        /// Pin this built-in sender key instead of one that is not built in, which is no longer trusted.
-        case replaceSender(KeyID)
-        /// Trust no sender: a recovery key that is not built in has revoked the built-in key, so that only another
-        /// release of the app can bring one.
-        case removeProvider(KeyID)
-        /// Trust the built-in recovery keys, and no others.
-        case replaceRecoveryKeys
+        /// Pin these built-in provider keys, with their certificates, and no others.
+        case pin([KeyID])
         /// Activate the pending key, which the provider has already acknowledged.
         case confirm(KeyID)
         /// Register for the first time, or again because no reply has ever arrived.
@@ -47,12 +42,12 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         case postQuantumPermitted = "post-quantum-permitted"
         /// The provider has not acknowledged the device's current key.
         case keyNotAcknowledged = "key-not-acknowledged"
-        /// The device trusts another sender key than it last reported.
-        case providerChanged = "sender-changed"
-        /// The device has other recovery keys of its sender than it last reported.
-        case recoveryChanged = "recovery-changed"
-        /// APNs has issued another device token.
+        /// The account trusts another provider key than it last reported.
+        case providerChanged = "provider-changed"
+        /// APNs has issued another device token, or one for another environment.
         case tokenChanged = "token-changed"
+        /// The relay has issued another grant.
+        case grantChanged = "grant-changed"
         /// Another version of the app is running, a later or an earlier one.
         case appVersionChanged = "app-version-changed"
         /// The user has turned alerts on or off.
@@ -68,12 +63,13 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
     public enum Notice: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
         /// Alerts are off: nothing is shown, and the service extension does not run.
         case alertsOff = "alerts-off"
-        /// The pinned sender key was neither built into the app nor reached from such a key: a built-in one replaces
-        /// it. Expected once after the app has changed from ``FirstTrust/reply`` or to a new key; otherwise someone has
-        /// controlled the channel to the provider.
-        ///
-        /// With ``Step/removeProvider(_:)`` none is left.
-        case providerReplaced = "sender-replaced"
+        /// The account trusted a key that came in a reply, and a built-in one takes its place. Expected once after the app
+        /// has changed from ``FirstTrust/reply`` to another key; otherwise someone has controlled the channel to the
+        /// provider.
+        case providerReplaced = "provider-replaced"
+        /// The built-in certificate contradicts one of the same epoch that the phone has accepted: the provider key may be
+        /// stolen.
+        case certificateConflict = "certificate-conflict"
         /// The state was damaged: every account registers under a new device id, and the provider may push to the old
         /// one until APNs refuses its token.
         case stateDamaged = "damaged-enrolment"
@@ -96,7 +92,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         self.circumstances = circumstances
     }
 
-    /// A description for the developer's log, for example `register-again(sender-changed)`.
+    /// A description for the developer's log, for example `register-again(provider-changed)`.
     public var description: String {
         let words = steps.map(\.description) + notices.map { "notice(\($0))" }
         return words.isEmpty ? "nothing" : words.joined(separator: ", ")
@@ -109,9 +105,7 @@ extension EnrolmentPlan.Step: CustomStringConvertible {
         switch self {
         case .purgeLeftovers: "purge-leftovers"
         case .withdraw(let device): "withdraw(\(device))"
-        case .replaceSender(let key): "replace-sender(\(key))"
-        case .removeProvider(let key): "remove-sender(\(key))"
-        case .replaceRecoveryKeys: "replace-recovery-keys"
+        case .pin(let keys): "pin(\(keys.map(\.description).joined(separator: ", ")))"
         case .confirm(let key): "confirm(\(key))"
         case .register: "register"
         case .registerAgain(let reasons): "register-again(\(reasons.map(\.rawValue).joined(separator: ", ")))"

@@ -1,6 +1,7 @@
 public import Pushcrypt
 
-/// An installation's record of its registrations; it holds no secret and no push token.
+/// An installation's record of its registrations; it holds no key, push token or grant. Whoever has it can only make the
+/// provider forget the devices.
 ///
 /// The app keeps it as a file in its own container, which is deleted with the app while the Keychain stays: a device
 /// key without this file was left by an earlier installation. Exclude the file from backups, protect it with
@@ -9,11 +10,14 @@ public struct EnrolmentState: Hashable, Sendable {
     /// A report to the provider about one account.
     struct Report: Hashable, Sendable {
         var publicKey: DevicePublicKey
-        var sender: ProviderPublicKey?
-        var recoveryKeys: [RecoveryPublicKey] = []
+        /// The pin; the current one of two.
+        var provider: ProviderPublicKey?
         var appVersion: AppVersion?
         /// A digest of the push token; nil if none was known.
         var token: String?
+        var environment: PushEnvironment?
+        /// A digest of the relay's grant.
+        var grant: String?
         var alertsAreShown: Bool
     }
 
@@ -28,6 +32,8 @@ public struct EnrolmentState: Hashable, Sendable {
         let name: String
         /// The id under which the provider stores this account of this installation.
         let device: String
+        /// What lets the provider forget the device without a log-in.
+        let withdrawal: WithdrawalCapability
         var acknowledged: Acknowledgement?
         /// Whether the last reply permits a key of suite 2, or the account had one under an earlier id.
         var permitsPostQuantum = false
@@ -77,17 +83,20 @@ public struct EnrolmentState: Hashable, Sendable {
     private func index(of name: String) -> Int? { accounts.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
 
     /// Returns the device id of an account, creating one if it has none.
-    mutating func deviceID(of name: String) -> String {
-        if let account = account(name) { return account.device }
+    mutating func deviceID(of name: String) -> String { deviceAccount(named: name).device }
+
+    /// Returns an account, creating it if there is none.
+    mutating func deviceAccount(named name: String) -> Account {
+        if let account = account(name) { return account }
         // 16 random bytes: no other installation has the same.
         let device = Sodium.randomBytes(16).hex
-        var account = Account(name: name, device: device)
+        var account = Account(name: name, device: device, withdrawal: WithdrawalCapability())
         if let index = changedOver.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
             account.permitsPostQuantum = true
             account.postQuantumRefusedAt = changedOver.remove(at: index).refusedAt
         }
         accounts.append(account)
-        return device
+        return account
     }
 
     mutating func acknowledge(_ report: Report, suites: [UInt8], by name: String, at now: Timestamp) {
@@ -123,9 +132,9 @@ public struct EnrolmentState: Hashable, Sendable {
 }
 
 extension EnrolmentState.Report {
-    /// Returns a digest that distinguishes push tokens, and from which the token cannot be computed.
-    static func digest(ofToken token: ContiguousArray<UInt8>) -> String {
-        ContiguousArray(SHA256.digest(token.span).prefix(16)).hex
+    /// Returns a digest that distinguishes tokens or grants, and from which they cannot be computed.
+    static func digest(of bytes: ContiguousArray<UInt8>) -> String {
+        ContiguousArray(SHA256.digest(bytes.span).prefix(16)).hex
     }
 }
 
@@ -168,9 +177,10 @@ public struct EnrolmentStateError: CodedError {
 // One object:
 //
 //     {"version":1,
-//      "accounts":[{"name":"…","device":"32 hex digits","post_quantum":true,"post_quantum_refused":…,
-//                   "acknowledged":{"public_key":"pcr1…","sender":"pcs1…","recovery":["pcv1…"],"app_version":"…",
-//                                   "token":"32 hex digits","alerts":true,"at":…}}],
+//      "accounts":[{"name":"…","device":"32 hex digits","withdrawal":"32 hex digits",
+//                   "post_quantum":true,"post_quantum_refused":…,
+//                   "acknowledged":{"public_key":"pcr1…","provider":"pcs1…","app_version":"…","token":"32 hex digits",
+//                                   "environment":"…","grant":"32 hex digits","alerts":true,"at":…}}],
 //      "withdrawals":["32 hex digits"],
 //      "changed_over":[{"name":"…","refused":…}]}
 extension EnrolmentState {
@@ -225,8 +235,10 @@ extension EnrolmentState {
 
 extension EnrolmentState.Account {
     fileprivate init(_ value: JSONValue) throws(EnrolmentStateError) {
-        guard let name = value["name"]?.string, let device = value["device"]?.string else { throw .damaged }
-        self.init(name: name, device: device)
+        guard let name = value["name"]?.string, let device = value["device"]?.string,
+            let withdrawal = value["withdrawal"]?.string.flatMap(WithdrawalCapability.init)
+        else { throw .damaged }
+        self.init(name: name, device: device, withdrawal: withdrawal)
         if let value = value["acknowledged"] { acknowledged = try EnrolmentState.Acknowledgement(value) }
         if let value = value["post_quantum"] {
             guard let isPermitted = value.bool else { throw .damaged }
@@ -239,20 +251,18 @@ extension EnrolmentState.Account {
         json.object { json in
             json.string(name, for: "name")
             json.string(device, for: "device")
+            json.string(withdrawal.description, for: "withdrawal")
             if permitsPostQuantum { json.bool(true, for: "post_quantum") }
             if let postQuantumRefusedAt { json.integer(postQuantumRefusedAt.milliseconds, for: "post_quantum_refused") }
             guard let acknowledged else { return }
             let report = acknowledged.report
             json.object(for: "acknowledged") { json in
                 json.string(report.publicKey.description, for: "public_key")
-                if let sender = report.sender { json.string(sender.description, for: "sender") }
-                if !report.recoveryKeys.isEmpty {
-                    json.array(for: "recovery") { json in
-                        for key in report.recoveryKeys { json.string(key.description) }
-                    }
-                }
+                if let provider = report.provider { json.string(provider.description, for: "provider") }
                 if let version = report.appVersion { json.string(version.description, for: "app_version") }
                 if let token = report.token { json.string(token, for: "token") }
+                if let environment = report.environment { json.string(environment.description, for: "environment") }
+                if let grant = report.grant { json.string(grant, for: "grant") }
                 json.bool(report.alertsAreShown, for: "alerts")
                 json.integer(acknowledged.at.milliseconds, for: "at")
             }
@@ -266,17 +276,11 @@ extension EnrolmentState.Acknowledgement {
             let alertsAreShown = value["alerts"]?.bool, let at = value["at"]?.integer.flatMap(UInt64.init(exactly:))
         else { throw .damaged }
         report = EnrolmentState.Report(
-            publicKey: publicKey, sender: try value.read("sender", ProviderPublicKey.init),
-            recoveryKeys: try value["recovery"].map(Self.recoveryKeys) ?? [],
+            publicKey: publicKey, provider: try value.read("provider", ProviderPublicKey.init),
             appVersion: try value.read("app_version", AppVersion.init), token: try value.read("token") { $0 },
+            environment: try value.read("environment", PushEnvironment.init), grant: try value.read("grant") { $0 },
             alertsAreShown: alertsAreShown)
         self.at = Timestamp(milliseconds: at)
-    }
-
-    private static func recoveryKeys(_ value: JSONValue) throws(EnrolmentStateError) -> [RecoveryPublicKey] {
-        let keys = value.elements.compactMap { $0.string.flatMap(RecoveryPublicKey.init) }
-        guard !keys.isEmpty, keys.count == value.elements.count else { throw .damaged }
-        return keys
     }
 }
 

@@ -11,7 +11,7 @@ public struct EnrolmentWork: Sendable {
 
 /// A registration on its way to the provider.
 public struct EnrolmentRequest: Sendable {
-    /// The registration of the key; the push token is sent beside it.
+    /// The registration of the key.
     public let record: DeviceRegistration
     let report: EnrolmentState.Report
 }
@@ -31,31 +31,37 @@ public struct EnrolmentResult: Hashable, Sendable {
         case refused(RegistrationReply.Refusal)
     }
 
-    /// The result for the sender key in the reply.
-    public enum Sender: Hashable, Sendable {
+    /// The result for the provider key in the reply.
+    public enum Provider: Hashable, Sendable {
         /// The reply names none, or was not evaluated.
         case none
-        /// The device already trusts it.
+        /// The account already trusts it.
         case trusted
         /// It is the first one, and is now pinned.
         case pinned
-        /// The device trusts another one, or only a built-in one; nothing has changed. A provider that has rotated its
-        /// key proves that in its messages; after a theft the app decides, with `pinProvider(_:named:replace:at:)`.
+        /// The account trusts another one, or only a built-in one; nothing has changed. A provider that has replaced its
+        /// signing key proves that with a certificate; another provider key comes with a release of the app.
         case notAccepted(ProviderPublicKey)
     }
 
     /// The result for the device key.
     public let key: Key
-    /// The result for the sender key.
-    public let sender: Sender
-    /// The members of the record, `sender` or `recovery`, that name a key the provider never had: somebody else enrolled
-    /// the device, or has replaced the provider's key. Nothing has changed; the app decides, with
-    /// `pinProvider(_:named:replace:at:)`.
+    /// The result for the provider key.
+    public let provider: Provider
+    /// The result for the certificate in the reply; nil if there is none. After a failure nothing has changed; a conflict
+    /// shows that the provider key may be stolen.
+    public let certificate: Result<ProviderTrust.Change, KeyStoreError>?
+    /// The members of the record that name a key the provider never had: somebody else enrolled the device. Nothing has
+    /// changed; the app decides, for example by removing the account.
     public let foreign: [RegistrationReply.ForeignMember]
 
-    init(key: Key, sender: Sender, foreign: [RegistrationReply.ForeignMember] = []) {
+    init(
+        key: Key, provider: Provider = .none, certificate: Result<ProviderTrust.Change, KeyStoreError>? = nil,
+        foreign: [RegistrationReply.ForeignMember] = []
+    ) {
         self.key = key
-        self.sender = sender
+        self.provider = provider
+        self.certificate = certificate
         self.foreign = foreign
     }
 }
@@ -65,8 +71,8 @@ extension Enrolment {
     ///
     /// Every key it generates is durable when it returns. Calling it twice generates no second key.
     ///
-    /// - Throws: `invalidName` for an invalid account or sender name; errors of the store. Save nothing then; the next
-    ///   launch continues.
+    /// - Throws: `invalidName` for an invalid account name; the codes of a built-in certificate that its key has not signed
+    ///   for this app; errors of the store. Save nothing then; the next launch continues.
     public func begin(_ plan: EnrolmentPlan, at now: Timestamp) throws(KeyStoreError) -> EnrolmentWork {
         var state = plan.state
         var request: EnrolmentRequest?
@@ -75,8 +81,7 @@ extension Enrolment {
             case .purgeLeftovers: try store.purgeEverything()
             // The app tells the provider.
             case .withdraw: break
-            case .replaceSender, .removeProvider: try correctPin(now)
-            case .replaceRecoveryKeys: try replaceRecoveryKeys()
+            case .pin: try pinBuiltInProviders(now)
             case .confirm(let key): try confirm(key, now)
             case .register: request = try register([], plan, &state, now)
             case .registerAgain(let reasons): request = try register(reasons, plan, &state, now)
@@ -89,7 +94,7 @@ extension Enrolment {
     /// Handles the provider's reply to a request; save the state afterwards, even if this throws.
     ///
     /// A reply that is late, repeated or about another key confirms nothing and pins nothing. An existing pin is never
-    /// replaced.
+    /// replaced. The first pin and its certificate are stored in one step.
     ///
     /// - Throws: Errors of the store. The next launch confirms what the state has by then, and otherwise requests
     ///   another reply.
@@ -98,40 +103,42 @@ extension Enrolment {
     ) throws(KeyStoreError) -> EnrolmentResult {
         // Logged out or enrolled again meanwhile: the reply no longer concerns anything.
         guard let device = state.account(account)?.device, device == request.record.deviceID else {
-            return EnrolmentResult(key: .anotherKey, sender: .none)
+            return EnrolmentResult(key: .anotherKey)
         }
         switch reply.verdict {
         case .refused(let refusal):
             // A late refusal must not delete a key that was made, and perhaps acknowledged, since.
             guard try deviceKeys().current?.publicKey == request.record.publicKey else {
-                return EnrolmentResult(key: .anotherKey, sender: .none)
+                return EnrolmentResult(key: .anotherKey)
             }
+            let certificate = try take(reply.certificate, now)
             if refusal == .unsupportedSuite, request.record.publicKey.suite == .xwing {
                 try refusePostQuantum(request.record.publicKey, &state, now)
             } else {
                 try startAgain(after: refusal, &state)
             }
-            return EnrolmentResult(key: .refused(refusal), sender: .none)
+            return EnrolmentResult(key: .refused(refusal), certificate: certificate)
         case .acknowledged(let key):
-            guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey, sender: .none) }
+            guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey) }
             // First, because no further reply is requested once the key is acknowledged.
-            let sender = try take(reply.sender, reply.recoveryKeys, now)
+            let (provider, certificate) = try take(reply.provider, reply.certificate, now)
             state.acknowledge(request.report, suites: reply.suites, by: account, at: now)
             try confirm(key.id, now)
-            return EnrolmentResult(key: .acknowledged, sender: sender, foreign: reply.foreign)
+            return EnrolmentResult(
+                key: .acknowledged, provider: provider, certificate: certificate, foreign: reply.foreign)
         }
     }
 
-    /// Logs the account out: deletes its keys at once, and records that the provider should forget its device.
+    /// Logs the account out: deletes its keys and pins at once, and records that the provider should forget its device.
     ///
-    /// The keys are deleted whatever the state. The provider's pin stays: it belongs to the provider and not to the
-    /// account. If this throws, repeat it until it succeeds.
+    /// They are deleted whatever the state. What the phone has learned of a provider's certificates stays. If this throws,
+    /// repeat it until it succeeds.
     ///
     /// - Returns: The state to save, whose `withdrawals` are for the provider; nil if there is none, or none that this
     ///   version may overwrite: then the provider is not told.
     /// - Throws: Errors of the store; the state is unchanged then.
     public func logOut(_ saved: SavedEnrolment) throws(KeyStoreError) -> EnrolmentState? {
-        _ = try store.purgeDeviceKeys(named: account)
+        _ = try store.removeAccount(account)
         guard var state = saved.writable else { return nil }
         state.remove(account, withdrawing: true)
         return state
@@ -144,17 +151,16 @@ extension Enrolment {
     ) throws(KeyStoreError) -> EnrolmentRequest {
         // The phone that was backed up may still use this id, so it is not withdrawn.
         if reasons.contains(.keysLost) { state.remove(account, withdrawing: false, changesOver: false) }
-        let device = state.deviceID(of: account)
+        let device = state.deviceAccount(named: account)
         let key = try key(
             isTooOld: reasons.contains(.keyIsOld), changesOver: reasons.contains(.postQuantumPermitted), state, now)
-        // First, so that no pin lacks them.
-        try replaceRecoveryKeys()
-        try pinBuiltInProvider(now)
-        let report = try report(of: key, plan.circumstances)
+        let (report, circumstances) = (try report(of: key, plan.circumstances), plan.circumstances)
+        let pin = try trust().pins.first { $0.key == report.provider }
         let record = DeviceRegistration(
-            deviceID: device, publicKey: key.publicKey, topic: topic, generation: key.generation,
-            createdAt: key.createdAt, pinnedProvider: report.sender, recoveryKeys: report.recoveryKeys,
-            appVersion: report.appVersion)
+            deviceID: device.device, publicKey: key.publicKey, topic: topic, generation: key.generation,
+            createdAt: key.createdAt, pinnedProvider: pin?.key, certificate: pin?.learned.certificate,
+            appVersion: report.appVersion, token: circumstances.pushToken?.hex, environment: circumstances.environment,
+            withdrawal: device.withdrawal, grant: circumstances.grant)
         return EnrolmentRequest(record: record, report: report)
     }
 
@@ -217,47 +223,47 @@ extension Enrolment {
         _ = try store.confirmDeviceKey(named: account, acknowledged: key, grace: policy.grace, at: now)
     }
 
-    private func pinBuiltInProvider(_ now: Timestamp) throws(KeyStoreError) {
-        guard case .builtIn(let keys) = firstTrust, let key = keys.last else { return }
-        _ = try pinFirst(key, [], now)
+    private func pinBuiltInProviders(_ now: Timestamp) throws(KeyStoreError) {
+        guard case .builtIn(let pins) = firstTrust else { return }
+        try store.setPins(pins, for: account, topic: topic, at: now)
     }
 
-    private func replaceRecoveryKeys() throws(KeyStoreError) {
-        guard let keys = try recoveryKeysToPin() else { return }
-        try store.setRecoveryKeys(keys, ofProvider: sender)
-    }
-
-    private func correctPin(_ now: Timestamp) throws(KeyStoreError) {
-        switch try pinCorrection() {
-        case .stays: break
-        case .replaced(let key): try store.pinProvider(key, named: sender, topic: topic, replace: true, at: now)
-        case .removed: try store.unpinProvider(named: sender)
-        }
-    }
-
+    /// Takes the provider key and the certificate of a reply.
     private func take(
-        _ key: ProviderPublicKey?, _ recoveryKeys: [RecoveryPublicKey], _ now: Timestamp
-    ) throws(KeyStoreError) -> EnrolmentResult.Sender {
-        guard let key else { return .none }
-        if try pinnedProvider() == key { return .trusted }
-        guard firstTrust == .reply, try pinFirst(key, self.recoveryKeys.isEmpty ? recoveryKeys : [], now) else {
-            return .notAccepted(key)
+        _ key: ProviderPublicKey?, _ certificate: Certificate?, _ now: Timestamp
+    ) throws(KeyStoreError) -> (EnrolmentResult.Provider, Result<ProviderTrust.Change, KeyStoreError>?) {
+        let pins = try trust().pins
+        if let key, pins.isEmpty, firstTrust == .reply { return try pinFirst(key, certificate, now) }
+        let provider = key.map { key in
+            pins.contains { $0.key == key } ? EnrolmentResult.Provider.trusted : .notAccepted(key)
         }
-        return .pinned
+        return (provider ?? .none, try take(certificate, now))
     }
 
-    /// Pins a key if none is pinned, with the recovery keys that came with it; returns whether it did. A superseded key
-    /// stays superseded.
+    /// Pins the first key, with its certificate unless that fails.
     private func pinFirst(
-        _ key: ProviderPublicKey, _ recoveryKeys: [RecoveryPublicKey], _ now: Timestamp
-    ) throws(KeyStoreError) -> Bool {
-        guard try pinnedProvider() == nil else { return false }
-        do throws(KeyStoreError) {
-            try store.pinFirstProvider(key, recoveryKeys: recoveryKeys, named: sender, topic: topic, at: now)
-            return true
+        _ key: ProviderPublicKey, _ certificate: Certificate?, _ now: Timestamp
+    ) throws(KeyStoreError) -> (EnrolmentResult.Provider, Result<ProviderTrust.Change, KeyStoreError>?) {
+        var (certificate, failure) = (certificate, KeyStoreError?.none)
+        do throws(TrustError) {
+            try certificate?.check(for: key, topic: topic)
         } catch {
-            guard error.code == .senderSuperseded || error.code == .providerAlreadyPinned else { throw error }
-            return false
+            (certificate, failure) = (nil, .trust(error))
+        }
+        try store.pinFirstProvider(ProviderPin(key, certificate: certificate), for: account, topic: topic, at: now)
+        return (.pinned, failure.map { .failure($0) } ?? certificate.map { _ in .success(.raised) })
+    }
+
+    /// Takes a certificate that one of the account's pins has signed.
+    private func take(
+        _ certificate: Certificate?, _ now: Timestamp
+    ) throws(KeyStoreError) -> Result<ProviderTrust.Change, KeyStoreError>? {
+        guard let certificate else { return nil }
+        do throws(KeyStoreError) {
+            return .success(try store.acceptCertificate(certificate, for: account, topic: topic, at: now))
+        } catch {
+            guard error.code == .wrongCertificate else { throw error }
+            return .failure(error)
         }
     }
 }

@@ -14,6 +14,8 @@ public enum DuplicatePolicy: String, CaseIterable, Sendable {
 
 /// Opens pushes with the keys of a store and a replay guard, in all the steps of the format.
 ///
+/// The device key that a push names is an account's, and only the pins of that account can have signed it.
+///
 /// Each message rings once: it is remembered, and further copies are shown quietly. A duplicate, of another
 /// notification request, has no badge, no category and no files.
 ///
@@ -47,7 +49,7 @@ public struct NotificationReceiver: Sendable {
 
     private let keys: any DeviceKeyReading
     private let effects: any OpeningEffects
-    fileprivate let replay: ReplayFile
+    fileprivate let replay: ReplayGuard
     private let topic: Topic?
     private let defaultTopic: Topic?
     private let policy: Policy
@@ -55,22 +57,21 @@ public struct NotificationReceiver: Sendable {
     /// Creates a receiver.
     ///
     /// - Parameters:
-    ///   - keys: The device keys and the trusted senders; only read.
+    ///   - keys: The device keys, and what each account trusts; only read.
     ///   - effects: Where the changes made by an opened message are stored: the store itself, or an extension's own
-    ///     file.
-    ///   - replay: Remembers the messages that were shown.
+    ///     database.
+    ///   - database: Remembers the messages that were shown.
     ///   - topic: The app's bundle id; nil to use the topic of the device key. A device key bound to another topic
-    ///     opens
-    ///     nothing.
+    ///     opens nothing.
     ///   - defaultTopic: Used if the device key is not bound to a topic.
     ///   - policy: The app's decisions about duplicates and texts.
     public init(
-        keys: any DeviceKeyReading, effects: any OpeningEffects, replay: ReplayFile, topic: Topic?,
+        keys: any DeviceKeyReading, effects: any OpeningEffects, database: ExtensionDatabase, topic: Topic?,
         defaultTopic: Topic? = nil, policy: Policy = Policy()
     ) {
         self.keys = keys
         self.effects = effects
-        self.replay = replay
+        replay = database.replay
         self.topic = topic
         self.defaultTopic = defaultTopic
         self.policy = policy
@@ -80,12 +81,15 @@ public struct NotificationReceiver: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The push as JSON.
+    ///   - pushClass: What the push came as; a message that was sealed for another use does not open.
     ///   - requestID: The identifier of the notification request; nil if the caller has none, and then the same message
     ///     counts as the same request.
     ///   - now: The present time.
-    public func receive(_ bytes: ContiguousArray<UInt8>, requestID: String?, at now: Timestamp) -> Reception {
+    public func receive(
+        _ bytes: ContiguousArray<UInt8>, as pushClass: PushClass = .alert, requestID: String?, at now: Timestamp
+    ) -> Reception {
         do throws(OpenError) {
-            return receive(IncomingPush(try ReceivedPush(bytes)), requestID: requestID, at: now)
+            return receive(IncomingPush(try ReceivedPush(bytes)), as: pushClass, requestID: requestID, at: now)
         } catch {
             let delivery = Delivery(fallback: Delivery.Reason(error), for: nil, texts: policy.texts)
             return Reception(delivery: delivery, keyState: .none, warnings: [])
@@ -96,15 +100,26 @@ public struct NotificationReceiver: Sendable {
     ///
     /// - Parameters:
     ///   - push: The push as the system handed it over.
+    ///   - pushClass: What the push came as; a message that was sealed for another use does not open.
     ///   - requestID: The identifier of the notification request; nil if the caller has none, and then the same message
     ///     counts as the same request.
     ///   - now: The present time.
     ///   - isAwaited: Called before the message is remembered as shown. Returns false if it is too late to show it, so
     ///     that a later copy counts as new.
     public func receive(
-        _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
+        _ push: IncomingPush, as pushClass: PushClass = .alert, requestID: String?, at now: Timestamp,
+        isAwaited: () -> Bool = { true }
     ) -> Reception {
-        receive(push, requestID: requestID, at: now, isAwaited: isAwaited) { opened, message, opening in
+        receive(push, as: pushClass, requestID: requestID, at: now, isAwaited: isAwaited) { _ in true }
+    }
+
+    /// Receives a push, and remembers its message as shown only if `accepts` returns true for it. Otherwise the message is of
+    /// the wrong class.
+    package func receive(
+        _ push: IncomingPush, as pushClass: PushClass, requestID: String?, at now: Timestamp,
+        isAwaited: () -> Bool, where accepts: (OpenedNotification) -> Bool
+    ) -> Reception {
+        receive(push, pushClass, requestID, at: now, isAwaited, accepts) { opened, message, opening in
             let (taking, handover) = replay.claimAndCommit(message, at: now)
             opening.note(taking)
             return delivery(
@@ -112,12 +127,12 @@ public struct NotificationReceiver: Sendable {
         }
     }
 
-    /// Receives a push for a caller that works on it before handing it over.
+    /// Receives an alert for a caller that works on it before handing it over.
     package func take(
         _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
     ) -> TakenPush {
         var taken: (message: ReplayMessage, taking: ReplayClaim)?
-        let reception = receive(push, requestID: requestID, at: now, isAwaited: isAwaited) { opened, message, opening in
+        let reception = receive(push, .alert, requestID, at: now, isAwaited, { _ in true }) { opened, message, opening in
             let taking = replay.take(message, at: now)
             opening.note(taking)
             taken = (message, taking)
@@ -128,8 +143,8 @@ public struct NotificationReceiver: Sendable {
     }
 
     private func receive(
-        _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool,
-        _ judge: (OpenedNotification, ReplayMessage, inout Opening) -> Delivery
+        _ push: IncomingPush, _ pushClass: PushClass, _ requestID: String?, at now: Timestamp, _ isAwaited: () -> Bool,
+        _ accepts: (OpenedNotification) -> Bool, _ judge: (OpenedNotification, ReplayMessage, inout Opening) -> Delivery
     ) -> Reception {
         if push.encryptedData == .absent, push.mayPassInTheClear {
             return Reception(delivery: Delivery(passing: push), keyState: .none, warnings: [])
@@ -137,22 +152,20 @@ public struct NotificationReceiver: Sendable {
         var opening = Opening()
         do throws(Failure) {
             let envelope = try Failure.translate { () throws(OpenError) in try push.envelope() }
-            let (opened, topic) = try open(envelope, at: now, &opening)
-            guard isAwaited() else { throw Failure(.deadline) }
-            if opened.hasRotationConflict {
-                opening.warnings.append(
-                    "rotation-conflict: the message brought a rotation that contradicts an accepted one; an old sender key may be stolen"
-                )
+            let (opened, topic) = try open(envelope, as: pushClass, at: now, &opening)
+            guard accepts(opened) else {
+                throw Failure(OpenError(.wrongPushClass, "the app does not take this message as what the push came as"))
             }
-            if opened.hasRecoveryConflict {
+            guard isAwaited() else { throw Failure(.deadline) }
+            if opened.hasCertificateConflict {
                 opening.warnings.append(
-                    "recovery-conflict: the message brought a recovery that contradicts an accepted one; the recovery key may be stolen"
+                    "certificate-conflict: the message brought a certificate that contradicts an accepted one; the provider key may be stolen"
                 )
             }
             let message = ReplayMessage(
-                opened.messageID, from: opened.sender, to: opening.account,
-                requestID: requestID ?? opened.messageID.description, sentAt: opened.sentAt,
-                expiresAt: opened.expiresAt, withdrawing: opened.withdrawals, of: opened.withdrawnSenders)
+                opened.messageID, from: opened.provider, epoch: opened.epoch, trustFloor: opened.learned.floor,
+                to: opening.account, requestID: requestID ?? opened.messageID.description, sentAt: opened.sentAt,
+                expiresAt: opened.expiresAt, withdrawing: opened.withdrawals)
             let delivery = judge(opened, message, &opening)
             settle(opened, topic, at: now, &opening)
             return Reception(delivery: delivery, keyState: opening.keyState, warnings: opening.warnings)
@@ -191,15 +204,20 @@ public struct NotificationReceiver: Sendable {
     }
 
     private func open(
-        _ envelope: Envelope, at now: Timestamp, _ opening: inout Opening
+        _ envelope: Envelope, as pushClass: PushClass, at now: Timestamp, _ opening: inout Opening
     ) throws(Failure) -> (OpenedNotification, Topic) {
         let candidate = try deviceKey(envelope.recipientKeyID, at: now, &opening)
         opening.keyState = JournalEntry.KeyState(candidate.record.state)
         opening.account = candidate.record.name
         let topic = try self.topic(for: candidate.record)
-        let trust = try Failure.translate { () throws(KeyStoreError) in try keys.trust(for: topic) }
+        let trust = try Failure.translate { () throws(KeyStoreError) in
+            try keys.trust(for: topic, account: candidate.record.name)
+        }
         let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: trust)
-        return (try Failure.translate { () throws(OpenError) in try opener.open(envelope, at: now) }, topic)
+        let opened = try Failure.translate { () throws(OpenError) in
+            try opener.open(envelope, as: pushClass, at: now)
+        }
+        return (opened, topic)
     }
 
     private func deviceKey(
@@ -259,7 +277,9 @@ public struct NotificationReceiver: Sendable {
         _ opened: OpenedNotification, _ topic: Topic, at now: Timestamp, _ opening: inout Opening
     ) {
         do throws(KeyStoreError) {
-            try effects.settle(openedWith: opened.openedWith, statements: opened.statements, topic: topic, at: now)
+            try effects.settle(
+                openedWith: opened.openedWith, provider: opened.provider, certificate: opened.certificate, topic: topic,
+                at: now)
         } catch {
             opening.warnings.append("the key store was not updated: \(error)")
         }
@@ -314,32 +334,5 @@ package struct TakenPush: Sendable {
     private var quiet: Delivery? {
         guard let taken, let opened = reception.delivery.opened else { return nil }
         return receiver.delivery(of: opened, taken.taking, rings: false, push)
-    }
-}
-
-/// Why a push ends in the fallback.
-private struct Failure: Error {
-    let reason: Delivery.Reason
-
-    init(_ reason: Delivery.Reason) { self.reason = reason }
-
-    init(_ error: OpenError) { reason = Delivery.Reason(error) }
-
-    init(_ error: KeyStoreError) { reason = Delivery.Reason(error) }
-
-    static func translate<R>(_ body: () throws(OpenError) -> R) throws(Failure) -> R {
-        do throws(OpenError) {
-            return try body()
-        } catch {
-            throw Failure(error)
-        }
-    }
-
-    static func translate<R>(_ body: () throws(KeyStoreError) -> R) throws(Failure) -> R {
-        do throws(KeyStoreError) {
-            return try body()
-        } catch {
-            throw Failure(error)
-        }
     }
 }

@@ -184,7 +184,7 @@ extension NotificationResponseValue {
             case .fallback(let reason): return unknown(reason, keptAt)
             case .withdrawn:
                 return unknown(
-                    Delivery.Reason(code: delivery.code, description: "the message was withdrawn by its sender"), keptAt
+                    Delivery.Reason(code: delivery.code, description: "the provider has withdrawn the message"), keptAt
                 )
             case .suppressed, .passed:
                 return unknown(

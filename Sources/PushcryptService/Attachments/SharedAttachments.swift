@@ -115,7 +115,7 @@ public struct SharedAttachments: Sendable {
 
     /// The empty file that names the message of a folder.
     private func mark(of opened: OpenedNotification, in place: URL) -> URL {
-        let message = opened.sender.bytes + opened.messageID.bytes
+        let message = opened.provider.bytes + opened.messageID.bytes
         let name = SHA256.digest(message.span).hex
         return place.appendingPathComponent("message-\(name)", isDirectory: false)
     }

@@ -113,7 +113,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         do {
             waiting = try await Self.blocking { [self] in
                 let keys = try configuration.opening.keys()
-                return try configuration.kept().waiting(openedWith: keys, at: configuration.opening.now())
+                return try kept().waiting(openedWith: keys, at: configuration.opening.now())
             }
         } catch {
             report(.unreadable, nil, ServiceFiles.text(for: error))
@@ -129,7 +129,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             guard await ask(received) == .done else { continue }
             done += 1
             do {
-                try await Self.blocking { [self] in try configuration.kept().remove(waiting) }
+                try await Self.blocking { [self] in try kept().remove(waiting) }
             } catch {
                 report(.unreadable, received, ServiceFiles.text(for: error))
             }
@@ -137,10 +137,12 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         return done
     }
 
+    private func kept() throws -> KeptResponses { KeptResponses(in: try files.database().responses) }
+
     private func keep(_ value: NotificationResponseValue, _ received: ReceivedResponse) async -> Bool {
         do {
             let dropped = try await Self.blocking { [self] in
-                try configuration.kept().keep(
+                try kept().keep(
                     value, sealedTo: try configuration.deviceKey(), at: configuration.opening.now())
             }
             report(.kept, received, dropped == 0 ? nil : "\(dropped) older responses were dropped to make room")
@@ -215,10 +217,6 @@ extension NotificationResponder {
         /// The device key to seal kept responses to, evaluated when a response is kept. Only the public half is needed:
         /// an app that stores it elsewhere can keep responses while the key store is locked.
         public var deviceKey: @Sendable () throws -> DevicePublicKey
-        /// The app's own directory for kept responses, not in the app group. Created if it does not exist.
-        public var directory: @Sendable () throws -> URL = {
-            try EnrolmentFile.inApplicationSupport().url.deletingLastPathComponent()
-        }
         /// The longest time before the system's completion handler is called, in milliseconds.
         public var deadline = ResponseGate.standardDeadline
         /// How to present a notification while the app is in the foreground.
@@ -237,12 +235,6 @@ extension NotificationResponder {
         ) {
             self.opening = opening
             self.deviceKey = deviceKey
-        }
-
-        func kept() throws -> KeptResponses {
-            let directory = try directory()
-            try FileManager.default.makePrivateDirectory(at: directory)
-            return KeptResponses(in: ResponseFile(in: directory.path))
         }
     }
 }
