@@ -39,12 +39,18 @@ public struct KeyStoreError: CodedError {
             case implausibleClock = "implausible-clock"
             case unknownDevice = "unknown-device"
             case removedDevice = "removed-device"
-            case providerAlreadyPinned = "sender-already-trusted"
-            case senderSuperseded = "sender-superseded"
-            case tooManyAnnouncements = "too-many-announcements"
+            case providerAlreadyPinned = "provider-already-pinned"
+            case providerOffline = "provider-offline"
+            case staleStore = "stale-store"
             case rotationRefused = "rotation-refused"
-            case rotationConflict = "rotation-conflict"
-            case recoveryConflict = "recovery-conflict"
+            case malformedCertificate = "malformed-certificate"
+            case weakKey = "weak-key"
+            case badCertificateSignature = "bad-certificate-signature"
+            case certificateConflict = "certificate-conflict"
+            case wrongCertificate = "wrong-certificate"
+            case malformedRequest = "malformed-request"
+            case tooManyPins = "too-many-pins"
+            case implausibleEpoch = "implausible-epoch"
             case responseTooLarge = "response-too-large"
         }
 
@@ -81,8 +87,8 @@ public struct KeyStoreError: CodedError {
         public static let diskFull = Code(known: .diskFull)
         /// The system refused to read or write.
         public static let inputOutput = Code(known: .inputOutput)
-        /// A name, a device id or the name of a setting is empty, too long or has control characters; a device id
-        /// starts like a public key, or has only spaces; a setting is too long.
+        /// A name, a device id or the name of a setting is empty, too long, or has control or invisible characters; a device
+        /// id starts like a public key, or has only spaces; a setting is too long.
         public static let invalidName = Code(known: .invalidName)
         /// No key has this name.
         public static let unknownName = Code(known: .unknownName)
@@ -114,18 +120,31 @@ public struct KeyStoreError: CodedError {
         public static let unknownDevice = Code(known: .unknownDevice)
         /// The device was removed, and has not registered since.
         public static let removedDevice = Code(known: .removedDevice)
-        /// Another key is trusted under this name.
+        /// The account has another pin already.
         public static let providerAlreadyPinned = Code(known: .providerAlreadyPinned)
-        /// The key was superseded, and a superseded key is never trusted again.
-        public static let senderSuperseded = Code(known: .senderSuperseded)
-        /// A message cannot carry another rotation statement.
-        public static let tooManyAnnouncements = Code(known: .tooManyAnnouncements)
-        /// A rotation statement cannot be issued or is not accepted.
+        /// The provider key's secret is not in this store.
+        public static let providerOffline = Code(known: .providerOffline)
+        /// A device has reported a certificate that this store never issued: it is an old copy, or the provider key was
+        /// stolen. A warning: sealing goes on.
+        public static let staleStore = Code(known: .staleStore)
+        /// A rotation is impossible, or would be of no use.
         public static let rotationRefused = Code(known: .rotationRefused)
-        /// A second, different statement for a superseded key: evidence that the key was stolen.
-        public static let rotationConflict = Code(known: .rotationConflict)
-        /// A second, different recovery with the same serial: evidence that the recovery key was stolen.
-        public static let recoveryConflict = Code(known: .recoveryConflict)
+        /// Not a certificate.
+        package static let malformedCertificate = Code(known: .malformedCertificate)
+        /// The signing key of a certificate is weak, or the provider key itself.
+        package static let weakKey = Code(known: .weakKey)
+        /// The provider key did not sign the certificate for this app.
+        public static let badCertificateSignature = Code(known: .badCertificateSignature)
+        /// Two certificates have one epoch.
+        package static let certificateConflict = Code(known: .certificateConflict)
+        /// The certificate is not the one that was requested, or none that may follow the last.
+        public static let wrongCertificate = Code(known: .wrongCertificate)
+        /// Not a request for a certificate.
+        package static let malformedRequest = Code(known: .malformedRequest)
+        /// An account has two pins already.
+        public static let tooManyPins = Code(known: .tooManyPins)
+        /// The epoch is more than a day ahead of the clock.
+        public static let implausibleEpoch = Code(known: .implausibleEpoch)
         /// A response to a notification is too large for the file of kept responses.
         public static let responseTooLarge = Code(known: .responseTooLarge)
 
@@ -133,6 +152,13 @@ public struct KeyStoreError: CodedError {
             .invalidName, .generationRollback, .generationTooHigh, .topicMismatch, .userMismatch, .keyTaken,
             .suiteDowngrade, .unsupportedSuite, .futureTime, .unknownDevice, .removedDevice,
         ]
+
+        fileprivate init?(_ code: TrustError.Code) {
+            guard let known = Known(rawValue: code.description) else { return nil }
+            self.known = known
+        }
+
+        private init(known: Known) { self.known = known }
 
         /// Every code.
         package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
@@ -161,6 +187,12 @@ public struct KeyStoreError: CodedError {
 }
 
 extension KeyStoreError {
+    /// Gives an error of the trust the same code and text.
+    static func trust(_ error: TrustError) -> KeyStoreError {
+        guard let code = Code(error.code) else { preconditionFailure("a code that the store does not have") }
+        return KeyStoreError(code, error.description)
+    }
+
     static var unsupportedSuite: KeyStoreError { KeyStoreError(.unsupportedSuite, CipherSuite.requirement) }
 
     /// The refusal that tells a phone why its registration is not stored; nil if the record is not the reason, but the

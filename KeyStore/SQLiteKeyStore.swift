@@ -1,6 +1,6 @@
 public import Pushcrypt
 
-/// Keys, trusted senders and devices in one SQLite database, for a provider, a device, or both.
+/// Keys, pins and devices in one SQLite database, for a provider, a device, or both.
 ///
 /// A directory of mode 0700 holds `keystore.db` and `store.key`; with a passphrase there is no `store.key`. Every
 /// secret is sealed in its row and every row is authenticated: someone who can read the database but not `store.key`
@@ -297,8 +297,10 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         try connection.withLock { (connection) throws(KeyStoreError) in
             try connection.transaction(access) { () throws(KeyStoreError) in
                 if access == .writing { try refuseReplaced() }
-                let changes = access == .writing ? TotalChanges() : nil
-                let store = StoreTransaction(connection: connection, keys: keys, changes: changes)
+                let isWriting = access == .writing
+                let store = StoreTransaction(
+                    connection: connection, keys: keys, changes: isWriting ? TotalChanges() : nil,
+                    reports: isWriting ? ReportedCertificates() : nil)
                 let result = try body(store)
                 try store.noteTotals()
                 return result

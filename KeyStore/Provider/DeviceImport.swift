@@ -5,10 +5,11 @@ package import Pushcrypt
 /// A caller that forwards what phones sent decides itself which device, and whose, it is: a phone that could say so
 /// could take another phone's place.
 package enum DeviceChange: Hashable, Sendable {
-    /// The device with this id registered. `updatedAt` is when it last did so at the store that exported this change;
-    /// nil if the registration does not come from an export.
+    /// The device with this id registered. `updatedAt` is when it last did so at the store that exported this change, and
+    /// `epoch` that of the certificate that it reported there; nil if the registration does not come from an export.
     case registered(
-        id: String, DeviceRegistration, owner: DeviceOwner = .unchanged, updatedAt: Timestamp? = nil)
+        id: String, DeviceRegistration, owner: DeviceOwner = .unchanged, updatedAt: Timestamp? = nil,
+        epoch: UInt32? = nil)
     /// The device was removed.
     case removed(RemovedDevice)
 }
@@ -54,7 +55,7 @@ extension SQLiteKeyStore {
     /// or generation than this store's, or the same and a later time; so two stores that import each other's exports end up
     /// equal, and a device that repeats an old record at one of them does not win. The other store has checked who may have
     /// the device and its key, and can seal to it. A registration without it is treated as by `addDevice`, unless the
-    /// device was removed: then its key must be newer than the removal. A removal is accepted unless the device
+    /// device was removed: then its key must be made after the removal. A removal is accepted unless the device
     /// registered after it. Times later than `now` count as `now`; a change whose time is more than a day ahead is
     /// refused. `replace` accepts a change whatever is stored, except a key that another device holds, and, without
     /// `updatedAt`, one that this build cannot seal to.
@@ -116,7 +117,7 @@ private enum ChangeOutcome {
 extension DeviceChange {
     var id: String {
         switch self {
-        case .registered(let id, _, _, _): id
+        case .registered(let id, _, _, _, _): id
         case .removed(let removal): removal.id
         }
     }
@@ -125,7 +126,7 @@ extension DeviceChange {
     package func check(at now: Timestamp) throws(KeyStoreError) {
         try StoreName.checkDeviceID(id)
         switch self {
-        case .registered(_, _, let owner, let updatedAt):
+        case .registered(_, _, let owner, let updatedAt, _):
             try owner.check()
             try updatedAt?.checkIsPast(now, "the time of a registration")
         case .removed(let removal): try removal.check(at: now)
@@ -171,47 +172,47 @@ extension StoreTransaction {
     ) throws(KeyStoreError) -> ChangeOutcome {
         try change.check(at: now)
         switch change {
-        case .registered(let id, let registration, let owner, let updatedAt):
-            let removed = replace ? nil : try removedDevice(id)
-            if let removed {
+        case .registered(let id, let registration, let owner, let updatedAt, let epoch):
+            if replace {
+                let time = min(updatedAt ?? now, now)
+                return .registered(
+                    try take(
+                        registration, epoch: epoch, id: id, owner: owner, updatedAt: time, isExported: updatedAt != nil)
+                )
+            }
+            let known = try known(id)
+            if let removed = known.removed {
                 // A record kept from before says nothing about today, and a registration without a time may be such a
                 // record.
                 guard let time = updatedAt ?? registration.createdAt else { return .stale }
                 try time.checkIsPast(now, "the creation time of the device's key")
                 guard min(time, now) > removed.removedAt.plausible(at: now) else { return .stale }
             }
-            let outcome: ChangeOutcome
-            if replace {
-                let time = min(updatedAt ?? now, now)
-                outcome = .registered(
-                    try take(registration, id: id, owner: owner, updatedAt: time, isExported: updatedAt != nil))
-            } else if let updatedAt {
-                outcome = try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now), at: now)
-            } else {
-                outcome = .registered(
-                    try register(registration, id: id, owner: owner, replace: false, at: now, isLive: false))
+            guard let updatedAt else {
+                return .registered(
+                    try register(registration, id: id, known: known, owner: owner, at: now, isLive: false))
             }
-            // Last: a change that is refused leaves everything as it was.
-            if replace || removed != nil { try delete(RemovedDeviceRow.self, key: .text(id)) }
-            return outcome
-        case .removed(let removal):
-            let time = min(removal.removedAt, now)
             return try merge(
-                RemovedDevice(id: removal.id, removedAt: time, reason: removal.reason), replace: replace, at: now)
+                registration, epoch, id: id, known: known, owner: owner, updatedAt: min(updatedAt, now), at: now)
+        case .removed(let removal): return try merge(removal, replace: replace, at: now)
         }
     }
 
     /// Accepts another store's record, unless this store's is later. [D-7] and [D-23] hold between stores too: an old
     /// record that was repeated at the other one has a late time.
     private func merge(
-        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp,
-        at now: Timestamp
+        _ registration: DeviceRegistration, _ epoch: UInt32?, id: String, known: KnownDevice, owner: DeviceOwner,
+        updatedAt: Timestamp, at now: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
-        let old = try device(id: id)?.record
         let new = DeviceRecord(
-            registration, id: id, user: owner.user(after: old?.user), topic: registration.topic, updatedAt: updatedAt)
-        guard let old else {
+            registration, epoch: try epoch ?? reportedEpoch(registration), id: id, user: owner.user(after: known.user),
+            topic: registration.topic, updatedAt: updatedAt)
+        guard let old = known.device else {
+            if let last = known.removed?.lastKey {
+                guard (new.publicKey.suite, new.generation) >= (last.suite, last.generation) else { return .stale }
+            }
             try insert(DeviceRow(new))
+            if known.removed != nil { try delete(RemovedDeviceRow.self, key: .text(id)) }
             return .registered(.added)
         }
         let isSame = !new.differs(from: old)
@@ -226,18 +227,16 @@ extension StoreTransaction {
     private func merge(
         _ removal: RemovedDevice, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
+        let time = min(removal.removedAt, now)
+        let known = replace ? try knownIfSound(removal.id) : try known(removal.id)
         if !replace {
-            if let device = try device(id: removal.id)?.record,
-                device.updatedAt.plausible(at: now) > removal.removedAt
-            {
-                return .stale
-            }
-            if let held = try removedDevice(removal.id), held.removedAt.plausible(at: now) >= removal.removedAt {
-                return held.removedAt == removal.removedAt ? .unchanged : .stale
+            if let device = known.device, device.updatedAt.plausible(at: now) > time { return .stale }
+            if let held = known.removed, held.removedAt.plausible(at: now) >= time {
+                return held.removedAt == time ? .unchanged : .stale
             }
         }
         try delete(DeviceRow.self, key: .text(removal.id))
-        try put(RemovedDeviceRow(removal))
+        try put(RemovedDeviceRow(removal.completed(by: known, at: time)))
         return .removed
     }
 }

@@ -16,20 +16,28 @@ public struct DeviceRecord: Hashable, Sendable {
     public let createdAt: Timestamp
     /// When the device last registered.
     public let updatedAt: Timestamp
-    /// The sender key that the device reported as trusted.
+    /// The provider key that the device reported as pinned.
     public let pinnedProvider: ProviderPublicKey?
+    /// The epoch of the highest certificate that the device reported, verified; nil if it reported none.
+    package let epoch: UInt32?
     /// The suites that the device reported it can open, in ascending order.
     public let suites: [UInt8]
     /// The version of the app that the device reported.
     public let appVersion: AppVersion?
-    /// The recovery keys that the device reported as trusted.
-    public let recoveryKeys: [RecoveryPublicKey]
+    /// The push token that the device reported, in hexadecimal digits.
+    package let token: String?
+    /// Where the token is valid.
+    package let environment: PushEnvironment?
+    /// What a withdrawal of the device's pushes has to show.
+    package let withdrawal: WithdrawalCapability?
+    /// The relay's grant for the device.
+    package let grant: String?
 }
 
 extension DeviceRecord {
     init(
-        _ registration: DeviceRegistration, id: String, user: String?, topic: Topic?, updatedAt: Timestamp,
-        after old: DeviceRecord? = nil
+        _ registration: DeviceRegistration, epoch: UInt32?, id: String, user: String?, topic: Topic?,
+        updatedAt: Timestamp, after old: DeviceRecord? = nil
     ) {
         self.id = id
         self.user = user
@@ -41,15 +49,21 @@ extension DeviceRecord {
         createdAt = registration.createdAt ?? known ?? updatedAt
         self.updatedAt = updatedAt
         pinnedProvider = registration.pinnedProvider
+        self.epoch = epoch
         suites = registration.suites
         appVersion = registration.appVersion
-        recoveryKeys = registration.recoveryKeys
+        token = registration.token
+        environment = registration.environment
+        withdrawal = registration.withdrawal
+        grant = registration.grant
     }
 
     func differs(from other: DeviceRecord) -> Bool {
         publicKey != other.publicKey || topic != other.topic || generation != other.generation
-            || createdAt != other.createdAt || pinnedProvider != other.pinnedProvider || suites != other.suites
-            || appVersion != other.appVersion || recoveryKeys != other.recoveryKeys || !Self.areEqual(user, other.user)
+            || createdAt != other.createdAt || pinnedProvider != other.pinnedProvider || epoch != other.epoch
+            || suites != other.suites || appVersion != other.appVersion || token != other.token
+            || environment != other.environment || withdrawal != other.withdrawal || grant != other.grant
+            || !Self.areEqual(user, other.user)
     }
 
     /// Returns whether two devices are known to be of one user.
@@ -66,8 +80,8 @@ extension DeviceRecord {
 
 struct DeviceRow: StoredRow {
     static let table = StoreTable(
-        "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender",
-        "suites", "app_version", "user", "recovery")
+        "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "provider", "epoch", "suites",
+        "app_version", "user", "token", "environment", "withdrawal", "relay_grant")
     static let put = table.put
     static let insert = table.insert
     static let counted: CountedTable? = .devices
@@ -86,24 +100,65 @@ struct DeviceRow: StoredRow {
         let createdAt = try columns.time()
         let updatedAt = try columns.time()
         let pinnedProvider = try columns.optionalProviderPublicKey()
+        let epoch = try columns.optionalEpoch()
         let suites = try columns.optionalBlob().map(Array.init) ?? Self.usualSuites
         let appVersion = try columns.appVersion()
         let user = try columns.optionalText()
+        let token = try columns.optionalBlob()?.hex
+        let environment = try columns.pushEnvironment()
+        let withdrawal = try columns.withdrawalCapability()
         record = DeviceRecord(
             id: id, user: user, publicKey: publicKey, topic: topic, generation: generation,
-            createdAt: createdAt, updatedAt: updatedAt, pinnedProvider: pinnedProvider, suites: suites,
-            appVersion: appVersion, recoveryKeys: try columns.optionalRecoveryKeys())
+            createdAt: createdAt, updatedAt: updatedAt, pinnedProvider: pinnedProvider, epoch: epoch, suites: suites,
+            appVersion: appVersion, token: token, environment: environment, withdrawal: withdrawal,
+            grant: try columns.optionalText())
     }
 
     var values: [SQLiteValue] {
         [
             .text(record.id), .blob(record.publicKey.bytes), .text(record.topic?.bundleID),
             .unsigned(record.generation), .time(record.createdAt), .time(record.updatedAt),
-            .blob(record.pinnedProvider?.bytes),
+            .blob(record.pinnedProvider?.bytes), record.epoch.map { .integer(Int64($0)) } ?? .null,
             record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
-            .text(record.appVersion?.description), .text(record.user),
-            record.recoveryKeys.isEmpty ? .null : .blob(SenderRecoveryRow.bytes(of: record.recoveryKeys)),
+            .text(record.appVersion?.description), .text(record.user), .blob(record.token.map(Bytes.init(hex:))),
+            record.environment.map { .integer($0.code) } ?? .null, .blob(record.withdrawal?.bytes),
+            .text(record.grant),
         ]
+    }
+}
+
+extension PushEnvironment {
+    fileprivate var code: Int64 {
+        switch self {
+        case .production: 1
+        case .development: 2
+        }
+    }
+}
+
+extension ColumnReader {
+    fileprivate mutating func pushEnvironment() throws(KeyStoreError) -> PushEnvironment? {
+        switch try optionalUnsigned() {
+        case nil: nil
+        case 1: .production
+        case 2: .development
+        default: throw damaged
+        }
+    }
+
+    fileprivate mutating func withdrawalCapability() throws(KeyStoreError) -> WithdrawalCapability? {
+        guard let bytes = try optionalBlob() else { return nil }
+        guard let capability = WithdrawalCapability(bytes: bytes.span) else { throw damaged }
+        return capability
+    }
+}
+
+extension Bytes {
+    /// Creates the bytes of a token, whose digits the record's check has counted.
+    fileprivate init(hex digits: String) {
+        func value(_ digit: UInt8) -> UInt8 { digit >= UInt8(ascii: "a") ? digit - UInt8(ascii: "a") + 10 : digit & 15 }
+        let digits = Array(digits.utf8)
+        self.init(stride(from: 0, to: digits.count - 1, by: 2).map { value(digits[$0]) << 4 | value(digits[$0 + 1]) })
     }
 }
 
@@ -113,7 +168,7 @@ public enum DeviceOwner: Hashable, Sendable {
     case unchanged
     /// No owner.
     case nobody
-    /// The user with this name, 1 to 255 bytes without control characters.
+    /// The user with this name, 1 to 255 bytes without control or invisible characters.
     case user(String)
 }
 

@@ -1,6 +1,6 @@
 public import Pushcrypt
 
-/// A removed device; remembered so that older data cannot bring it back.
+/// A removed device; remembered so that older data cannot bring it back, nor another user take its id.
 package struct RemovedDevice: Hashable, Sendable {
     /// The provider's name for the device.
     package let id: String
@@ -8,12 +8,43 @@ package struct RemovedDevice: Hashable, Sendable {
     package let removedAt: Timestamp
     /// The reason, for people and logs: 1 to 255 bytes without control characters, such as `unregistered`.
     package let reason: String?
+    /// The user whose device it was; nil if unknown.
+    package let user: String?
+    /// The key that it had last; nil if unknown.
+    package let lastKey: LastKey?
+
+    /// What is remembered of a device's key.
+    package struct LastKey: Hashable, Sendable {
+        /// The number of the key among the device's keys.
+        package let generation: UInt64
+        /// The suite of the key.
+        package let suite: CipherSuite
+        /// The first 4 bytes of a hash of the key.
+        package let id: KeyID
+
+        /// Creates a value.
+        package init(generation: UInt64, suite: CipherSuite, id: KeyID) {
+            self.generation = generation
+            self.suite = suite
+            self.id = id
+        }
+    }
 
     /// Creates a record.
-    package init(id: String, removedAt: Timestamp, reason: String? = nil) {
+    package init(
+        id: String, removedAt: Timestamp, reason: String? = nil, user: String? = nil, lastKey: LastKey? = nil
+    ) {
         self.id = id
         self.removedAt = removedAt
         self.reason = reason
+        self.user = user
+        self.lastKey = lastKey
+    }
+
+    /// Returns the removal at `time`, with what the store knows of the device where the removal does not say.
+    func completed(by known: KnownDevice, at time: Timestamp) -> RemovedDevice {
+        RemovedDevice(
+            id: id, removedAt: time, reason: reason, user: user ?? known.user, lastKey: lastKey ?? known.lastKey)
     }
 }
 
@@ -21,12 +52,14 @@ extension RemovedDevice {
     /// Throws `invalidName` for an invalid reason, and `futureTime`.
     func check(at now: Timestamp) throws(KeyStoreError) {
         if let reason { try StoreName.check(reason, "the reason of a removal") }
+        if let user { try StoreName.check(user, "a user id") }
         try removedAt.checkIsPast(now, "the time of a removal")
     }
 }
 
 struct RemovedDeviceRow: StoredRow {
-    static let table = StoreTable("removed_devices", key: "id", "removed", "reason")
+    static let table = StoreTable(
+        "removed_devices", key: "id", "removed", "reason", "user", "generation", "suite", "key_id")
     static let put = table.put
     static let counted: CountedTable? = .removedDevices
 
@@ -37,10 +70,28 @@ struct RemovedDeviceRow: StoredRow {
     init(_ columns: inout ColumnReader) throws(KeyStoreError) {
         let id = try columns.text()
         let removedAt = try columns.time()
-        record = RemovedDevice(id: id, removedAt: removedAt, reason: try columns.optionalText())
+        let (reason, user) = (try columns.optionalText(), try columns.optionalText())
+        let key: RemovedDevice.LastKey?
+        switch (try columns.optionalUnsigned(), try columns.optionalUnsigned(), try columns.optionalUnsigned()) {
+        case (nil, nil, nil): key = nil
+        case (let generation?, let suite?, let id?):
+            guard let suite = UInt8(exactly: suite).flatMap(CipherSuite.init(rawValue:)),
+                let id = UInt32(exactly: id)
+            else { throw columns.damaged }
+            key = RemovedDevice.LastKey(generation: generation, suite: suite, id: KeyID(value: id))
+        default: throw columns.damaged
+        }
+        record = RemovedDevice(id: id, removedAt: removedAt, reason: reason, user: user, lastKey: key)
     }
 
-    var values: [SQLiteValue] { [.text(record.id), .time(record.removedAt), .text(record.reason)] }
+    var values: [SQLiteValue] {
+        let key = record.lastKey
+        return [
+            .text(record.id), .time(record.removedAt), .text(record.reason), .text(record.user),
+            key.map { .unsigned($0.generation) } ?? .null, key.map { .integer(Int64($0.suite.rawValue)) } ?? .null,
+            key.map { .integer(Int64($0.id.value)) } ?? .null,
+        ]
+    }
 }
 
 extension KeyStoreError {
@@ -85,7 +136,8 @@ extension SQLiteKeyStore {
     /// - Parameters:
     ///   - id: The provider's name for the device.
     ///   - reason: For people and logs, 1 to 255 bytes without control characters.
-    ///   - now: The time of the removal. A later registration by the device itself brings it back; older data does not.
+    ///   - now: The time of the removal. A later registration by the device itself brings it back, by the same user and not
+    ///     with an earlier key; older data does not.
     /// - Returns: Whether the device existed.
     /// - Throws: `invalidName` for an invalid id or reason.
     @discardableResult
@@ -167,8 +219,10 @@ extension StoreTransaction {
         _ removal: RemovedDevice, at now: Timestamp, isChecked: Bool
     ) throws(KeyStoreError) -> RemovalOutcome {
         var time = min(removal.removedAt, now)
+        var known = KnownDevice()
         do throws(KeyStoreError) {
             guard let device = try device(id: removal.id)?.record else { return .unknown }
+            known = KnownDevice(device: device)
             let updatedAt = device.updatedAt.plausible(at: now)
             guard !isChecked || updatedAt <= removal.removedAt else { return .kept }
             // Even if the clock was set back, the removal must be the later of the two.
@@ -178,7 +232,7 @@ extension StoreTransaction {
             guard error.concernsOneRow else { throw error }
         }
         try delete(DeviceRow.self, key: .text(removal.id))
-        try put(RemovedDeviceRow(RemovedDevice(id: removal.id, removedAt: time, reason: removal.reason)))
+        try put(RemovedDeviceRow(removal.completed(by: known, at: time)))
         return .removed
     }
 }

@@ -17,13 +17,14 @@ extension SQLiteKeyStore {
     /// Stores a device's registration, which arrived just now, from the device itself, over a channel that the caller
     /// authenticated.
     ///
-    /// A registration without a topic keeps the stored topic. A removed device is added again. A key belongs to one
+    /// A registration without a topic keeps the stored topic. A removed device is added again, for the same user and not
+    /// with an earlier key. A key belongs to one
     /// device: if another device of the same user holds it, that one is removed. `replace` accepts the registration
     /// whatever is stored for this device, which was set up again; the device itself must never decide this.
     ///
     /// - Throws: `invalidName`; `suiteDowngrade` for a key of suite 1 after one of suite 2; `unsupportedSuite` for a key
     ///   that this build cannot seal to, unless it is stored for this device; `userMismatch` for a device of another user,
-    ///   or another key without a user; `generationRollback` for a lower generation than the stored one, or the same with
+    ///   or another key without a user; `generationRollback` for a lower generation than the last one, or the same with
     ///   another key; `generationTooHigh`; `topicMismatch` for a device stored for another app; `keyTaken` for a key that
     ///   another device holds, unless both are known to be the same user's.
     @discardableResult
@@ -32,8 +33,7 @@ extension SQLiteKeyStore {
         at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.delete(RemovedDeviceRow.self, key: .text(id))
-            return try store.register(registration, id: id, owner: owner, replace: replace, at: now, isLive: true)
+            try store.register(registration, id: id, owner: owner, replace: replace, at: now)
         }
     }
 
@@ -49,10 +49,7 @@ extension SQLiteKeyStore {
             var refusals: [KeyStoreError?] = []
             for (id, registration, owner) in registrations {
                 do throws(KeyStoreError) {
-                    _ = try store.register(
-                        registration, id: id, owner: owner, replace: false, at: now, isLive: true)
-                    // Last: a registration that is refused leaves everything as it was.
-                    try store.delete(RemovedDeviceRow.self, key: .text(id))
+                    _ = try store.register(registration, id: id, owner: owner, replace: false, at: now)
                     refusals.append(nil)
                 } catch {
                     guard error.concernsOneRow else { throw error }
@@ -108,44 +105,48 @@ extension SQLiteKeyStore {
 }
 
 extension StoreTransaction {
-    func register(
-        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, replace: Bool, at now: Timestamp,
-        isLive: Bool
+    /// Stores a registration that arrived just now.
+    fileprivate func register(
+        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try StoreName.checkDeviceID(id)
         try owner.check()
-        if replace { return try take(registration, id: id, owner: owner, updatedAt: now, isExported: false) }
-        let old = try device(id: id)?.record
-        let user = owner.user(after: old?.user)
-        if let old, let oldUser = old.user {
-            if let user, !StoreName.areEqual(user, oldUser) {
-                throw KeyStoreError(.userMismatch, "device '\(id)' belongs to user '\(oldUser)', not to '\(user)'")
-            }
-            // Or a session without a user could take the device over.
-            guard user != nil || registration.publicKey == old.publicKey else {
-                throw KeyStoreError(
-                    .userMismatch, "device '\(id)' belongs to user '\(oldUser)', and nobody else may change its key")
-            }
+        if replace {
+            return try take(registration, epoch: nil, id: id, owner: owner, updatedAt: now, isExported: false)
         }
-        try checkGeneration(of: registration, id: id, after: old)
-        try checkSuite(of: registration, id: id, after: old)
-        if let topic = registration.topic, let oldTopic = old?.topic, topic != oldTopic {
+        return try register(registration, id: id, known: try known(id), owner: owner, at: now, isLive: true)
+    }
+
+    func register(
+        _ registration: DeviceRegistration, id: String, known: KnownDevice, owner: DeviceOwner, at now: Timestamp,
+        isLive: Bool
+    ) throws(KeyStoreError) -> RegistrationOutcome {
+        let user = owner.user(after: known.user)
+        try known.checkUser(user, of: registration.publicKey, id: id)
+        try known.checkGeneration(of: registration, id: id)
+        try known.checkSuite(of: registration.publicKey, id: id)
+        try checkCanSeal(to: registration.publicKey, after: known.device)
+        if let topic = registration.topic, let oldTopic = known.device?.topic, topic != oldTopic {
             throw KeyStoreError(
                 .topicMismatch, "device '\(id)' is stored for \(oldTopic), not for \(topic)")
         }
-        guard let old else {
+        guard let old = known.device else {
             try claimKey(registration.publicKey, for: id, of: user, at: now)
             try insert(
                 DeviceRow(
-                    DeviceRecord(registration, id: id, user: user, topic: registration.topic, updatedAt: now)))
+                    DeviceRecord(
+                        registration, epoch: try reportedEpoch(registration), id: id, user: user,
+                        topic: registration.topic, updatedAt: now)))
+            // Last: a registration that is refused leaves everything as it was.
+            if known.removed != nil { try delete(RemovedDeviceRow.self, key: .text(id)) }
             return .added
         }
         if registration.publicKey != old.publicKey {
             try claimKey(registration.publicKey, for: id, of: user, at: now)
         }
         let record = DeviceRecord(
-            registration, id: id, user: user, topic: registration.topic ?? old.topic,
-            updatedAt: max(now, old.updatedAt.plausible(at: now)), after: old)
+            registration, epoch: try reportedEpoch(registration), id: id, user: user,
+            topic: registration.topic ?? old.topic, updatedAt: max(now, old.updatedAt.plausible(at: now)), after: old)
         guard record.differs(from: old) else {
             // A device that reports the same is still alive, and a late removal must not remove it.
             if isLive { try put(DeviceRow(record)) }
@@ -155,56 +156,11 @@ extension StoreTransaction {
         return .updated
     }
 
-    private func checkGeneration(
-        of registration: DeviceRegistration, id: String, after old: DeviceRecord?
-    ) throws(KeyStoreError) {
-        let generation = registration.generation
-        if let old {
-            guard generation >= old.generation else {
-                throw KeyStoreError(
-                    .generationRollback,
-                    "device '\(id)' registered generation \(old.generation) before, this is generation \(generation): an old copy"
-                )
-            }
-            guard generation > old.generation || registration.publicKey == old.publicKey else {
-                throw KeyStoreError(
-                    .generationRollback,
-                    "device '\(id)' registered another key with generation \(generation) before"
-                )
-            }
-        }
-        let (highest, overflow) = (old?.generation ?? 0).addingReportingOverflow(Self.maximumGenerationStep)
-        guard overflow || generation <= highest else {
-            throw KeyStoreError(
-                .generationTooHigh,
-                "device '\(id)' registered generation \(generation); after \(old?.generation ?? 0) at most \(highest) is accepted"
-            )
-        }
-    }
-
-    /// A device that has changed over to suite 2 never goes back. [D-23]
-    private func checkSuite(
-        of registration: DeviceRegistration, id: String, after old: DeviceRecord?
-    ) throws(KeyStoreError) {
-        let suite = registration.publicKey.suite
-        if let old, suite < old.publicKey.suite {
-            throw KeyStoreError(
-                .suiteDowngrade,
-                "device '\(id)' has a post-quantum key, and this one is not: somebody may want to read what is sent to it"
-            )
-        }
-        try checkCanSeal(to: registration.publicKey, after: old)
-    }
-
     /// A key that cannot be sealed to is not stored. One that another server of the provider has stored stays: a phone
     /// that is told otherwise retires the key that its pushes are sealed to. [D-24]
     private func checkCanSeal(to key: DevicePublicKey, after old: DeviceRecord?) throws(KeyStoreError) {
         guard key.suite.isSupported || key == old?.publicKey else { throw .unsupportedSuite }
     }
-
-    /// A phone that makes a key a day for three years stays below it; someone who could register the largest
-    /// generation would lock the phone out. [D-18]
-    private static let maximumGenerationStep: UInt64 = 1024
 
     /// Removes the other devices that hold this key; changes nothing if it throws.
     ///
@@ -225,28 +181,28 @@ extension StoreTransaction {
         for holder in holders {
             try delete(DeviceRow.self, key: .text(holder.id))
             let time = max(now, holder.updatedAt.plausible(at: now))
-            try put(RemovedDeviceRow(RemovedDevice(id: holder.id, removedAt: time, reason: "key-moved")))
+            let removal = RemovedDevice(id: holder.id, removedAt: time, reason: "key-moved")
+            try put(RemovedDeviceRow(removal.completed(by: KnownDevice(device: holder), at: time)))
         }
     }
 
     /// Accepts a registration whatever is stored, which also repairs a damaged row. What another store exported it can
     /// seal to.
     func take(
-        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp, isExported: Bool
+        _ registration: DeviceRegistration, epoch: UInt32?, id: String, owner: DeviceOwner, updatedAt: Timestamp,
+        isExported: Bool
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        var old: DeviceRecord?
-        do throws(KeyStoreError) {
-            old = try device(id: id)?.record
-        } catch {
-            guard error.code == .corruptStore else { throw error }
-        }
-        if !isExported { try checkCanSeal(to: registration.publicKey, after: old) }
-        let user = owner.user(after: old?.user)
+        let known = try knownIfSound(id)
+        if !isExported { try checkCanSeal(to: registration.publicKey, after: known.device) }
+        let user = owner.user(after: known.user)
         try claimKey(registration.publicKey, for: id, of: user, at: updatedAt)
         let isNew = try !delete(DeviceRow.self, key: .text(id))
         try put(
             DeviceRow(
-                DeviceRecord(registration, id: id, user: user, topic: registration.topic, updatedAt: updatedAt)))
+                DeviceRecord(
+                    registration, epoch: try epoch ?? reportedEpoch(registration), id: id, user: user,
+                    topic: registration.topic, updatedAt: updatedAt)))
+        try delete(RemovedDeviceRow.self, key: .text(id))
         return isNew ? .added : .updated
     }
 }

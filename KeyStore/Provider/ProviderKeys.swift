@@ -1,156 +1,102 @@
 public import Pushcrypt
 
-/// The record of one of the provider's signing keys; holds no secret.
-public struct ProviderKeyRecord: Hashable, Sendable {
-    /// The name of the key: one name per app.
-    public let name: String
-    /// The app that the key signs for; nil if it is not bound to one.
-    public let topic: Topic?
-    /// The key that devices trust.
-    public let publicKey: ProviderPublicKey
-    /// The first 4 bytes of a hash of the public key.
-    public let keyID: KeyID
-    /// The number of the key among the keys of this name, from 1.
-    public let generation: UInt64
-    /// When the key was generated or imported.
-    public let createdAt: Timestamp
-    /// Whether this name is the default.
-    public let isDefault: Bool
-}
-
-/// A sender key with its record.
-public struct StoredProviderKey: Sendable {
-    /// The record.
-    public let record: ProviderKeyRecord
-    /// The key.
-    public let key: ProviderKey
-}
-
-/// A sender key as stored: each name has one, and a rotation overwrites it.
-struct ProviderKeyRow: StoredRow {
-    static let table = StoreTable(
-        "sender_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed")
-    static let put = table.put
-    static let counted: CountedTable? = .providerKeys
-
-    let id: Int64
-    let name: String
-    let topic: Topic?
-    let publicKey: ProviderPublicKey
-    let generation: UInt64
-    let createdAt: Timestamp
-    private let sealed: Bytes
-
-    init(
-        id: Int64, name: String, topic: Topic?, key: ProviderKey, generation: UInt64, createdAt: Timestamp,
-        keys: StoreKeys
-    ) {
-        self.id = id
-        self.name = name
-        self.topic = topic
-        publicKey = key.publicKey
-        self.generation = generation
-        self.createdAt = createdAt
-        sealed = key.withSeed { keys.seal($0, at: Self.place(id, generation)) }
-    }
-
-    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
-        id = try columns.integer()
-        name = try columns.text()
-        topic = try columns.topic()
-        publicKey = try columns.providerPublicKey()
-        guard try columns.integer() == Int64(publicKey.id.value) else { throw columns.damaged }
-        generation = try columns.unsigned()
-        createdAt = try columns.time()
-        sealed = try columns.blob()
-    }
-
-    var values: [SQLiteValue] {
-        [
-            .integer(id), .text(name), .text(topic?.bundleID), .blob(publicKey.bytes),
-            .integer(Int64(publicKey.id.value)), .unsigned(generation), .time(createdAt), .blob(sealed),
-        ]
-    }
-
-    // A sender key has only one state.
-    private static func place(_ id: Int64, _ generation: UInt64) -> StoreKeys.Place {
-        StoreKeys.Place(table: table.name, row: id, generation: generation, state: 0)
-    }
-
-    func key(_ keys: StoreKeys) throws(KeyStoreError) -> ProviderKey {
-        let place = Self.place(id, generation)
-        guard
-            let key = try? keys.open(sealed, at: place).withSpan({ (seed) throws(KeyError) in
-                try ProviderKey(seed: seed)
-            }), key.publicKey == publicKey
-        else { throw .damagedRow(.integer(id), in: Self.table.name) }
-        return key
-    }
-
-    func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) { _ = try key(keys) }
-
-    func record(defaultName: String?) -> ProviderKeyRecord {
-        ProviderKeyRecord(
-            name: name, topic: topic, publicKey: publicKey, keyID: publicKey.id, generation: generation,
-            createdAt: createdAt, isDefault: defaultName.map { StoreName.areEqual($0, name) } ?? false)
-    }
-}
-
-/// A key that a rotation has replaced; remembered so that a device that trusts a key of somebody else is noticed.
-struct PastSenderKeyRow: StoredRow {
-    static let table = StoreTable("past_sender_keys", key: "public_key", "ended")
-    static let put = table.put
-    static let counted: CountedTable? = .pastSenderKeys
-
-    let publicKey: ProviderPublicKey
-    let endedAt: Timestamp
-
-    init(_ publicKey: ProviderPublicKey, endedAt: Timestamp) {
-        self.publicKey = publicKey
-        self.endedAt = endedAt
-    }
-
-    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
-        publicKey = try columns.providerPublicKey()
-        endedAt = try columns.time()
-    }
-
-    var values: [SQLiteValue] { [.blob(publicKey.bytes), .time(endedAt)] }
-}
-
-// MARK: A provider's signing keys, one name per app
+// MARK: A provider's keys, one name per app
 extension SQLiteKeyStore {
-    /// Generates the first key of a name: generation 1.
+    /// Generates the key of a new name. At epoch 0 it signs messages itself, until the first rotation.
     ///
     /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`.
     public func generateProviderKey(
         named name: String = defaultName, topic: Topic? = nil, clock: ClockAssurance = .unknown, at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try StoreName.check(name, "the name of a sender key")
-        return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
-            try store.addProviderKey(try store.newSenderKey(), name: name, topic: topic, at: now)
-        }
+        try importProviderKey(nil, named: name, topic: topic, clock: clock, at: now)
     }
 
-    /// Imports a key generated elsewhere as the first of a name.
+    /// Imports a key generated elsewhere under a new name, at epoch 0.
     ///
     /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`; `keyIDTaken` if the store holds this key, or one with
-    ///   its id; `senderSuperseded` if it is a recovery key.
+    ///   its id.
     public func importProviderKey(
         _ key: ProviderKey, named name: String = defaultName, topic: Topic? = nil, clock: ClockAssurance = .unknown,
         at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try StoreName.check(name, "the name of a sender key")
+        try importProviderKey(.some(key), named: name, topic: topic, clock: clock, at: now)
+    }
+
+    private func importProviderKey(
+        _ key: ProviderKey?, named name: String, topic: Topic?, clock: ClockAssurance, at now: Timestamp
+    ) throws(KeyStoreError) -> ProviderKeyRecord {
+        try StoreName.check(name, "the name of a provider key")
         return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
-            if try store.knownRecoveryKeys().contains(where: { $0.bytes == key.publicKey.bytes }) {
-                throw KeyStoreError(
-                    .senderSuperseded, "key \(key.id) is a recovery key, and no key is both: make another sender key")
-            }
-            return try store.addProviderKey(key, name: name, topic: topic, at: now)
+            let key = try key ?? store.newProviderKey()
+            var row = try store.newProviderKeyRow(key.publicKey, name: name, topic: topic, at: now)
+            row.keep(key, keys)
+            return try store.add(row)
         }
     }
 
-    /// Returns the current key of every name.
+    /// Adds a provider key whose secret stays elsewhere, with a new signing key and its first certificate.
+    ///
+    /// The floor of the certificate is its epoch, so the provider key itself can sign no message that opens. The caller
+    /// makes the key and writes its secret to a file first: this store never has it.
+    ///
+    /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`, `keyIDTaken`; `implausibleEpoch` for a clock after 2106.
+    package func addOfflineProviderKey(
+        _ key: ProviderKey, named name: String = defaultName, topic: Topic, expires: Interval? = nil,
+        clock: ClockAssurance = .unknown, at now: Timestamp
+    ) throws(KeyStoreError) -> ProviderKeyRecord {
+        try StoreName.check(name, "the name of a provider key")
+        return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            var row = try store.newProviderKeyRow(key.publicKey, name: name, topic: topic, at: now)
+            let signingKey = SigningKey()
+            let certificate = try withTrustErrors { () throws(TrustError) in
+                try UnsignedCertificate(
+                    CertificatePlan(offlineAt: now, expires: expires), for: signingKey.publicKey,
+                    provider: key.publicKey, topic: topic
+                ).signed(by: key)
+            }
+            row.sign(with: signingKey, certificate, topic: topic, since: now, keys)
+            return try store.add(row)
+        }
+    }
+
+    /// Removes the secret of a provider key, which the caller has saved elsewhere, from the store.
+    ///
+    /// At epoch 0 a planned rotation comes with it, because another key has to sign messages then. Backups made before
+    /// still hold the secret.
+    ///
+    /// - Parameters:
+    ///   - saved: The key, read back from where it was saved.
+    ///   - name: The name; nil for the default.
+    ///   - topic: The app, for a key that is not bound to one.
+    ///   - clock: What is known about the clock that `now` comes from.
+    ///   - now: The present time.
+    /// - Throws: `unknownName`, `ambiguousName`, `implausibleClock`; `providerOffline` if it is not here; `wrongCertificate` if
+    ///   another key was saved; `topicMismatch` and `implausibleEpoch` as for a rotation.
+    package func takeProviderKeyOffline(
+        _ saved: ProviderKey, named name: String? = nil, topic: Topic? = nil, clock: ClockAssurance = .unknown,
+        at now: Timestamp
+    ) throws(KeyStoreError) -> ProviderKeyRecord {
+        try writeAndErase { (store) throws(KeyStoreError) in
+            try store.write(at: now, clock) { (store, _) throws(KeyStoreError) in
+                var row = try store.providerKeyRow(name)
+                let key = try row.key(keys)
+                guard saved.publicKey == key.publicKey else {
+                    throw KeyStoreError(
+                        .wrongCertificate,
+                        "key \(saved.id) is not provider key '\(row.name)', \(key.id): save that one first")
+                }
+                if row.certificate == nil {
+                    row = try store.rotate(
+                        row, by: key, Rotation(topic: topic, kind: .planned, expires: nil), at: now)
+                }
+                row.takeOffline()
+                try store.put(row)
+                return try store.record(row)
+            }
+        }
+    }
+
+    /// Returns every provider key, by name.
     public func providerKeys() throws(KeyStoreError) -> [ProviderKeyRecord] {
         try read { (store) throws(KeyStoreError) in
             let defaultName = try store.providerNames.defaultName()
@@ -158,58 +104,116 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Returns the current key of a name; nil means the default name.
+    /// Returns the provider key of a name; nil means the default name.
     ///
     /// - Throws: `unknownName`, `ambiguousName`.
-    public func providerKey(named name: String?) throws(KeyStoreError) -> StoredProviderKey {
+    public func providerKey(named name: String? = nil) throws(KeyStoreError) -> ProviderKeyRecord {
+        try read { (store) throws(KeyStoreError) in try store.record(store.providerKeyRow(name)) }
+    }
+
+    /// Returns the secret of a provider key; nil means the default name.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`; `providerOffline` if it is not in this store.
+    public func providerSecret(named name: String? = nil) throws(KeyStoreError) -> ProviderKey {
+        try read { (store) throws(KeyStoreError) in try store.providerKeyRow(name).key(keys) }
+    }
+
+    /// Returns what signs the messages of a provider key, beside its record; a credential of nil means the provider key
+    /// itself, at epoch 0.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`.
+    package func signingCredential(
+        named name: String? = nil
+    ) throws(KeyStoreError) -> (record: ProviderKeyRecord, credential: SigningCredential?) {
         try read { (store) throws(KeyStoreError) in
             let row = try store.providerKeyRow(name)
-            return StoredProviderKey(record: try store.record(row), key: try row.key(keys))
+            return (try store.record(row), try row.credential(keys))
         }
     }
 
-    /// Returns a test for the keys that a device reports as trusted: the members of its record that name a key which
-    /// this store never had.
+    /// Returns the signer of a provider key's messages; nil means the default name.
     ///
-    /// Such a key is evidence of a theft, or of a false enrolment. A store that never had a sender key finds nothing
-    /// foreign, and neither does one with a damaged row.
-    public func foreignMemberTest() throws(KeyStoreError)
-        -> @Sendable (ProviderPublicKey?, [RecoveryPublicKey]) -> [RegistrationReply.ForeignMember]
-    {
-        let senders: Set<ProviderPublicKey>
-        let recoveryKeys: Set<RecoveryPublicKey>
-        do throws(KeyStoreError) {
-            (senders, recoveryKeys) = try read { (store) throws(KeyStoreError) in
-                (try store.knownProviders(), try store.knownRecoveryKeys())
+    /// It is right until the next rotation: a program that runs for long asks again.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`.
+    public func signer(named name: String? = nil) throws(KeyStoreError) -> EnvelopeSigner {
+        try read { (store) throws(KeyStoreError) in
+            let row = try store.providerKeyRow(name)
+            guard let credential = try row.credential(keys), let topic = row.topic else {
+                return EnvelopeSigner(try row.key(keys))
             }
+            return try withTrustErrors { () throws(TrustError) in try EnvelopeSigner(credential, for: topic) }
+        }
+    }
+
+    /// Returns a test for the provider key that a device reports as pinned: whether this store never had it.
+    ///
+    /// Such a key is evidence of a false enrolment. A store without provider keys finds nothing foreign, and neither does
+    /// one with a damaged row.
+    public func foreignMemberTest() throws(KeyStoreError)
+        -> @Sendable (ProviderPublicKey?) -> [RegistrationReply.ForeignMember]
+    {
+        let own: Set<ProviderPublicKey>
+        do throws(KeyStoreError) {
+            own = Set(try read { (store) throws(KeyStoreError) in try store.rows(ProviderKeyRow.self, "") }.map(\.publicKey))
         } catch {
             guard error.concernsOneRow else { throw error }
-            (senders, recoveryKeys) = ([], [])
+            own = []
         }
-        return { sender, recovery in
-            guard !senders.isEmpty else { return [] }
-            let isForeign = sender.map { !senders.contains($0) } ?? false
-            return (isForeign ? [.sender] : []) + (recoveryKeys.isSuperset(of: recovery) ? [] : [.recovery])
-        }
+        return { pinned in own.isEmpty || pinned.map(own.contains) ?? true ? [] : [.provider] }
     }
 
     /// Sets the default name; throws `unknownName`.
     public func setDefaultProviderKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.providerNames.setDefault(name) }
     }
+
+    /// Removes a provider key with everything that belongs to it: phones that have pinned it open nothing more of this
+    /// store's.
+    ///
+    /// - Returns: The record of the key.
+    /// - Throws: `unknownName`.
+    package func removeProviderKey(named name: String) throws(KeyStoreError) -> ProviderKeyRecord {
+        try writeAndErase { (store) throws(KeyStoreError) in
+            try store.write { (store) throws(KeyStoreError) in
+                let row = try store.providerKeyRow(name)
+                let record = try store.record(row)
+                for past in try store.pastEpochs(of: row.id) {
+                    try store.delete(PastEpochRow.self, key: .integer(past.id))
+                }
+                try store.delete(CertificateRequestRow.self, key: .integer(row.id))
+                try store.delete(ProviderKeyRow.self, key: .integer(row.id))
+                try store.providerNames.keepDefault()
+                return record
+            }
+        }
+    }
+
+    /// Makes a change that overwrites secrets, and removes them from the log too.
+    ///
+    /// A reader that holds the log for a moment is no failure: the connection that closes last empties it.
+    func writeAndErase<R>(_ body: (SQLiteKeyStore) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
+        let result = try body(self)
+        try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        return result
+    }
+}
+
+/// Gives an error of the trust the same code as an error of the store.
+func withTrustErrors<R>(_ body: () throws(TrustError) -> R) throws(KeyStoreError) -> R {
+    do throws(TrustError) {
+        return try body()
+    } catch {
+        throw .trust(error)
+    }
 }
 
 extension StoreTransaction {
-    /// Returns the sender keys that the store has or had.
-    func knownProviders() throws(KeyStoreError) -> Set<ProviderPublicKey> {
-        Set(try rows(ProviderKeyRow.self, "").map(\.publicKey) + rows(PastSenderKeyRow.self, "").map(\.publicKey))
-    }
-
     func providerKeyRow(_ name: String?) throws(KeyStoreError) -> ProviderKeyRow {
         let name = try providerNames.resolve(name)
         guard let row = try row(ProviderKeyRow.self, "WHERE name = ?", .text(name)) else {
             // Only reached if a setting outlived its key.
-            throw KeyStoreError(.unknownName, "no sender key is named '\(name)'")
+            throw KeyStoreError(.unknownName, "no provider key is named '\(name)'")
         }
         return row
     }
@@ -218,20 +222,22 @@ extension StoreTransaction {
         row.record(defaultName: try providerNames.defaultName())
     }
 
-    func newSenderKey() throws(KeyStoreError) -> ProviderKey {
+    fileprivate func newProviderKey() throws(KeyStoreError) -> ProviderKey {
         while true {
             let key = ProviderKey()
             if try !providerNames.hasKeyID(key.id) { return key }
         }
     }
 
-    fileprivate func addProviderKey(
-        _ key: ProviderKey, name: String, topic: Topic?, at now: Timestamp
-    ) throws(KeyStoreError) -> ProviderKeyRecord {
+    fileprivate func newProviderKeyRow(
+        _ key: ProviderPublicKey, name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) -> ProviderKeyRow {
         try providerNames.checkIsNew(name, id: key.id)
-        let row = ProviderKeyRow(
-            id: try newRowNumber(in: ProviderKeyRow.self), name: name, topic: topic, key: key, generation: 1,
-            createdAt: now, keys: keys)
+        return ProviderKeyRow(
+            id: try newRowNumber(in: ProviderKeyRow.self), name: name, topic: topic, publicKey: key, createdAt: now)
+    }
+
+    fileprivate func add(_ row: ProviderKeyRow) throws(KeyStoreError) -> ProviderKeyRecord {
         try put(row)
         try providerNames.keepDefault()
         return try record(row)

@@ -1,291 +1,240 @@
 public import Pushcrypt
 
-/// The outcome of rotating a sender key.
-public struct ProviderKeyRotation: Hashable, Sendable {
-    /// The record of the new key.
-    public let record: ProviderKeyRecord
-    /// The statement, signed by both keys, that the new key replaces the old one.
-    public let statement: RotationStatement
+/// What a caller asks of the next certificate.
+struct Rotation {
+    /// The app, for a provider key that is not bound to one.
+    let topic: Topic?
+    let kind: CertificatePlan.Kind
+    /// The life of the certificate; nil for ever.
+    let expires: Interval?
 }
 
-// MARK: Rotation of a signing key, and its announcement in messages (`Docs/KeyRotation.md`)
+// MARK: Rotation of a signing key (`Docs/KeyRotation.md`)
 extension SQLiteKeyStore {
-    /// How long every message announces a rotation if the caller does not say: 60 days.
-    public static let standardAnnouncement = Interval.days(60)
-
-    /// Replaces the key of a name, and issues a statement signed by both keys; the old secret is destroyed.
+    /// Replaces the key that signs messages, and certifies the new one with the provider key.
     ///
-    /// When it returns, the old secret is in none of the store's files, not even sealed. If another process is still
-    /// reading the previous state, the connection that closes last removes the secret from the log.
-    ///
-    /// A clock that is wrong for a moment cannot end the key: a time more than a day before the store's last change is
-    /// refused. The statement is issued at most a day after that change; the overlap grows by the rest, up to 60 days. A
-    /// change more than 29 days after the last one needs an assurance.
+    /// When it returns, the old signing key is in none of the store's files, not even sealed; at epoch 0, where the provider
+    /// key signs, nothing is destroyed. If another process is still reading the previous state, the connection that closes
+    /// last removes the key from the log.
     ///
     /// - Parameters:
     ///   - name: The name; nil for the default.
-    ///   - overlap: How long devices still trust messages of the old key; at most 60 days.
-    ///   - acceptFor: How long devices accept the statement.
-    ///   - announceFor: How long messages carry the statement to devices that have not reported the new key.
-    ///   - force: Whether to rotate even though a message cannot carry one more announcement; devices that missed the
-    ///     oldest are lost.
+    ///   - stolen: Whether the old signing key was stolen: what it has signed then opens on no phone that knows the new
+    ///     certificate. Otherwise that opens for 38 days.
+    ///   - expires: The life of the certificate; nil for ever.
+    ///   - anyway: Whether to go on although it cannot help: a thief with a copy of this store has the provider key too,
+    ///     and can certify a key of his own for ever. Only an app release with another provider key ends that.
     ///   - clock: What is known about the clock that `now` comes from.
-    ///   - now: When the statement is issued; every interval above starts here.
-    /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`, `implausibleClock`; `rotationRefused` for an
-    ///   overlap above 60 days, or after the last possible generation.
-    public func rotateProviderKey(
-        named name: String? = nil, overlap: Interval = RotationStatement.standardOverlap,
-        acceptFor: Interval = RotationStatement.standardAcceptFor,
-        announceFor: Interval = standardAnnouncement,
-        force: Bool = false, clock: ClockAssurance = .unknown, at now: Timestamp
-    ) throws(KeyStoreError) -> ProviderKeyRotation {
-        let rotation = try rotateProviderKey(
-            named: name, ifOlderThan: nil, overlap: overlap, acceptFor: acceptFor, announceFor: announceFor,
-            force: force, clock: clock, at: now)
+    ///   - now: The present time.
+    /// - Throws: `unknownName`, `ambiguousName`, `implausibleClock`; `providerOffline` if the provider key is elsewhere;
+    ///   `rotationRefused` for a theft with the provider key in the store; `topicMismatch` for a key that is bound to no
+    ///   app; `implausibleEpoch` if the last epoch is more than a day ahead of the clock.
+    @discardableResult
+    public func rotateSigningKey(
+        named name: String? = nil, stolen: Bool = false, expires: Interval? = nil, anyway: Bool = false,
+        clock: ClockAssurance = .unknown, at now: Timestamp
+    ) throws(KeyStoreError) -> ProviderKeyRecord {
+        let record = try rotateSigningKey(
+            named: name, topic: nil, ifOlderThan: nil, stolen: stolen, expires: expires, anyway: anyway, clock: clock,
+            at: now)
         // Only a minimum age makes the call do nothing.
-        guard let rotation else { preconditionFailure("no rotation") }
-        return rotation
+        guard let record else { preconditionFailure("no rotation") }
+        return record
     }
 
-    /// Replaces the key of a name if it has reached an age; of two processes that ask at once, one replaces it.
+    /// Replaces the key that signs messages if it has reached an age; of two processes that ask at once, one replaces it.
     ///
     /// - Parameters:
     ///   - name: The name; nil for the default.
-    ///   - age: Do nothing while the key is younger; nil to rotate in any case.
-    ///   - overlap: How long devices still trust messages of the old key; at most 60 days.
-    ///   - acceptFor: How long devices accept the statement.
-    ///   - announceFor: How long messages carry the statement to devices that have not reported the new key.
-    ///   - force: Whether to rotate even though a message cannot carry one more announcement.
+    ///   - topic: The app, for a provider key that is not bound to one, and will be.
+    ///   - age: Do nothing while the signing key is younger; nil to rotate in any case.
+    ///   - stolen: Whether the old signing key was stolen.
+    ///   - expires: The life of the certificate; nil for ever.
+    ///   - anyway: Whether to go on although a thief has the provider key too.
     ///   - clock: What is known about the clock that `now` comes from.
-    ///   - now: When the statement is issued; every interval above starts here.
-    ///   - willEnd: Called with the old key, and the end of its overlap, before anything is changed.
+    ///   - now: The present time.
+    ///   - willEnd: Called with the record before, when nothing can refuse the rotation but the disk.
     /// - Returns: nil if the key is younger.
     /// - Throws: The errors of the call without an age.
-    public func rotateProviderKey(
-        named name: String? = nil, ifOlderThan age: Interval?,
-        overlap: Interval = RotationStatement.standardOverlap,
-        acceptFor: Interval = RotationStatement.standardAcceptFor,
-        announceFor: Interval = standardAnnouncement,
-        force: Bool = false, clock: ClockAssurance = .unknown, at now: Timestamp,
-        willEnd: (ProviderKeyRecord, Timestamp) -> Void = { _, _ in }
-    ) throws(KeyStoreError) -> ProviderKeyRotation? {
-        let result = try write(at: now, clock) { (store, clock) throws(KeyStoreError) -> ProviderKeyRotation? in
-            let old = try store.providerKeyRow(name)
-            if let age, !clock.hasReached(age, since: old.createdAt) { return nil }
-            let issuedAt = try clock.time()
-            let announced = try store.announcementChain().announced(endingAt: old.publicKey, at: issuedAt)
-            guard force || announced < RotationStatement.maximumPerMessage else {
-                throw KeyStoreError(
-                    .tooManyAnnouncements,
-                    "\(announced) rotations and recoveries are being announced, the most a message can carry: wait until the oldest rotation's announcement ends, or force it and lose the devices that missed it"
-                )
+    package func rotateSigningKey(
+        named name: String? = nil, topic: Topic?, ifOlderThan age: Interval?, stolen: Bool = false,
+        expires: Interval? = nil, anyway: Bool = false, clock: ClockAssurance = .unknown, at now: Timestamp,
+        willEnd: (ProviderKeyRecord) -> Void = { _ in }
+    ) throws(KeyStoreError) -> ProviderKeyRecord? {
+        try writeAndErase { (store) throws(KeyStoreError) in
+            try store.write(at: now, clock) { (store, clock) throws(KeyStoreError) -> ProviderKeyRecord? in
+                let old = try store.providerKeyRow(name)
+                if let age, !clock.hasReached(age, since: old.record(defaultName: nil).signsSince) { return nil }
+                let key = try old.key(keys)
+                let rotation = Rotation(topic: topic, kind: stolen ? .stolen : .planned, expires: expires)
+                try old.refuseTheft(rotation, anyway)
+                _ = try clock.time()
+                let row = try store.rotate(old, by: key, rotation, at: now)
+                willEnd(try store.record(old))
+                try store.put(row)
+                return try store.record(row)
             }
-            let oldKey = try old.key(keys)
-            let key = try store.newSenderKey()
-            let statement: RotationStatement
-            do throws(RotationError) {
-                statement = try RotationStatement(
-                    from: oldKey, to: key, at: issuedAt, acceptFor: acceptFor,
-                    overlap: overlap.extended(from: issuedAt, to: now))
-            } catch {
-                throw .rotation(error)
-            }
-            willEnd(try store.record(old), statement.overlapEnd)
-            try store.deleteStaleAnnouncements(issuedAt)
-            let row = ProviderKeyRow(
-                id: old.id, name: old.name, topic: old.topic, key: key,
-                generation: try store.providerNames.generation(after: old.generation),
-                createdAt: now, keys: keys)
-            try store.put(row)
-            try store.put(PastSenderKeyRow(old.publicKey, endedAt: now))
-            try store.put(
-                AnnouncementRow(
-                    id: try store.newRowNumber(in: AnnouncementRow.self), oldKey: old.publicKey,
-                    newKey: key.publicKey, statement: statement,
-                    announcedUntil: now.adding(announceFor)))
-            return ProviderKeyRotation(record: try store.record(row), statement: statement)
         }
-        // The rotation is done; if a reader keeps the log for a moment, that is not a failure.
-        if result != nil {
-            try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
-        }
-        return result
     }
 
-    /// Returns the statements that a message signed by `sender` must carry, oldest first, at most the newest four.
+    // MARK: In two steps, with the provider key elsewhere
+
+    /// Makes a signing key, and the request for its certificate that is carried to the provider key.
+    ///
+    /// Nothing else changes until ``installCertificate(_:named:clock:at:willEnd:)``. Every call makes another key, and the
+    /// answer to an earlier request is refused from then on: a key that was waiting may be known to somebody who was in
+    /// the server.
     ///
     /// - Parameters:
-    ///   - sender: The key that signs the message.
-    ///   - pinned: The sender key that the device last reported. If it is `sender`, no statement is needed; if it is an
-    ///     older key of the chain, all statements from that key on are, as long as devices accept them, even if they
-    ///     are no longer announced; otherwise those still announced.
+    ///   - name: The name; nil for the default.
+    ///   - topic: The app, for a provider key that is not bound to one, and will be.
+    ///   - stolen: Whether the old signing key was stolen.
+    ///   - expires: The life of the certificate; nil for ever.
+    ///   - anyway: Whether to go on after a theft although the provider key is in this store.
     ///   - now: The present time.
-    public func announcements(
-        for sender: ProviderPublicKey, to pinned: ProviderPublicKey?, at now: Timestamp
-    ) throws(KeyStoreError) -> [RotationStatement] {
-        guard pinned != sender else { return [] }
-        return try announcements().statements(endingAt: sender, pinned: pinned, at: now)
+    /// - Returns: The request, and whether another one was waiting.
+    /// - Throws: `unknownName`, `ambiguousName`, `topicMismatch`, `rotationRefused`.
+    package func requestCertificate(
+        for name: String? = nil, topic: Topic? = nil, stolen: Bool = false, expires: Interval? = nil,
+        anyway: Bool = false, at now: Timestamp
+    ) throws(KeyStoreError) -> (request: CertificateRequest, replacesAnother: Bool) {
+        try writeAndErase { (store) throws(KeyStoreError) in
+            try store.write(at: now) { (store) throws(KeyStoreError) in
+                let row = try store.providerKeyRow(name)
+                let rotation = Rotation(topic: topic, kind: stolen ? .stolen : .planned, expires: expires)
+                try row.refuseTheft(rotation, anyway)
+                let key = SigningKey()
+                let request = try store.request(for: key.publicKey, of: row, rotation, at: now)
+                let replacesAnother = try store.delete(CertificateRequestRow.self, key: .integer(row.id))
+                try store.put(CertificateRequestRow(provider: row.id, request, key, keys))
+                return (request, replacesAnother)
+            }
+        }
     }
 
-    /// Returns every rotation that messages may have to announce, for sealing many; read it again when the store's
-    /// version has changed.
-    package func announcements() throws(KeyStoreError) -> AnnouncementChain {
-        try read { (store) throws(KeyStoreError) in try store.announcementChain() }
+    /// Installs the certificate that was requested in this store, and destroys the signing key before it.
+    ///
+    /// Installing it again changes nothing.
+    ///
+    /// - Parameters:
+    ///   - signed: The answer to the last request.
+    ///   - name: The name; nil for that of the provider key that has certified.
+    ///   - clock: What is known about the clock that `now` comes from.
+    ///   - now: The present time.
+    ///   - willEnd: Called with the record before, when nothing can refuse the certificate but the disk.
+    /// - Throws: `unknownName`, `implausibleClock`; `wrongCertificate` if it answers no request that waits here, if its
+    ///   epoch is not above the last, or if it has expired; `badCertificateSignature`, `weakKey`; `implausibleEpoch` if it
+    ///   is more than a day ahead of the clock.
+    package func installCertificate(
+        _ signed: SignedCertificate, named name: String? = nil, clock: ClockAssurance = .unknown, at now: Timestamp,
+        willEnd: (ProviderKeyRecord) -> Void = { _ in }
+    ) throws(KeyStoreError) -> ProviderKeyRecord {
+        try writeAndErase { (store) throws(KeyStoreError) in
+            try store.write(at: now, clock) { (store, clock) throws(KeyStoreError) in
+                var row = try store.providerKeyRow(of: signed, name)
+                if row.certificate == signed.certificate { return try store.record(row) }
+                guard
+                    let waiting: CertificateRequestRow = try store.row(key: .integer(row.id))
+                else {
+                    throw KeyStoreError(
+                        .wrongCertificate, "no request of '\(row.name)' waits for a certificate here: make one first")
+                }
+                try withTrustErrors { () throws(TrustError) in
+                    try signed.check(answers: waiting.request)
+                    try signed.certificate.check(for: row.publicKey, topic: waiting.request.topic)
+                }
+                try row.checkIsNext(signed.certificate, at: now)
+                let key = try waiting.key(keys)
+                _ = try clock.time()
+                willEnd(try store.record(row))
+                try store.replace(row.certificate, of: row.id, by: signed.certificate, at: now)
+                row.sign(with: key, signed.certificate, topic: waiting.request.topic, since: now, keys)
+                try store.delete(CertificateRequestRow.self, key: .integer(row.id))
+                try store.put(row)
+                return try store.record(row)
+            }
+        }
     }
 }
 
-/// A statement that messages carry for some time.
-struct AnnouncementRow: StoredRow {
-    static let table = StoreTable("announcements", key: "id", "old_key", "new_key", "statement", "announced_until")
-    static let put = table.put
-    static let counted: CountedTable? = .announcements
-
-    let id: Int64
-    let oldKey: ProviderPublicKey
-    let newKey: ProviderPublicKey
-    let statement: RotationStatement
-    let announcedUntil: Timestamp
-
-    init(
-        id: Int64, oldKey: ProviderPublicKey, newKey: ProviderPublicKey, statement: RotationStatement,
-        announcedUntil: Timestamp
-    ) {
-        self.id = id
-        self.oldKey = oldKey
-        self.newKey = newKey
-        self.statement = statement
-        self.announcedUntil = announcedUntil
+extension ProviderKeyRow {
+    fileprivate func refuseTheft(_ rotation: Rotation, _ anyway: Bool) throws(KeyStoreError) {
+        guard rotation.kind == .stolen, !isOffline, !anyway else { return }
+        throw KeyStoreError(
+            .rotationRefused,
+            "provider key '\(name)' is in this store, so whoever has a copy of it can certify a key again and again, and rotating does not end that: make another provider key, keep it offline, and release the app with it"
+        )
     }
 
-    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
-        id = try columns.integer()
-        oldKey = try columns.providerPublicKey()
-        newKey = try columns.providerPublicKey()
-        let bytes = try columns.blob()
-        guard let statement = try? RotationStatement(bytes: bytes.span) else { throw columns.damaged }
-        self.statement = statement
-        announcedUntil = try columns.time()
-    }
-
-    var values: [SQLiteValue] {
-        [
-            .integer(id), .blob(oldKey.bytes), .blob(newKey.bytes), .blob(statement.bytes), .time(announcedUntil),
-        ]
-    }
-
-    func isAnnounced(at now: Timestamp) -> Bool { now <= announcedUntil }
-
-    func isAccepted(at now: Timestamp) -> Bool {
-        now <= statement.issuedAt.adding(statement.acceptFor)
-    }
-}
-
-/// The rotations of a store's sender keys, each leading from one key to the next, and their recoveries.
-package struct AnnouncementChain: Sendable {
-    let rows: [AnnouncementRow]
-    let recoveries: [RotationStatement]
-
-    /// Returns the rotations that lead to a key, newest first.
-    func rows(endingAt sender: ProviderPublicKey) -> [AnnouncementRow] {
-        var chain: [AnnouncementRow] = []
-        var key = sender
-        // At most as many steps as rows, even if the rows form a cycle.
-        while chain.count < rows.count, let row = rows.first(where: { $0.newKey == key }) {
-            chain.append(row)
-            key = row.oldKey
+    fileprivate func checkIsNext(_ certificate: Certificate, at now: Timestamp) throws(KeyStoreError) {
+        let last = max(self.certificate?.epoch ?? 0, proven?.epoch ?? 0)
+        guard certificate.epoch > last else {
+            throw KeyStoreError(
+                .wrongCertificate,
+                "the certificate's epoch \(certificate.epoch) is not above the last, \(last): make another request, and certify that"
+            )
         }
-        return chain
-    }
-
-    /// Returns whether the row leads on from a recovery: without it, messages would no longer carry the recovery.
-    func followsRecovery(_ row: AnnouncementRow) -> Bool {
-        recovery(before: row.newKey, rows(endingAt: row.newKey)) != nil
-    }
-
-    /// Returns how many statements are announced to every device that has not reported the key or one before it.
-    func announced(endingAt sender: ProviderPublicKey, at now: Timestamp) -> Int {
-        let chain = rows(endingAt: sender)
-        return chain.prefix { $0.isAnnounced(at: now) }.count + (recovery(before: sender, chain) == nil ? 0 : 1)
-    }
-
-    /// Returns the recovery that the key, or one that the rotations lead on from, came from.
-    private func recovery(before sender: ProviderPublicKey, _ chain: [AnnouncementRow]) -> RotationStatement? {
-        let keys = [sender] + chain.map(\.oldKey)
-        return recoveries.first { recovery in keys.contains { $0.bytes == recovery.newKeyBytes } }
-    }
-
-    /// Returns the statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest
-    /// first, as `announcements(for:to:at:)` does.
-    package func statements(
-        endingAt sender: ProviderPublicKey, pinned: ProviderPublicKey?, at now: Timestamp
-    ) -> [RotationStatement] {
-        guard pinned != sender, !rows.isEmpty || !recoveries.isEmpty else { return [] }
-        let chain = rows(endingAt: sender)
-        let isOnTheWay = pinned.map { pinned in chain.contains { $0.oldKey == pinned } } ?? false
-        if !isOnTheWay, let recovery = recovery(before: sender, chain) {
-            // Permanently, and before all others: to a device with any pin, even a thief's.
-            let room = RotationStatement.maximumPerMessage - 1
-            let accepted = chain.prefix { $0.isAccepted(at: now) }
-            // All that lead on from the recovered key, if there is room; otherwise those that are announced.
-            let isWhole = accepted.count == chain.count && chain.count <= room
-            let rotations = isWhole ? accepted : chain.prefix { $0.isAnnounced(at: now) }
-            return [recovery] + rotations.prefix(room).reversed().map(\.statement)
+        let limit = now.adding(CertificatePlan.epochTolerance)
+        guard Timestamp(milliseconds: UInt64(certificate.epoch) * 1000) <= limit else {
+            throw KeyStoreError(
+                .implausibleEpoch,
+                "the certificate's epoch \(certificate.epoch) is more than a day ahead of this clock (\(now)): check the clocks here and where it was certified"
+            )
         }
-        // Newest first so far; without one of them, the ones before it are useless.
-        let needed: ArraySlice<AnnouncementRow>
-        if let pinned, let reported = chain.firstIndex(where: { $0.oldKey == pinned }) {
-            needed = chain[...reported].prefix { $0.isAccepted(at: now) }
-        } else {
-            needed = chain.prefix { $0.isAnnounced(at: now) }
+        if let end = certificate.expiresAt, end <= now {
+            throw KeyStoreError(.wrongCertificate, "the certificate has expired, at \(end): certify the request again")
         }
-        return needed.prefix(RotationStatement.maximumPerMessage).reversed().map(\.statement)
-    }
-
-    /// Returns the statements for a device that has reported nothing, as text for `AnnouncedStatements`.
-    package func text(endingAt sender: ProviderPublicKey, at now: Timestamp) -> String {
-        let statements = statements(endingAt: sender, pinned: nil, at: now)
-        let replaced = statements.map { statement in rows.first { $0.statement == statement }?.oldKey }
-        // A recovery stands before the key that the next one replaces.
-        let first = replaced.lazy.compactMap(\.self).first ?? sender
-        return zip(statements, replaced).map { AnnouncedStatements.line($0, beginningWith: $1 ?? first) }.joined()
     }
 }
 
 extension StoreTransaction {
-    func announcementChain() throws(KeyStoreError) -> AnnouncementChain {
-        AnnouncementChain(
-            rows: try rows(AnnouncementRow.self, "ORDER BY id"),
-            recoveries: try rows(RecoveryRow.self, "ORDER BY name").compactMap(\.statement))
-    }
-
-    fileprivate func deleteStaleAnnouncements(_ now: Timestamp) throws(KeyStoreError) {
-        let chain = try announcementChain()
-        for row in chain.rows {
-            guard !row.isAnnounced(at: now), !row.isAccepted(at: now), !chain.followsRecovery(row) else { continue }
-            try delete(AnnouncementRow.self, key: .integer(row.id))
+    /// Returns the row with a new signing key, which the caller stores, and notes the epoch that it replaces. A request
+    /// that waits is void then.
+    func rotate(
+        _ old: ProviderKeyRow, by key: ProviderKey, _ rotation: Rotation, at now: Timestamp
+    ) throws(KeyStoreError) -> ProviderKeyRow {
+        let signingKey = SigningKey()
+        let request = try request(for: signingKey.publicKey, of: old, rotation, at: now)
+        let certificate = try withTrustErrors { () throws(TrustError) in
+            try request.certify(by: key, at: now).certificate
         }
+        try replace(old.certificate, of: old.id, by: certificate, at: now)
+        try delete(CertificateRequestRow.self, key: .integer(old.id))
+        var row = old
+        row.sign(with: signingKey, certificate, topic: request.topic, since: now, keys)
+        return row
     }
-}
 
-extension Interval {
-    /// Returns the overlap of a statement issued before the present time: it ends as if issued now, but is at most 60
-    /// days. One that is too long already stays as it is, and is refused.
-    fileprivate func extended(from issuedAt: Timestamp, to now: Timestamp) -> Interval {
-        let longest = RotationStatement.maximumOverlap
-        guard self <= longest else { return self }
-        // Rounded up, because the overlap counts seconds.
-        return min(longest, .seconds(seconds + (now.milliseconds(since: issuedAt) + 999) / 1000))
+    fileprivate func request(
+        for signingKey: SigningPublicKey, of row: ProviderKeyRow, _ rotation: Rotation, at now: Timestamp
+    ) throws(KeyStoreError) -> CertificateRequest {
+        guard let topic = row.topic ?? rotation.topic else {
+            throw KeyStoreError(
+                .topicMismatch,
+                "provider key '\(row.name)' is bound to no app, and a certificate is for one app: name the app")
+        }
+        guard rotation.topic == nil || rotation.topic == topic else {
+            throw KeyStoreError(.topicMismatch, "provider key '\(row.name)' is for \(topic), not for another app")
+        }
+        // Those that the floor has passed change nothing.
+        let past = try pastEpochs(of: row.id).map(\.epoch).filter {
+            now <= $0.replacedAt.adding(CertificatePlan.grace)
+        }
+        return CertificateRequest(
+            topic: topic, provider: row.publicKey, signingKey: signingKey, rotation.kind, expires: rotation.expires,
+            current: row.certificate, past: past, proven: row.proven)
     }
-}
 
-extension KeyStoreError {
-    static func rotation(_ error: RotationError) -> KeyStoreError {
-        let code: KeyStoreError.Code =
-            switch error.code {
-            case .conflict: .rotationConflict
-            case .recoveryConflict: .recoveryConflict
-            default: .rotationRefused
-            }
-        return KeyStoreError(code, error.description)
+    /// Returns the row that a certificate is for.
+    fileprivate func providerKeyRow(
+        of signed: SignedCertificate, _ name: String?
+    ) throws(KeyStoreError) -> ProviderKeyRow {
+        if let name { return try providerKeyRow(name) }
+        let id = SQLiteValue.integer(Int64(signed.provider.id.value))
+        guard let row = try row(ProviderKeyRow.self, "WHERE key_id = ?", id), row.publicKey == signed.provider else {
+            throw KeyStoreError(
+                .wrongCertificate, "this store has no provider key \(signed.provider.id), which the certificate is of")
+        }
+        return row
     }
 }

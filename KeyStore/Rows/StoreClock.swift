@@ -12,14 +12,13 @@ public enum ClockAssurance: Hashable, Sendable {
 
 /// The clock of one change, judged by the newest time of the store's own changes.
 ///
-/// A clock that is wrong for a moment must not end a key, nor date a statement into the future of the phones.
+/// A clock that is wrong for a moment must not end a key, nor number an epoch into the future of the phones.
 struct StoreClock {
     /// The name of the setting with the newest time.
     static let setting = "clock.last"
     /// The maximum difference between two clocks that are both treated as right.
     private static let tolerance = Freshness.clockTolerance
-    /// The longest gap without assurance. The overlap of a statement grows by the rest of the gap, which is why its
-    /// default of 31 days stays within the 60 that receivers accept.
+    /// The longest gap without assurance: a wrong clock within it wastes at most as many numbers of epochs.
     private static let gapOfUnknown = Interval.days(29)
     private static let gapOfSynchronised = Interval.days(400)
 
@@ -35,7 +34,7 @@ struct StoreClock {
         self.last = last
     }
 
-    /// Returns the latest time that a statement may be dated at, or a key be ended by: `now`, or a day after the last
+    /// Returns the latest time that a key may be ended by: `now`, or a day after the last
     /// change if that is earlier.
     ///
     /// - Throws: `implausibleClock`.

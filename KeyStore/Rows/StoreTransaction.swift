@@ -6,6 +6,8 @@ struct StoreTransaction {
     let keys: StoreKeys
     /// Nil for a reader.
     var changes: TotalChanges?
+    /// Nil for a reader.
+    var reports: ReportedCertificates?
 
     /// Returns the rows that a clause selects, in its order.
     func rows<Row: StoredRow>(

@@ -161,10 +161,11 @@ struct ColumnReader {
         return ProviderPublicKey(checked: bytes)
     }
 
+    /// Skips the import check of the signing key, as the tag proves it.
     mutating func optionalCertificate() throws(KeyStoreError) -> Certificate? {
         guard let bytes = try optionalBlob() else { return nil }
-        guard let certificate = try? Certificate(bytes: bytes.span) else { throw damaged }
-        return certificate
+        guard bytes.count == Certificate.length else { throw damaged }
+        return Certificate(checked: bytes)
     }
 
     mutating func optionalEpoch() throws(KeyStoreError) -> UInt32? {

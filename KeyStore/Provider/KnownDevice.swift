@@ -1,0 +1,93 @@
+internal import Pushcrypt
+
+/// What the store knows of a device id: the device, or what its removal has left. Later registrations are measured by it.
+struct KnownDevice {
+    var device: DeviceRecord?
+    var removed: RemovedDevice?
+
+    var user: String? { device.map(\.user) ?? removed?.user }
+
+    var lastKey: RemovedDevice.LastKey? {
+        device.map {
+            RemovedDevice.LastKey(generation: $0.generation, suite: $0.publicKey.suite, id: $0.publicKey.id)
+        } ?? removed?.lastKey
+    }
+
+    var generation: UInt64? { device?.generation ?? removed?.lastKey?.generation }
+    var suite: CipherSuite? { device?.publicKey.suite ?? removed?.lastKey?.suite }
+
+    /// Whether the device's last key was this one; of a removed device's key only the id is known.
+    func hasLast(_ key: DevicePublicKey) -> Bool {
+        if let device { return device.publicKey == key }
+        return removed?.lastKey?.id == key.id
+    }
+
+    /// The error for a registration by somebody else, or for another key without a user. [D-15]
+    func checkUser(_ user: String?, of key: DevicePublicKey, id: String) throws(KeyStoreError) {
+        guard let owner = self.user else { return }
+        if let user, !StoreName.areEqual(user, owner) {
+            throw KeyStoreError(.userMismatch, "device '\(id)' \(belongs) to user '\(owner)', not to '\(user)'")
+        }
+        // Or a session without a user could take the device over.
+        guard user != nil || hasLast(key) else {
+            throw KeyStoreError(
+                .userMismatch, "device '\(id)' \(belongs) to user '\(owner)', and nobody else may change its key")
+        }
+    }
+
+    private var belongs: String { device == nil ? "belonged, before it was removed," : "belongs" }
+
+    /// A phone that makes a key a day for three years stays below it; someone who could register the largest
+    /// generation would lock the phone out. [D-18]
+    private static let maximumGenerationStep: UInt64 = 1024
+
+    func checkGeneration(of registration: DeviceRegistration, id: String) throws(KeyStoreError) {
+        let generation = registration.generation
+        if let last = self.generation {
+            guard generation >= last else {
+                throw KeyStoreError(
+                    .generationRollback,
+                    "device '\(id)' registered generation \(last) before, this is generation \(generation): an old copy"
+                )
+            }
+            guard generation > last || hasLast(registration.publicKey) else {
+                throw KeyStoreError(
+                    .generationRollback,
+                    "device '\(id)' registered another key with generation \(generation) before"
+                )
+            }
+        }
+        let (highest, overflow) = (self.generation ?? 0).addingReportingOverflow(Self.maximumGenerationStep)
+        guard overflow || generation <= highest else {
+            throw KeyStoreError(
+                .generationTooHigh,
+                "device '\(id)' registered generation \(generation); after \(self.generation ?? 0) at most \(highest) is accepted"
+            )
+        }
+    }
+
+    /// A device that has changed over to suite 2 never goes back. [D-23]
+    func checkSuite(of key: DevicePublicKey, id: String) throws(KeyStoreError) {
+        guard let suite, key.suite < suite else { return }
+        throw KeyStoreError(
+            .suiteDowngrade,
+            "device '\(id)' has a post-quantum key, and this one is not: somebody may want to read what is sent to it")
+    }
+}
+
+extension StoreTransaction {
+    func known(_ id: String) throws(KeyStoreError) -> KnownDevice {
+        if let device = try device(id: id) { return KnownDevice(device: device.record) }
+        return KnownDevice(removed: try removedDevice(id))
+    }
+
+    /// Returns what the sound rows say.
+    func knownIfSound(_ id: String) throws(KeyStoreError) -> KnownDevice {
+        do throws(KeyStoreError) {
+            return try known(id)
+        } catch {
+            guard error.concernsOneRow else { throw error }
+            return KnownDevice()
+        }
+    }
+}
