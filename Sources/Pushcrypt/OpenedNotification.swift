@@ -1,26 +1,29 @@
-/// A notification as its sender sealed it: authentic, fresh, and for this device and topic.
+/// A notification as its provider sealed it: authentic, fresh, and for this device and topic.
 ///
 /// Only ``Opener`` creates it. The displayed notification depends on nothing else. (`Docs/Format.md`, Opened
 /// notification and fallback)
 public struct OpenedNotification: Sendable {
     /// The payload's bytes as sealed: UTF-8 JSON with an `aps` object, including the keys of attachments.
     public let payload: ContiguousArray<UInt8>
-    /// The trusted key that signed the message.
-    public let sender: ProviderPublicKey
+    /// The pinned key that the message is from.
+    public let provider: ProviderPublicKey
+    /// The epoch of the key that signed the message: 0 for the provider key itself.
+    public let epoch: UInt32
+    /// The message's certificate, if it changes what the phone knows, even if the message was shown before.
+    public let certificate: Certificate?
+    /// Whether the phone knows another certificate of the same epoch: two machines have certified, or the provider key
+    /// was stolen.
+    public let hasCertificateConflict: Bool
+    /// What the phone knows about the provider key after the message.
+    package let learned: LearnedTrust
     /// The id of the message, the same in every copy.
     public let messageID: MessageID
-    /// The time of sealing, by the sender's clock.
+    /// The time of sealing, by the provider's clock.
     public let sentAt: Timestamp
     /// The last moment at which the message opens.
     public let expiresAt: Timestamp
     /// The device key that opened the message.
     public let openedWith: DevicePublicKey
-    /// The rotations and recoveries in the message that change the trust, even if the message was shown before.
-    public let statements: [RotationStatement]
-    /// Whether the message has a rotation that contradicts an accepted one: a sign that an old sender key was stolen.
-    public let hasRotationConflict: Bool
-    /// Whether the message has a recovery that contradicts an accepted one: a sign that the recovery key was stolen.
-    public let hasRecoveryConflict: Bool
     /// The sealed files that belong to the notification, at most 8.
     public let attachments: [AttachmentReference]
     /// The sealed file with the full text, which replaces `body` if it can be fetched in time; see
@@ -28,13 +31,10 @@ public struct OpenedNotification: Sendable {
     public let fullBody: AttachmentReference?
     /// The person that the notification is from, for a communication notification; nil for none.
     public let from: CommunicationSender?
-    /// The earlier messages of this sender to take off the screen, at most 64.
+    /// The earlier messages of this provider to take off the screen, at most 64.
     public let withdrawals: [MessageID]
     /// Whether the message is not to be shown.
     public let isDropped: Bool
-    /// The keys whose messages this one withdraws: the one that signed it, and those that it has superseded and that
-    /// still verify messages.
-    package let withdrawnSenders: [ProviderPublicKey]
     /// The errors of attachments, of an avatar, or of a full body, that were dropped; for the developer's log. The text is shown
     /// anyway.
     public let droppedAttachments: [AttachmentError]
@@ -45,7 +45,7 @@ public struct OpenedNotification: Sendable {
 
     private let document: JSONDocument
 
-    init(_ message: EnvelopeOpener.Message, openedWith: DevicePublicKey, at now: Timestamp) throws(OpenError) {
+    init(_ message: EnvelopeOpener.Message, openedWith: DevicePublicKey) throws(OpenError) {
         do throws(JSONError) {
             document = try JSONDocument(parsing: message.payload)
         } catch {
@@ -55,23 +55,21 @@ public struct OpenedNotification: Sendable {
             throw OpenError(.malformedPayload, "the sealed payload has no aps object")
         }
         payload = message.payload
-        sender = message.sender
+        let origin = message.origin
+        (provider, epoch, learned) = (origin.provider, origin.epoch, origin.learned)
+        certificate = origin.change == .unchanged ? nil : origin.certificate
+        hasCertificateConflict = origin.change == .conflict
         messageID = message.messageID
         sentAt = message.sentAt
         expiresAt = message.sentAt.adding(message.timeToLive)
         self.openedWith = openedWith
-        statements = message.statements
-        hasRotationConflict = message.conflicts.contains(.conflict)
-        hasRecoveryConflict = message.conflicts.contains(.recoveryConflict)
         guard document.root[PayloadKeys.reserved] != nil else {
             (from, attachments, fullBody, droppedAttachments) = (nil, [], nil, [])
-            (withdrawals, withdrawnSenders, isDropped) = ([], [], false)
+            (withdrawals, isDropped) = ([], false)
             return
         }
         let withdrawal = Withdrawal(in: document.root, of: message.messageID)
         (withdrawals, isDropped) = (withdrawal.messages, withdrawal.isDropped)
-        withdrawnSenders =
-            withdrawals.isEmpty ? [] : message.trust.keys(supersededBy: message.sender, at: now)
         let attachments = AttachmentList(of: document.root)
         let avatar: [AttachmentError]
         (from, avatar) = CommunicationSender.read(document.root)

@@ -12,7 +12,7 @@ public struct Opener: Sendable {
     /// - Parameters:
     ///   - topic: The app's bundle id, never the extension's.
     ///   - deviceKeys: All keys of the device that may still open: pending, active, and retiring ones until their end.
-    ///   - trust: The trusted senders.
+    ///   - trust: The pins of the account that the keys belong to.
     public init(topic: Topic, deviceKeys: [DeviceKey], trust: ProviderTrust) {
         self.topic = topic
         self.deviceKeys = Dictionary(deviceKeys.map { ($0.publicKey.id, $0) }) { first, _ in first }
@@ -22,21 +22,32 @@ public struct Opener: Sendable {
     /// Opens the JSON of a received push.
     ///
     /// The result is authentic, fresh and for this device and topic. The caller's replay guard checks whether it was
-    /// shown before; statements in the result take effect whatever the guard says.
+    /// shown before; a certificate in the result takes effect whatever the guard says.
     ///
+    /// - Parameters:
+    ///   - push: The JSON.
+    ///   - now: The present time.
+    ///   - pushClass: The kind of push that the system has delivered: an alert to the extension, a background push or a
+    ///     call to the app.
     /// - Throws: `OpenError`, with any code except `duplicate`. The user then sees the fallback; the error is for the
     ///   developer.
     @inlinable
-    public func open(_ push: some Sequence<UInt8>, at now: Timestamp) throws(OpenError) -> OpenedNotification {
-        try open(ReceivedPush(push).envelope(), at: now)
+    public func open(
+        _ push: some Sequence<UInt8>, at now: Timestamp, as pushClass: PushClass = .alert
+    ) throws(OpenError) -> OpenedNotification {
+        try open(ReceivedPush(push).envelope(), at: now, as: pushClass)
     }
 
     /// Opens an envelope without its push; otherwise the same as opening the whole push.
-    public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedNotification {
+    public func open(
+        _ envelope: Envelope, at now: Timestamp, as pushClass: PushClass = .alert
+    ) throws(OpenError) -> OpenedNotification {
         guard let deviceKey = deviceKeys[envelope.recipientKeyID], deviceKey.publicKey.suite == envelope.suite else {
             throw .unknownRecipientKey(envelope.recipientKeyID)
         }
-        let message = try EnvelopeOpener(deviceKey: deviceKey, trust: trust, topic: topic, now: now).open(envelope)
-        return try OpenedNotification(message, openedWith: deviceKey.publicKey, at: now)
+        let message = try EnvelopeOpener(
+            deviceKey: deviceKey, trust: trust, topic: topic, pushClass: pushClass, now: now
+        ).open(envelope)
+        return try OpenedNotification(message, openedWith: deviceKey.publicKey)
     }
 }

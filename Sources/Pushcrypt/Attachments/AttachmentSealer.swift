@@ -5,7 +5,7 @@
 ///
 ///     var first = AttachmentSealer.FirstPass()
 ///     first.update(piece)                                        // for each piece
-///     var sealer = first.sealer(for: sender)
+///     var sealer = first.sealer(for: provider)
 ///     try sealer.seal(piece, into: &sealed)                      // for each piece, again
 ///     let file = try sealer.finish(into: &sealed)
 ///
@@ -43,10 +43,10 @@ public struct AttachmentSealer: ~Copyable {
 
         /// Ends the pass, and starts the second one with a new key.
         ///
-        /// The key is hedged with the sender's key: two different files never have the same key, even if the random
+        /// The key is hedged with the provider's: two different files never have the same key, even if the random
         /// source fails. (`Docs/FormatNotes.md`, Randomness)
-        public consuming func sealer(for sender: ProviderKey) -> AttachmentSealer {
-            self.sealer(EnvelopeSigner(sender))
+        public consuming func sealer(for provider: ProviderKey) -> AttachmentSealer {
+            self.sealer(EnvelopeSigner(provider))
         }
 
         /// Ends the pass, and starts the second one with a new key, hedged with the signer's hedge key.

@@ -46,7 +46,27 @@ extension Span where Element == UInt8 {
     }
 }
 
-// MARK: Characters of names and codes
+extension ContiguousArray where Element == UInt8 {
+    /// Reads an even number of lower-case hexadecimal digits; returns nil for anything else.
+    package init?(lowerCaseHex text: String) {
+        func value(_ digit: UInt8) -> UInt8? {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+            default: nil
+            }
+        }
+        let digits = ContiguousArray(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        self.init()
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
+            append(high << 4 | low)
+        }
+    }
+}
+
+// MARK: Characters of codes
 
 extension UInt8 {
     /// Whether the byte is an ASCII digit.
@@ -69,9 +89,7 @@ extension UInt8 {
         default: false
         }
     }
-}
 
-extension Unicode.Scalar {
-    /// Whether this is an ASCII or Latin-1 control character.
-    package var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
+    /// Whether the byte is a character of base64url.
+    package var isOfBase64URL: Bool { isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
 }

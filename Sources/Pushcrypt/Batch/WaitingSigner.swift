@@ -11,6 +11,18 @@ extension EnvelopeSigner {
         }
         return try connected.get()
     }
+
+    /// Connects to a signer that has a signing key, without blocking a thread of Swift's pool.
+    ///
+    /// - Throws: `TrustError` or `SigningError`, like the blocking variant.
+    public static func connect(
+        to signer: any MessageSigner, provider: ProviderPublicKey, certificate: Certificate, for topic: Topic
+    ) async throws -> EnvelopeSigner {
+        let connected = await onSystemThread {
+            Result { try EnvelopeSigner.connect(to: signer, provider: provider, certificate: certificate, for: topic) }
+        }
+        return try connected.get()
+    }
 }
 
 extension Sealer {

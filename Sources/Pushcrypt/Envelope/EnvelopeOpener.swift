@@ -1,31 +1,36 @@
 /// Opens one envelope: steps 3 to 6 of the opening order. (`Docs/Format.md`, Opening)
 ///
-/// It does not interpret the body; `Opener` does. Its errors after step 3 do not reveal which check failed.
+/// It does not interpret the payload; `Opener` does. Its errors after step 3 do not reveal which check failed.
 struct EnvelopeOpener {
     let deviceKey: DeviceKey
     let trust: ProviderTrust
     let topic: Topic
+    let pushClass: PushClass
     let now: Timestamp
 
-    /// An authentic, fresh message, whose body has not been checked.
+    /// An authentic, fresh message, whose payload has not been checked.
     struct Message {
-        let sender: ProviderPublicKey
+        let origin: Origin
         let messageID: MessageID
         let sentAt: Timestamp
         let timeToLive: Interval
-        /// The payload's bytes, without statements.
+        /// The payload's bytes, without a certificate.
         let payload: ContiguousArray<UInt8>
-        /// The statements that change the trust, once the message has passed all checks.
-        let statements: [RotationStatement]
-        /// The codes of statements in the message that contradict an accepted one.
-        let conflicts: Set<RotationError.Code>
-        /// The trust after the statements.
-        let trust: ProviderTrust
+    }
+
+    /// The pin that a message is from, and what the phone knows about it after the message.
+    struct Origin {
+        let provider: ProviderPublicKey
+        let epoch: UInt32
+        /// The message's certificate; nil at epoch 0.
+        let certificate: Certificate?
+        let change: ProviderTrust.Change
+        let learned: LearnedTrust
     }
 
     private static let failure = OpenError(
         .authenticationFailed,
-        "not sealed by a trusted sender for this device and topic, or changed on the way; check the topic, the trusted sender and the device's key"
+        "not sealed by a pinned provider for this device and topic, or changed on the way; check the topic, the pinned provider and the device's key"
     )
 
     func open(_ envelope: Envelope) throws(OpenError) -> Message {
@@ -51,145 +56,107 @@ struct EnvelopeOpener {
         }
     }
 
-    /// Steps 5 and 6: the sender, the padding, the times.
+    /// Steps 5 and 6: the provider, the push class, the times.
     private func read(_ inner: Span<UInt8>, _ envelope: Envelope) throws(OpenError) -> Message {
-        let bodyLength = Int(inner.bigEndian(at: InnerPlaintext.bodyLength.lowerBound, as: UInt16.self))
-        guard bodyLength <= inner.count - InnerPlaintext.body else { throw Self.failure }
-        let body = inner.extracting(InnerPlaintext.body..<InnerPlaintext.body + bodyLength)
-        let padding = inner.extracting(InnerPlaintext.body + bodyLength..<inner.count)
-        let type = InnerPlaintext.ContentType(rawValue: inner[InnerPlaintext.contentType])
-
-        let statements = type == .rotationAndPayload ? StatementBlock(body) : nil
-        let (sender, evaluation) = try verifiedProvider(inner, envelope, statements?.statements ?? [])
-        guard Sodium.isAllZero(padding) else { throw Self.failure }
-
-        guard let type else {
-            throw OpenError(
-                .unsupportedMessage,
-                "the message has content type \(inner[InnerPlaintext.contentType]), which this version does not support; update the receiver"
-            )
-        }
         let sentAt = Timestamp(milliseconds: inner.bigEndian(at: InnerPlaintext.sentAt.lowerBound))
+        guard let layout = Layout(inner), let origin = origin(of: inner, layout, envelope, sentAt: sentAt),
+            Sodium.isAllZero(inner.extracting(layout.padding))
+        else { throw Self.failure }
+        try checkClass(inner[InnerPlaintext.kind] & InnerPlaintext.Kind.classMask)
         let timeToLive = Interval.seconds(
             UInt64(inner.bigEndian(at: InnerPlaintext.timeToLive.lowerBound, as: UInt32.self)))
         try Freshness.check(sentAt: sentAt, timeToLive: timeToLive, at: now)
         guard let messageID = MessageID(bytes: inner.extracting(InnerPlaintext.messageID)) else { throw Self.failure }
-
-        let payload: ContiguousArray<UInt8>
-        switch type {
-        case .payload: payload = ContiguousArray(copying: body)
-        case .rotationAndPayload:
-            guard let statements else {
-                throw OpenError(
-                    .malformedPayload,
-                    "the message's rotation statements cannot be read: its sender does not follow the format")
-            }
-            payload = ContiguousArray(copying: body.extracting(statements.length..<body.count))
-        }
         return Message(
-            sender: sender, messageID: messageID, sentAt: sentAt, timeToLive: timeToLive, payload: payload,
-            statements: evaluation.accepted, conflicts: evaluation.conflicts, trust: evaluation.trust)
+            origin: origin, messageID: messageID, sentAt: sentAt, timeToLive: timeToLive,
+            payload: ContiguousArray(copying: inner.extracting(layout.payload)))
     }
 
-    /// Returns the trusted key that signed, and the effect of the statements. (O-5.2)
-    ///
-    /// The key is trusted after all statements of the message or, unless one of them was a recovery, before them. If none
-    /// is, recoveries have no effect: they would revoke the key of a phone that was enrolled since.
-    private func verifiedProvider(
-        _ inner: Span<UInt8>, _ envelope: Envelope, _ statements: [RotationStatement]
-    ) throws(OpenError) -> (ProviderPublicKey, Evaluation) {
-        let id = KeyID(value: inner.bigEndian(at: InnerPlaintext.senderKeyID.lowerBound))
-        let before = trust.candidates(for: id, at: now)
-        let evaluation = evaluate(statements)
-        var candidates = before
-        if !statements.isEmpty {
-            let after = evaluation.trust.candidates(for: id, at: now)
-            candidates = evaluation.hasRecovery ? after : before + after.filter { !before.contains($0) }
+    /// Throws unless the message is of the class that was asked for. (O-6.1)
+    private func checkClass(_ value: UInt8) throws(OpenError) {
+        guard let sealed = PushClass(rawValue: value) else {
+            throw OpenError(
+                .unsupportedMessage,
+                "the message has push class \(value), which this version does not support; update the receiver")
+        }
+        guard sealed == pushClass else {
+            throw OpenError(
+                .wrongPushClass,
+                "the message was sealed as \(sealed), and arrived as \(pushClass): the relay has changed its push type")
+        }
+    }
+
+    // MARK: Provider
+
+    /// Where the parts of an inner plaintext are; nil if its lengths and its kind contradict each other.
+    private struct Layout {
+        let epoch: UInt32
+        let certificate: Range<Int>?
+        let payload: Range<Int>
+        let padding: Range<Int>
+
+        init?(_ inner: Span<UInt8>) {
+            let kind = inner[InnerPlaintext.kind]
+            let hasCertificate = kind & InnerPlaintext.Kind.hasCertificate != 0
+            let length = Int(inner.bigEndian(at: InnerPlaintext.bodyLength.lowerBound, as: UInt16.self))
+            let start = InnerPlaintext.body + (hasCertificate ? Certificate.length : 0)
+            epoch = inner.bigEndian(at: InnerPlaintext.epoch.lowerBound)
+            guard kind & InnerPlaintext.Kind.reservedMask == 0, hasCertificate == (epoch > 0) else { return nil }
+            let end = InnerPlaintext.body + length
+            guard end <= inner.count, start <= end else { return nil }
+            certificate = hasCertificate ? InnerPlaintext.body..<start : nil
+            payload = start..<end
+            padding = end..<inner.count
+        }
+    }
+
+    /// Returns the first pin that the message is from; nil if there is none. (O-5.2 to O-5.5)
+    private func origin(of inner: Span<UInt8>, _ layout: Layout, _ envelope: Envelope, sentAt: Timestamp) -> Origin? {
+        var certificate: Certificate?
+        if let range = layout.certificate {
+            guard let read = self.certificate(inner.extracting(range)), read.epoch == layout.epoch else { return nil }
+            certificate = read
         }
         let hash = contentHash(of: inner)
         let recipient = deviceKey.publicKey.transcript
-        for candidate in candidates where isSigned(inner, hash, to: recipient, by: candidate, envelope) {
-            return (candidate, evaluation)
+        for pin in trust.pins {
+            // One that is stored was verified before.
+            if let certificate, pin.learned.certificate != certificate,
+                (try? certificate.check(for: pin.key, topic: topic)) == nil
+            {
+                continue
+            }
+            let keys = SignedBy(
+                provider: pin.key, signing: certificate?.signingKey.bytes ?? pin.key.bytes, epoch: layout.epoch)
+            guard isSigned(inner, hash, to: recipient, by: keys, envelope) else { continue }
+            let (learned, change) = certificate.map(pin.learned.learning) ?? (pin.learned, .unchanged)
+            guard learned.admits(epoch: layout.epoch, under: certificate, sentAt: sentAt, at: now) else { continue }
+            return Origin(
+                provider: pin.key, epoch: layout.epoch, certificate: certificate, change: change, learned: learned)
         }
-        if evaluation.hasRecovery {
-            return try verifiedProvider(inner, envelope, statements.filter { !$0.isRecovery })
-        }
-        if candidates.isEmpty, evaluation.conflicts.contains(.recoveryConflict) {
-            throw OpenError(
-                .recoveryConflict,
-                "the recovery key has signed two statements with one serial: treat it as stolen, and replace it in an app release"
-            )
-        }
-        if candidates.isEmpty, evaluation.conflicts.contains(.conflict) {
-            throw OpenError(
-                .rotationConflict,
-                "a superseded sender key has signed another rotation: treat that key as stolen, and have the app pin the right one"
-            )
-        }
-        throw Self.failure
+        return nil
+    }
+
+    /// Reads the certificate at the start of a body; one that is stored has passed T-1.
+    private func certificate(_ bytes: Span<UInt8>) -> Certificate? {
+        let copy = ContiguousArray(copying: bytes)
+        return trust.pins.first { $0.learned.certificate?.bytes == copy }?.learned.certificate
+            ?? (try? Certificate(bytes: bytes))
     }
 
     private func isSigned(
         _ inner: Span<UInt8>, _ contentHash: ContiguousArray<UInt8>, to recipient: ContiguousArray<UInt8>,
-        by sender: ProviderPublicKey, _ envelope: Envelope
+        by keys: SignedBy, _ envelope: Envelope
     ) -> Bool {
         let message = envelope.withHeader { header in
             envelope.withEnc { enc in
                 signedMessage(
-                    header: header, enc: enc, envelope.suite, recipient: recipient, sender: sender, topic: topic,
+                    header: header, enc: enc, envelope.suite, recipient: recipient, by: keys, topic: topic,
                     contentHash: contentHash)
             }
         }
         return Ed25519.isValid(
-            inner.extracting(InnerPlaintext.signature), for: message.span, publicKey: sender.bytes.span)
-    }
-
-    // MARK: Statements
-
-    /// The effect of the statements of one message on the trust.
-    private struct Evaluation {
-        var trust: ProviderTrust
-        var accepted: [RotationStatement] = []
-        var conflicts: Set<RotationError.Code> = []
-
-        var hasRecovery: Bool { accepted.contains(where: \.isRecovery) }
-    }
-
-    /// Applies the statements in order to a copy of the trust; statements that are not acceptable are ignored.
-    private func evaluate(_ statements: [RotationStatement]) -> Evaluation {
-        var evaluation = Evaluation(trust: trust)
-        for statement in statements {
-            let outcome = evaluation.trust.evaluate(statement, for: topic, at: now)
-            if let change = try? outcome.change.get(), change != .unchanged { evaluation.accepted.append(statement) }
-            if let conflict = outcome.conflict { evaluation.conflicts.insert(conflict.code) }
-        }
-        return evaluation
-    }
-}
-
-/// The statements at the start of a body of content type 0x02: a count of 1 to 4, then 181 bytes each, oldest first.
-struct StatementBlock {
-    /// The statements that this version can read; others are ignored, or a later version would make receivers blind.
-    let statements: [RotationStatement]
-    /// The number of bytes before the payload.
-    let length: Int
-
-    static func length(count: Int) -> Int { 1 + count * RotationStatement.length }
-
-    /// Parses the start of a body; returns nil if it is malformed.
-    init?(_ body: Span<UInt8>) {
-        guard !body.isEmpty else { return nil }
-        let count = Int(body[0])
-        guard (1...RotationStatement.maximumPerMessage).contains(count), body.count >= Self.length(count: count) else {
-            return nil
-        }
-        var statements: [RotationStatement] = []
-        for index in 0..<count {
-            let bytes = body.extracting(Self.length(count: index)..<Self.length(count: index + 1))
-            if let statement = try? RotationStatement(bytes: bytes) { statements.append(statement) }
-        }
-        self.statements = statements
-        length = Self.length(count: count)
+            inner.extracting(InnerPlaintext.signature), for: message.span, publicKey: keys.signing.span)
     }
 }
 
@@ -198,7 +165,7 @@ extension Freshness {
     static func check(sentAt: Timestamp, timeToLive: Interval, at now: Timestamp) throws(OpenError) {
         guard (.seconds(1)...maximumTimeToLive).contains(timeToLive), sentAt <= .maximum else {
             throw OpenError(
-                .unsupportedMessage, "the message's times are out of range: its sender does not follow the format")
+                .unsupportedMessage, "the message's times are out of range: its provider does not follow the format")
         }
         guard now <= sentAt.adding(timeToLive) else {
             throw OpenError(

@@ -8,7 +8,7 @@ struct EnvelopeSealer: Sendable {
 
     /// The metadata of one message.
     struct Message {
-        let contentType: InnerPlaintext.ContentType
+        let pushClass: PushClass
         let sentAt: Timestamp
         let timeToLive: UInt32
         /// Nil for a new id.
@@ -33,7 +33,8 @@ struct EnvelopeSealer: Sendable {
         }
     }
 
-    /// Prepares everything before the signature. The caller has checked that `body` fits into the bucket.
+    /// Prepares everything before the signature. `body` begins with the signer's certificate, if it has one; the caller
+    /// has checked that it fits into the bucket.
     func prepare(
         _ body: Span<UInt8>, _ message: Message, to recipient: DevicePublicKey, bucket: Int,
         randomness: consuming Randomness
@@ -54,7 +55,8 @@ struct EnvelopeSealer: Sendable {
         ) { (ikm) throws(SodiumRefusal) in try KEM.encapsulate(to: recipient, ikm: ikm) }
         let toSign = signedMessage(
             header: envelope.span, enc: encapsulation.enc.span, suite, recipient: transcript,
-            sender: signer.publicKey, topic: topic, contentHash: content)
+            by: SignedBy(provider: signer.providerKey, signing: signer.publicKey, epoch: signer.epoch), topic: topic,
+            contentHash: content)
 
         let info = envelopeInfo(header: envelope.span, topic: topic)
         let context = try HPKEContext(.of(suite), sharedSecret: encapsulation.sharedSecret, info: info.span)
@@ -67,8 +69,9 @@ struct EnvelopeSealer: Sendable {
     private func plaintext(_ body: Span<UInt8>, _ message: Message, id: MessageID, bucket: Int) -> Ephemeral {
         var inner = Ephemeral(count: bucket)
         inner.withMutableBytes { inner in
-            inner.write(bigEndian: signer.publicKey.id.value, at: InnerPlaintext.senderKeyID.lowerBound)
-            inner[InnerPlaintext.contentType] = message.contentType.rawValue
+            inner.write(bigEndian: signer.epoch, at: InnerPlaintext.epoch.lowerBound)
+            inner[InnerPlaintext.kind] =
+                message.pushClass.rawValue | (signer.certificate == nil ? 0 : InnerPlaintext.Kind.hasCertificate)
             inner.write(id.bytes.span, at: InnerPlaintext.messageID.lowerBound)
             inner.write(bigEndian: message.sentAt.milliseconds, at: InnerPlaintext.sentAt.lowerBound)
             inner.write(bigEndian: message.timeToLive, at: InnerPlaintext.timeToLive.lowerBound)
@@ -104,7 +107,7 @@ struct EnvelopeSealer: Sendable {
         random.withSpan { hmac.update($0) }
         hmac.update(header)
         hmac.update(recipient.span)
-        hmac.update(bigEndian: signer.publicKey.id.value)
+        hmac.update(bigEndian: signer.epoch)
         hmac.update(topic.lengthPrefixed.span)
         // Never the signature: it covers enc, which depends on this value.
         hmac.update(contentHash.span)

@@ -1,9 +1,9 @@
 /// The layout of the plaintext inside an envelope. (`Docs/Format.md`, Inner plaintext)
 ///
 ///     off   len  field
-///     0     4    sender key id
+///     0     4    epoch
 ///     4     64   Ed25519 signature
-///     68    1    content type
+///     68    1    kind: the push class, and whether the body begins with a certificate
 ///     69    16   message id
 ///     85    8    sent at, milliseconds
 ///     93    4    time to live, seconds
@@ -11,25 +11,36 @@
 ///     99    n    body
 ///     99+n  …    zero bytes up to the bucket
 package enum InnerPlaintext {
-    static let senderKeyID = 0..<KeyID.length
-    static let signature = senderKeyID.upperBound..<senderKeyID.upperBound + Ed25519.signatureLength
-    static let contentType = signature.upperBound
-    static let messageID = contentType + 1..<contentType + 1 + MessageID.length
+    static let epoch = 0..<4
+    static let signature = epoch.upperBound..<epoch.upperBound + Ed25519.signatureLength
+    static let kind = signature.upperBound
+    static let messageID = kind + 1..<kind + 1 + MessageID.length
     static let sentAt = messageID.upperBound..<messageID.upperBound + 8
     static let timeToLive = sentAt.upperBound..<sentAt.upperBound + 4
     static let bodyLength = timeToLive.upperBound..<timeToLive.upperBound + 2
     /// The offset of the body, and the fixed overhead inside: 99 bytes.
     package static let body = bodyLength.upperBound
     /// The offset of the signed part, the content, which extends to the end.
-    static let signed = contentType
+    static let signed = kind
 
-    /// The kind of body.
-    enum ContentType: UInt8 {
-        /// A payload.
-        case payload = 0x01
-        /// Rotation statements, then a payload.
-        case rotationAndPayload = 0x02
+    /// The parts of the kind byte.
+    enum Kind {
+        static let classMask: UInt8 = 0x0f
+        static let reservedMask: UInt8 = 0x70
+        static let hasCertificate: UInt8 = 0x80
     }
+}
+
+/// What a push is for, under the signature: a receiver opens only the class that the system woke it for.
+///
+/// Otherwise the relay could turn an alert into a call. (`Docs/Format.md`, O-6.1)
+public enum PushClass: UInt8, CaseIterable, Sendable {
+    /// Shown to the user; the notification service extension opens it.
+    case alert = 1
+    /// Wakes the app, which opens it; shows nothing.
+    case background = 2
+    /// A call; the app opens it.
+    case call = 3
 }
 
 /// Returns the hash of the signed part of an inner plaintext, for the signature and the hedge; an external signer sees
@@ -38,15 +49,23 @@ func contentHash(of inner: Span<UInt8>) -> ContiguousArray<UInt8> {
     SHA256.digest(inner.extracting(InnerPlaintext.signed..<inner.count))
 }
 
-/// Returns the message to sign: 157 bytes and the context.
+/// The keys that a signature names.
+struct SignedBy {
+    let provider: ProviderPublicKey
+    /// The key that signs; at epoch 0, the provider key again.
+    let signing: ContiguousArray<UInt8>
+    let epoch: UInt32
+}
+
+/// Returns the message to sign: 193 bytes and those of the context.
 ///
-///     "pushcrypt/1 signature" || 0x00 || envelope[0..<5] || enc || recipient public key || sender public key
-///         || lp16(context) || content hash
+///     "pushcrypt/1 signature" || 0x00 || envelope[0..<5] || enc || recipient public key || provider public key
+///         || signing public key || epoch || lp16(context) || content hash
 ///
 /// In suite 2, enc and the recipient's key are their SHA-256. `recipient` is the key's transcript.
 func signedMessage(
     header: Span<UInt8>, enc: Span<UInt8>, _ suite: CipherSuite, recipient: ContiguousArray<UInt8>,
-    sender: ProviderPublicKey, topic: Topic, contentHash: ContiguousArray<UInt8>
+    by keys: SignedBy, topic: Topic, contentHash: ContiguousArray<UInt8>
 ) -> ContiguousArray<UInt8> {
     var message = ContiguousArray<UInt8>()
     message.reserveCapacity(192 + topic.lengthPrefixed.count)
@@ -57,7 +76,9 @@ func signedMessage(
     case .xwing: message.append(contentsOf: SHA256.digest(enc))
     }
     message.append(contentsOf: recipient)
-    message.append(contentsOf: sender.bytes)
+    message.append(contentsOf: keys.provider.bytes)
+    message.append(contentsOf: keys.signing)
+    message.append(bigEndian: keys.epoch)
     message.append(contentsOf: topic.lengthPrefixed)
     message.append(contentsOf: contentHash)
     return message

@@ -11,9 +11,8 @@ public struct OpenError: CodedError {
             case unsupportedSuite = "unsupported-suite"
             case unknownRecipientKey = "unknown-recipient-key"
             case authenticationFailed = "authentication-failed"
-            case rotationConflict = "rotation-conflict"
-            case recoveryConflict = "recovery-conflict"
             case unsupportedMessage = "unsupported-message"
+            case wrongPushClass = "wrong-push-class"
             case expired = "expired"
             case notYetValid = "not-yet-valid"
             case malformedPayload = "malformed-payload"
@@ -32,14 +31,12 @@ public struct OpenError: CodedError {
         public static let unsupportedSuite = Code(known: .unsupportedSuite)
         /// Sealed to a key that is not on this device, or that has ended.
         public static let unknownRecipientKey = Code(known: .unknownRecipientKey)
-        /// Not sealed by a trusted sender for this device and topic, or changed on the way.
+        /// Not sealed by a pinned provider for this device and topic, or changed on the way.
         public static let authenticationFailed = Code(known: .authenticationFailed)
-        /// A superseded sender key has signed a second, different rotation: evidence that the key was stolen.
-        public static let rotationConflict = Code(known: .rotationConflict)
-        /// A recovery key has signed two different statements with one serial: evidence that it was stolen.
-        public static let recoveryConflict = Code(known: .recoveryConflict)
-        /// Authentic, but with a content type or times that this version does not support.
+        /// Authentic, but with a push class or times that this version does not support.
         public static let unsupportedMessage = Code(known: .unsupportedMessage)
+        /// Authentic, but sealed for another kind of push than the one it arrived in.
+        public static let wrongPushClass = Code(known: .wrongPushClass)
         /// Authentic, but its time to live has passed.
         public static let expired = Code(known: .expired)
         /// Authentic, but sent more than 24 hours in the future.

@@ -6,16 +6,15 @@
 /// Public keys are in lower case and secret keys in upper case, so that people, log filters and secret scanners can
 /// distinguish them. (`Docs/Format.md`, Keys as text)
 enum Bech32 {
-    /// The eight kinds of key text.
+    /// The seven kinds of key text.
     enum Kind: CaseIterable {
         case devicePublic
         case postQuantumPublic
         case providerPublic
-        case recoveryPublic
         case deviceSecret
         case postQuantumSecret
         case providerSecret
-        case recoverySecret
+        case signingSecret
 
         /// The part before the separator `1`.
         var prefix: StaticString {
@@ -23,18 +22,17 @@ enum Bech32 {
             case .devicePublic: "pcr"
             case .postQuantumPublic: "pcrx"
             case .providerPublic: "pcs"
-            case .recoveryPublic: "pcv"
             case .deviceSecret: "PCR-SECRET-"
             case .postQuantumSecret: "PCRX-SECRET-"
             case .providerSecret: "PCS-SECRET-"
-            case .recoverySecret: "PCV-SECRET-"
+            case .signingSecret: "PCK-SECRET-"
             }
         }
 
         var isUpperCase: Bool {
             switch self {
-            case .devicePublic, .postQuantumPublic, .providerPublic, .recoveryPublic: false
-            case .deviceSecret, .postQuantumSecret, .providerSecret, .recoverySecret: true
+            case .devicePublic, .postQuantumPublic, .providerPublic: false
+            case .deviceSecret, .postQuantumSecret, .providerSecret, .signingSecret: true
             }
         }
 
@@ -42,12 +40,11 @@ enum Bech32 {
             switch self {
             case .devicePublic: "a device's public key (pcr1…)"
             case .postQuantumPublic: "a device's post-quantum public key (pcrx1…)"
-            case .providerPublic: "a sender's public key (pcs1…)"
-            case .recoveryPublic: "a recovery public key (pcv1…)"
+            case .providerPublic: "a provider's public key (pcs1…)"
             case .deviceSecret: "a device's secret key (PCR-SECRET-1…)"
             case .postQuantumSecret: "a device's post-quantum secret key (PCRX-SECRET-1…)"
-            case .providerSecret: "a sender's secret key (PCS-SECRET-1…)"
-            case .recoverySecret: "a recovery secret key (PCV-SECRET-1…)"
+            case .providerSecret: "a provider's secret key (PCS-SECRET-1…)"
+            case .signingSecret: "a signing key's secret (PCK-SECRET-1…)"
             }
         }
 

@@ -20,7 +20,7 @@ public struct KeyError: CodedError {
         public static let malformedKey = Code(known: .malformedKey)
         /// The text was mistyped or cut: its checksum is wrong.
         public static let wrongChecksum = Code(known: .wrongChecksum)
-        /// Another kind of key than the one needed, for example a sender's instead of a device's.
+        /// Another kind of key than the one needed, for example a provider's instead of a device's.
         public static let wrongKind = Code(known: .wrongKind)
         /// A public key that no correct program generates: of small or mixed order, not on the curve, or not canonical.
         public static let weakKey = Code(known: .weakKey)

@@ -9,12 +9,12 @@ public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
     enum KeyType: UInt8 {
         /// A device's X25519 key.
         case x25519 = 0x01
-        /// A sender's Ed25519 key.
-        case ed25519 = 0x02
+        /// A provider's key, Ed25519.
+        case provider = 0x02
         /// A device's X-Wing key.
         case xwing = 0x03
-        /// A recovery key, Ed25519.
-        case recovery = 0x04
+        /// A signing key, Ed25519.
+        case signing = 0x04
     }
 
     /// The four bytes as a big-endian number.

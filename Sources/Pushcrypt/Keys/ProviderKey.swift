@@ -1,4 +1,4 @@
-/// A provider's public key, which a device trusts: Ed25519, 32 bytes; as text `pcs1…`, 62 characters.
+/// A provider's public key, which a device pins: Ed25519, 32 bytes; as text `pcs1…`, 62 characters.
 ///
 /// Every value has passed the import check: it is canonical, on the curve and of prime order. (`Docs/Format.md`, Keys
 /// as text)
@@ -13,7 +13,7 @@ public struct ProviderPublicKey: Hashable, Sendable, CustomStringConvertible, Lo
 
     /// The first 4 bytes of a hash of the key: a hint, not an identity.
     ///
-    /// Stored, because opening compares it for every trusted key.
+    /// Stored, because lists show it for every key.
     public let id: KeyID
 
     /// Creates a key from 32 bytes.
@@ -22,10 +22,10 @@ public struct ProviderPublicKey: Hashable, Sendable, CustomStringConvertible, Lo
     ///   not of prime order.
     public init(bytes: Span<UInt8>) throws(KeyError) {
         guard bytes.count == Self.length else {
-            throw KeyError(.malformedKey, "a sender's public key has \(Self.length) bytes, this has \(bytes.count)")
+            throw KeyError(.malformedKey, "a provider's public key has \(Self.length) bytes, this has \(bytes.count)")
         }
         guard Ed25519.isValidPublicKey(bytes) else {
-            throw KeyError(.weakKey, "no sender generates this public key: signatures under it could be forged")
+            throw KeyError(.weakKey, "no provider generates this public key: signatures under it could be forged")
         }
         self.init(checked: ContiguousArray(copying: bytes))
     }
@@ -34,7 +34,7 @@ public struct ProviderPublicKey: Hashable, Sendable, CustomStringConvertible, Lo
     /// row.
     package init(checked bytes: ContiguousArray<UInt8>) {
         self.bytes = bytes
-        id = KeyID(of: bytes.span, type: .ed25519)
+        id = KeyID(of: bytes.span, type: .provider)
     }
 
     /// Parses `pcs1…`; a trailing newline is allowed.
@@ -56,27 +56,22 @@ public struct ProviderPublicKey: Hashable, Sendable, CustomStringConvertible, Lo
     public var description: String { Bech32.string(bytes.span, as: .providerPublic) }
 }
 
-/// A provider's secret key, which signs messages: an Ed25519 seed, 32 bytes; as text `PCS-SECRET-1…`, 70 characters.
+/// A provider's secret key: an Ed25519 seed, 32 bytes; as text `PCS-SECRET-1…`, 70 characters.
 ///
-/// The seed is in guarded memory, which all references share. It is wiped with the last reference and never printed.
-/// Any number of threads may use a key at the same time. (`Docs/Format.md`, Keys as text)
+/// It signs certificates for signing keys and, as long as there is none, messages. The seed is in guarded memory, which
+/// all references share. It is wiped with the last reference and never printed. Any number of threads may use a key at the
+/// same time. (`Docs/Format.md`, Keys as text)
 public final class ProviderKey: Sendable {
     /// The public half.
     public let publicKey: ProviderPublicKey
 
+    let secret: Ed25519Secret
+
     /// The first 4 bytes of a hash of the public key: a hint, not an identity.
     public var id: KeyID { publicKey.id }
 
-    /// libsodium's secret key (seed || public key), then HMAC's state under the hedge key.
-    private let secret: SecretBytes
-
-    private static let hedgeRange = Ed25519.secretKeyLength..<Ed25519.secretKeyLength + HMACSHA256.stateLength
-
     /// Generates a key from the system's random source.
-    public convenience init() {
-        let seed = Ephemeral(randomCount: Ed25519.seedLength)
-        self.init(seed)
-    }
+    public convenience init() { self.init(Ephemeral(randomCount: Ed25519.seedLength)) }
 
     /// Parses the ASCII of `PCS-SECRET-1…`; a trailing newline is allowed.
     ///
@@ -90,30 +85,14 @@ public final class ProviderKey: Sendable {
     /// Copies the 32 bytes of a seed, which the caller wipes.
     package convenience init(seed: Span<UInt8>) throws(KeyError) {
         guard seed.count == Ed25519.seedLength else {
-            throw KeyError(.malformedKey, "a sender's secret key has \(Ed25519.seedLength) bytes")
+            throw KeyError(.malformedKey, "a provider's secret key has \(Ed25519.seedLength) bytes")
         }
         self.init(Ephemeral(copying: seed))
     }
 
     init(_ seed: consuming Ephemeral) {
-        var secretKey = Ephemeral(count: Ed25519.secretKeyLength)
-        secretKey.withMutableBytes { output in
-            seed.withSpan { Ed25519.expand(seed: $0, into: &output) }
-        }
-        let hedgeKey = seed.withSpan { seed in
-            let hmac = HMACSHA256(key: seed)
-            hmac.update("pushcrypt/1 hedge\0")
-            return hmac.finish()
-        }
-        let hedge = hedgeKey.withSpan { HMACSHA256(key: $0) }
-        secret = SecretBytes(count: Self.hedgeRange.upperBound) { output in
-            secretKey.withSpan { output.write($0, at: 0) }
-            hedge.write(stateTo: &output, at: Self.hedgeRange.lowerBound)
-        }
-        publicKey = secret.withSpan { secret in
-            ProviderPublicKey(
-                checked: ContiguousArray(copying: secret.extracting(Ed25519.seedLength..<Ed25519.secretKeyLength)))
-        }
+        secret = Ed25519Secret(seed)
+        publicKey = ProviderPublicKey(checked: secret.publicKey)
     }
 
     /// Calls `body` with the text of the key, and wipes the text afterwards. The caller protects any copy that `body`
@@ -125,22 +104,11 @@ public final class ProviderKey: Sendable {
 
     /// Calls `body` with the seed; its result must not contain a copy.
     package func withSeed<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-        try secret.withSpan { (secret) throws(E) in try body(secret.extracting(0..<Ed25519.seedLength)) }
+        try secret.withSeed(body)
     }
 
-    /// Returns an HMAC under the hedge key, for a hedged value. (`Docs/FormatNotes.md`, Randomness)
-    func hedged() -> HMACSHA256 {
-        secret.withSpan { HMACSHA256(state: $0.extracting(Self.hedgeRange)) }
-    }
-
-    /// Signs a message; returns 64 bytes.
-    func signature(of message: Span<UInt8>) -> ContiguousArray<UInt8> {
-        let signature = secret.withSpan {
-            Ed25519.signature(of: message, secretKey: $0.extracting(0..<Ed25519.secretKeyLength))
-        }
-        Sodium.wipeStack()
-        return signature
-    }
+    /// Signs a message, which the caller has found to be one that this key may sign; returns 64 bytes.
+    package func signature(of message: Span<UInt8>) -> ContiguousArray<UInt8> { secret.signature(of: message) }
 }
 
 extension ProviderKey: CustomStringConvertible, CustomReflectable {

@@ -47,11 +47,22 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
         self == .voip ? Bucket.largest(suite) : Bucket.largestForAlert(suite)
     }
 
-    /// The longest minified payload for a device whose key is of suite 1, in bytes.
+    /// The longest minified payload for a device whose key is of suite 1, in bytes; 121 less beside a certificate.
     public var maximumPayloadLength: Int { maximumPayloadLength(.x25519) }
 
     /// The longest minified payload for a device whose key is of this suite, in bytes.
-    package func maximumPayloadLength(_ suite: CipherSuite) -> Int { largestBucket(suite) - InnerPlaintext.body }
+    package func maximumPayloadLength(_ suite: CipherSuite, besideCertificate: Bool = false) -> Int {
+        largestBucket(suite) - InnerPlaintext.body - (besideCertificate ? Certificate.length : 0)
+    }
+
+    /// What the provider signs that a push of this type is for.
+    package var pushClass: PushClass {
+        switch known {
+        case .alert: .alert
+        case .background: .background
+        case .voip: .call
+        }
+    }
 
     /// Apple's name.
     public var description: String { known.rawValue }

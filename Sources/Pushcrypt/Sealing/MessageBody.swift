@@ -1,21 +1,21 @@
 /// The body of one message, and its bucket. (`Docs/Format.md`, Body, Buckets, Size)
 struct MessageBody {
-    /// The announced statements, then the minified payload, which contains the member `pushcrypt`.
+    /// The certificate, then the minified payload, which contains the member `pushcrypt`.
     let bytes: ContiguousArray<UInt8>
     let bucket: Int
     let shortened: [AlertText: Int]
 
     /// Builds a body, and shortens the texts in `fitting` if necessary; throws `payloadTooLarge` or `pushTooLarge`.
     init(
-        _ payload: CheckedPayload, _ reserved: ReservedMember, announcing statements: [RotationStatement],
-        fitting texts: [AlertText], beside clear: ClearPart, _ limit: PushLimit
+        _ payload: CheckedPayload, _ reserved: ReservedMember, beside certificate: Certificate?,
+        fitting texts: [AlertText], in clear: ClearPart, _ limit: PushLimit
     ) throws(SealError) {
-        var parts = Parts(statements, reserved: reserved.json)
+        var parts = Parts(certificate, reserved: reserved.json)
         parts.append(payload.document.root)
         let room = texts.isEmpty ? nil : Self.room(beside: clear, limit)
         if let room, parts.bytes.count > room,
             let fitted = PayloadFitter(
-                payload.document.root.minified(), maximumLength: room - parts.statements - parts.reserved,
+                payload.document.root.minified(), maximumLength: room - parts.certificate - parts.reserved,
                 shortening: texts)
         {
             parts.replacePayload(by: fitted.payload)
@@ -46,20 +46,16 @@ struct MessageBody {
     /// A body under construction, and the room that its parts take.
     private struct Parts {
         private(set) var bytes: ContiguousArray<UInt8> = []
-        let statements: Int
+        /// The number of bytes for the certificate.
+        let certificate: Int
         private let member: ContiguousArray<UInt8>
 
         /// The number of bytes for the member `pushcrypt`.
         var reserved: Int { member.isEmpty ? 0 : member.count + 1 }
 
-        init(_ announced: [RotationStatement], reserved: ContiguousArray<UInt8>) {
-            if !announced.isEmpty {
-                precondition(
-                    announced.count <= RotationStatement.maximumPerMessage, "at most 4 statements fit into a message")
-                bytes.append(UInt8(announced.count))
-                for statement in announced { bytes.append(contentsOf: statement.bytes) }
-            }
-            statements = bytes.count
+        init(_ certificate: Certificate?, reserved: ContiguousArray<UInt8>) {
+            if let certificate { bytes = certificate.bytes }
+            self.certificate = bytes.count
             member = reserved
         }
 
@@ -70,7 +66,7 @@ struct MessageBody {
         }
 
         mutating func replacePayload(by payload: ContiguousArray<UInt8>) {
-            bytes.removeLast(bytes.count - statements)
+            bytes.removeLast(bytes.count - certificate)
             bytes.append(contentsOf: payload)
             appendReserved()
         }
@@ -84,15 +80,12 @@ struct MessageBody {
         }
 
         func tooLarge(for pushType: PushType, _ suite: CipherSuite) -> SealError {
-            let length = bytes.count - statements
-            let budget = pushType.maximumPayloadLength(suite) - statements
+            let length = bytes.count - certificate
+            let budget = pushType.maximumPayloadLength(suite, besideCertificate: certificate > 0)
             var reasons = suite == .x25519 ? "" : "; the device has a post-quantum key, which leaves less room"
             if reserved > 0 {
                 reasons +=
                     "; \(reserved) of them are its attachments, sender and withdrawals, whose urls and names can be shorter"
-            }
-            if statements > 0 {
-                reasons += "; the rotation being announced needs \(statements) bytes until it ends"
             }
             return .payloadTooLarge(length, budget: budget, reasons: reasons)
         }

@@ -3,7 +3,7 @@ extension Sealer {
     ///
     /// The request always has a collapse id. Without `collapseName`, it is that of the message: a retry of a message
     /// with a name replaces its first copy on the phone, and other messages are not affected. With it, a push replaces
-    /// the previous one with the same name and device. The collapse id changes with the sender's key; the receiver's
+    /// the previous one with the same name and device. The collapse id changes with the key that signs; the receiver's
     /// own rules then prevent a retry from being shown twice. (`Docs/FormatNotes.md`, Collapse id)
     ///
     /// - Parameters:

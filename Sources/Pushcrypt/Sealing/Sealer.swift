@@ -21,9 +21,6 @@ public struct Sealer: Sendable {
         /// Unless it is a VoIP push, the end becomes a multiple of 10 minutes, the next if 30 days allow it: the relay
         /// reads `apns-expiration`. (`Docs/FormatNotes.md`, Expiration)
         public var timeToLive = Freshness.maximumTimeToLive
-        /// The rotations of the sender's key that the device may not know yet, oldest first. At most 4; more is a
-        /// programming error and traps.
-        public var announcing: [RotationStatement] = []
         /// Whether the JSON reaches Apple byte for byte, so that its own length is limited and not that of the longest
         /// re-encoding.
         public var isSentExactly = false
@@ -33,7 +30,7 @@ public struct Sealer: Sendable {
         /// cut, and ends in `…`. `SealedPayload.shortened` has the number of characters removed.
         public var fitting: [AlertText] = []
         /// The names of earlier messages that phones take off the screen, and never show again, at most 64: the
-        /// `messageName` of messages for the same device key's name, by this sender. (`Docs/FormatMessages.md`, Withdrawal and drop)
+        /// `messageName` of messages for the same account, by this provider. (`Docs/FormatMessages.md`, Withdrawal and drop)
         public var withdrawing: [String] = []
         /// Whether the message is only for the app's extension: it shows nothing if Apple lets it, and otherwise shows
         /// the notification quietly.
@@ -43,17 +40,18 @@ public struct Sealer: Sendable {
         public init() {}
     }
 
-    /// Creates a sealer for one app, with the sender's key in this process.
-    public init(sender: ProviderKey, topic: Topic, placeholder: Placeholder = .standard) {
-        self.init(signer: EnvelopeSigner(sender), topic: topic, placeholder: placeholder)
+    /// Creates a sealer of epoch 0 for one app, with the provider key in this process.
+    public init(provider: ProviderKey, topic: Topic, placeholder: Placeholder = .standard) {
+        self.init(signer: EnvelopeSigner(provider), topic: topic, placeholder: placeholder)
     }
 
-    /// Creates a sealer for one app, with a key that may be in a key service or a hardware module.
+    /// Creates a sealer for one app, with a signing key or with a key in a key service or a hardware module.
     ///
     /// Nothing is signed yet. Every signature of an external signer is checked before an envelope is returned.
-    /// `seal(_:)` for many messages requests many signatures at a time. Rotation statements are not signed by a signer:
-    /// `RotationStatement` needs both keys in this process. (`Docs/FormatNotes.md`, Randomness)
+    /// `seal(_:)` for many messages requests many signatures at a time. A signer whose certificate is for another app is a
+    /// programming error and traps. (`Docs/FormatNotes.md`, Randomness)
     public init(signer: EnvelopeSigner, topic: Topic, placeholder: Placeholder = .standard) {
+        precondition(signer.topic ?? topic == topic, "the signer's certificate is for another app")
         envelopes = EnvelopeSealer(signer: signer, topic: topic)
         self.placeholder = placeholder
         clearParts = ClearParts(placeholder)
@@ -61,7 +59,7 @@ public struct Sealer: Sendable {
 
     /// Seals a payload for one device.
     ///
-    /// The content is encrypted to the device and signed by the sender. The relay learns the size bucket, the device
+    /// The content is encrypted to the device and signed by the provider. The relay learns the size bucket, the device
     /// and the time. The caller sends the result unchanged.
     ///
     /// - Parameters:
@@ -145,13 +143,12 @@ public struct Sealer: Sendable {
             ReservedMember(
                 attachments: attachments, fullBody: fullBody, from: from, withdrawing: options.withdrawing,
                 isDropped: options.isDropped),
-            announcing: options.announcing, fitting: options.fitting, beside: clear,
+            beside: envelopes.signer.certificate, fitting: options.fitting, in: clear,
             PushLimit(pushType: options.pushType, isSentExactly: options.isSentExactly, suite: recipient.suite))
 
         let timeToLive = options.sealedTimeToLive(at: now)
         let message = EnvelopeSealer.Message(
-            contentType: options.announcing.isEmpty ? .payload : .rotationAndPayload, sentAt: now,
-            timeToLive: UInt32(clamping: timeToLive.seconds), id: id)
+            pushClass: options.pushType.pushClass, sentAt: now, timeToLive: UInt32(clamping: timeToLive.seconds), id: id)
         do throws(SodiumRefusal) {
             let envelope = try envelopes.prepare(
                 body.bytes.span, message, to: recipient, bucket: body.bucket, randomness: randomness)

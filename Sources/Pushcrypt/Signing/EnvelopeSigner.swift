@@ -1,42 +1,88 @@
-/// A signing key that sealers can use, with its hedge key: in this process, or in a connected ``MessageSigner``.
+/// A key that sealers can sign with, its certificate and its hedge key: in this process, or in a connected
+/// ``MessageSigner``.
 ///
-/// One value serves sealers for any number of apps and threads, so an external signer returns its hedge key only
-/// once. (`Docs/FormatNotes.md`, Randomness)
+/// At epoch 0 the provider key itself signs; from epoch 1 on, a signing key with a ``Certificate``, which every message
+/// carries. One value serves any number of threads, so an external signer returns its hedge key only once.
+/// (`Docs/FormatNotes.md`, Randomness)
 public struct EnvelopeSigner: Sendable {
     /// The place of the key.
-    package enum Kind: Sendable {
+    enum Kind: Sendable {
         /// A key in this process, whose signatures need no check.
-        case key(ProviderKey)
+        case key(Ed25519Secret)
         /// A key elsewhere.
         case external(ExternalSigner)
     }
 
-    package let kind: Kind
+    let kind: Kind
 
-    private init(_ kind: Kind) { self.kind = kind }
+    /// The provider key, which phones pin.
+    package let providerKey: ProviderPublicKey
+    /// The statement about the key that signs; nil at epoch 0.
+    package let certificate: Certificate?
+    /// The app that the certificate is for; nil at epoch 0, where it may be any.
+    let topic: Topic?
 
-    /// Creates a signer from a key in this process.
-    public init(_ key: ProviderKey) { self.init(.key(key)) }
+    private init(_ kind: Kind, _ provider: ProviderPublicKey, _ certificate: Certificate?, for topic: Topic?) {
+        self.kind = kind
+        providerKey = provider
+        self.certificate = certificate
+        self.topic = topic
+    }
 
-    /// Connects to a signer: asks it for one signature over a constant label, and checks the signature.
+    /// Creates a signer of epoch 0: the provider key in this process, for any app.
+    public init(_ key: ProviderKey) { self.init(.key(key.secret), key.publicKey, nil, for: nil) }
+
+    /// Creates a signer from a signing key in this process, for the app of its certificate.
     ///
-    /// The hedge key is derived from that signature and kept. This gives nothing away: anyone who can use the signing
-    /// key can derive the hedge key. A `ProviderKey` is used directly. The call waits for the signer; a task uses
-    /// the asynchronous variant.
+    /// - Throws: `weakKey` or `badSignature` if the certificate is not the provider's for this app.
+    public init(_ credential: SigningCredential, for topic: Topic) throws(TrustError) {
+        try credential.certificate.check(for: credential.provider, topic: topic)
+        self.init(.key(credential.key.secret), credential.provider, credential.certificate, for: topic)
+    }
+
+    /// Connects to a signer that has the provider key, for any app: asks it for one signature over a constant label, and
+    /// checks the signature.
+    ///
+    /// The hedge key is derived from that signature and kept. This gives nothing away: anyone who can use the
+    /// key can derive the hedge key. The call waits for the signer; a task uses the asynchronous variant.
     ///
     /// - Throws: `SigningError`, the signer's own or `wrongSignature`.
     public static func connect(to signer: any MessageSigner) throws(SigningError) -> EnvelopeSigner {
-        if let key = signer as? ProviderKey { return EnvelopeSigner(key) }
-        return EnvelopeSigner(.external(try ExternalSigner(signer)))
+        let external = try ExternalSigner(signer)
+        let key = external.publicKey
+        guard let provider = try? ProviderPublicKey(bytes: key.span) else {
+            throw SigningError(
+                .wrongSignature, "the signer's public key is weak: signatures under it could be forged")
+        }
+        return EnvelopeSigner(.external(external), provider, nil, for: nil)
     }
 
-    /// The public half of the signing key.
-    public var publicKey: ProviderPublicKey {
+    /// Connects to a signer that has a signing key, like ``connect(to:)``, for the app of its certificate.
+    ///
+    /// - Throws: `TrustError`: `weakKey` or `badSignature` if the certificate is not the provider's for this app,
+    ///   `wrongCertificate` if it is not for the signer's key; `SigningError`.
+    public static func connect(
+        to signer: any MessageSigner, provider: ProviderPublicKey, certificate: Certificate, for topic: Topic
+    ) throws -> EnvelopeSigner {
+        try certificate.check(for: provider, topic: topic)
+        let external = try ExternalSigner(signer)
+        guard certificate.signingKey.bytes == external.publicKey else { throw SigningCredential.otherKey }
+        return EnvelopeSigner(.external(external), provider, certificate, for: topic)
+    }
+
+    /// The epoch of the messages: 0 without a certificate.
+    package var epoch: UInt32 { certificate?.epoch ?? 0 }
+
+    /// The public half of the key that signs.
+    package var publicKey: ContiguousArray<UInt8> {
         switch kind {
         case .key(let key): key.publicKey
         case .external(let signer): signer.publicKey
         }
     }
+
+    /// Whether sealing waits for another process or machine.
+    package var isExternal: Bool { if case .external = kind { true } else { false } }
 
     /// Returns an HMAC under the hedge key, for a hedged value.
     func hedged() -> HMACSHA256 {
@@ -52,8 +98,8 @@ package final class ExternalSigner: Sendable {
     /// The maximum number of messages in one request to a signer.
     static let maximumBatch = 256
 
-    /// Read once, so that a key that changes later only gives wrong signatures, not messages from two senders.
-    let publicKey: ProviderPublicKey
+    /// Read once, so that a key that changes later only gives wrong signatures, not messages by two keys.
+    let publicKey: ContiguousArray<UInt8>
 
     private let signer: any MessageSigner
     /// HMAC's state under the hedge key.
@@ -68,7 +114,7 @@ package final class ExternalSigner: Sendable {
         // Removed from the array, so that nothing shares the bytes that are wiped.
         guard var seed = signatures.popLast() else { throw Self.wrongSignature }
         defer { seed.wipe() }
-        guard Ed25519.isValid(seed.span, for: label.span, publicKey: publicKey.bytes.span) else {
+        guard Ed25519.isValid(seed.span, for: label.span, publicKey: publicKey.span) else {
             throw Self.wrongSignature
         }
         let hmac = HMACSHA256(key: seed.span)
@@ -99,7 +145,7 @@ package final class ExternalSigner: Sendable {
     func check(
         _ signature: ContiguousArray<UInt8>, of message: ContiguousArray<UInt8>
     ) throws(SigningError) {
-        let key = publicKey.bytes
+        let key = publicKey
         guard Ed25519.isValid(signature.span, for: message.span, publicKey: key.span) else { throw Self.wrongSignature }
     }
 

@@ -1,45 +1,44 @@
-/// A signer of a provider's messages: a key in this process, or one that never leaves a key service or a hardware
-/// module.
+/// A signer of a provider's messages whose key never leaves a key service or a hardware module: the provider key, or
+/// a signing key.
 ///
-/// ``ProviderKey`` is the conforming type for a key in this process. Other types sign with pure Ed25519 (RFC 8032). Every
-/// signature of theirs is checked before an envelope is returned. The messages to sign contain the device's key, the
-/// app and a hash, and reveal nothing else about the notification. (`Docs/Format.md`, Construction)
+/// It signs with pure Ed25519 (RFC 8032). Every signature is checked before an envelope is returned. The messages to sign
+/// contain the device's key, the app and a hash, and reveal nothing else about the notification. (`Docs/Format.md`,
+/// Construction)
 ///
 /// A sealer sends several messages in one call if it has them. It may call from many threads at the same time, and
 /// waits for the answer, so a signer has to give up in time, with `signerTimedOut`.
 public protocol MessageSigner: Sendable {
-    /// The public half of the key, which devices trust. It must not change during the lifetime of the signer.
-    var publicKey: ProviderPublicKey { get }
+    /// The public half of the key, 32 bytes. It must not change during the lifetime of the signer.
+    var publicKey: ContiguousArray<UInt8> { get }
 
-    /// Signs messages.
+    /// Signs messages. A signer that can should refuse others than those of `Docs/SignerProtocol.md`.
     ///
     /// - Parameter messages: 1 to 256 messages of at most 512 bytes.
     /// - Returns: One signature of 64 bytes for each message, in the same order.
     /// - Throws: `SigningError`; then none of the messages is sealed.
     func sign(_ messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>]
-
-    /// Signs a rotation statement, which makes devices trust another key from then on; by default, like a message.
-    ///
-    /// A signer can refuse statements to a process that only seals. Then it must also refuse messages that begin with
-    /// `pushcrypt/1 rotation` and a zero byte.
-    ///
-    /// - Parameter statement: What ``UnsignedRotation`` has the keys sign; 107 bytes.
-    /// - Returns: A signature of 64 bytes.
-    /// - Throws: `SigningError`.
-    func sign(statement: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8>
 }
 
-extension MessageSigner {
-    /// Signs a rotation statement like a message.
-    public func sign(statement: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8> {
-        try ExternalSigner.signatures([statement], by: self)[0]
-    }
+/// A signer of certificates: a separate service, which alone has the provider key.
+package protocol CertificateSigner: Sendable {
+    /// The provider key.
+    var providerKey: ProviderPublicKey { get }
+
+    /// Signs the message of an ``UnsignedCertificate``; returns 64 bytes.
+    func sign(certificate message: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8>
 }
 
-extension ProviderKey: MessageSigner {
-    /// Signs messages with Ed25519 (RFC 8032); returns one signature of 64 bytes for each, in the same order.
-    public func sign(_ messages: [ContiguousArray<UInt8>]) -> [ContiguousArray<UInt8>] {
-        messages.map { signature(of: $0.span) }
+extension UnsignedCertificate {
+    /// Has a signer elsewhere sign, and verifies its signature.
+    ///
+    /// - Throws: `SigningError`, the signer's own or `wrongSignature`.
+    package func signed(by signer: any CertificateSigner) throws(SigningError) -> Certificate {
+        let signature = try signer.sign(certificate: message)
+        do throws(TrustError) {
+            return try signed(signature)
+        } catch {
+            throw ExternalSigner.wrongSignature
+        }
     }
 }
 

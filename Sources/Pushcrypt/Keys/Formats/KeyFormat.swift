@@ -92,13 +92,13 @@ package enum KeyCurve: String, CaseIterable, Sendable {
     static let keyLength = 32
 
     /// The text for errors about keys on other curves.
-    static let needed = "devices need X25519, senders Ed25519"
+    static let needed = "devices need X25519, providers Ed25519"
 
     /// The text for errors about keys on this curve.
     var use: String {
         switch self {
         case .x25519: "an X25519 key, which opens (for a device)"
-        case .ed25519: "an Ed25519 key, which signs (for a sender)"
+        case .ed25519: "an Ed25519 key, which signs (for a provider)"
         }
     }
 }
@@ -174,7 +174,7 @@ extension ProviderKey {
 /// A public key from another program; its curve determines its use.
 package enum ForeignPublicKey {
     case device(DevicePublicKey)
-    case sender(ProviderPublicKey)
+    case provider(ProviderPublicKey)
 
     /// Parses a public key, without a trailing newline. The caller wipes the text, which may be a secret key by
     /// mistake.
@@ -188,7 +188,7 @@ package enum ForeignPublicKey {
         self =
             switch key.curve {
             case .x25519: .device(try DevicePublicKey(bytes: key.publicHalf.span))
-            case .ed25519: .sender(try ProviderPublicKey(bytes: key.publicHalf.span))
+            case .ed25519: .provider(try ProviderPublicKey(bytes: key.publicHalf.span))
             }
     }
 }
@@ -211,7 +211,7 @@ enum RawKey {
     static func read(_ text: Span<UInt8>, as half: KeyHalf, of curve: KeyCurve?) throws(KeyError) -> ForeignKey {
         guard let curve else {
             throw KeyError(
-                .wrongKind, "raw bytes do not say whether they are a device's key or a sender's: give the kind")
+                .wrongKind, "raw bytes do not say whether they are a device's key or a provider's: give the kind")
         }
         let length = KeyCurve.keyLength
         return try decode(text).withSpan { (bytes) throws(KeyError) in

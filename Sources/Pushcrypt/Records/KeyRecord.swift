@@ -1,12 +1,13 @@
 /// A parsed record: one of the JSON objects in which public keys travel between a phone and its provider.
 /// (`Docs/FormatRecords.md`)
 ///
-///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","recovery",
-///               "app_version"}
-///     sender   {"public_key","key_id","topic","generation","created","recovery"}
-///     reply    {"version","acknowledged" or "refused","sender","recovery","foreign","suites"}
+///     device    {"device","public_key","key_id","suite","suites","topic","generation","created","provider",
+///                "certificate","app_version","token","environment","withdrawal","grant"}
+///     provider  {"public_key","key_id","topic","generation","created","certificate"}
+///     reply     {"version","acknowledged" or "refused","provider","certificate","foreign","suites","push_key"}
 ///
-/// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some.
+/// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some, and null
+/// counts as absent.
 package struct KeyRecord {
     /// The maximum number of suites in a record.
     private static let maximumSuites = 16
@@ -47,32 +48,13 @@ package struct KeyRecord {
         return text
     }
 
-    /// Returns the texts of the recovery keys.
-    func recovery() throws(KeyError) -> [String] {
-        guard let value = root["recovery"], value.kind != .null else { return [] }
-        let texts = value.elements.compactMap(\.string)
-        guard value.kind == .array, (1...RecoveryPublicKey.maximumPerSender).contains(texts.count),
-            texts.count == value.elements.count
-        else {
-            throw KeyError(
-                .malformedRecord,
-                "the record's recovery is not an array of 1 to \(RecoveryPublicKey.maximumPerSender) strings")
-        }
-        return texts
-    }
-
-    /// Parses the texts of recovery keys.
-    static func recoveryKeys(_ texts: [String]) throws(KeyError) -> [RecoveryPublicKey] {
-        var keys: [RecoveryPublicKey] = []
-        for text in texts { keys.append(try RecoveryPublicKey(text: text)) }
-        return keys
-    }
-
-    /// Throws if a recovery key is named twice, or is the sender's key. (K-10)
-    static func check(_ recoveryKeys: [RecoveryPublicKey], against sender: ProviderPublicKey?) throws(KeyError) {
-        let keys = recoveryKeys.map(\.bytes) + (sender.map { [$0.bytes] } ?? [])
-        guard Set(keys).count == keys.count else {
-            throw KeyError(.malformedRecord, "the record names one key twice as recovery or sender key")
+    /// Returns the certificate; one that breaks T-1 counts as absent, and is told with the reason.
+    func certificate() throws(KeyError) -> (certificate: Certificate?, fault: TrustError?) {
+        guard let text = try text("certificate") else { return (nil, nil) }
+        do throws(TrustError) {
+            return (try Certificate(text: text), nil)
+        } catch {
+            return (nil, error)
         }
     }
 
@@ -103,7 +85,7 @@ package struct KeyRecord {
         guard DeviceID.isAllowed(id) else {
             throw KeyError(
                 .malformedRecord,
-                "the record's device must have 1 to \(DeviceID.maximumLength) bytes and must not be blank, have control characters or begin like a key"
+                "the record's device must have 1 to \(DeviceID.maximumLength) bytes and must not be blank, have control or invisible characters or begin like a key"
             )
         }
         return id
@@ -117,6 +99,13 @@ package struct KeyRecord {
                 "the record's app_version must have 1 to \(AppVersion.maximumLength) bytes and no control characters")
         }
         return version
+    }
+
+    /// Returns a text that fulfils a rule; throws if it does not.
+    func text(_ name: String, _ rule: String, _ isAllowed: (String) -> Bool) throws(KeyError) -> String? {
+        guard let text = try text(name) else { return nil }
+        guard isAllowed(text) else { throw KeyError(.malformedRecord, "the record's \(name) is not \(rule)") }
+        return text
     }
 
     /// Whether the member is null, which is different from missing.

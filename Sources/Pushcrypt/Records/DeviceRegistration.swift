@@ -20,18 +20,28 @@ public struct DeviceRegistration: Hashable, Sendable {
     public var generation: UInt64
     /// When the key was generated; nil if unknown.
     public var createdAt: Timestamp?
-    /// The sender key that the device trusts, so that the provider can stop announcing a rotation to it.
+    /// The provider key that the device has pinned.
     public var pinnedProvider: ProviderPublicKey?
-    /// The recovery keys that the device has of that sender, at most two.
-    public var recoveryKeys: [RecoveryPublicKey]
+    /// The highest certificate that the device knows of that key: proof, if the provider never issued it.
+    public var certificate: Certificate?
+    /// Why the record's certificate was left out when the record was read; nil if it was not.
+    package var certificateFault: TrustError?
     /// The version of the app on the device.
     public var appVersion: AppVersion?
+    /// Where Apple delivers to: 2 to 200 lower-case hexadecimal digits, for 1 to 100 bytes.
+    package var token: String?
+    /// The environment of the token.
+    package var environment: PushEnvironment?
+    /// What the device shows to withdraw its registration.
+    package var withdrawal: WithdrawalCapability?
+    /// What lets the provider reach the device through a relay: 1 to 1,024 characters of base64url.
+    package var grant: String?
 
     /// Creates a registration; without `suites`, with those that this build opens, and the key's.
     public init(
         deviceID: String? = nil, publicKey: DevicePublicKey, suites: [UInt8]? = nil, topic: Topic? = nil,
         generation: UInt64 = 1, createdAt: Timestamp?, pinnedProvider: ProviderPublicKey? = nil,
-        recoveryKeys: [RecoveryPublicKey] = [], appVersion: AppVersion? = nil
+        certificate: Certificate? = nil, appVersion: AppVersion? = nil
     ) {
         self.deviceID = deviceID
         self.publicKey = publicKey
@@ -40,7 +50,7 @@ public struct DeviceRegistration: Hashable, Sendable {
         self.generation = generation
         self.createdAt = createdAt
         self.pinnedProvider = pinnedProvider
-        self.recoveryKeys = recoveryKeys
+        self.certificate = certificate
         self.appVersion = appVersion
     }
 }
@@ -56,10 +66,12 @@ extension DeviceRegistration {
     /// Reads a record that may have more members than a registration.
     package init(_ record: KeyRecord) throws(KeyError) {
         // First what is no text of a key, then those, last what follows from the keys.
-        let (keyText, providerText, id) = (try record.publicKey(), try record.text("sender"), try record.deviceID())
+        let (keyText, providerText, id) = (try record.publicKey(), try record.text("provider"), try record.deviceID())
         let (suites, topic, appVersion) = (try record.suites(), try record.topic(), try record.appVersion())
         let suite = try record.suite()
-        let recoveryTexts = try record.recovery()
+        let (token, environment) = (try record.token(), try record.environment())
+        let (withdrawal, grant) = (try record.withdrawal(), try record.grant())
+        let (certificate, fault) = try record.certificate()
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created"))
         let keyID = try record.text("key_id")
         let keySuite = DevicePublicKey.suite(ofText: keyText).rawValue
@@ -67,13 +79,13 @@ extension DeviceRegistration {
             throw KeyError(.malformedRecord, "the record's suite or suites are not those of its public_key")
         }
         let publicKey = try DevicePublicKey(text: keyText)
-        let sender = try providerText.map(ProviderPublicKey.init(text:))
-        let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
+        let provider = try providerText.map(ProviderPublicKey.init(text:))
         try KeyRecord.check(keyID, isOf: publicKey.id)
-        try KeyRecord.check(recoveryKeys, against: sender)
         self.init(
             deviceID: id, publicKey: publicKey, suites: suites ?? [keySuite], topic: topic, generation: generation,
-            createdAt: createdAt, pinnedProvider: sender, recoveryKeys: recoveryKeys, appVersion: appVersion)
+            createdAt: createdAt, pinnedProvider: provider, certificate: certificate, appVersion: appVersion)
+        certificateFault = fault
+        (self.token, self.environment, self.withdrawal, self.grant) = (token, environment, withdrawal, grant)
     }
 
     /// The record as minified JSON.
@@ -93,64 +105,12 @@ extension DeviceRegistration {
         if let topic { json.string(topic.bundleID, for: "topic") }
         json.integer(generation, for: "generation")
         if let createdAt { json.integer(createdAt.milliseconds, for: "created") }
-        if let pinnedProvider { json.string(pinnedProvider.description, for: "sender") }
-        json.write(recoveryKeys)
+        if let pinnedProvider { json.string(pinnedProvider.description, for: "provider") }
+        if let certificate { json.string(certificate.description, for: "certificate") }
         if let appVersion { json.string(appVersion.description, for: "app_version") }
-    }
-}
-
-extension JSONWriter {
-    /// Writes the member `recovery`, if there are recovery keys.
-    mutating func write(_ recoveryKeys: [RecoveryPublicKey]) {
-        guard !recoveryKeys.isEmpty else { return }
-        array(for: "recovery") { json in for key in recoveryKeys { json.string(key.description) } }
-    }
-}
-
-/// The rules for a provider's name for a device, in records and in stores. (`Docs/FormatRecords.md`, D-14)
-package enum DeviceID {
-    /// The maximum length of a device id in bytes of UTF-8.
-    package static let maximumLength = 255
-
-    /// Whether `id` is a valid device id.
-    package static func isAllowed(_ id: String) -> Bool {
-        (1...maximumLength).contains(id.utf8.count) && !id.unicodeScalars.contains(where: \.isControl)
-            && !isKeyLike(id) && !isBlank(id)
-    }
-
-    /// Whether `id` could be mistaken for a public key.
-    package static func isKeyLike(_ id: String) -> Bool { DevicePublicKey.isBeginning(of: id) }
-
-    /// Whether `id` could be mistaken for an empty line.
-    package static func isBlank(_ id: String) -> Bool { id.utf8.allSatisfy { $0 == UInt8(ascii: " ") } }
-}
-
-/// The version of the app on a device, as reported by the app, for example `2.3.1`.
-///
-/// For the provider's statistics and for support only: it proves nothing, and no decision depends on it. Two versions
-/// are equal if their bytes are; they have no order. (`Docs/FormatRecords.md`, Registration record)
-public struct AppVersion: Hashable, Sendable, LosslessStringConvertible {
-    /// The maximum length of a version in bytes of UTF-8.
-    package static let maximumLength = 64
-
-    /// The version as given.
-    public let description: String
-
-    /// Creates a version from 1 to 64 bytes without control characters; returns nil for anything else.
-    public init?(_ description: String) {
-        guard (1...Self.maximumLength).contains(description.utf8.count),
-            !description.unicodeScalars.contains(where: \.isControl)
-        else { return nil }
-        self.description = description
-    }
-
-    /// Compares bytes; a string comparison would treat two spellings of an accented letter as equal.
-    public static func == (a: AppVersion, b: AppVersion) -> Bool {
-        a.description.utf8.elementsEqual(b.description.utf8)
-    }
-
-    /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) {
-        for byte in description.utf8 { hasher.combine(byte) }
+        if let token { json.string(token, for: "token") }
+        if let environment { json.string(environment.rawValue, for: "environment") }
+        if let withdrawal { json.string(withdrawal.description, for: "withdrawal") }
+        if let grant { json.string(grant, for: "grant") }
     }
 }

@@ -52,10 +52,8 @@ public struct RegistrationReply: Hashable, Sendable {
 
     /// A member of a record that names a key which the provider never had.
     public struct ForeignMember: Hashable, Sendable, LosslessStringConvertible {
-        /// The sender key that the phone trusts.
-        public static let sender = ForeignMember("sender")
-        /// A recovery key that the phone has pinned.
-        public static let recovery = ForeignMember("recovery")
+        /// The provider key that the phone has pinned.
+        public static let provider = ForeignMember("provider")
 
         /// The name of the member.
         public let description: String
@@ -66,10 +64,14 @@ public struct RegistrationReply: Hashable, Sendable {
 
     /// The outcome of the registration.
     public let verdict: Verdict
-    /// The key that the provider signs with.
-    public let sender: ProviderPublicKey?
-    /// The provider's recovery keys, at most two, which a phone pins only together with `sender`.
-    public let recoveryKeys: [RecoveryPublicKey]
+    /// The provider key.
+    public let provider: ProviderPublicKey?
+    /// The provider's current certificate; nil at epoch 0. A phone verifies it under the account's pins.
+    public let certificate: Certificate?
+    /// Why the reply's certificate was left out when the reply was read; nil if it was not.
+    package let certificateFault: TrustError?
+    /// The key for the phone's answers, Ed25519.
+    package let pushKey: SigningPublicKey?
     /// The members of the record that name a key the provider never had: somebody else enrolled the device, or has
     /// replaced the provider's key. No trust changes because of it.
     public let foreign: [ForeignMember]
@@ -84,14 +86,25 @@ public struct RegistrationReply: Hashable, Sendable {
 
     /// Creates a reply.
     public init(
-        _ verdict: Verdict, sender: ProviderPublicKey? = nil, recoveryKeys: [RecoveryPublicKey] = [],
+        _ verdict: Verdict, provider: ProviderPublicKey? = nil, certificate: Certificate? = nil,
         foreign: [ForeignMember] = [], suites: [UInt8] = standardSuites
     ) {
+        self.init(
+            verdict, provider: provider, certificate: certificate, foreign: foreign, suites: suites, pushKey: nil)
+    }
+
+    /// Creates a reply with every member.
+    package init(
+        _ verdict: Verdict, provider: ProviderPublicKey?, certificate: Certificate?, foreign: [ForeignMember] = [],
+        suites: [UInt8] = standardSuites, pushKey: SigningPublicKey?, certificateFault: TrustError? = nil
+    ) {
         self.verdict = verdict
-        self.sender = sender
-        self.recoveryKeys = recoveryKeys
+        self.provider = provider
+        self.certificate = certificate
+        self.certificateFault = certificateFault
         self.foreign = foreign
         self.suites = suites
+        self.pushKey = pushKey
     }
 
     /// Parses a reply. Unknown members are ignored.
@@ -105,8 +118,8 @@ public struct RegistrationReply: Hashable, Sendable {
                 .malformedRecord, "the reply's version is not \(Self.version), the only one that this library supports")
         }
         // First what is no text of a key.
-        let (foreign, providerText, recoveryTexts) =
-            (try record.foreign(), try record.text("sender"), try record.recovery())
+        let (foreign, providerText) = (try record.foreign(), try record.text("provider"))
+        let (pushKeyText, (certificate, fault)) = (try record.text("push_key"), try record.certificate())
         let suites = try record.suites() ?? Self.standardSuites
         let verdict: Verdict
         switch (try record.text("acknowledged"), try record.text("refused")) {
@@ -119,10 +132,11 @@ public struct RegistrationReply: Hashable, Sendable {
         case (nil, nil), (_?, _?):
             throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
         }
-        let sender = try providerText.map(ProviderPublicKey.init(text:))
-        let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
-        try KeyRecord.check(recoveryKeys, against: sender)
-        self.init(verdict, sender: sender, recoveryKeys: recoveryKeys, foreign: foreign, suites: suites)
+        let provider = try providerText.map(ProviderPublicKey.init(text:))
+        let pushKey = try pushKeyText.map(SigningPublicKey.init(text:))
+        self.init(
+            verdict, provider: provider, certificate: certificate, foreign: foreign, suites: suites, pushKey: pushKey,
+            certificateFault: fault)
     }
 
     /// The reply as minified JSON.
@@ -134,74 +148,15 @@ public struct RegistrationReply: Hashable, Sendable {
             case .acknowledged(let key): json.string(key.description, for: "acknowledged")
             case .refused(let refusal): json.string(refusal.description, for: "refused")
             }
-            if let sender { json.string(sender.description, for: "sender") }
-            json.write(recoveryKeys)
+            if let provider { json.string(provider.description, for: "provider") }
+            if let certificate { json.string(certificate.description, for: "certificate") }
             if !foreign.isEmpty {
                 json.array(for: "foreign") { json in for member in foreign { json.string(member.description) } }
             }
             if suites != Self.standardSuites {
                 json.array(for: "suites") { json in for suite in suites { json.integer(suite) } }
             }
-        }
-        return json.bytes
-    }
-}
-
-/// A provider's announcement of its signing key to phones, built into the app or sent by the provider.
-package struct ProviderAnnouncement: Hashable, Sendable {
-    /// The key to trust.
-    package let publicKey: ProviderPublicKey
-    /// The app that the key is for; nil if the key is not bound to one.
-    package let topic: Topic?
-    /// The number of the key among the sender's keys.
-    package let generation: UInt64
-    /// When the key was generated.
-    package let createdAt: Timestamp
-    /// The recovery keys to trust beside it, at most two.
-    package let recoveryKeys: [RecoveryPublicKey]
-
-    /// Creates an announcement.
-    package init(
-        publicKey: ProviderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp,
-        recoveryKeys: [RecoveryPublicKey] = []
-    ) {
-        self.recoveryKeys = recoveryKeys
-        self.publicKey = publicKey
-        self.topic = topic
-        self.generation = generation
-        self.createdAt = createdAt
-    }
-
-    /// Parses a sender's record; `generation` is 1 and `created` is `now` if they are missing.
-    ///
-    /// - Throws: `malformedRecord`, or the error of the key in the record.
-    package init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
-        let record = try KeyRecord(json)
-        let (keyText, keyID, topic) = (try record.publicKey(), try record.text("key_id"), try record.topic())
-        let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created") ?? now)
-        let recoveryTexts = try record.recovery()
-        guard try record.suite() ?? 1 == 1 else {
-            throw KeyError(.malformedRecord, "the record's suite is not 1, as for a sender's key")
-        }
-        let publicKey = try ProviderPublicKey(text: keyText)
-        let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
-        try KeyRecord.check(keyID, isOf: publicKey.id)
-        try KeyRecord.check(recoveryKeys, against: publicKey)
-        self.init(
-            publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt,
-            recoveryKeys: recoveryKeys)
-    }
-
-    /// The record as minified JSON.
-    package var json: ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
-            json.string(publicKey.description, for: "public_key")
-            json.string(publicKey.id.description, for: "key_id")
-            if let topic { json.string(topic.bundleID, for: "topic") }
-            json.integer(generation, for: "generation")
-            json.integer(createdAt.milliseconds, for: "created")
-            json.write(recoveryKeys)
+            if let pushKey { json.string(pushKey.text, for: "push_key") }
         }
         return json.bytes
     }

@@ -1,0 +1,31 @@
+extension Unicode.Scalar {
+    /// Whether this is an ASCII or Latin-1 control character.
+    package var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
+
+    /// Whether no name of a device, an account or a key may have this character: two names would look alike in a list.
+    package var isHidden: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
+    /// Whether a title or a person's name loses this character when it is shown: it changes the direction of the text
+    /// after it, or has no width. The joiners U+200C and U+200D stay, which Persian and emoji need. (N-4)
+    package var isDroppedFromTitles: Bool {
+        switch value {
+        case 0x061c, 0x200b, 0x200e, 0x200f, 0x202a...0x202e, 0x2060, 0x2066...0x2069, 0xfeff: true
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// The text without the characters that a title or a person's name loses. (N-4)
+    package var withoutHiddenCharacters: String {
+        guard unicodeScalars.contains(where: \.isDroppedFromTitles) else { return self }
+        var kept = UnicodeScalarView()
+        kept.append(contentsOf: unicodeScalars.lazy.filter { !$0.isDroppedFromTitles })
+        return String(kept)
+    }
+}

@@ -1,0 +1,91 @@
+/// What the next certificate of a provider key says, apart from the signing key. (`Docs/FormatTrust.md`, Rotation)
+package struct CertificatePlan: Hashable, Sendable {
+    /// Why the signing key is replaced.
+    package enum Kind: Hashable, Sendable {
+        /// On schedule: what the key before has signed still opens for a while.
+        case planned
+        /// The key before was stolen: what it has signed opens no more.
+        case stolen
+    }
+
+    /// An epoch that a later one has replaced.
+    package struct PastEpoch: Hashable, Sendable {
+        /// Its certificate; nil for epoch 0, which has none.
+        package let certificate: Certificate?
+        /// When the provider replaced it.
+        package let replacedAt: Timestamp
+
+        /// The number.
+        package var epoch: UInt32 { certificate?.epoch ?? 0 }
+
+        package init(_ certificate: Certificate?, replacedAt: Timestamp) {
+            self.certificate = certificate
+            self.replacedAt = replacedAt
+        }
+    }
+
+    package let epoch: UInt32
+    package let floor: UInt32
+    package let graceUntil: Timestamp?
+    package let expiresAt: Timestamp?
+
+    /// How long the epoch before may be found in a message: 30 days of life, a day for clocks, and 7 until every server
+    /// has the new key.
+    package static let grace = Interval.days(38)
+    /// How far an epoch may be ahead of the clock.
+    package static let epochTolerance = Interval.hours(24)
+
+    /// Creates a plan from its parts, for tests and for a certificate of another store.
+    package init(epoch: UInt32, floor: UInt32, graceUntil: Timestamp?, expiresAt: Timestamp?) {
+        self.epoch = epoch
+        self.floor = floor
+        self.graceUntil = graceUntil
+        self.expiresAt = expiresAt
+    }
+
+    /// Plans the first certificate of a key that never signs messages itself: nothing of epoch 0 opens.
+    ///
+    /// - Throws: `implausibleEpoch`.
+    package init(offlineAt now: Timestamp, expires: Interval? = nil) throws(TrustError) {
+        try self.init(after: nil, at: now, .stolen, expires: expires)
+    }
+
+    /// Plans the next certificate.
+    ///
+    /// - Parameters:
+    ///   - current: The certificate in use; nil at epoch 0.
+    ///   - past: The epochs that were replaced, at least those of the last 38 days.
+    ///   - proven: A certificate that a phone has shown and this provider never issued.
+    ///   - now: The present time.
+    ///   - kind: Why.
+    ///   - expires: The life of the certificate; nil for ever.
+    /// - Throws: `implausibleEpoch`.
+    package init(
+        after current: Certificate?, past: [PastEpoch] = [], proven: Certificate? = nil, at now: Timestamp,
+        _ kind: Kind = .planned, expires: Interval? = nil
+    ) throws(TrustError) {
+        let last = current?.epoch ?? 0
+        let seconds = now.milliseconds / 1000
+        let next = max(UInt64(max(last, proven?.epoch ?? 0)) + 1, seconds)
+        guard next <= seconds + Self.epochTolerance.seconds, let epoch = UInt32(exactly: next) else {
+            throw TrustError(
+                .implausibleEpoch,
+                "the next epoch would be \(next), more than a day ahead of this clock (\(now)); check the clock")
+        }
+        self.epoch = epoch
+        if kind == .stolen || proven.map({ Self.isStale(current, proven: $0) }) == true {
+            floor = epoch
+            graceUntil = nil
+        } else {
+            let recent = past.filter { now <= $0.replacedAt.adding(Self.grace) }.map(\.epoch)
+            floor = max(current?.floor ?? 0, (recent + [last]).min() ?? last)
+            graceUntil = now.adding(Self.grace)
+        }
+        expiresAt = expires.map(now.adding)
+    }
+
+    /// Whether a certificate that this provider never issued may still be believed by a phone that knows `current`.
+    package static func isStale(_ current: Certificate?, proven: Certificate) -> Bool {
+        proven.epoch >= current?.floor ?? 0 && proven.claim != current?.claim
+    }
+}
