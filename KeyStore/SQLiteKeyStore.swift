@@ -25,10 +25,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     static let logFiles: [StaticString] = ["keystore.db-wal", "keystore.db-shm"]
     /// The files in a store's directory.
     static let files: [StaticString] =
-        logFiles + [
-            databaseName, StoreKeyFile.name, ReplayTables.kind.name,
-            StatementTables.kind.name, JournalTable.kind.name,
-        ]
+        logFiles + [databaseName, StoreKeyFile.name, ExtensionDatabase.fileName]
 
     let directory: StoreDirectory?
     /// The database that the connection reads, even if another file has its name by now.

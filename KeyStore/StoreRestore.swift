@@ -11,7 +11,8 @@ extension SQLiteKeyStore {
     ///   - directory: The directory of the store.
     ///   - key: The copy of `store.key` that opens it; nil to use the one in the directory.
     ///   - passphrase: The passphrase of the backup, if it has one.
-    ///   - replace: Whether to replace a store that has other sender keys by now, is another one, or cannot be read.
+    ///   - replace: Whether to replace a store that has other provider keys or a later epoch by now, is another one, or
+    ///     cannot be read. Later epochs of the same store are noticed as if phones had reported them.
     /// - Returns: The path at which the directory's `store.key` is kept, if `key` replaced it with another.
     /// - Throws: `storeExists` for a store that only `replace` replaces; `storeBusy` while another process has it open; the
     ///   errors of opening the backup. The store has not changed then.
@@ -38,9 +39,17 @@ extension SQLiteKeyStore {
         }
     }
 
-    fileprivate func setRestored(at time: Timestamp) throws(KeyStoreError) {
+    /// Notes that the store was restored over one with these provider keys.
+    fileprivate func setRestored(at time: Timestamp, over former: [ProviderKeyRecord]) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in
             try store.setSetting("\(time.milliseconds)", named: Self.restoredSetting)
+            for key in former {
+                guard let certificate = key.certificate, var row = try store.providerKeyRow(of: key.publicKey),
+                    certificate.epoch > row.certificate?.epoch ?? 0
+                else { continue }
+                row.notice(certificate)
+                try store.put(row)
+            }
         }
     }
 }
@@ -66,14 +75,15 @@ private struct Restoration {
         for name in Self.newFiles { try directory.removeIfPresent(name) }
         do throws(KeyStoreError) {
             try copy()
-            let (keys, senders) = try checkBackup()
+            let (keys, saved) = try checkBackup()
             // Locked from the comparison to the end.
             let old = try lockOut()
-            if let old, !replaces { try refuseToReplace(old, keys, senders) }
+            let former = try old.map { (old) throws(KeyStoreError) in try providerKeys(of: old, keys) } ?? []
+            if !replaces { try refuseToReplace(former, by: saved) }
             let change = try keyChange()
             do {
                 let connection = try SQLiteKeyStore.connect(new, named: database, options)
-                try SQLiteKeyStore(connection, nil, keys, nil, options).setRestored(at: now)
+                try SQLiteKeyStore(connection, nil, keys, nil, options).setRestored(at: now, over: former)
                 try connection.useLog()
             }
             try install(change)
@@ -125,7 +135,7 @@ private struct Restoration {
         try new.synchronize()
     }
 
-    /// Checks every row of the copy; returns its keys and sender keys.
+    /// Checks every row of the copy; returns its keys and provider keys.
     private func checkBackup() throws(KeyStoreError) -> (StoreKeys, [ProviderKeyRecord]) {
         let connection = try SQLiteKeyStore.connect(new, named: path, options)
         try SQLiteKeyStore.checkKind(of: connection)
@@ -174,11 +184,11 @@ private struct Restoration {
             .storeExists, "the store at \(directory.path) cannot be compared with the backup (\(error)): it is kept")
     }
 
-    /// Refuses to replace another store, or one with sender keys that the backup lacks.
-    private func refuseToReplace(
-        _ old: SQLiteConnection, _ keys: StoreKeys, _ senders: [ProviderKeyRecord]
-    ) throws(KeyStoreError) {
-        let current: [ProviderKeyRecord]
+    /// Returns the provider keys of the present store; none if it is another one or cannot be read, which only `replaces`
+    /// replaces.
+    private func providerKeys(
+        of old: SQLiteConnection, _ keys: StoreKeys
+    ) throws(KeyStoreError) -> [ProviderKeyRecord] {
         do throws(KeyStoreError) {
             try SQLiteKeyStore.checkKind(of: old)
             guard try SQLiteKeyStore.unverifiedHeader(old).storeID == keys.storeID else {
@@ -186,24 +196,38 @@ private struct Restoration {
             }
             // The same store has the same key, whether its file is here or not.
             try SQLiteKeyStore.verifyHeader(old, keys)
-            current = try SQLiteKeyStore(old, nil, keys, nil, options).providerKeys()
+            return try SQLiteKeyStore(old, nil, keys, nil, options).providerKeys()
         } catch {
             switch error.code {
-            case .corruptStore, .newerVersion, .olderVersion: throw cannotCompare(error)
+            case .storeExists, .corruptStore, .newerVersion, .olderVersion:
+                if replaces { return [] }
+                throw error.code == .storeExists ? error : cannotCompare(error)
             default: throw error
             }
         }
-        for key in current {
-            guard let saved = senders.first(where: { StoreName.areEqual($0.name, key.name) }) else {
+    }
+
+    /// Refuses to replace a store whose provider keys have gone on since the backup.
+    private func refuseToReplace(
+        _ former: [ProviderKeyRecord], by saved: [ProviderKeyRecord]
+    ) throws(KeyStoreError) {
+        for key in former {
+            guard let saved = saved.first(where: { $0.publicKey == key.publicKey }) else {
                 throw KeyStoreError(
                     .storeExists,
-                    "the store at \(directory.path) has a sender key '\(key.name)' that the backup lacks: phones that trust it would open nothing more"
+                    "the store at \(directory.path) has a provider key '\(key.name)' that the backup lacks: phones that have pinned it would open nothing more"
                 )
             }
-            guard saved.publicKey == key.publicKey || saved.generation > key.generation else {
+            guard saved.epoch >= key.epoch else {
                 throw KeyStoreError(
                     .storeExists,
-                    "the store at \(directory.path) has rotated the sender key '\(key.name)' since the backup: phones that follow the new key would not open what the old one signs"
+                    "the store at \(directory.path) has rotated the signing key of '\(key.name)' since the backup: phones that know the new one would not open what the old one signs, until you rotate again"
+                )
+            }
+            guard saved.isOffline || !key.isOffline else {
+                throw KeyStoreError(
+                    .storeExists,
+                    "the backup still holds the secret of provider key '\(key.name)', which was taken out of the store at \(directory.path)"
                 )
             }
         }

@@ -218,6 +218,12 @@ extension StoreTransaction {
         return row
     }
 
+    /// Returns the row of a provider key; nil if the store has none.
+    func providerKeyRow(of key: ProviderPublicKey) throws(KeyStoreError) -> ProviderKeyRow? {
+        let row = try row(ProviderKeyRow.self, "WHERE key_id = ?", .integer(Int64(key.id.value)))
+        return row?.publicKey == key ? row : nil
+    }
+
     func record(_ row: ProviderKeyRow) throws(KeyStoreError) -> ProviderKeyRecord {
         row.record(defaultName: try providerNames.defaultName())
     }

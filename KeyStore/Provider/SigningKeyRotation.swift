@@ -230,8 +230,7 @@ extension StoreTransaction {
         of signed: SignedCertificate, _ name: String?
     ) throws(KeyStoreError) -> ProviderKeyRow {
         if let name { return try providerKeyRow(name) }
-        let id = SQLiteValue.integer(Int64(signed.provider.id.value))
-        guard let row = try row(ProviderKeyRow.self, "WHERE key_id = ?", id), row.publicKey == signed.provider else {
+        guard let row = try providerKeyRow(of: signed.provider) else {
             throw KeyStoreError(
                 .wrongCertificate, "this store has no provider key \(signed.provider.id), which the certificate is of")
         }
