@@ -146,15 +146,16 @@ extension IOSScaffold {
     }
 
     private var trustParagraph: String {
-        if sender != nil {
+        if provider != nil {
             """
-            The provider's key is built into the app, in `PushRegistration.swift`. When the provider rotates it, phones learn the new
-            key from its messages; new installations need a new version of the app.
+            The provider key is built into the app, in `PushRegistration.swift`. When the server changes its signing key, nothing has
+            to be done: each message brings the certificate. Another provider key comes with a new version of the app: first with
+            both, so that no phone misses a push.
             """
         } else {
             """
-            The phone trusts the provider's key in the first reply, and from then on no other. To build it into the app instead:
-            `pushcrypt scaffold ios --sender-key "$(pushcrypt export sender)"`.
+            Each account trusts the provider key in its first reply, and from then on no other. To build it into the app instead,
+            run `pushcrypt scaffold ios` with `--provider-key`; `pushcrypt key show` has the key.
             """
         }
     }

@@ -19,8 +19,9 @@ package struct IOSScaffold: Sendable {
     let keychainGroup: String
     let hasContentExtension: Bool
     let categories: [String]
-    /// The provider's key, if it is built into the app.
-    let sender: ProviderPublicKey?
+    /// The provider key, if it is built into the app, and its certificate.
+    let provider: ProviderPublicKey?
+    let certificate: Certificate?
     /// Whether notifications have a sender with a name and a face.
     let hasCommunication: Bool
     /// The path of this package, absolute or from the project's folder.
@@ -29,14 +30,15 @@ package struct IOSScaffold: Sendable {
 
     package init(
         topic: Topic, appGroup: String, keychainGroup: String, hasContentExtension: Bool, categories: [String],
-        sender: ProviderPublicKey?, hasCommunication: Bool = false, package: String, projectPackage: String? = nil
+        provider: ProviderPublicKey?, certificate: Certificate? = nil, hasCommunication: Bool = false, package: String, projectPackage: String? = nil
     ) {
         self.topic = topic
         self.appGroup = appGroup
         self.keychainGroup = keychainGroup
         self.hasContentExtension = hasContentExtension
         self.categories = categories
-        self.sender = sender
+        self.provider = provider
+        self.certificate = certificate
         self.hasCommunication = hasCommunication
         self.package = package
         self.projectPackage = projectPackage ?? package

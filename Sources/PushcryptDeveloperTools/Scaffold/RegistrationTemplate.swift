@@ -3,9 +3,7 @@ internal import Pushcrypt
 extension IOSScaffold {
     /// The app's registration with the provider.
     var pushRegistration: ScaffoldFile {
-        let trust =
-            sender.map { "{\n            .builtIn([try ProviderPublicKey(text: \"\($0)\")])\n        }" } ?? "{ .reply }"
-        return ScaffoldFile(
+        ScaffoldFile(
             path: "App/PushRegistration.swift",
             text: #"""
                 import Foundation
@@ -22,6 +20,13 @@ extension IOSScaffold {
                         provider: ProviderChannel(),
                         firstTrust: \#(trust),
                         file: { try EnrolmentFile.inApplicationSupport() })
+
+                    /// Where the push token is valid: Xcode signs debug builds for development.
+                    #if DEBUG
+                        private static let environment = PushEnvironment.development
+                    #else
+                        private static let environment = PushEnvironment.production
+                    #endif
 
                     private let provider: any RegistrationChannel
                     private let firstTrust: @Sendable () throws -> FirstTrust
@@ -67,14 +72,14 @@ extension IOSScaffold {
                         let file = try file()
                         let store = try SharedKeyStore.open()
                         let enrolment = try enrolment(in: store)
-                        // Applies changes by messages that arrived while the app was not running.
-                        let folded = try Self.appGroup.mergeStatements(into: store, at: now)
+                        // What the extension learned from messages that arrived while the app was not running.
+                        let learned = try Self.appGroup.mergeLearned(into: store, at: now)
                         // Notifications withdrawn while the extension could not remove them.
                         try? Self.appGroup.removeWithdrawnNotifications()
                         let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
                         let circumstances = EnrolmentCircumstances(
                             appVersion: version.flatMap(AppVersion.init), pushToken: ContiguousArray(pushToken),
-                            alertsAreShown: alertsAreShown)
+                            environment: Self.environment, alertsAreShown: alertsAreShown)
 
                         switch enrolment.reconcile(file.read(), in: circumstances, at: now) {
                         case .later(let obstacle), .blocked(let obstacle):
@@ -85,17 +90,16 @@ extension IOSScaffold {
                             // Before anything is sent: the process may end at any point, and continues at the next launch.
                             try file.write(work.state)
                             if let request = work.request {
-                                let answer = try await provider.register(
-                                    record: Data(request.record.json), pushToken: pushToken)
+                                let answer = try await provider.register(record: Data(request.record.json))
                                 let reply = try RegistrationReply(json: ContiguousArray(answer))
                                 let result = Result {
                                     try enrolment.handle(reply, to: request, state: &work.state, at: now)
                                 }
                                 try file.write(work.state)
-                                done += "; \(try result.get().key)"
+                                done += "; \(try result.get())"
                             }
                             try await withdraw(&work.state, file)
-                            if folded.conflicts > 0 { done += "; another party has used an old key of the provider" }
+                            if learned.conflicts > 0 { done += "; certificate-conflict: the provider key may be stolen" }
                             return done
                         }
                     }
@@ -126,6 +130,12 @@ extension IOSScaffold {
                 """#)
     }
 
+    private var trust: String {
+        guard let provider else { return "{ .reply }" }
+        let certificate = certificate.map { ",\n                certificate: try Certificate(text: \"\($0)\")" } ?? ""
+        return "{\n            .builtIn([\n                ProviderPin(\n                    try ProviderPublicKey(text: \"\(provider)\")\(certificate))])\n        }"
+    }
+
     /// The file that the developer must complete.
     var providerChannel: ScaffoldFile {
         ScaffoldFile(
@@ -135,17 +145,17 @@ extension IOSScaffold {
 
                 /// The app's own channel to the provider, which authenticates both sides.
                 protocol RegistrationChannel: Sendable {
-                    /// Sends the record and the push token; returns the body of the provider's reply.
-                    func register(record: Data, pushToken: Data) async throws -> Data
+                    /// Sends the record, which contains the push token; returns the body of the provider's reply.
+                    func register(record: Data) async throws -> Data
 
                     /// Removes a device of this user at the provider.
                     func withdraw(device: String) async throws
                 }
 
                 nonisolated struct ProviderChannel: RegistrationChannel {
-                    func register(record: Data, pushToken: Data) async throws -> Data {
-                        // EDIT: send `record` (JSON) and `pushToken` to your server as the logged-in user, and return its answer,
-                        // which 'pushcrypt device add ID record.json --user USER --reply' prints there.
+                    func register(record: Data) async throws -> Data {
+                        // EDIT: send `record` (JSON) to your server as the logged-in user, and return its answer, which
+                        // 'pushcrypt device add ID record.json --user USER --reply' prints there.
                         throw NotConnected()
                     }
 

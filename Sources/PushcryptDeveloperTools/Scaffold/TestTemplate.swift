@@ -38,7 +38,7 @@ extension IOSScaffold {
                     }
 
                     func testTheAppGroupHasAFolder() throws {
-                        _ = try PushRegistration.appGroup.statements()
+                        _ = try PushRegistration.appGroup.journal()
                     }
 
                     func testAPushThatIsNotSealedIsMasked() async {
@@ -134,8 +134,8 @@ extension IOSScaffold {
 
                     @Test func aPhoneRegistersUntilTheProviderKnowsEverything() async throws {
                         #expect(try await launch() == "register; acknowledged")
-                        // The sender that the phone trusts after the first reply.
-                        #expect(try await launch() == "register-again(sender-changed); acknowledged")
+                        // The provider key that the phone trusts after the first reply.
+                        #expect(try await launch() == "register-again(provider-changed); acknowledged")
                         #expect(try await launch() == "nothing")
                     }
 
@@ -201,12 +201,12 @@ extension IOSScaffold {
                 /// A provider with one device.
                 actor TestProvider: RegistrationChannel {
                     private(set) var device: DeviceRegistration?
-                    private let sender = ProviderKey()
+                    private let key = ProviderKey()
 
-                    func register(record: Data, pushToken: Data) throws -> Data {
+                    func register(record: Data) throws -> Data {
                         let record = try DeviceRegistration(json: ContiguousArray(record))
                         device = record
-                        let reply = RegistrationReply(.acknowledged(record.publicKey), sender: sender.publicKey)
+                        let reply = RegistrationReply(.acknowledged(record.publicKey), provider: key.publicKey)
                         return Data(reply.json)
                     }
 
@@ -220,7 +220,7 @@ extension IOSScaffold {
 
                     func push(_ payload: String) throws -> String {
                         let device = try #require(device)
-                        let sealer = Sealer(sender: sender, topic: try #require(device.topic))
+                        let sealer = Sealer(provider: key, topic: try #require(device.topic))
                         let sealed = try sealer.seal(payload.utf8, to: device.publicKey, at: now)
                         return String(decoding: sealed.json, as: UTF8.self)
                     }

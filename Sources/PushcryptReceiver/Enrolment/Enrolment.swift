@@ -42,11 +42,11 @@ public struct EnrolmentCircumstances: Hashable, Sendable {
 
 /// The provider keys that an account trusts first.
 public enum FirstTrust: Hashable, Sendable {
-    /// Keys shipped with the app, one or two, the current one last, each with its certificate if it has one: nothing on the
-    /// network can replace them.
+    /// Keys shipped with the app, one or two, each with its certificate if it has one: nothing on the network can replace
+    /// them. The phone reports the first.
     ///
     /// At launch they take the place of all others, and the plan has a notice if one of those came in a reply. To change
-    /// the provider key, ship two until the provider signs with the new one; after a theft, ship the new one alone.
+    /// the provider key, ship the new one and the old one first; after a theft, ship the new one alone.
     case builtIn([ProviderPin])
     /// The key in the provider's first reply: as trustworthy as the channel of this reply.
     case reply
@@ -257,7 +257,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     func report(
         of key: DeviceKeyRecord, _ circumstances: EnrolmentCircumstances
     ) throws(KeyStoreError) -> EnrolmentState.Report {
-        let provider = if case .builtIn(let pins) = firstTrust { pins.last?.key } else { try trust().pins.last?.key }
+        let provider = if case .builtIn(let pins) = firstTrust { pins.first?.key } else { try trust().pins.first?.key }
         return EnrolmentState.Report(
             publicKey: key.publicKey, provider: provider, appVersion: circumstances.appVersion,
             token: circumstances.pushToken.map(EnrolmentState.Report.digest(of:)),

@@ -10,7 +10,7 @@ public struct EnrolmentState: Hashable, Sendable {
     /// A report to the provider about one account.
     struct Report: Hashable, Sendable {
         var publicKey: DevicePublicKey
-        /// The pin; the current one of two.
+        /// The pin; the first of two.
         var provider: ProviderPublicKey?
         var appVersion: AppVersion?
         /// A digest of the push token; nil if none was known.

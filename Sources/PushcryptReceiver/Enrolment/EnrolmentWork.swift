@@ -17,7 +17,7 @@ public struct EnrolmentRequest: Sendable {
 }
 
 /// The result of a provider's reply.
-public struct EnrolmentResult: Hashable, Sendable {
+public struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
     /// The result for the device key.
     public enum Key: Hashable, Sendable {
         /// The provider seals to the key that was sent.
@@ -63,6 +63,19 @@ public struct EnrolmentResult: Hashable, Sendable {
         self.provider = provider
         self.certificate = certificate
         self.foreign = foreign
+    }
+
+    /// A description for the developer's log: the result for the device key, then what the app should hear of, for example
+    /// `acknowledged, foreign-provider`.
+    public var description: String {
+        var words = ["\(key)"]
+        switch certificate {
+        case .success(.conflict): words.append("certificate-conflict")
+        case .failure(let error): words.append(error.code.description)
+        case .success, nil: break
+        }
+        words += foreign.map { "foreign-\($0)" }
+        return words.joined(separator: ", ")
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
 protocol Server: Sendable {
-    func register(_ record: Data, _ token: Data) async throws -> Data
+    func register(_ record: Data) async throws -> Data
     func forget(_ device: String) async throws
 }
