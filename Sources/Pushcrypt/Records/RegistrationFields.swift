@@ -47,8 +47,11 @@ public struct AppVersion: Hashable, Sendable, LosslessStringConvertible {
 }
 
 /// Apple's environment of a device token.
-package enum PushEnvironment: String, CaseIterable, Sendable {
-    case production, development
+public enum PushEnvironment: String, CaseIterable, Sendable {
+    /// Of an app from the App Store, TestFlight or an enterprise.
+    case production
+    /// Of an app that Xcode has signed for development.
+    case development
 }
 
 /// 16 bytes by which a device withdraws its registration without its key; as text 32 lower-case hexadecimal digits.

@@ -113,9 +113,9 @@ extension IOSScaffold {
                     }
 
                     private func withdraw(_ state: inout EnrolmentState, _ file: EnrolmentFile) async throws {
-                        for device in state.withdrawals {
-                            try await provider.withdraw(device: device)
-                            state.removeWithdrawal(of: device)
+                        for withdrawal in state.withdrawals {
+                            try await provider.withdraw(Data(withdrawal.json))
+                            state.removeWithdrawal(of: withdrawal.device)
                             try file.write(state)
                         }
                     }
@@ -148,8 +148,8 @@ extension IOSScaffold {
                     /// Sends the record, which contains the push token; returns the body of the provider's reply.
                     func register(record: Data) async throws -> Data
 
-                    /// Removes a device of this user at the provider.
-                    func withdraw(device: String) async throws
+                    /// Removes a device at the provider, perhaps of a user who has logged out.
+                    func withdraw(_ withdrawal: Data) async throws
                 }
 
                 nonisolated struct ProviderChannel: RegistrationChannel {
@@ -159,8 +159,9 @@ extension IOSScaffold {
                         throw NotConnected()
                     }
 
-                    func withdraw(device: String) async throws {
-                        // EDIT: make your server delete `device`, if it belongs to this user.
+                    func withdraw(_ withdrawal: Data) async throws {
+                        // EDIT: send `withdrawal` (JSON) to your server. It removes `device` if its record has this `withdrawal`,
+                        // or if it belongs to the logged-in user.
                         throw NotConnected()
                     }
 

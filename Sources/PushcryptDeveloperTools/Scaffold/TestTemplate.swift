@@ -210,8 +210,9 @@ extension IOSScaffold {
                         return Data(reply.json)
                     }
 
-                    func withdraw(device id: String) {
-                        if device?.deviceID == id { device = nil }
+                    func withdraw(_ withdrawal: Data) throws {
+                        let fields = try JSONDecoder().decode([String: String].self, from: withdrawal)
+                        if device?.deviceID == fields["device"] { device = nil }
                     }
 
                     func push(title: String, body: String) throws -> String {

@@ -18,11 +18,11 @@ public enum SavedEnrolment: Sendable {
 public struct EnrolmentCircumstances: Hashable, Sendable {
     /// The version of the app, for example its `CFBundleShortVersionString`.
     public var appVersion: AppVersion?
-    /// The device token from APNs, 1 to 100 bytes; nil while it is unknown, which changes nothing.
+    /// The device token from APNs; nil while it is unknown, which changes nothing.
     public var pushToken: ContiguousArray<UInt8>?
     /// Where the token is valid: `development` for an app that Xcode has signed for this.
     public var environment: PushEnvironment?
-    /// What permits the provider to push through a relay; nil without one.
+    /// What permits the provider to push through a relay, 1 to 1,024 characters of base64url; nil without one.
     public var grant: String?
     /// Whether the user lets the app show alerts. If not, the system never starts a service extension.
     public var alertsAreShown: Bool
@@ -76,9 +76,9 @@ public struct EnrolmentPolicy: Hashable, Sendable {
 ///             let result = try enrolment.handle(reply, to: request, state: &work.state, at: now)
 ///             save(work.state)
 ///         }
-///         for device in work.state.withdrawals {
-///             // Delete it at the provider.
-///             work.state.removeWithdrawal(of: device)
+///         for withdrawal in work.state.withdrawals {
+///             post(withdrawal.json)
+///             work.state.removeWithdrawal(of: withdrawal.device)
 ///             save(work.state)
 ///         }
 ///     case .later(let obstacle), .blocked(let obstacle): log(obstacle)
@@ -178,7 +178,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         _ state: EnrolmentState, _ circumstances: EnrolmentCircumstances, _ now: Timestamp
     ) throws(KeyStoreError) -> EnrolmentPlan {
         var plan = EnrolmentPlan(state, circumstances)
-        plan.steps = state.withdrawals.map(EnrolmentPlan.Step.withdraw)
+        plan.steps = state.withdrawals.map { .withdraw(device: $0.device) }
         plan.noticeAlerts()
 
         try plan.pin(firstTrust, insteadOf: trust(), replied: repliedKeys())
@@ -260,10 +260,19 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         let provider = if case .builtIn(let pins) = firstTrust { pins.first?.key } else { try trust().pins.first?.key }
         return EnrolmentState.Report(
             publicKey: key.publicKey, provider: provider, appVersion: circumstances.appVersion,
-            token: circumstances.pushToken.map(EnrolmentState.Report.digest(of:)),
-            environment: circumstances.environment,
-            grant: circumstances.grant.map { EnrolmentState.Report.digest(of: ContiguousArray($0.utf8)) },
+            token: circumstances.token.map(EnrolmentState.Report.digest(of:)), environment: circumstances.environment,
+            grant: circumstances.validGrant.map { EnrolmentState.Report.digest(of: ContiguousArray($0.utf8)) },
             alertsAreShown: circumstances.alertsAreShown)
+    }
+}
+
+extension EnrolmentCircumstances {
+    /// The token, if a record can have it: a provider would refuse the whole record.
+    var token: ContiguousArray<UInt8>? { pushToken.flatMap { (1...100).contains($0.count) ? $0 : nil } }
+
+    /// The grant, if a record can have it.
+    var validGrant: String? {
+        grant.flatMap { (1...1024).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isOfBase64URL) ? $0 : nil }
     }
 }
 
@@ -287,7 +296,7 @@ extension EnrolmentPlan {
             guard let certificate = pin.certificate,
                 let known = present.pins.first(where: { $0.key == pin.key })?.learned
             else { return ProviderTrust.Change.unchanged }
-            return known.learning(certificate).change
+            return known.learning(certificate).1
         }
         if Set(keys) != Set(present.pins.map(\.key)) || changes.contains(.raised) {
             steps.append(.pin(keys.map(\.id)))

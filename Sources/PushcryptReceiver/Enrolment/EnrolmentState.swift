@@ -65,16 +65,30 @@ public struct EnrolmentState: Hashable, Sendable {
     var accounts: [Account] = []
     var changedOver: [ChangedOver] = []
 
-    /// Device ids that the provider should forget, oldest first: the app tells it, and then calls
-    /// `removeWithdrawal(of:)`.
-    public internal(set) var withdrawals: [String] = []
+    /// A device that the provider should forget.
+    public struct Withdrawal: Hashable, Sendable {
+        /// The id of the device.
+        public let device: String
+        let capability: WithdrawalCapability
+
+        /// What the provider needs to know, as minified JSON. It proves that the device may be forgotten, whoever is logged in
+        /// by now. (`Docs/FormatRecords.md`, Withdrawal of a device)
+        public var json: ContiguousArray<UInt8> {
+            var json = JSONWriter()
+            write(to: &json)
+            return json.bytes
+        }
+    }
+
+    /// What the app has to tell the provider, oldest first; it then calls `removeWithdrawal(of:)`.
+    public internal(set) var withdrawals: [Withdrawal] = []
 
     /// Creates an empty state; for an app that has used its key store without enrolment before, and wants to keep those
     /// keys.
     public init() {}
 
     /// Records that the provider has forgotten a device.
-    public mutating func removeWithdrawal(of device: String) { withdrawals.removeAll { $0 == device } }
+    public mutating func removeWithdrawal(of device: String) { withdrawals.removeAll { $0.device == device } }
 
     // MARK: Accounts
 
@@ -126,7 +140,7 @@ public struct EnrolmentState: Hashable, Sendable {
                 ChangedOver(name: name, refusedAt: account.hasChangedOver ? nil : account.postQuantumRefusedAt))
         }
         guard withdrawing else { return }
-        withdrawals.append(account.device)
+        withdrawals.append(Withdrawal(device: account.device, capability: account.withdrawal))
         withdrawals.removeFirst(max(0, withdrawals.count - Self.maximumWithdrawals))
     }
 }
@@ -181,7 +195,7 @@ public struct EnrolmentStateError: CodedError {
 //                   "post_quantum":true,"post_quantum_refused":…,
 //                   "acknowledged":{"public_key":"pcr1…","provider":"pcs1…","app_version":"…","token":"32 hex digits",
 //                                   "environment":"…","grant":"32 hex digits","alerts":true,"at":…}}],
-//      "withdrawals":["32 hex digits"],
+//      "withdrawals":[{"device":"32 hex digits","withdrawal":"32 hex digits"}],
 //      "changed_over":[{"name":"…","refused":…}]}
 extension EnrolmentState {
     private static let version = 1
@@ -201,8 +215,10 @@ extension EnrolmentState {
             self.accounts.append(account)
         }
         for value in withdrawals.elements {
-            guard let device = value.string else { throw .damaged }
-            self.withdrawals.append(device)
+            guard let device = value["device"]?.string,
+                let capability = value["withdrawal"]?.string.flatMap(WithdrawalCapability.init)
+            else { throw .damaged }
+            self.withdrawals.append(Withdrawal(device: device, capability: capability))
         }
         guard let changedOver = root["changed_over"] else { return }
         guard changedOver.kind == .array else { throw .damaged }
@@ -218,7 +234,7 @@ extension EnrolmentState {
         json.object { json in
             json.integer(Self.version, for: "version")
             json.array(for: "accounts") { json in for account in accounts { account.write(to: &json) } }
-            json.array(for: "withdrawals") { json in for device in withdrawals { json.string(device) } }
+            json.array(for: "withdrawals") { json in for withdrawal in withdrawals { withdrawal.write(to: &json) } }
             guard !changedOver.isEmpty else { return }
             json.array(for: "changed_over") { json in
                 for account in changedOver {
@@ -230,6 +246,15 @@ extension EnrolmentState {
             }
         }
         return json.bytes
+    }
+}
+
+extension EnrolmentState.Withdrawal {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(device, for: "device")
+            json.string(capability.description, for: "withdrawal")
+        }
     }
 }
 
@@ -261,7 +286,7 @@ extension EnrolmentState.Account {
                 if let provider = report.provider { json.string(provider.description, for: "provider") }
                 if let version = report.appVersion { json.string(version.description, for: "app_version") }
                 if let token = report.token { json.string(token, for: "token") }
-                if let environment = report.environment { json.string(environment.description, for: "environment") }
+                if let environment = report.environment { json.string(environment.rawValue, for: "environment") }
                 if let grant = report.grant { json.string(grant, for: "grant") }
                 json.bool(report.alertsAreShown, for: "alerts")
                 json.integer(acknowledged.at.milliseconds, for: "at")
@@ -278,7 +303,7 @@ extension EnrolmentState.Acknowledgement {
         report = EnrolmentState.Report(
             publicKey: publicKey, provider: try value.read("provider", ProviderPublicKey.init),
             appVersion: try value.read("app_version", AppVersion.init), token: try value.read("token") { $0 },
-            environment: try value.read("environment", PushEnvironment.init), grant: try value.read("grant") { $0 },
+            environment: try value.read("environment", PushEnvironment.init(rawValue:)), grant: try value.read("grant") { $0 },
             alertsAreShown: alertsAreShown)
         self.at = Timestamp(milliseconds: at)
     }

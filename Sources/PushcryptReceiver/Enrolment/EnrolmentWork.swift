@@ -50,13 +50,13 @@ public struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
     public let provider: Provider
     /// The result for the certificate in the reply; nil if there is none. After a failure nothing has changed; a conflict
     /// shows that the provider key may be stolen.
-    public let certificate: Result<ProviderTrust.Change, KeyStoreError>?
+    public let certificate: Result<ProviderTrust.Change, TrustError>?
     /// The members of the record that name a key the provider never had: somebody else enrolled the device. Nothing has
     /// changed; the app decides, for example by removing the account.
     public let foreign: [RegistrationReply.ForeignMember]
 
     init(
-        key: Key, provider: Provider = .none, certificate: Result<ProviderTrust.Change, KeyStoreError>? = nil,
+        key: Key, provider: Provider = .none, certificate: Result<ProviderTrust.Change, TrustError>? = nil,
         foreign: [RegistrationReply.ForeignMember] = []
     ) {
         self.key = key
@@ -124,7 +124,7 @@ extension Enrolment {
             guard try deviceKeys().current?.publicKey == request.record.publicKey else {
                 return EnrolmentResult(key: .anotherKey)
             }
-            let certificate = try take(reply.certificate, now)
+            let certificate = try takeCertificate(of: reply, now)
             if refusal == .unsupportedSuite, request.record.publicKey.suite == .xwing {
                 try refusePostQuantum(request.record.publicKey, &state, now)
             } else {
@@ -134,7 +134,7 @@ extension Enrolment {
         case .acknowledged(let key):
             guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey) }
             // First, because no further reply is requested once the key is acknowledged.
-            let (provider, certificate) = try take(reply.provider, reply.certificate, now)
+            let (provider, certificate) = try take(reply, now)
             state.acknowledge(request.report, suites: reply.suites, by: account, at: now)
             try confirm(key.id, now)
             return EnrolmentResult(
@@ -169,11 +169,14 @@ extension Enrolment {
             isTooOld: reasons.contains(.keyIsOld), changesOver: reasons.contains(.postQuantumPermitted), state, now)
         let (report, circumstances) = (try report(of: key, plan.circumstances), plan.circumstances)
         let pin = try trust().pins.first { $0.key == report.provider }
-        let record = DeviceRegistration(
+        var record = DeviceRegistration(
             deviceID: device.device, publicKey: key.publicKey, topic: topic, generation: key.generation,
             createdAt: key.createdAt, pinnedProvider: pin?.key, certificate: pin?.learned.certificate,
-            appVersion: report.appVersion, token: circumstances.pushToken?.hex, environment: circumstances.environment,
-            withdrawal: device.withdrawal, grant: circumstances.grant)
+            appVersion: report.appVersion)
+        record.token = circumstances.token?.hex
+        record.environment = circumstances.environment
+        record.withdrawal = device.withdrawal
+        record.grant = circumstances.validGrant
         return EnrolmentRequest(record: record, report: report)
     }
 
@@ -243,41 +246,37 @@ extension Enrolment {
 
     /// Takes the provider key and the certificate of a reply.
     private func take(
-        _ key: ProviderPublicKey?, _ certificate: Certificate?, _ now: Timestamp
-    ) throws(KeyStoreError) -> (EnrolmentResult.Provider, Result<ProviderTrust.Change, KeyStoreError>?) {
-        let pins = try trust().pins
-        if let key, pins.isEmpty, firstTrust == .reply { return try pinFirst(key, certificate, now) }
-        let provider = key.map { key in
-            pins.contains { $0.key == key } ? EnrolmentResult.Provider.trusted : .notAccepted(key)
+        _ reply: RegistrationReply, _ now: Timestamp
+    ) throws(KeyStoreError) -> (EnrolmentResult.Provider, Result<ProviderTrust.Change, TrustError>?) {
+        guard let key = reply.provider else { return (.none, try takeCertificate(of: reply, now)) }
+        let pins = try trust().pinned
+        guard pins.isEmpty, firstTrust == .reply else {
+            return (pins.contains(key) ? .trusted : .notAccepted(key), try takeCertificate(of: reply, now))
         }
-        return (provider ?? .none, try take(certificate, now))
-    }
-
-    /// Pins the first key, with its certificate unless that fails.
-    private func pinFirst(
-        _ key: ProviderPublicKey, _ certificate: Certificate?, _ now: Timestamp
-    ) throws(KeyStoreError) -> (EnrolmentResult.Provider, Result<ProviderTrust.Change, KeyStoreError>?) {
-        var (certificate, failure) = (certificate, KeyStoreError?.none)
+        var certificate = reply.certificate
+        var failure = reply.certificateFault
         do throws(TrustError) {
             try certificate?.check(for: key, topic: topic)
         } catch {
-            (certificate, failure) = (nil, .trust(error))
+            (certificate, failure) = (nil, error)
         }
         try store.pinFirstProvider(ProviderPin(key, certificate: certificate), for: account, topic: topic, at: now)
         return (.pinned, failure.map { .failure($0) } ?? certificate.map { _ in .success(.raised) })
     }
 
-    /// Takes a certificate that one of the account's pins has signed.
-    private func take(
-        _ certificate: Certificate?, _ now: Timestamp
-    ) throws(KeyStoreError) -> Result<ProviderTrust.Change, KeyStoreError>? {
-        guard let certificate else { return nil }
-        do throws(KeyStoreError) {
-            return .success(try store.acceptCertificate(certificate, for: account, topic: topic, at: now))
+    /// Takes a reply's certificate, if one of the account's pins has signed it.
+    private func takeCertificate(
+        of reply: RegistrationReply, _ now: Timestamp
+    ) throws(KeyStoreError) -> Result<ProviderTrust.Change, TrustError>? {
+        if let fault = reply.certificateFault { return .failure(fault) }
+        guard let certificate = reply.certificate else { return nil }
+        var trust = try trust()
+        do throws(TrustError) {
+            _ = try trust.accept(certificate, for: topic)
         } catch {
-            guard error.code == .wrongCertificate else { throw error }
             return .failure(error)
         }
+        return .success(try store.acceptCertificate(certificate, for: account, topic: topic, at: now))
     }
 }
 

@@ -1,3 +1,5 @@
+internal import Pushcrypt
+
 /// The texts of a fallback. Apple's sample extension uses the same.
 ///
 /// (`Docs/Format.md`, Opened notification and fallback)
@@ -33,12 +35,14 @@ public struct FallbackTexts: Hashable, Sendable {
     }
 
     /// Returns the title shown instead of a push's own. The app's text for a key is the system's to look up.
+    ///
+    /// With characters that turn text round or take no room, the relay could imitate another title. (N-4)
     package func title(insteadOf clear: NotificationContent.Text) -> NotificationContent.Text {
         if let title { return title }
         switch clear {
         case .plain(let text): return .plain(text.line(Self.maximumTitleLength))
         case .localized(let key, let arguments):
-            return .localized(key: key, arguments: arguments.map { String($0.unicodeScalars.visible) })
+            return .localized(key: key, arguments: arguments.map(\.withoutHiddenCharacters))
         }
     }
 }
@@ -47,25 +51,12 @@ extension String {
     /// Returns the first visible characters on one line.
     fileprivate func line(_ length: Int) -> String {
         var line = UnicodeScalarView()
-        for scalar in unicodeScalars.visible.prefix(length) {
+        for scalar in withoutHiddenCharacters.unicodeScalars.prefix(length) {
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: line.append(" ")
             default: line.append(scalar)
             }
         }
         return String(line)
-    }
-}
-
-extension String.UnicodeScalarView {
-    /// The characters without those that turn text round or take no room, with which the relay could imitate another title.
-    /// Persian and family emoji need U+200C and U+200D. (N-4)
-    fileprivate var visible: Self {
-        filter { scalar in
-            switch scalar.value {
-            case 0x061C, 0x200B, 0x200E, 0x200F, 0x202A...0x202E, 0x2060, 0x2066...0x2069, 0xFEFF: false
-            default: true
-            }
-        }
     }
 }

@@ -28,9 +28,9 @@ func enrol(token: Data, alertsAreShown: Bool, at server: Server) async throws {
             try file.write(work.state)  // also when the store has failed
             print(try result.get())
         }
-        for device in work.state.withdrawals {
-            try await server.forget(device)
-            work.state.removeWithdrawal(of: device)
+        for withdrawal in work.state.withdrawals {
+            try await server.forget(Data(withdrawal.json))
+            work.state.removeWithdrawal(of: withdrawal.device)
             try file.write(work.state)
         }
     }

@@ -2,5 +2,5 @@ import Foundation
 
 protocol Server: Sendable {
     func register(_ record: Data) async throws -> Data
-    func forget(_ device: String) async throws
+    func forget(_ withdrawal: Data) async throws
 }
