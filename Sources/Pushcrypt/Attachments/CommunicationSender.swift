@@ -37,6 +37,13 @@ public struct CommunicationSender: Sendable {
         self.avatar = avatar
     }
 
+    /// Returns the person as a receiver shows it; nil if a name has no visible character. (N-9)
+    private var shown: CommunicationSender? {
+        CommunicationSender(
+            name: name.withoutInvisible, handle: handle, conversation: conversation,
+            recipients: recipients.map(\.withoutInvisible), avatar: avatar)
+    }
+
     /// Whether a text may be shown.
     package static func isValid(_ text: String) -> Bool {
         (1...maximumLength).contains(text.utf8.count)
@@ -59,7 +66,8 @@ extension CommunicationSender {
     /// wrong text leaves no sender.
     static func read(_ payload: JSONValue) -> (sender: CommunicationSender?, dropped: [AttachmentError]) {
         guard let value = payload[PayloadKeys.reserved]?[key], value.kind == .object else { return (nil, []) }
-        return read(member: value)
+        let (sender, dropped) = read(member: value)
+        return (sender?.shown, dropped)
     }
 
     /// The names in the member of a payload.

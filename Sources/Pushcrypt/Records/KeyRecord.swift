@@ -48,13 +48,12 @@ package struct KeyRecord {
         return text
     }
 
-    /// Returns the certificate; one that breaks T-1 counts as absent, and is told with the reason.
-    func certificate() throws(KeyError) -> (certificate: Certificate?, fault: TrustError?) {
-        guard let text = try text("certificate") else { return (nil, nil) }
+    /// Parses the text of a certificate. (D-31)
+    static func certificate(_ text: String) throws(KeyError) -> Certificate {
         do throws(TrustError) {
-            return (try Certificate(text: text), nil)
+            return try Certificate(text: text)
         } catch {
-            return (nil, error)
+            throw KeyError(error.code == .weakKey ? .weakKey : .malformedCertificate, "in the record, \(error)")
         }
     }
 

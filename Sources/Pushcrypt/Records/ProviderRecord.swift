@@ -10,20 +10,17 @@ package struct ProviderRecord: Hashable, Sendable {
     package let createdAt: Timestamp
     /// The current certificate; nil at epoch 0. Whoever pins the key verifies it.
     package let certificate: Certificate?
-    /// Why the record's certificate was left out when the record was read; nil if it was not.
-    package let certificateFault: TrustError?
 
     /// Creates a record.
     package init(
         publicKey: ProviderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp,
-        certificate: Certificate? = nil, certificateFault: TrustError? = nil
+        certificate: Certificate? = nil
     ) {
         self.publicKey = publicKey
         self.topic = topic
         self.generation = generation
         self.createdAt = createdAt
         self.certificate = certificate
-        self.certificateFault = certificateFault
     }
 
     /// Parses a provider's record; `generation` is 1 and `created` is `now` if they are missing.
@@ -33,15 +30,15 @@ package struct ProviderRecord: Hashable, Sendable {
         let record = try KeyRecord(json)
         let (keyText, keyID, topic) = (try record.publicKey(), try record.text("key_id"), try record.topic())
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created") ?? now)
-        let (certificate, fault) = try record.certificate()
+        let certificateText = try record.text("certificate")
         guard try record.suite() ?? 1 == 1 else {
             throw KeyError(.malformedRecord, "the record's suite is not 1, as for a provider's key")
         }
         let publicKey = try ProviderPublicKey(text: keyText)
+        let certificate = try certificateText.map(KeyRecord.certificate)
         try KeyRecord.check(keyID, isOf: publicKey.id)
         self.init(
-            publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt, certificate: certificate,
-            certificateFault: fault)
+            publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt, certificate: certificate)
     }
 
     /// The record as minified JSON.

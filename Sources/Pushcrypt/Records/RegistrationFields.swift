@@ -5,7 +5,7 @@ package enum DeviceID {
 
     /// Whether `id` is a valid device id.
     package static func isAllowed(_ id: String) -> Bool {
-        (1...maximumLength).contains(id.utf8.count) && !id.unicodeScalars.contains(where: \.isHidden)
+        (1...maximumLength).contains(id.utf8.count) && !id.unicodeScalars.contains(where: \.isInvisible)
             && !isKeyLike(id) && !isBlank(id)
     }
 
@@ -94,6 +94,16 @@ extension KeyRecord {
         try text("withdrawal", "\(2 * WithdrawalCapability.length) lower-case hexadecimal digits") {
             WithdrawalCapability($0) != nil
         }.flatMap(WithdrawalCapability.init)
+    }
+
+    /// Returns the 32 bytes of `push_key`, which may be a weak key.
+    func pushKey() throws(KeyError) -> ContiguousArray<UInt8>? {
+        func bytes(_ text: String) -> ContiguousArray<UInt8>? {
+            let characters = ContiguousArray(text.utf8)
+            return Base64URL.decode(characters.span)
+        }
+        return try text("push_key", "43 characters of base64url") { bytes($0)?.count == Ed25519.publicKeyLength }
+            .flatMap(bytes)
     }
 
     func grant() throws(KeyError) -> String? {

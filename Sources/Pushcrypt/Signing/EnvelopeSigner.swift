@@ -40,6 +40,13 @@ public struct EnvelopeSigner: Sendable {
         self.init(.key(credential.key.secret), credential.provider, credential.certificate, for: topic)
     }
 
+    /// Creates a signer from a signing key and a certificate that was verified before, from an authenticated row.
+    package init(
+        verified certificate: Certificate, _ key: SigningKey, by provider: ProviderPublicKey, for topic: Topic
+    ) {
+        self.init(.key(key.secret), provider, certificate, for: topic)
+    }
+
     /// Connects to a signer that has the provider key, for any app: asks it for one signature over a constant label, and
     /// checks the signature.
     ///

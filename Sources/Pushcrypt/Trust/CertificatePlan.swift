@@ -84,8 +84,9 @@ package struct CertificatePlan: Hashable, Sendable {
         expiresAt = expires.map(now.adding)
     }
 
-    /// Whether a certificate that this provider never issued may still be believed by a phone that knows `current`.
+    /// Whether a certificate that this provider never issued is not below the one in use: the provider's store is an older
+    /// copy, or its key was stolen. (D-33)
     package static func isStale(_ current: Certificate?, proven: Certificate) -> Bool {
-        proven.epoch >= current?.floor ?? 0 && proven.claim != current?.claim
+        proven.epoch >= current?.epoch ?? 0 && proven.claim != current?.claim
     }
 }

@@ -3,8 +3,9 @@ extension Unicode.Scalar {
     package var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
 
     /// Whether no name of a device, an account or a key may have this character: two names would look alike in a list.
-    package var isHidden: Bool {
-        switch properties.generalCategory {
+    package var isInvisible: Bool {
+        if isASCII { return isControl }
+        return switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true
         default: false
         }
@@ -22,7 +23,7 @@ extension Unicode.Scalar {
 
 extension String {
     /// The text without the characters that a title or a person's name loses. (N-4)
-    package var withoutHiddenCharacters: String {
+    package var withoutInvisible: String {
         guard unicodeScalars.contains(where: \.isDroppedFromTitles) else { return self }
         var kept = UnicodeScalarView()
         kept.append(contentsOf: unicodeScalars.lazy.filter { !$0.isDroppedFromTitles })
