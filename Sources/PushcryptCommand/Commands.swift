@@ -25,8 +25,7 @@ extension CommandTable {
             Section(
                 title: "keys",
                 commands: [
-                    Command("init", "create a key store", InitCommand.self), .keygen, .export, .key, .device, .sender,
-                    .rotate, .recover,
+                    Command("init", "create a key store", InitCommand.self), .key, .device, .provider,
                     Command("backup", "copy the key store while it is in use", BackupCommand.self),
                     Command("restore", "replace the key store with a backup", RestoreCommand.self),
                 ]),
@@ -40,7 +39,7 @@ extension CommandTable {
                     Command("lint", "find mistakes in a push, or in an app's project", LintCommand.self),
                     Command("explain", "explain a code or a phone's journal, and how to fix it", ExplainCommand.self),
                     Command("doctor", "find what is wrong, and say how to fix it", DoctorCommand.self),
-                    .config,
+                    Command("config", "show or change the store's defaults, which options override", ConfigCommand.self),
                     Command(
                         "completions", "print the script that completes this program in a shell",
                         CompletionsCommand.self),

@@ -5,24 +5,19 @@ internal import PushcryptCommandKit
 struct BatchArguments: Sendable {
     /// The number of threads; nil for the default.
     let jobs: Int?
-    let showsProgress: Bool
-    let writesSummary: Bool
     let metrics: String?
     /// The names of the options that were given.
     let given: [String]
 
     /// - Parameter hasJobs: Whether the number of threads can be chosen.
     init(_ arguments: inout Arguments, hasJobs: Bool = true) {
-        ((jobs, showsProgress, writesSummary, metrics), given) = arguments.given { arguments in
+        ((jobs, metrics), given) = arguments.given { arguments in
             (
                 hasJobs
                     ? arguments.count(
                         "--jobs", "N", 1...256,
                         help: "threads; default one per processor, or one to open with a store")
                     : nil,
-                arguments.flag(
-                    "--progress", help: "show progress, speed and time left on a terminal"),
-                arguments.flag("--summary", help: "end with a line of counts and speed on standard error"),
                 arguments.value(
                     "--metrics", "FILE", .file,
                     help: "replace this file every few seconds with counts for Prometheus")
@@ -36,7 +31,7 @@ struct BatchRun {
     private let verb: BatchVerb
     private let options: BatchArguments
     private let destination: OutputArguments?
-    private let isJSON: Bool
+    private let log: LogFormat?
     private let console: Console
     private let jobs: Int
     private let hasClearContent: Bool
@@ -47,15 +42,15 @@ struct BatchRun {
     /// - Parameters:
     ///   - jobs: The default number of threads.
     ///   - hasClearContent: Whether only the owner may read the output.
-    ///   - isJSON: Whether the summary is JSON.
+    ///   - log: The form of the log, which ends with a summary. Without one, a terminal shows progress and a summary.
     init(
-        _ verb: BatchVerb, jobs: Int, hasClearContent: Bool, isJSON: Bool, _ options: BatchArguments,
+        _ verb: BatchVerb, jobs: Int, hasClearContent: Bool, log: LogFormat? = nil, _ options: BatchArguments,
         to output: OutputArguments? = nil, _ console: Console
     ) throws(CommandFailure) {
         self.verb = verb
         self.options = options
         destination = output
-        self.isJSON = isJSON
+        self.log = log
         self.console = console
         self.jobs = options.jobs ?? jobs
         self.hasClearContent = hasClearContent
@@ -111,7 +106,7 @@ struct BatchRun {
         _ worker: @escaping @Sendable () throws(CommandFailure) -> Worker
     ) -> BatchEngine.End {
         let engine = BatchEngine(limits: BatchEngine.Limits(jobs: jobs))
-        var progress = BatchProgress(size: size, console, isShown: options.showsProgress)
+        var progress = BatchProgress(size: size, console, isShown: log == nil)
         var written = MetricsClock()
         return engine.run(source, stop: stop, worker: worker, write: sink.write) { tally in
             progress.show(tally)
@@ -121,9 +116,7 @@ struct BatchRun {
 
     private func report(_ tally: BatchTally) {
         if let path = options.metrics { writeMetrics(tally, to: path) }
-        guard options.writesSummary else { return }
-        var console = console
-        if isJSON { console.messageFormat = LogFormat.json.messages }
+        guard log != nil || console.messages.isTerminal else { return }
         console.log(
             "summary",
             BatchSummary(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start).fields)

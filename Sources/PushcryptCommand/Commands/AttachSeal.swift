@@ -8,7 +8,7 @@ struct AttachSealCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Writes the sealed file, and its reference to standard output: a JSON object with the key, size and hash of the sealed file, and the type and name of the plain one. Give it to 'seal --attachment'. The reference is secret; the sealed file shows only its size and url.",
-                "The file is read twice, so it cannot come from a pipe; memory use is small and constant. The sender key hedges the file's random key.",
+                "The file is read twice, so it cannot come from a pipe; memory use is small and constant. The key that signs hedges the file's random key.",
             ],
             examples: [
                 Example(
@@ -23,8 +23,8 @@ struct AttachSealCommand: CommandBody {
     private let url: String?
     private let type: String?
     private let name: String?
-    private let sender: String?
-    private let providerKeyFile: String?
+    private let signer: String?
+    private let signingKeyFile: String?
     private let store: StoreArguments
     private let force: Bool
 
@@ -45,22 +45,22 @@ struct AttachSealCommand: CommandBody {
                 "a uniform type identifier such as public.jpeg; default from the name of a picture, sound or film"
         )
         name = arguments.value("--name", "NAME", help: "the phone's name for the file; default FILE without folders")
-        sender = arguments.value(
-            "--from", "NAME", .name(.providerKey),
-            help: "the sender key in the store, if not the default one")
-        providerKeyFile = arguments.value(
-            "--sender-key-file", "FILE", .secret,
-            help: "the sender key, instead of a store's: a file, fd:N or -")
+        signer = arguments.value(
+            "--sign-with", "NAME", .name(.providerKey),
+            help: "the provider key in the store, if not the default one")
+        signingKeyFile = arguments.value(
+            "--signing-key-file", "FILE", .secret,
+            help: "the key that hedges, instead of a store's: a file, fd:N or -")
         store = StoreArguments(&arguments)
         force = arguments.force()
         arguments.option(
-            "--sender-key-file", excludes: ["--store", "--from", "--passphrase-file"],
+            "--signing-key-file", excludes: ["--store", "--sign-with", "--passphrase-file"],
             hint: "a key file is used without a store")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let plan = try AttachmentPlan(self)
-        let sender = try hedgingKey(console)
+        let key = try hedgingKey(console)
         let input = try InputFile(file, console)
         guard let size = input.size else {
             throw .usage(
@@ -72,12 +72,12 @@ struct AttachSealCommand: CommandBody {
         }
         let sealed: SealedFile
         if output == "-" {
-            sealed = try seal(input, size, by: sender, console) { (bytes) throws(CommandFailure) in
+            sealed = try seal(input, size, by: key, console) { (bytes) throws(CommandFailure) in
                 try console.write(bytes)
             }
         } else {
             let output = try OutputFile(output, mode: 0o666, force: force)
-            sealed = try seal(input, size, by: sender, console) { (bytes) throws(CommandFailure) in
+            sealed = try seal(input, size, by: key, console) { (bytes) throws(CommandFailure) in
                 try output.write(bytes)
             }
             try output.commit()
@@ -99,7 +99,7 @@ struct AttachSealCommand: CommandBody {
     }
 
     private func seal(
-        _ input: borrowing InputFile, _ size: Int, by sender: ProviderKey, _ console: Console,
+        _ input: borrowing InputFile, _ size: Int, by key: ProviderKey, _ console: Console,
         to write: (Span<UInt8>) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> SealedFile {
         var progress = Progress("sealing", total: size > Int.max / 2 ? .max : 2 * size, console)
@@ -109,7 +109,7 @@ struct AttachSealCommand: CommandBody {
             progress.advance(by: piece.count)
         }
         try input.rewind()
-        var sealer = first.sealer(for: sender)
+        var sealer = first.sealer(for: key)
         var sealed = ContiguousArray<UInt8>()
         try input.forEachPiece { (piece) throws(CommandFailure) in
             try withAttachmentErrors { () throws(AttachmentError) in try sealer.seal(piece, into: &sealed) }
@@ -123,11 +123,11 @@ struct AttachSealCommand: CommandBody {
         return file
     }
 
-    /// The sender's key, which only hedges: what it seals shows nothing of it.
+    /// The key that only hedges: what it seals shows nothing of it.
     private func hedgingKey(_ console: Console) throws(CommandFailure) -> ProviderKey {
-        if let providerKeyFile { return try console.readProviderKey(from: providerKeyFile) }
+        if let signingKeyFile { return try console.readProviderKey(from: signingKeyFile) }
         let keys = try console.open(store)
-        return try withStoreErrors { () throws(KeyStoreError) in try keys.providerKey(named: sender).key }
+        return try withStoreErrors { () throws(KeyStoreError) in try keys.providerKey(named: signer).key }
     }
 
     /// The description of the file, checked before a long file is read.

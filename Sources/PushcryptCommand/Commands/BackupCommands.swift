@@ -10,7 +10,7 @@ struct BackupCommand: CommandBody {
             ],
             examples: [
                 Example("pushcrypt backup /backups/keystore-2026-11-23"),
-                Example("pushcrypt backup keystore.backup --key-output store.key.backup", "the key too, once"),
+                Example("pushcrypt backup keystore.backup --store-key-output store.key.backup", "the key too, once"),
             ])
     }
 
@@ -20,7 +20,7 @@ struct BackupCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         file = arguments.operand("FILE", .file, help: "the new file")
-        keyFile = arguments.value("--key-output", "FILE", .file, help: "also copy store.key to this new file")
+        keyFile = arguments.value("--store-key-output", "FILE", .file, help: "also copy store.key to this new file")
         store = StoreArguments(&arguments)
     }
 
@@ -38,12 +38,12 @@ struct RestoreCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Makes a backup the database of the key store, after checking every row. Stop every process that uses the store first. What has changed since the backup is lost: devices, removals, rotations. A store that has rotated a sender key since is replaced only with --replace: phones that follow the new key do not open what the old one signs. If --replace replaces store.key with another, the former is kept as store.key.old. See Docs/Operations.md."
+                "Makes a backup the database of the key store, after checking every row. Stop every process that uses the store first. What has changed since the backup is lost: devices, removals, rotations. A store that has rotated a key since is replaced only with --replace: phones that follow the new key do not open what the old one signs. If --replace replaces store.key with another, the former is kept as store.key.old. See Docs/Operations.md."
             ],
             examples: [
                 Example("pushcrypt restore keystore.backup", "beside its store.key"),
                 Example(
-                    "pushcrypt --store /var/lib/pushcrypt restore keystore.backup --key store.key.backup",
+                    "pushcrypt --store /var/lib/pushcrypt restore keystore.backup --store-key store.key.backup",
                     "on another machine"),
             ])
     }
@@ -55,7 +55,7 @@ struct RestoreCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         file = arguments.operand("FILE", .file, help: "the backup")
-        keyFile = arguments.value("--key", "FILE", .file, help: "the copy of store.key; default the one in the store")
+        keyFile = arguments.value("--store-key", "FILE", .file, help: "the copy of store.key; default the one in the store")
         replaces = arguments.flag(
             "--replace", help: "also replace a store that has rotated since, cannot be read, or is another one")
         store = StoreArguments(&arguments)
@@ -99,9 +99,9 @@ struct RestoreCommand: CommandBody {
         let hint: String
         switch error.code {
         case .storeExists where !replaces: hint = "--replace replaces it"
-        case .storeKeyMissing where keyFile == nil: hint = "--key FILE names the copy of store.key"
+        case .storeKeyMissing where keyFile == nil: hint = "--store-key FILE names the copy of store.key"
         case .wrongPassphrase where keyFile == nil && store.passphraseFile == nil:
-            hint = "--key FILE names the copy of store.key that opens this backup"
+            hint = "--store-key FILE names the copy of store.key that opens this backup"
         default: return failure
         }
         return CommandFailure(failure.exit, failure.message, hints: [hint])

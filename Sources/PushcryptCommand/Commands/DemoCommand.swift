@@ -44,12 +44,12 @@ private struct Demo {
         try say("1. The provider and the phone each create a key. Only public keys change hands.")
         try command("--store provider init")
         try command("--store phone init")
-        try command("--store provider keygen sender --topic com.example.app")
-        try command("--store phone keygen device --topic com.example.app")
-        try command("--store phone export device --json -o phone.json")
+        try command("--store provider key new provider --topic com.example.app")
+        try command("--store phone key new device --topic com.example.app")
+        try command("--store phone key show --json -o phone.json")
         try command("--store provider device add phone1 phone.json")
-        try command("--store provider export sender --json -o sender.json")
-        try command("--store phone sender trust provider sender.json")
+        try command("--store provider key show --json -o provider.json")
+        try command("--store phone provider pin provider provider.json")
     }
 
     private func sealAndOpen() throws(CommandFailure) {
@@ -80,16 +80,16 @@ private struct Demo {
         try say("8. The phone changes its key while a message is on its way to the old one:")
         try write(Self.second, to: "second.json")
         try command("--store provider seal --to phone1 second.json -o in-flight.json")
-        try command("--store phone rotate device --json")
-        try command("--store phone export device --json -o phone-new.json")
+        try command("--store phone key rotate --json")
+        try command("--store phone key show --json -o phone-new.json")
         try command("--store provider device add phone1 phone-new.json")
-        try command("--store phone rotate device --confirm")
+        try command("--store phone key rotate --confirm")
         try command("--store phone open --banner in-flight.json")
         try say("9. The provider changes its key too, and destroys the old one. The next push tells the phone:")
-        try command("--store provider rotate sender")
+        try command("--store provider key rotate")
         try command("--store provider seal --to phone1 today.json -o announcing.json")
         try command("--store phone open --banner announcing.json")
-        try command("--store phone sender list")
+        try command("--store phone provider list")
     }
 
     // MARK: Telling

@@ -26,9 +26,9 @@ struct DeviceAddCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads the output of 'export device': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
+                "Reads the output of 'key show': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
                 "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
-                "--reply prints what an enrolling phone expects: the key that is sealed to from now on and the sender's, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a sender key which this store never had.",
+                "--reply prints what an enrolling phone expects: the key that is sealed to from now on and the provider's, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store never had.",
                 "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 1. Other keys are passed through.",
             ],
             examples: [
@@ -55,8 +55,7 @@ struct DeviceAddCommand: CommandBody {
         file = arguments.optionalOperand("FILE", .input, help: "the key or record; default standard input")
         let user = arguments.value(
             "--user", "USER", .name(.user), help: "the device's user; default unchanged")
-        let isNobodys = arguments.flag("--no-user", help: "the device has no user any more")
-        owner = user.map(DeviceOwner.user) ?? (isNobodys ? .nobody : .unchanged)
+        owner = user.map(DeviceOwner.user) ?? .unchanged
         topic = TopicArgument(&arguments, help: "the key's app, if the record does not say it")
         replaces = arguments.flag(
             "--replace", help: "accept any generation, user and app, for example after a reinstall")
@@ -67,10 +66,9 @@ struct DeviceAddCommand: CommandBody {
         isJSON = arguments.json()
         arguments.option("--batch", needs: "--reply", hint: "pushcrypt device import registers many without replies")
         arguments.option(
-            "--batch", excludes: ["--user", "--no-user", "--topic", "--replace"],
+            "--batch", excludes: ["--user", "--topic", "--replace"],
             hint: "each line has its own 'user' and record")
         arguments.atMostOne(of: "--reply", "--json")
-        arguments.atMostOne(of: "--user", "--no-user")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
@@ -112,7 +110,7 @@ struct DeviceAddCommand: CommandBody {
             guard error.code == .generationRollback, !DeviceInput.isRecord(bytes) else { throw failure }
             throw CommandFailure(
                 failure.exit, failure.message,
-                hints: ["after a rotation give the record, which has a generation: pushcrypt export device --json"])
+                hints: ["after a rotation give the record, which has a generation: pushcrypt key show --json"])
         }
         var foreign = try ForeignProviders(of: store)
         let members = foreign.add(id, registration)

@@ -14,19 +14,15 @@ struct DeviceTestCommand: CommandBody {
                 Example(
                     "pushcrypt device test phone1 --json",
                     "with the fingerprint and the headers, for a program that sends it"),
-                Example(
-                    "pushcrypt --store phone device test --simulate push.json --deadline 2s --stall 3s",
-                    "the notification on a slow phone"),
+                Example("pushcrypt --store phone device test --simulate push.json", "as the phone receives it"),
             ])
     }
 
     private let id: String?
-    private let sender: String?
+    private let signer: String?
     private let topic: TopicArgument
     private let message: String?
     private let push: String?
-    private let deadline: Int?
-    private let stall: Int?
     private let store: StoreArguments
     private let isJSON: Bool
     private let output: OutputArguments
@@ -34,25 +30,17 @@ struct DeviceTestCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         id = arguments.optionalOperand(
             "ID", .name(.device), help: "the provider's name for the device; none with --simulate")
-        sender = arguments.providerName()
+        signer = arguments.providerName()
         topic = TopicArgument(&arguments)
         message = arguments.value(
             "--message", "TEXT", help: "the text to show; default what it proves")
         push = arguments.value(
             "--simulate", "PUSH", .input, help: "receive this push as a phone does, against the clock")
-        deadline = arguments.milliseconds(
-            "--deadline", "TIME", 1...300_000,
-            help: "with --simulate: when the fallback is shown; default 25s")
-        stall = arguments.milliseconds(
-            "--stall", "TIME", 0...300_000, help: "with --simulate: wait before opening, as for a slow disk")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         output = OutputArguments(&arguments)
-        for name in ["--deadline", "--stall"] {
-            arguments.option(name, needs: "--simulate", hint: "add --simulate, or leave \(name) out")
-        }
         arguments.option(
-            "--simulate", excludes: ["--from", "--message"], hint: "--simulate receives a push, and makes none")
+            "--simulate", excludes: ["--sign-with", "--message"], hint: "--simulate receives a push, and makes none")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
@@ -66,7 +54,7 @@ struct DeviceTestCommand: CommandBody {
     // MARK: A push to send
 
     private func makePush(for id: String, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let source = SealSource.store(try console.open(store), .named(sender))
+        let source = SealSource.store(try console.open(store), .named(signer))
         let now = console.timestamp
         let settings = SealSettings(topic: try topic.topic(), emission: .request, now: { now })
         let text = self.message ?? "This device opens what its provider seals."
@@ -118,13 +106,11 @@ struct DeviceTestCommand: CommandBody {
 
     private func simulate(_ file: String, _ console: Console) throws(CommandFailure) -> ExitCode {
         if let id { throw .usage("--simulate takes no device", hint: "leave \(quoted(id)) out") }
-        let phone = SimulatedPhone(
-            deadline: deadline.map(UInt64.init) ?? DeliveryDeadlines().delivery, stall: stall ?? 0)
         let receiver = try CommandReceiver.store(store, topic, console, NotificationReceiver.Policy()) {
             (keys) throws(CommandFailure) in (keys, try console.openReplayFile(of: store))
         }
         let push = PushToOpen(try console.readPush(file), mayPassInTheClear: false)
-        let (delivery, warnings) = try OpenSession(receiver: receiver, push: push, console: console).run(on: phone)
+        let (delivery, warnings) = try OpenSession(receiver: receiver, push: push, console: console).runOnPhone()
         for warning in warnings { console.warning(warning) }
         return try console.show(delivery, push, asBanner: false, asJSON: isJSON, to: output)
     }

@@ -180,10 +180,10 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
         if key.createdAt > now {
             findings.append(Finding(.warning, "\(name) is from the future (\(key.createdAt)): check the clock"))
         } else if let end = key.retiresAt, end < now {
-            findings.append(Finding(.warning, "\(name) has retired: destroy it with 'rotate device --purge'"))
+            findings.append(Finding(.warning, "\(name) has retired: destroy it with 'key rotate --purge'"))
         } else if key.state == .pending {
             findings.append(
-                Finding(.warning, "\(name) is pending: register it, then 'rotate device --confirm'"))
+                Finding(.warning, "\(name) is pending: register it, then 'key rotate --confirm'"))
         } else if let end = key.retiresAt {
             findings.append(Finding(.note, "\(name) is retiring, and opens until \(end)"))
         } else {
@@ -191,21 +191,21 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
         }
     }
     for key in senders {
-        findings.append(Finding(.note, "sender key \(key.keyID) of \(quoted(key.name)), made \(key.createdAt)"))
+        findings.append(Finding(.note, "provider key \(key.keyID) of \(quoted(key.name)), made \(key.createdAt)"))
     }
     if !devices.isEmpty, !trusted.contains(where: { $0.state == .pinned }) {
-        findings.append(Finding(.warning, "no sender is trusted, so nothing opens: 'sender trust NAME FILE'"))
+        findings.append(Finding(.warning, "no provider is trusted, so nothing opens: 'provider pin NAME FILE'"))
     }
     findings += try checkDevices(of: store)
     if !senders.isEmpty { findings.append(Finding(.note, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
     if devices.isEmpty, senders.isEmpty {
         findings.append(
-            Finding(.warning, "the store has no key: 'keygen sender' (provider) or 'keygen device' (phone)"))
+            Finding(.warning, "the store has no key: 'key new provider' (on a server) or 'key new device' (on a phone)"))
     }
     return findings
 }
 
-/// Finds devices that trust a sender key that the store never had, evidence of a theft or of a false enrolment, and those
+/// Finds devices that trust a provider key that the store never had, evidence of a theft or of a false enrolment, and those
 /// whose keys this build cannot seal to.
 private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
     var foreign = try ForeignProviders(of: store)
@@ -224,7 +224,7 @@ private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [F
     }
     var findings: [Finding] = []
     if foreign.count > 0 {
-        findings.append(Finding(.warning, foreign.text, fix: "see Stolen signing key in Docs/KeyRotation.md"))
+        findings.append(Finding(.warning, foreign.text, fix: "see A stolen key in Docs/KeyRotation.md"))
     }
     if unsupported > 0 {
         let devices =

@@ -30,7 +30,7 @@ struct ManualCommand: CommandBody {
             ],
             examples: [
                 Example("pushcrypt man seal | man -l -"),
-                Example("pushcrypt man --out man/man1", "every page"),
+                Example("pushcrypt man -o man/man1", "every page"),
             ])
     }
 
@@ -42,17 +42,17 @@ struct ManualCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         words = arguments.operands("COMMAND", .command, help: "all words of the command")
         folder = arguments.value(
-            "--out", "DIR", .folder, help: "write every page into this existing folder")
+            "--output", short: "-o", "DIR", .folder, help: "write every page into this existing folder")
         isMarkdown = arguments.flag("--markdown", help: "print everything as one document")
         table = arguments.table
-        arguments.atMostOne(of: "--out", "--markdown")
+        arguments.atMostOne(of: "--output", "--markdown")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let path = try Parser(table: table).path(of: words)
         if !path.isEmpty, folder != nil || isMarkdown {
             throw .usage(
-                "\(isMarkdown ? "--markdown" : "--out") is for all commands",
+                "\(isMarkdown ? "--markdown" : "--output") is for all commands",
                 hint: "leave \(quoted(path.joined(separator: " "))) out")
         }
         if let folder {

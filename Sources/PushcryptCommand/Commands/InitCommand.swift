@@ -6,7 +6,7 @@ struct InitCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "A provider's store holds signing keys and devices, a device's store its keys and trusted senders; one store may be both. Only you can read it. The secrets are sealed under the file store.key in it, or under a passphrase, so a copied database alone opens nothing."
+                "A provider's store holds its keys and the devices, a phone's store its keys and the providers that it trusts; one store may be both. Only you can read it. The secrets are sealed under the file store.key in it, or under a passphrase, so a copied database alone opens nothing."
             ],
             examples: [
                 Example("pushcrypt init", "in the user's data directory"),
@@ -39,7 +39,7 @@ struct InitCommand: CommandBody {
             try console.write(line: json.bytes)
         } else {
             console.hint(
-                "made the key store \(quoted(path)); next: pushcrypt keygen sender (provider) or keygen device (phone)")
+                "made the key store \(quoted(path)); next: pushcrypt key new provider (on a server), or key new device (on a phone)")
         }
         return .done
     }

@@ -20,7 +20,6 @@ struct LintCommand: CommandBody {
 
     private let file: String?
     private let headers: PayloadLint.Headers
-    private let isSentExactly: Bool
     private let isToBeSealed: Bool
     private let isStrict: Bool
     private let project: String?
@@ -36,8 +35,6 @@ struct LintCommand: CommandBody {
             expiration: arguments.value("--expiration", "SECONDS", help: "the apns-expiration"),
             collapseID: arguments.value("--collapse-id", "ID", help: "the apns-collapse-id"),
             id: arguments.value("--apns-id", "UUID", help: "the apns-id"))
-        isSentExactly = arguments.flag(
-            "--exact", help: "the sender sends these exact bytes: measure no other form")
         isToBeSealed = arguments.flag(
             "--before-seal", help: "what you are going to seal: nothing about what the relay reads")
         isStrict = arguments.flag("--strict", help: "end with 65 for warnings too")
@@ -45,7 +42,7 @@ struct LintCommand: CommandBody {
             "--ios", "DIR", .folder, help: "check the folder of an Xcode project or an extension")
         isJSON = arguments.json()
         for name in [
-            "--topic", "--push-type", "--priority", "--expiration", "--collapse-id", "--apns-id", "--exact",
+            "--topic", "--push-type", "--priority", "--expiration", "--collapse-id", "--apns-id",
             "--before-seal",
         ] {
             arguments.option(
@@ -62,7 +59,7 @@ struct LintCommand: CommandBody {
     private func lintPush(_ console: Console) throws(CommandFailure) -> [Finding] {
         let lint = PayloadLint(
             try console.read(file ?? "-", limit: JSONDocument.defaultMaximumBytes), headers: headers,
-            isSentExactly: isSentExactly, isToBeSealed: isToBeSealed)
+            isToBeSealed: isToBeSealed)
         let report = PayloadReport(lint)
         var output = OutputBuffer(console)
         try output.append(isJSON ? report.json(console) : report.text(console))

@@ -8,7 +8,7 @@ struct OpenCommand: CommandBody {
             discussion: [
                 "Writes the notification that a phone would show: a banner on a terminal, JSON otherwise. A push that does not open gives the fallback, with exit 65 and the reason on standard error. Nothing is fetched.",
                 "The JSON leaves out badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and parts of localised texts (title_loc_key, title_loc_args and so on) if they are not set. Keys of attachments are never shown.",
-                "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 1 if one is an error. Other keys are passed through, except \"request-id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given: a message signed with a new key opens only after the one that announces it.",
+                "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 1 if one is an error. Other keys are passed through, except \"request_id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given: a message signed with a new key opens only after the one that announces it.",
                 "A message that was shown before is passive, without sound and badge; with \"duplicate\": true, which came under another request or is too old to tell, also without category, attachments and full_body.",
                 "Opening may complete a rotation: a pending device key becomes active, and an announced change of the sender's key takes effect. Device keys that ended a day earlier are then deleted.",
             ],
@@ -70,8 +70,7 @@ struct OpenCommand: CommandBody {
         }
         // With several threads, a message may be opened before the one that announces its sender's new key.
         let run = try BatchRun(
-            .opened, jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, isJSON: isJSON,
-            batch, to: output, console)
+            .opened, jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, batch, to: output, console)
         let opener = try CommandReceiver(receiver, store, console)
         let mayPassInTheClear = receiver.passesClear
         return try run.run(file: file) { () throws(CommandFailure) in

@@ -47,7 +47,7 @@ struct ScaffoldIOSCommand: CommandBody {
             "--bundle-id", "ID", help: "the app's bundle id, the topic of its pushes")
         group = arguments.requiredValue("--group", "GROUP", help: "the app group of app and extensions")
         newFolder = arguments.value(
-            "--out", "DIR", .folder, help: "the folder to write, new or empty")
+            "--output", short: "-o", "DIR", .folder, help: "the folder to write, new or empty")
         project = arguments.value(
             "--into", "DIR", .folder, help: "the folder of a project that exists: write only the extension")
         keychainGroup = arguments.value(
@@ -63,7 +63,7 @@ struct ScaffoldIOSCommand: CommandBody {
             "--communication", help: "show the sender's name and face, with Apple's entitlement")
         forXcodeGen = arguments.flag("--xcodegen", help: "also write project.yml, for XcodeGen")
         providerKey = arguments.value(
-            "--sender-key", "KEY",
+            "--provider", "KEY",
             help: "build in the provider's key (pcs1…); otherwise the first reply brings it")
         packagePath = arguments.value(
             "--package-path", "PATH", .folder,
@@ -127,7 +127,7 @@ struct ScaffoldIOSCommand: CommandBody {
             return folder
         default:
             throw .usage(
-                "name one folder", hint: "--out DIR for a new project, or --into DIR for one that exists")
+                "name one folder", hint: "-o DIR for a new project, or --into DIR for one that exists")
         }
     }
 
@@ -150,7 +150,7 @@ struct ScaffoldIOSCommand: CommandBody {
         do throws(KeyError) {
             sender = try providerKey.map { (text) throws(KeyError) in try ProviderPublicKey(text: text) }
         } catch {
-            throw CommandFailure(error, inOption: "--sender-key")
+            throw CommandFailure(error, inOption: "--provider")
         }
         return IOSScaffold(
             topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,

@@ -55,6 +55,6 @@ extension Console {
     func warn(of foreign: ForeignProviders) {
         guard foreign.count > 0 else { return }
         warning(foreign.text)
-        hint("somebody else enrolled it, or is using a stolen key: see Stolen signing key in Docs/KeyRotation.md")
+        hint("somebody else enrolled it, or is using a stolen key: see A stolen key in Docs/KeyRotation.md")
     }
 }

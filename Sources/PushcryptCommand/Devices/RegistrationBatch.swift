@@ -6,7 +6,7 @@ internal import PushcryptKeyStore
 func addDevices(
     file path: String, to store: StoreArguments, _ batch: BatchArguments, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
-    let run = try BatchRun(.registered, jobs: 1, hasClearContent: false, isJSON: false, batch, console)
+    let run = try BatchRun(.registered, jobs: 1, hasClearContent: false, batch, console)
     let store = try console.open(store)
     return try run.run(
         file: path, maximumLine: DeviceLine.maximumLength, readLength: RegistrationWorker.readLength

@@ -94,7 +94,7 @@ struct ReceiverArguments: Sendable {
     let requestID: String?
     let duplicates: DuplicatePolicy?
     let deviceKeyFile: String?
-    let senders: [String]
+    let providers: [String]
     let passesClear: Bool
 
     init(_ arguments: inout Arguments) {
@@ -111,8 +111,8 @@ struct ReceiverArguments: Sendable {
         )
         deviceKeyFile = arguments.value(
             "--device-key-file", "FILE", .secret, help: "open with this key, instead of a store's: a file, fd:N or -")
-        senders = arguments.values(
-            "--sender", "KEY", help: "with --device-key-file: a sender to trust (pcs1…)")
+        providers = arguments.values(
+            "--provider", "KEY", help: "with --device-key-file: a provider to trust (pcs1…)")
         passesClear = arguments.flag(
             "--pass-clear", help: "show a push without ENCRYPTED_DATA as it is")
     }
@@ -142,27 +142,27 @@ extension CommandReceiver {
         guard let topic = try arguments.topic.topic() else {
             throw .usage("--topic is missing", hint: TopicArgument.hint)
         }
-        var senders: [ProviderPublicKey] = []
-        for text in arguments.senders {
+        var providers: [ProviderPublicKey] = []
+        for text in arguments.providers {
             do throws(KeyError) {
-                senders.append(try ProviderPublicKey(text: text))
+                providers.append(try ProviderPublicKey(text: text))
             } catch {
-                throw CommandFailure(error, inOption: "--sender")
+                throw CommandFailure(error, inOption: "--provider")
             }
         }
-        guard !senders.isEmpty else {
-            throw .usage("--sender is missing", hint: "add --sender with the key to trust (pcs1…)")
+        guard !providers.isEmpty else {
+            throw .usage("--provider is missing", hint: "add --provider with the key to trust (pcs1…)")
         }
         return Opener(
-            topic: topic, deviceKeys: [try console.readDeviceKey(from: source)], trust: ProviderTrust(pinned: senders))
+            topic: topic, deviceKeys: [try console.readDeviceKey(from: source)], trust: ProviderTrust(pinned: providers))
     }
 
     private static func store(
         _ arguments: ReceiverArguments, _ store: StoreArguments, _ console: Console
     ) throws(CommandFailure) -> CommandReceiver {
-        if !arguments.senders.isEmpty {
+        if !arguments.providers.isEmpty {
             throw .usage(
-                "--sender goes with --device-key-file", hint: "a store trusts what 'pushcrypt sender trust' was given")
+                "--provider goes with --device-key-file", hint: "a store trusts what 'pushcrypt provider pin' was given")
         }
         var policy = NotificationReceiver.Policy()
         policy.duplicates = arguments.duplicates ?? .quiet

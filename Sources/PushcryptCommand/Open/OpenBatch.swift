@@ -8,7 +8,7 @@ struct OpenWorker: LineWorker {
     let mayPassInTheClear: Bool
     let console: Console
 
-    private static let names: Set = ["payload", "request-id"]
+    private static let names: Set = ["payload", "request_id"]
     private static let reserved: Set = ["notification"]
 
     func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
@@ -37,7 +37,7 @@ struct OpenWorker: LineWorker {
             payload.written.count > ReceivedPush.maximumLength ? nil : payload.written,
             mayPassInTheClear: mayPassInTheClear)
         let session = OpenSession(
-            receiver: receiver, push: push, requestID: try line.text("request-id"), console: console)
+            receiver: receiver, push: push, requestID: try line.text("request_id"), console: console)
         let (delivery, warnings) = session.run()
         for warning in warnings { console.warning(warning) }
         if case .fallback(let reason) = delivery.outcome { throw LineFailure(reason) }

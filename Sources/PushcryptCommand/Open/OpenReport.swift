@@ -82,7 +82,7 @@ struct OpenReport {
         }
         if opened.isDuplicate { json.bool(true, for: "duplicate") } else { writeFiles(of: opened, to: &json) }
         json.string(opened.messageID.description, for: "message_id")
-        json.string(opened.sender.description, for: "sender")
+        json.string(opened.sender.description, for: "provider")
         json.integer(opened.sentAt.milliseconds, for: "sent_at")
         json.integer(opened.expiresAt.milliseconds, for: "expires_at")
     }

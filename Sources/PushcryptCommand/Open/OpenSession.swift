@@ -10,6 +10,9 @@ struct OpenSession: Sendable {
     var requestID: String?
     let console: Console
 
+    /// The time after which the system ends an extension, in milliseconds.
+    private static let systemLimit: UInt64 = 30_000
+
     private final class Result {
         var delivery: Delivery?
         var warnings: [String] = []
@@ -28,17 +31,18 @@ struct OpenSession: Sendable {
     }
 
     /// Opens the push as a phone does, on a separate thread, until there is something to show.
-    func run(on phone: SimulatedPhone) throws(CommandFailure) -> (Delivery, warnings: [String]) {
+    func runOnPhone() throws(CommandFailure) -> (Delivery, warnings: [String]) {
         let result = Locked(Result())
         let loop = EventLoop()
         let trace = Trace(console)
+        let deadlines = DeliveryDeadlines()
         weak var current: DeliverySession<Delivery>?
         var code: Int32 = 0
         let session = session(
-            DeliveryDeadlines(delivery: phone.deadline), loop, result,
+            deadlines, loop, result,
             open: {
                 guard let current else { return }
-                code = SystemThread.start { open(current, result, on: phone, trace) }
+                code = SystemThread.start { open(current, result, trace) }
                 if code != 0 { loop.end() }
             },
             delivered: { outcome in
@@ -46,8 +50,8 @@ struct OpenSession: Sendable {
                 loop.end()
             })
         current = session
-        let end = loop.schedule(afterMilliseconds: SimulatedPhone.systemLimit) { session.handle(.expired) }
-        trace.log("received; the deadline is \(durationText(Int(clamping: phone.deadline), units: millisecondUnits))")
+        let end = loop.schedule(afterMilliseconds: Self.systemLimit) { session.handle(.expired) }
+        trace.log("received; the deadline is \(durationText(Int(clamping: deadlines.delivery), units: millisecondUnits))")
         session.receive()
         loop.run()
         end.cancel()
@@ -89,12 +93,8 @@ struct OpenSession: Sendable {
     }
 
     private func open(
-        _ session: DeliverySession<Delivery>, _ result: Locked<Result>, on phone: SimulatedPhone, _ trace: Trace
+        _ session: DeliverySession<Delivery>, _ result: Locked<Result>, _ trace: Trace
     ) {
-        if phone.stall > 0 {
-            trace.log("the opening stalls for \(durationText(phone.stall, units: millisecondUnits))")
-            SystemEnvironment.sleep(milliseconds: phone.stall)
-        }
         let start = SystemEnvironment.uptime()
         open(session, result) { delivery in
             guard !session.isOver else { return }
@@ -106,17 +106,6 @@ struct OpenSession: Sendable {
             }
         }
     }
-}
-
-/// The phone of `device test --simulate`.
-struct SimulatedPhone: Sendable {
-    /// The time after which the system ends an extension, in milliseconds.
-    static let systemLimit: UInt64 = 30_000
-
-    /// The extension's own deadline, in milliseconds.
-    let deadline: UInt64
-    /// The wait before the opening, in milliseconds.
-    let stall: Int
 }
 
 /// The log of a simulated delivery, with times.

@@ -144,7 +144,7 @@ private struct TemporaryPhone {
         }
         let sealer = Sealer(sender: sender, topic: topic, placeholder: try Placeholder(choice))
         let attachments = try console.read(arguments.attachments)
-        let from = try console.readProvider(arguments.attachments)
+        let from = try console.readSender(arguments.attachments)
         do throws(SealError) {
             return try sealer.seal(
                 payload, attachments: attachments, from: from, to: device.publicKey, at: console.timestamp

@@ -63,7 +63,7 @@ extension Console {
     }
 
     /// Reads the person that a message is from, if there is one.
-    func readProvider(_ arguments: AttachmentArguments) throws(CommandFailure) -> CommunicationSender? {
+    func readSender(_ arguments: AttachmentArguments) throws(CommandFailure) -> CommunicationSender? {
         guard let name = arguments.fromName else {
             if arguments.avatar != nil {
                 throw .usage("--avatar goes with --from-name", hint: "add --from-name with the person's name")

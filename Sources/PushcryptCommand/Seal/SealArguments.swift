@@ -41,7 +41,6 @@ struct SealArguments: Sendable {
         isJSON = arguments.json()
         output = OutputArguments(&arguments)
         sender.excludeStore(&arguments)
-        arguments.atMostOne(of: "--progress", "--log")
     }
 
     var passesUnencrypted: Bool { unencrypted == .pass }
@@ -65,7 +64,7 @@ struct RecipientArguments: Sendable {
         isEveryone = arguments.flag("--to-all", help: "every device in the store")
         list = arguments.value(
             "--to-file", "LIST", .input,
-            help: "the devices in a file, one per line: an id, a public key, or an object with 'to' or 'to-user'")
+            help: "the devices in a file, one per line: an id, a public key, or an object with 'to' or 'to_user'")
         isBatch = arguments.flag(
             "--batch", help: "seal a message for each line of FILE")
         arguments.atMostOne(of: "--to", "--to-user", "--to-all", "--to-file", "--batch")
@@ -100,7 +99,6 @@ struct MessageArguments: Sendable {
     let name: String?
     let withdrawing: [String]
     let isDropped: Bool
-    let isSentExactly: Bool
 
     init(_ arguments: inout Arguments) {
         pushType = arguments.value(
@@ -116,8 +114,6 @@ struct MessageArguments: Sendable {
             help: "the name (--id) of an earlier message that phones take off the screen; at most 64")
         isDropped = arguments.flag(
             "--drop", help: "show nothing, or where Apple does not allow that a quiet notification")
-        isSentExactly = arguments.flag(
-            "--exact", help: "the sender sends these exact bytes: measure them, and print no newline")
     }
 }
 
@@ -203,7 +199,7 @@ extension SealSettings {
         options = try Sealer.Options(arguments)
         needsTimeToLive = arguments.message.timeToLive == nil
         attachments = try console.read(arguments.attachments)
-        from = try console.readProvider(arguments.attachments)
+        from = try console.readSender(arguments.attachments)
         overflow = try SealOverflow(arguments.fitting)
         emission = arguments.emission.emission
         headers = try arguments.emission.headers()
@@ -236,7 +232,6 @@ extension Sealer.Options {
         withdrawing = message.withdrawing
         isDropped = message.isDropped
         if let seconds = message.timeToLive { timeToLive = .seconds(UInt64(clamping: seconds)) }
-        isSentExactly = message.isSentExactly
         fitting = arguments.fitting.texts
     }
 }

@@ -8,7 +8,7 @@ func sealBatch(
 ) throws(CommandFailure) -> ExitCode {
     let run = try BatchRun(
         .sealed, jobs: arguments.sender.defaultJobs, hasClearContent: arguments.passesUnencrypted,
-        isJSON: arguments.isJSON, arguments.batch, to: arguments.output, console)
+        log: arguments.log, arguments.batch, to: arguments.output, console)
     let source = try SealSource(arguments, console)
     let batch = try SealBatch(for: recipients, from: source, arguments, console)
     // Wrong keys are wrong for every line.
@@ -23,12 +23,12 @@ func sealBatch(
     case .user(let user):
         try source.refuseUnknown(user)
         var json = JSONWriter()
-        json.object { json in json.string(user, for: "to-user") }
+        json.object { json in json.string(user, for: "to_user") }
         return try run.run(LineReader(TextInput(json.bytes), maximumLine: .max), worker: worker)
     case .all:
         guard case .store(let store, _) = source else {
             throw .usage(
-                "--to-all and --sender-key-file exclude each other", hint: "a key file is used without a store")
+                "--to-all and --signing-key-file exclude each other", hint: "a key file is used without a store")
         }
         return try run.run(DeviceLines(store, until: run.stop), worker: worker)
     }
@@ -87,8 +87,7 @@ final class SealBatch: Sendable {
         common = payload.map(Common.init)
         self.hasFacts = hasFacts
         self.log = log
-        // The last two are for callers who have seen an answer, and mean push-type and collapse-id.
-        var reserved: Set = ["unencrypted", "shortened", "push_type", "collapse_id"]
+        var reserved: Set = ["unencrypted", "shortened", "collapse_id"]
         if settings.overflow != nil { reserved.insert(SealOverflow.File.member) }
         if hasFacts { reserved.formUnion(SealedMessage.factNames) }
         var names = SealRequest.names

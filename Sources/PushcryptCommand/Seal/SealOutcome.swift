@@ -121,11 +121,11 @@ enum SealFailure: Error {
         let bound: Topic
         /// The message's topic.
         let topic: Topic
-        /// The sender whose key decided the message's topic; nil if the caller did.
-        let sender: String?
+        /// The provider key that decided the message's topic; nil if the caller did.
+        let provider: String?
 
         enum Owner {
-            case sender(String)
+            case provider(String)
             case device(String)
         }
     }
@@ -154,7 +154,7 @@ extension LineFailure {
         case .topicConflict(let conflict):
             let owner =
                 switch conflict.owner {
-                case .sender: "the sender's key"
+                case .provider: "the provider's key"
                 case .device: "the device"
                 }
             self.init(
@@ -190,13 +190,13 @@ extension CommandFailure {
     private init(_ conflict: SealFailure.TopicConflict) {
         let owner =
             switch conflict.owner {
-            case .sender(let name): "sender \(quoted(name))"
+            case .provider(let name): "provider key \(quoted(name))"
             case .device(let id): "device \(quoted(id))"
             }
-        let other = conflict.sender.map { "sender \(quoted($0)) to" } ?? "--topic is"
+        let other = conflict.provider.map { "provider key \(quoted($0)) to" } ?? "--topic is"
         self = .usage(
             "\(owner) is bound to the topic \(conflict.bound), and \(other) \(conflict.topic)",
-            hint: conflict.sender == nil
-                ? "leave --topic out, or name another key" : "name the app's sender with --from")
+            hint: conflict.provider == nil
+                ? "leave --topic out, or name another key" : "name the app's key with --sign-with")
     }
 }

@@ -119,18 +119,18 @@ struct SealPlan {
     /// setting is for messages that have none of these.
     private func topic(for request: SealRequest, _ device: SealingKeys.Device?) throws(SealFailure) -> Topic {
         let given = request.topic ?? settings.topic
-        let sender = keys.sender
-        if let given, let bound = sender.topic, bound != given {
+        let signer = keys.signer
+        if let given, let bound = signer.topic, bound != given {
             throw .topicConflict(
-                SealFailure.TopicConflict(owner: .sender(sender.name ?? ""), bound: bound, topic: given, sender: nil))
+                SealFailure.TopicConflict(owner: .provider(signer.name ?? ""), bound: bound, topic: given, provider: nil))
         }
-        if let topic = sender.topic ?? given, let bound = device?.topic, bound != topic {
+        if let topic = signer.topic ?? given, let bound = device?.topic, bound != topic {
             throw .topicConflict(
                 SealFailure.TopicConflict(
                     owner: .device(device?.id ?? ""), bound: bound, topic: topic,
-                    sender: sender.topic == nil ? nil : sender.name))
+                    provider: signer.topic == nil ? nil : signer.name))
         }
-        guard let topic = given ?? sender.topic ?? device?.topic ?? sender.defaultTopic else { throw .noTopic }
+        guard let topic = given ?? signer.topic ?? device?.topic ?? signer.defaultTopic else { throw .noTopic }
         return topic
     }
 
@@ -164,14 +164,12 @@ struct SealPlan {
     }
 
     private func message(for target: Target) -> Sealer.Message {
-        let now = settings.now()
         var message = Sealer.Message(
-            target.request.payload ?? payload ?? [], to: target.device.key, at: now, options: target.request.options)
+            target.request.payload ?? payload ?? [], to: target.device.key, at: settings.now(), options: target.request.options)
         message.attachments = settings.attachments
         message.from = target.request.from
         // A message that is too long is sealed again, with its body in a file.
         if settings.overflow != nil { message.options.fitting = [] }
-        message.options.announcing = keys.sender.statements(to: target.device.pinnedProvider, now: now)
         return message
     }
 

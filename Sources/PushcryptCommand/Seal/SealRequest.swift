@@ -55,10 +55,10 @@ extension SealRequest.Recipient {
 extension SealRequest {
     /// The members of a line that every batch reads.
     static let names: Set = [
-        "to", "to-user", "payload", "topic", "id", "ttl", "placeholder", "push-type", "withdraw", "drop", "from",
+        "to", "to_user", "payload", "topic", "id", "ttl", "placeholder", "push_type", "withdraw", "drop", "from_name",
     ]
     /// The members that are read only if a request is written.
-    static let headerNames: Set = ["collapse-id", "priority"]
+    static let headerNames: Set = ["collapse_id", "priority"]
 
     /// Reads a line; `hasPayload` if it brings its own payload.
     convenience init(_ line: BatchLine, hasPayload: Bool, _ settings: SealSettings) throws(LineFailure) {
@@ -69,20 +69,20 @@ extension SealRequest {
         if let name = try line.text("id") { options.messageName = name }
         if let time = line.value("ttl") { options.timeToLive = try Self.interval(time) }
         if let names = line.value("withdraw") { options.withdrawing = try Self.names(names) }
-        if let value = line.value("from") { from = try Self.sender(value) }
+        if let value = line.value("from_name") { from = try Self.sender(value) }
         if let drop = line.value("drop") {
             guard let isDropped = drop.bool else { throw LineFailure(.malformedLine, "drop must be true or false") }
             options.isDropped = isDropped
         }
-        if let name = try line.text("push-type") {
+        if let name = try line.text("push_type") {
             do throws(SealError) { options.pushType = try PushType(name) } catch { throw LineFailure(error) }
         }
-        if let name = try line.text("collapse-id") { headers.collapseName = name }
+        if let name = try line.text("collapse_id") { headers.collapseName = name }
         if let number = line.value("priority") { headers.priority = try Self.priority(number) }
     }
 
     private static func recipient(_ line: BatchLine) throws(LineFailure) -> Recipient {
-        switch (line["to"], line["to-user"]) {
+        switch (line["to"], line["to_user"]) {
         case (let to?, nil):
             if to.kind == .null { return .keyless }
             guard let name = to.string else {
@@ -90,10 +90,10 @@ extension SealRequest {
             }
             do throws(KeyError) { return try Recipient(named: name) } catch { throw LineFailure(error) }
         case (nil, let user?):
-            guard let name = user.string else { throw LineFailure(.malformedLine, "to-user must be a user's id") }
+            guard let name = user.string else { throw LineFailure(.malformedLine, "to_user must be a user's id") }
             return .user(name)
-        case (nil, nil): throw LineFailure(.malformedLine, "the line says neither 'to' nor 'to-user'")
-        case (_?, _?): throw LineFailure(.malformedLine, "'to' and 'to-user' exclude each other")
+        case (nil, nil): throw LineFailure(.malformedLine, "the line says neither 'to' nor 'to_user'")
+        case (_?, _?): throw LineFailure(.malformedLine, "'to' and 'to_user' exclude each other")
         }
     }
 
@@ -134,7 +134,7 @@ extension SealRequest {
     /// Reads the member that the sealed payload has, or a name.
     private static func sender(_ value: JSONValue) throws(LineFailure) -> CommunicationSender {
         let malformed = LineFailure(
-            .malformedLine, "from must be a name, or an object of name, handle, conversation, recipients and avatar")
+            .malformedLine, "from_name must be a name, or an object of name, handle, conversation, recipients and avatar")
         if let name = value.string {
             guard let sender = CommunicationSender(name: name) else { throw malformed }
             return sender
@@ -142,7 +142,7 @@ extension SealRequest {
         guard value.kind == .object, value.members.allSatisfy({ CommunicationSender.memberNames.contains($0.name) })
         else { throw malformed }
         let (sender, dropped) = CommunicationSender.read(member: value)
-        if let error = dropped.first { throw LineFailure(.malformedLine, "from: \(error)") }
+        if let error = dropped.first { throw LineFailure(.malformedLine, "from_name: \(error)") }
         guard let sender else { throw malformed }
         return sender
     }
@@ -278,7 +278,7 @@ final class SealItem {
         if let id = device ?? name {
             json.string(id, for: "to")
         } else {
-            line?.write(["to", "to-user"], to: &json)
+            line?.write(["to", "to_user"], to: &json)
         }
         line?.write(["id"], to: &json)
     }
@@ -286,7 +286,7 @@ final class SealItem {
     /// Writes the line's other members, without the payload, so that a refused line can be given again.
     func writeOptions(to json: inout JSONWriter) {
         line?.write(
-            ["topic", "ttl", "placeholder", "push-type", "withdraw", "drop", "collapse-id", "priority"], to: &json)
+            ["topic", "ttl", "placeholder", "push_type", "withdraw", "drop", "from_name", "collapse_id", "priority"], to: &json)
     }
 
     /// Writes the members that are passed through, without those whose names the answer has already.

@@ -4,8 +4,8 @@ internal import PushcryptKeyStore
 
 /// The keys and devices of one thread, with the sealers made of them; not safe to share between threads.
 final class SealingKeys {
-    /// The sender's key, and the store's settings that go with it.
-    struct Sender: Sendable {
+    /// The key that signs, and the store's settings that go with it.
+    struct Signer: Sendable {
         let signer: EnvelopeSigner
         /// The key's name, and the app it is bound to; nil without a store.
         var name: String?
@@ -13,28 +13,16 @@ final class SealingKeys {
         /// The store's own topic and placeholder, for messages that have none.
         var defaultTopic: Topic?
         var placeholder = PlaceholderChoice()
-        fileprivate var chain: AnnouncementChain?
-        /// What messages announce for a key outside a store; nil for what the store announces.
-        private let announced: AnnouncedStatements?
 
-        init(_ signer: EnvelopeSigner, announcing announced: AnnouncedStatements? = nil) {
-            self.signer = signer
-            self.announced = announced
-        }
-
-        /// Returns the statements for a device that last reported `pinned` as its sender's key.
-        func statements(to pinned: ProviderPublicKey?, now: Timestamp) -> [RotationStatement] {
-            announced?.accepted(at: now, pinned: pinned)
-                ?? chain?.statements(endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
-        }
+        init(_ signer: EnvelopeSigner) { self.signer = signer }
     }
 
     /// The key to sign with, if there is a store.
-    enum SenderChoice: Sendable {
+    enum SignerChoice: Sendable {
         /// The store's key of this name, or the default one.
         case named(String?)
         /// A key outside the store.
-        case signer(EnvelopeSigner, announcing: AnnouncedStatements?)
+        case signer(EnvelopeSigner)
     }
 
     /// A device to seal for.
@@ -43,7 +31,6 @@ final class SealingKeys {
         var id: String?
         let key: DevicePublicKey
         var topic: Topic?
-        var pinnedProvider: ProviderPublicKey?
     }
 
     /// The outcome of looking a device up.
@@ -52,40 +39,38 @@ final class SealingKeys {
     /// The most devices to look up together: as many as the signatures that a signer is asked to make at once.
     static let devicesAtOnce = Sealer.signaturesAtOnce
 
-    private(set) var sender: Sender
+    private(set) var signer: Signer
     private var sealers = SealerCache()
     private var store: Store?
 
     private struct Store {
         var connection: SQLiteKeyStore
-        let sender: SenderChoice
+        let choice: SignerChoice
         /// The state that has been read; nil if changes are not followed.
         var version: StoreVersion?
     }
 
     /// Creates keys without devices.
-    init(_ signer: EnvelopeSigner, announcing announced: AnnouncedStatements?) {
-        sender = Sender(signer, announcing: announced)
-    }
+    init(_ signer: EnvelopeSigner) { self.signer = Signer(signer) }
 
     /// Reads the keys of a store once.
-    init(of store: SQLiteKeyStore, _ choice: SenderChoice) throws(KeyStoreError) {
-        self.store = Store(connection: store, sender: choice)
-        sender = try Sender(store, choice)
+    init(of store: SQLiteKeyStore, _ choice: SignerChoice) throws(KeyStoreError) {
+        self.store = Store(connection: store, choice: choice)
+        signer = try Signer(store, choice)
     }
 
     /// Reads the keys of a store over a separate connection, and follows its changes.
-    init(following store: SQLiteKeyStore, _ choice: SenderChoice) throws(KeyStoreError) {
+    init(following store: SQLiteKeyStore, _ choice: SignerChoice) throws(KeyStoreError) {
         let connection = try store.anotherConnection()
         // Before the keys are read, so that no later change is missed.
         let version = try connection.version()
-        self.store = Store(connection: connection, sender: choice, version: version)
-        sender = try Sender(connection, choice)
+        self.store = Store(connection: connection, choice: choice, version: version)
+        signer = try Signer(connection, choice)
     }
 
     // MARK: Changes
 
-    /// Reads the sender again if the store has changed: another process may have rotated the key, or restored the store.
+    /// Reads the key again if the store has changed: another process may have rotated the key, or restored the store.
     ///
     /// - Throws: the store cannot be read now. The keys read before must not be used then.
     func refresh() throws(KeyStoreError) {
@@ -96,7 +81,7 @@ final class SealingKeys {
             store.connection = try store.connection.anotherConnection()
             version = try store.connection.version()
         }
-        sender = try Sender(store.connection, store.sender)
+        signer = try Signer(store.connection, store.choice)
         sealers = SealerCache()
         store.version = version
         self.store = store
@@ -110,7 +95,7 @@ final class SealingKeys {
     /// Returns the sealer for an app and a placeholder, which the store's settings complete.
     func sealer(_ topic: Topic, _ placeholder: PlaceholderChoice) throws(SealFailure) -> Sealer {
         do throws(SealError) {
-            return try sealers.sealer(SealerCache.Key(topic: topic, placeholder: placeholder), sender)
+            return try sealers.sealer(SealerCache.Key(topic: topic, placeholder: placeholder), signer)
         } catch {
             throw .sealing(error)
         }
@@ -169,7 +154,7 @@ final class SealingKeys {
 
 extension SealingKeys.Device {
     fileprivate init(_ record: DeviceRecord) {
-        self.init(id: record.id, key: record.publicKey, topic: record.topic, pinnedProvider: record.pinnedProvider)
+        self.init(id: record.id, key: record.publicKey, topic: record.topic)
     }
 }
 
@@ -182,10 +167,10 @@ extension SealRequest.Recipient {
     }
 }
 
-extension SealingKeys.Sender {
-    fileprivate init(_ store: SQLiteKeyStore, _ choice: SealingKeys.SenderChoice) throws(KeyStoreError) {
+extension SealingKeys.Signer {
+    fileprivate init(_ store: SQLiteKeyStore, _ choice: SealingKeys.SignerChoice) throws(KeyStoreError) {
         switch choice {
-        case .signer(let signer, let announced): self.init(signer, announcing: announced)
+        case .signer(let signer): self.init(signer)
         case .named(let name):
             let stored = try store.providerKey(named: name)
             self.init(EnvelopeSigner(stored.key))
@@ -194,7 +179,6 @@ extension SealingKeys.Sender {
         }
         defaultTopic = try store.defaultTopic()
         placeholder = try store.placeholder()
-        chain = try store.announcements()
     }
 }
 
@@ -210,11 +194,11 @@ struct SealerCache {
 
     private var sealers: [(key: Key, sealer: Sealer)] = []
 
-    fileprivate mutating func sealer(_ key: Key, _ sender: SealingKeys.Sender) throws(SealError) -> Sealer {
+    fileprivate mutating func sealer(_ key: Key, _ signer: SealingKeys.Signer) throws(SealError) -> Sealer {
         if let found = sealers.first(where: { $0.key == key }) { return found.sealer }
-        let placeholder = try key.placeholder.otherwise(sender.placeholder).placeholder()
+        let placeholder = try key.placeholder.otherwise(signer.placeholder).placeholder()
         if sealers.count == Self.maximum { sealers.removeAll() }
-        sealers.append((key, Sealer(signer: sender.signer, topic: key.topic, placeholder: placeholder)))
+        sealers.append((key, Sealer(signer: signer.signer, topic: key.topic, placeholder: placeholder)))
         return sealers[sealers.count - 1].sealer
     }
 }

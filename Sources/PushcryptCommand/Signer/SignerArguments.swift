@@ -5,36 +5,19 @@ internal import PushcryptCommandKit
 struct SignerArguments: Sendable {
     private static let scheme = "unix:"
 
-    private let option: String
+    private static let option = "--signer"
+
     private let address: String
-    private let key: String?
+    private let provider: String?
 
-    /// `--signer`, for messages of a key that receivers trust already.
-    init?(_ arguments: inout Arguments, help: String) {
-        self.init(
-            &arguments, "--signer", help: help,
-            keyHelp: "the public key (pcs1…) that the signer must have; otherwise a warning shows its key")
-    }
-
-    /// `--new-signer`, for a key that receivers will trust; its key must be given.
-    init?(newIn arguments: inout Arguments, help: String) {
-        self.init(
-            &arguments, "--new-signer", isKeyRequired: true, help: help,
-            keyHelp: "the public key (pcs1…) that the new signer must have")
-    }
-
-    private init?(
-        _ arguments: inout Arguments, _ option: String, isKeyRequired: Bool = false, help: String, keyHelp: String
-    ) {
-        let address = arguments.value(option, "ADDRESS", help: help)
-        key = arguments.value(option + "-key", "KEY", help: keyHelp)
-        arguments.option(option + "-key", needs: option, hint: "add \(option) unix:PATH")
-        if isKeyRequired {
-            arguments.option(
-                option, needs: option + "-key", hint: "phones will trust that key: ask the key service for it")
-        }
+    init?(_ arguments: inout Arguments) {
+        let address = arguments.value(
+            Self.option, "ADDRESS",
+            help: "the program at unix:PATH signs (Docs/SignerProtocol.md); with --store, devices come from the store")
+        provider = arguments.value(
+            "--provider", "KEY", help: "the provider's public key (pcs1…), which the signer must have")
+        arguments.option("--provider", needs: Self.option, hint: "add --signer unix:PATH")
         guard let address else { return nil }
-        self.option = option
         self.address = address
     }
 
@@ -45,13 +28,13 @@ struct SignerArguments: Sendable {
     ///   - timeout: The value of `--signer-timeout`.
     func connect(threads: Int, timeout: Int?, _ console: Console) throws(CommandFailure) -> SocketSigner {
         guard address.hasPrefix(Self.scheme), address != Self.scheme else {
-            throw .usage("\(option) cannot be \(quoted(address))", hint: "write for example unix:/run/signer.sock")
+            throw .usage("\(Self.option) cannot be \(quoted(address))", hint: "write for example unix:/run/signer.sock")
         }
         let expected: ProviderPublicKey?
         do throws(KeyError) {
-            expected = try key.map { (text) throws(KeyError) in try ProviderPublicKey(text: text) }
+            expected = try provider.map { (text) throws(KeyError) in try ProviderPublicKey(text: text) }
         } catch {
-            throw CommandFailure(error, inOption: option + "-key")
+            throw CommandFailure(error, inOption: "--provider")
         }
         let signer = try withSigningErrors { () throws(SigningError) in
             try SocketSigner(
@@ -67,11 +50,11 @@ struct SignerArguments: Sendable {
     ) throws(CommandFailure) {
         guard let expected else {
             // A false signer would not be noticed: its signatures are valid under its own key.
-            return console.warning("the signer's key, \(key), is not checked: add \(option)-key with that key")
+            return console.warning("the signer's key, \(key), is not checked: add --provider with that key")
         }
         guard key == expected else {
             throw .usage(
-                "the signer has another key than \(option)-key: \(key)",
+                "the signer has another key than --provider: \(key)",
                 hint: "check that the socket is the right one")
         }
     }

@@ -32,11 +32,11 @@ struct PlaceholderArguments: Sendable {
     init(_ arguments: inout Arguments) {
         (choice, given) = arguments.given { arguments in
             let title = arguments.value(
-                "--title", "TEXT", help: "the placeholder's title; default the store's, or 'New message'")
+                "--placeholder-title", "TEXT", help: "the title that Apple may read; default the store's, or 'New message'")
             let sound = arguments.value(
-                "--sound", "NAME",
+                "--placeholder-sound", "NAME",
                 help:
-                    "the placeholder's sound, or none; default the store's, or 'default' if the payload has a sound"
+                    "the sound that Apple may read, or none; default the store's, or 'default' if the payload has a sound"
             )
             let fields = arguments.values(
                 "--clear", "FIELD", .choice(Placeholder.ClearField.allCases.map(\.rawValue)),

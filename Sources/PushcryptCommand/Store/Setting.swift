@@ -4,8 +4,8 @@ internal import PushcryptKeyStore
 
 /// A default in a store, which options override.
 enum Setting: String, CaseIterable, Sendable {
-    case title
-    case sound
+    case title = "placeholder-title"
+    case sound = "placeholder-sound"
     case clear
     case topic
     case ttl
@@ -16,22 +16,37 @@ enum Setting: String, CaseIterable, Sendable {
     case environment
     case suites
 
-    /// The meaning, and the value if the setting is not set; lower case, no full stop.
+    /// The name in JSON.
+    var member: String { String(rawValue.map { $0 == "-" ? "_" : $0 }) }
+
+    /// The value if the setting is not set; nil if there is none, or if it depends on the message.
+    var standard: String? {
+        switch self {
+        case .title: Placeholder.standardTitle
+        case .ttl: "30d"
+        case .grace: "31d"
+        case .environment: SendEnvironment.production.rawValue
+        case .suites: "1"
+        case .sound, .clear, .topic, .keyFile, .keyID, .team: nil
+        }
+    }
+
+    /// The meaning; lower case, no full stop.
     var meaning: String {
         switch self {
-        case .title: "the placeholder's title; default 'New message'"
-        case .sound: "the placeholder's sound, or none; default 'default' if the payload has a sound"
+        case .title: "the title that Apple may read"
+        case .sound: "the sound that Apple may read, or none; otherwise 'default' if the payload has a sound"
         case .clear:
-            "the fields of aps that the relay may read (see 'seal --clear'), separated by commas; default none"
+            "the fields of aps that the relay may read (see 'seal --clear'), separated by commas"
         case .topic: "the app, if no key is bound to one"
-        case .ttl: "how long a message may be shown, such as 12h; default 30d"
-        case .grace: "how long the old key opens after 'rotate device --confirm'; default 31d"
+        case .ttl: "how long a message may be shown, such as 12h"
+        case .grace: "how long the old key opens after 'key rotate --confirm'"
         case .keyFile: "the APNs key of 'send', an absolute path; with team"
         case .keyID: "its id; default the one in its name"
         case .team: "the id of the team that it belongs to"
-        case .environment: "production or sandbox, for 'send'; default production"
+        case .environment: "production or sandbox, for 'send'"
         case .suites:
-            "the suites of which 'device add --reply' lets a phone make a key: 1, or 1,2 once every sealing server has libsodium 1.0.22; payloads are then at most 1,629 bytes; default 1"
+            "the suites of which 'device add --reply' lets a phone make a key: 1, or 1,2 once every sealing server has libsodium 1.0.22; payloads are then at most 1,629 bytes"
         }
     }
 
@@ -71,7 +86,7 @@ enum Setting: String, CaseIterable, Sendable {
 
     private func check(_ choice: PlaceholderChoice, _ value: String) throws(CommandFailure) {
         guard sanitized(forTerminal: value) == value else {
-            throw .usage("the \(self) has control characters", hint: "write it without them")
+            throw .usage("\(rawValue) has control characters", hint: "write it without them")
         }
         _ = try Placeholder(choice)
     }

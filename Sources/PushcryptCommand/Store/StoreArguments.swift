@@ -39,10 +39,6 @@ extension Arguments {
             "--passphrase-file", "FILE", .secret,
             help: "the store's passphrase: a file, fd:N or -; otherwise entered on the terminal")
     }
-
-    mutating func keyName(of kind: StoredName) -> String? {
-        value("--name", "NAME", .name(kind), help: "which key of the store, if not the default one")
-    }
 }
 
 // MARK: Opening
@@ -108,7 +104,7 @@ extension Console {
 // MARK: Secrets
 
 extension Console {
-    /// Reads a sender's secret key as text.
+    /// Reads a provider's secret key as text.
     func readProviderKey(from source: String) throws(CommandFailure) -> ProviderKey {
         try withKey(from: source) { (text) throws(KeyError) in try ProviderKey(text: text) }
     }
@@ -116,20 +112,6 @@ extension Console {
     /// Reads a device's secret key as text.
     func readDeviceKey(from source: String) throws(CommandFailure) -> DeviceKey {
         try withKey(from: source) { (text) throws(KeyError) in try DeviceKey(text: text) }
-    }
-
-    /// Reads a file of announced rotations.
-    func readStatements(
-        from source: String, endingAt sender: ProviderPublicKey
-    ) throws(CommandFailure) -> AnnouncedStatements {
-        let text = String(decoding: try read(source, limit: 4096), as: UTF8.self)
-        do throws(RotationError) {
-            return try AnnouncedStatements(text: text, endingAt: sender)
-        } catch {
-            throw .usage(
-                "\(quoted(source)): \(error.code): \(error)",
-                hint: "'export sender --statements' or 'rotate signer' writes it, for the key that signs")
-        }
     }
 
     /// Reads a key; `isShared` if only its public half is needed.

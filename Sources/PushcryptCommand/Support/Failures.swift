@@ -12,19 +12,15 @@ extension CommandFailure {
         "generation-too-high": ["if the device was set up again, --replace accepts it"],
         "generation-rollback": ["if the device was set up again, --replace accepts it"],
         "implausible-clock": ["if the clock is right, --clock-is-right says so"],
-        "name-taken": ["pushcrypt rotate replaces its key; --name chooses another name"],
+        "name-taken": ["pushcrypt key rotate replaces its key; --name chooses another name"],
         "reserved-key": ["--attachment adds attachments to a payload"],
         "suite-downgrade": ["if the device was set up again, --replace accepts it"],
-        "rotation-conflict": ["pushcrypt sender trust --replace pins another key"],
-        "sender-already-trusted": [
-            "a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
-        ],
         "store-missing": ["pushcrypt init with the same --store (or PUSHCRYPT_STORE) creates one there"],
         "topic-mismatch": ["--replace changes the app"],
         "unknown-device": ["pushcrypt device list shows them, device add registers one"],
         "user-mismatch": ["if the device has changed hands, --replace gives it to the other user"],
         "unknown-name": [
-            "pushcrypt keygen sender creates a provider's key, keygen device a phone's; is this the right --store?"
+            "pushcrypt key new provider creates a provider's key, key new device a phone's; is this the right --store?"
         ],
     ]
 

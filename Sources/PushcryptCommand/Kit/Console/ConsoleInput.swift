@@ -111,6 +111,23 @@ extension Console {
         }
     }
 
+    /// Asks the user on the terminal to agree, with the word "yes"; any other answer ends the command.
+    ///
+    /// - Parameter otherwise: The hint if there is no terminal.
+    package func agree(_ question: String, otherwise hint: String) throws(CommandFailure) {
+        var line: [UInt8] = Array(repeating: 0, count: 16)
+        let answer: Terminal.Answer
+        do throws(SystemError) {
+            var span = line.mutableSpan
+            answer = try Terminal.ask("\(question) (yes or no): ", at: terminal, isHidden: false, into: &span)
+        } catch {
+            throw .usage("this needs your consent, and there is no terminal to ask at: \(error.text)", hint: hint)
+        }
+        guard case .line(let count) = answer, Array(line[..<count]) == Array("yes".utf8) else {
+            throw .failed("nothing was changed")
+        }
+    }
+
     private func refuseFileOfEverybody(
         _ source: Descriptor, named name: String, path: String? = nil
     ) throws(CommandFailure) {

@@ -6,7 +6,8 @@
     internal import Darwin
 #endif
 
-/// The terminal of the process, even if the standard streams are redirected; asks the user for a passphrase.
+/// The terminal of the process, even if the standard streams are redirected; asks the user for a passphrase,
+/// or to agree.
 package enum Terminal {
     /// The outcome of a question.
     package enum Answer: Equatable {
@@ -18,16 +19,16 @@ package enum Terminal {
         case ended
     }
 
-    /// Asks for a line without showing it, and reads it directly into `line`.
+    /// Asks for a line, and reads it directly into `line`; shows what is typed unless `isHidden` is true.
     ///
     /// Echo is on again before this returns, and before a signal ends or stops the process. After a stop the question is
     /// repeated.
     package static func ask(
-        _ question: String, at path: String, into line: inout MutableSpan<UInt8>
+        _ question: String, at path: String, isHidden: Bool = true, into line: inout MutableSpan<UInt8>
     ) throws(SystemError) -> Answer {
         let file = try OpenFile(path, flags: O_RDWR | O_NOCTTY)
         while true {
-            if let answer = try file.descriptor.askOnce(question, into: &line) { return answer }
+            if let answer = try file.descriptor.askOnce(question, isHidden: isHidden, into: &line) { return answer }
         }
     }
 }
@@ -38,13 +39,13 @@ private let deferredSignals = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP]
 extension Descriptor {
     /// Returns nil if a signal came first. It takes effect when this returns, and the process may survive it.
     fileprivate func askOnce(
-        _ question: String, into line: inout MutableSpan<UInt8>
+        _ question: String, isHidden: Bool, into line: inout MutableSpan<UInt8>
     ) throws(SystemError) -> Terminal.Answer? {
         var shown = termios()
         guard unsafe tcgetattr(number, &shown) == 0 else { throw .last }
-        var hidden = shown
-        hidden.c_lflag &= ~tcflag_t(ECHO)
-        hidden.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
+        var changed = shown
+        if isHidden { changed.c_lflag &= ~tcflag_t(ECHO) }
+        changed.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
 
         // The signals are blocked until echo is restored. There is no handler, so nothing has to be async-signal-safe.
         var deferred = sigset_t()
@@ -54,7 +55,7 @@ extension Descriptor {
         _ = unsafe pthread_sigmask(SIG_BLOCK, &deferred, &before)
         defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
         // Discards input that was typed or pasted before the question appeared.
-        guard unsafe tcsetattr(number, TCSAFLUSH, &hidden) == 0 else { throw .last }
+        guard unsafe tcsetattr(number, TCSAFLUSH, &changed) == 0 else { throw .last }
         defer { _ = unsafe tcsetattr(number, TCSAFLUSH, &shown) }
 
         try writeAll(ContiguousArray(question.utf8).span)

@@ -2,57 +2,41 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-extension Command {
-    static let keygen = Command(group: "keygen", "create a key") {
-        CommandGroup(
-            commands: [
-                Command("device", "create a device's key, which opens", KeygenDeviceCommand.self),
-                Command("sender", "create a provider's key, which signs", KeyNewProviderCommand.self),
-                Command(
-                    "recovery", "create a recovery key, which replaces a stolen sender key",
-                    KeygenRecoveryCommand.self),
-            ])
-    }
-}
-
-struct KeygenDeviceCommand: CommandBody {
+struct KeyNewDeviceCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
                 "Prints the public key, to register with the provider. The secret key stays in the store."
             ],
             examples: [
-                Example("pushcrypt keygen device"),
-                Example("pushcrypt keygen device --name work --topic com.example.app"),
-                Example("pushcrypt keygen device --output device.key", "into a key file, without a store"),
-                Example("pushcrypt keygen device --post-quantum", "one that a quantum computer does not break"),
+                Example("pushcrypt key new device"),
+                Example("pushcrypt key new device --name work --topic com.example.app"),
+                Example("pushcrypt key new device --output device.key", "into a key file, without a store"),
+                Example("pushcrypt key new device --post-quantum", "one that a quantum computer does not break"),
             ])
     }
 
-    private let source: String?
     private let isPostQuantum: Bool
     private let destination: NewKeyArguments
 
     init(_ arguments: inout Arguments) {
-        source = arguments.importedKey()
         isPostQuantum = arguments.postQuantum()
-        destination = NewKeyArguments(&arguments, excludedByOutput: ["--import"])
-        arguments.atMostOne(of: "--import", "--post-quantum")
+        destination = NewKeyArguments(&arguments)
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let suite: CipherSuite = isPostQuantum ? .xwing : .x25519
-        if destination.output.path != nil {
-            let key: DeviceKey
-            do throws(KeyError) {
-                key = try DeviceKey(suite)
-            } catch {
-                throw CommandFailure(error, inOption: "--post-quantum")
-            }
-            try console.deliverKeyFile(key, to: destination)
-        } else {
-            try console.keep(source.map(console.readDeviceKey(from:)), suite, in: destination)
+        guard destination.output.path != nil else {
+            try console.keep(nil, suite, in: destination)
+            return .done
         }
+        let key: DeviceKey
+        do throws(KeyError) {
+            key = try DeviceKey(suite)
+        } catch {
+            throw CommandFailure(error, inOption: "--post-quantum")
+        }
+        try console.deliverKeyFile(key, to: destination)
         return .done
     }
 }
@@ -61,27 +45,24 @@ struct KeyNewProviderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Prints the public key, for devices to trust. The secret key stays in the store."
+                "Prints the public key, for phones to pin. The secret key stays in the store."
             ],
             examples: [
-                Example("pushcrypt keygen sender --topic com.example.app"),
-                Example("pushcrypt keygen sender --import sender.key", "an existing key"),
+                Example("pushcrypt key new provider --topic com.example.app"),
             ])
     }
 
-    private let source: String?
     private let destination: NewKeyArguments
 
     init(_ arguments: inout Arguments) {
-        source = arguments.importedKey()
-        destination = NewKeyArguments(&arguments, excludedByOutput: ["--import"])
+        destination = NewKeyArguments(&arguments)
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         if destination.output.path != nil {
             try console.deliverKeyFile(ProviderKey(), to: destination)
         } else {
-            try console.keep(source.map(console.readProviderKey(from:)), in: destination)
+            try console.keep(nil, in: destination)
         }
         return .done
     }
@@ -90,12 +71,6 @@ struct KeyNewProviderCommand: CommandBody {
 extension Arguments {
     mutating func postQuantum() -> Bool {
         flag("--post-quantum", help: "of suite 2, which a quantum computer cannot read; needs libsodium 1.0.22")
-    }
-
-    fileprivate mutating func importedKey() -> String? {
-        value(
-            "--import", "FILE", .secret,
-            help: "import this secret key instead of creating one: a file, fd:N or -")
     }
 }
 
@@ -110,8 +85,7 @@ struct NewKeyArguments: Sendable {
     /// The key file; its path is nil for a key in the store.
     let output: OutputArguments
 
-    /// - Parameter others: More options that a key file excludes; they are declared before.
-    init(_ arguments: inout Arguments, excludedByOutput others: [String] = []) {
+    init(_ arguments: inout Arguments) {
         name =
             arguments.value("--name", "NAME", help: "the new key's name in the store; default 'default'") ?? "default"
         topic = TopicArgument(&arguments, help: "bind the key to this app")
@@ -122,8 +96,8 @@ struct NewKeyArguments: Sendable {
         output = OutputArguments(&arguments, help: "write the secret key to a key file instead of a store")
         arguments.option(
             "--output",
-            excludes: ["--store", "--name", "--default", ClockArgument.option] + others + [
-                "--passphrase-file", "--topic",
+            excludes: [
+                "--store", "--name", "--default", ClockArgument.option, "--passphrase-file", "--topic",
             ],
             hint: "a key file is used without a store")
     }
@@ -156,7 +130,7 @@ extension Console {
         try write((arguments.isJSON ? registrationText(record, store) : "\(record.publicKey)") + "\n")
     }
 
-    /// Stores a sender's key, a new one without `imported`, and prints what the phones need.
+    /// Stores a provider's key, a new one without `imported`, and prints what the phones need.
     func keep(_ imported: ProviderKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
         let store = try open(arguments.store)
         let topic = try arguments.topic.topic(self)
@@ -185,7 +159,7 @@ extension Console {
         try writePublic("\(key.publicKey)", record, arguments)
     }
 
-    /// Writes a sender's key file, and prints the public key.
+    /// Writes a provider's key file, and prints the public key.
     func deliverKeyFile(_ key: ProviderKey, to arguments: NewKeyArguments) throws(CommandFailure) {
         try key.withText { (text) throws(CommandFailure) in try deliverSecret(text, to: arguments.output) }
         let record = ProviderAnnouncement(publicKey: key.publicKey, topic: nil, generation: 1, createdAt: timestamp).json
@@ -219,33 +193,4 @@ extension Console {
             try deliver(line, to: destination, isSecret: true)
         }
     }
-}
-
-// MARK: Records
-
-/// The registration record that a phone sends to its provider.
-func registrationText(_ record: DeviceKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
-    let senders = try withStoreErrors { () throws(KeyStoreError) in try store.pinnedProviders() }
-    let pinned = senders.last { sender in
-        sender.state == .pinned && (sender.topic == nil || record.topic == nil || sender.topic == record.topic)
-    }
-    let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
-        guard let pinned else { return [RecoveryPublicKey]() }
-        return try store.recoveryKeys(ofProvider: pinned.name)
-    }
-    let registration = DeviceRegistration(
-        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
-        pinnedProvider: pinned?.key, recoveryKeys: recoveryKeys)
-    return String(decoding: registration.json, as: UTF8.self)
-}
-
-/// The announcement of a sender's key for the app's phones.
-func announcementText(_ record: ProviderKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
-    let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
-        try store.announcedRecoveryKeys(of: record.name)
-    }
-    let announcement = ProviderAnnouncement(
-        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
-        recoveryKeys: recoveryKeys)
-    return String(decoding: announcement.json, as: UTF8.self)
 }

@@ -3,19 +3,19 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Command {
-    static let sender = Command(group: "sender", "the providers that a device trusts") {
+    static let provider = Command(group: "provider", "the providers that a phone trusts") {
         CommandGroup(
             commands: [
-                Command("trust", "trust a provider's public key", ProviderPinCommand.self),
-                Command("list", "list the keys that are or were trusted", ProviderListCommand.self),
-                Command("remove", "stop trusting a provider", ProviderUnpinCommand.self),
+                Command("pin", "trust a provider's public key", ProviderPinCommand.self),
+                Command("list", "list the providers that are pinned", ProviderListCommand.self),
+                Command("unpin", "stop trusting a provider", ProviderUnpinCommand.self),
             ])
     }
 }
 
 extension Arguments {
     fileprivate mutating func trustedName() -> String {
-        operand("NAME", .name(.pinnedProviderRecord), help: "this store's name for the provider")
+        operand("NAME", .name(.pinnedProvider), help: "this store's name for the provider")
     }
 }
 
@@ -23,11 +23,11 @@ struct ProviderPinCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads the output of 'export sender', which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. When the provider rotates its key, the change takes effect automatically.",
+                "Reads the output of 'key show', which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. When the provider rotates its key, the change takes effect automatically.",
                 "--replace is for after a theft: from then on the old key is not trusted, and nothing signed by it brings it back.",
                 "A record's recovery keys are accepted with the first key of the name, and with --replace; --no-recovery forgets those that are there.",
             ],
-            examples: [Example("pushcrypt export sender | pushcrypt --store D sender trust provider -")])
+            examples: [Example("pushcrypt key show | pushcrypt --store D provider pin provider -")])
     }
 
     private let name: String
@@ -63,7 +63,7 @@ struct ProviderPinCommand: CommandBody {
                 key = try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self))
             }
         } catch {
-            throw CommandFailure(error, in: "the sender's key")
+            throw CommandFailure(error, in: "the provider's key")
         }
         let store = try console.open(store)
         let ended = try withStoreErrors { () throws(KeyStoreError) in
@@ -80,7 +80,7 @@ struct ProviderPinCommand: CommandBody {
 }
 
 struct ProviderListCommand: CommandBody {
-    static var page: CommandPage { CommandPage(examples: [Example("pushcrypt sender list")]) }
+    static var page: CommandPage { CommandPage(examples: [Example("pushcrypt provider list")]) }
 
     private let store: StoreArguments
     private let isJSON: Bool
@@ -138,7 +138,7 @@ struct ProviderListCommand: CommandBody {
 }
 
 struct ProviderUnpinCommand: CommandBody {
-    static var page: CommandPage { CommandPage(examples: [Example("pushcrypt sender remove provider")]) }
+    static var page: CommandPage { CommandPage(examples: [Example("pushcrypt provider unpin provider")]) }
 
     private let name: String
     private let store: StoreArguments
@@ -152,7 +152,7 @@ struct ProviderUnpinCommand: CommandBody {
         let store = try console.open(store)
         let wasTrusted = try withStoreErrors { () throws(KeyStoreError) in try store.unpinProvider(named: name) }
         if !wasTrusted {
-            throw .usage("no sender \(quoted(name)) is trusted", hint: "pushcrypt sender list shows them")
+            throw .usage("no provider \(quoted(name)) is pinned", hint: "pushcrypt provider list shows them")
         }
         return .done
     }

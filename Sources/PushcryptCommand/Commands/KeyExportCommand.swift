@@ -1,0 +1,116 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+struct KeyExportCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "With --secret, the active secret key, as a key file of this program or in the format of another; nothing protects it there. Without --secret, the public key in the format of another program. The formats of others have no topic and no generation: phones and providers need the record of 'key show --json'."
+            ],
+            examples: [
+                Example("pushcrypt key export --secret -o provider.key", "a copy to keep offline"),
+                Example("pushcrypt key export work --format pem --secret -o device.pem"),
+                Example("pushcrypt key export --format jwk", "the public key"),
+            ])
+    }
+
+    private let key: OwnKeyArguments
+    private let keyFile: String?
+    private let format: KeyFormat?
+    private let isSecret: Bool
+    private let store: StoreArguments
+    private let output: OutputArguments
+
+    init(_ arguments: inout Arguments) {
+        key = OwnKeyArguments(&arguments)
+        keyFile = arguments.value(
+            "--key-file", "FILE", .secret, help: "the key, instead of the store's: a key file, fd:N or -")
+        format = arguments.choice("--format", "FORMAT", help: "the format of another program")
+        isSecret = arguments.flag("--secret", help: "write the secret key: to --output, or into a pipe")
+        store = StoreArguments(&arguments)
+        output = OutputArguments(&arguments)
+        arguments.option(
+            "--key-file", excludes: ["--store", "--passphrase-file"], hint: "a key file is used without a store")
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        guard isSecret || format != nil else {
+            throw .usage(
+                "say what to write: --secret, or --format for the public key",
+                hint: "pushcrypt key show prints the public key as this program writes it")
+        }
+        if isSecret {
+            try secretKey(console).withText(in: format) { (text) throws(CommandFailure) in
+                try console.deliverSecret(text, to: output)
+            }
+        } else if let format {
+            try console.deliver(publicText(in: format, console) + "\n", to: output)
+        }
+        return .done
+    }
+
+    private func secretKey(_ console: Console) throws(CommandFailure) -> SecretKey {
+        if let keyFile { return try readKey(keyFile, console) }
+        let store = try console.open(store)
+        let kind = try key.kind(in: store)
+        return try withStoreErrors { () throws(KeyStoreError) in
+            switch kind {
+            case .device: .device(try store.deviceSecret(named: key.name))
+            case .provider: .provider(try store.providerKey(named: key.name).key)
+            }
+        }
+    }
+
+    private func publicText(in format: KeyFormat, _ console: Console) throws(CommandFailure) -> String {
+        if let keyFile {
+            switch try readKey(keyFile, console) {
+            case .device(let key): return try key.publicKey.otherText(in: format)
+            case .provider(let key): return key.publicKey.text(in: format)
+            }
+        }
+        let store = try console.open(store)
+        switch try key.kind(in: store) {
+        case .device: return try store.deviceKeyToRegister(named: key.name).publicKey.otherText(in: format)
+        case .provider:
+            return try withStoreErrors { () throws(KeyStoreError) in
+                try store.providerKey(named: key.name).record.publicKey.text(in: format)
+            }
+        }
+    }
+
+    private func readKey(_ file: String, _ console: Console) throws(CommandFailure) -> SecretKey {
+        try console.withKey(from: file) { (text) throws(KeyError) in
+            try SecretKey(text, format: nil, kind: key.kind)
+        }
+    }
+}
+
+extension SecretKey {
+    /// Calls `body` with the text of a key file, or of another format.
+    fileprivate func withText(
+        in format: KeyFormat?, _ body: (Span<UInt8>) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        switch (self, format) {
+        case (.device(let key), nil): try key.withText(body)
+        case (.provider(let key), nil): try key.withText(body)
+        case (.device(let key), let format?):
+            try key.publicKey.checkHasOtherFormats()
+            try key.withText(in: format, body)
+        case (.provider(let key), let format?): try key.withText(in: format, body)
+        }
+    }
+}
+
+extension DevicePublicKey {
+    fileprivate func otherText(in format: KeyFormat) throws(CommandFailure) -> String {
+        try checkHasOtherFormats()
+        return text(in: format)
+    }
+
+    fileprivate func checkHasOtherFormats() throws(CommandFailure) {
+        guard suite == .x25519 else {
+            throw .usage("a post-quantum key has no other format", hint: "pushcrypt key show writes the public key")
+        }
+    }
+}

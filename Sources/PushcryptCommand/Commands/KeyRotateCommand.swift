@@ -1,0 +1,86 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+struct KeyRotateCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Of a device: creates a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then run --confirm; the first message that opens with it also confirms it.",
+                "Docs/KeyRotation.md has the recipes.",
+            ],
+            examples: [
+                Example("pushcrypt key rotate --if-older-than 30d", "from cron"),
+                Example("pushcrypt key rotate --json", "of a device: the record to register"),
+                Example("pushcrypt key rotate --confirm", "the provider has it"),
+                Example("pushcrypt key rotate --purge"),
+            ])
+    }
+
+    private let key: OwnKeyArguments
+    private let minimumAge: Interval?
+    private let device: DeviceRotation
+    private let provider: ProviderRotation
+    private let clock: ClockArgument
+    private let store: StoreArguments
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        key = OwnKeyArguments(&arguments)
+        minimumAge = arguments.seconds(
+            "--if-older-than", "TIME", 1...3650 * 86_400, help: "do nothing while the key is younger, for cron"
+        ).map { .seconds(UInt64($0)) }
+        provider = ProviderRotation(&arguments)
+        device = DeviceRotation(&arguments)
+        clock = ClockArgument(&arguments)
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if let first = device.given.first, let second = provider.given.first {
+            throw .usage(
+                "\(first) is about a device's key, and \(second) about a provider's", hint: "leave one of them out")
+        }
+        let store = try console.open(store)
+        let kind = try chosenKind(in: store)
+        let rotated = RotatedKey(
+            store: store, name: key.name, minimumAge: minimumAge, clock: clock.assurance(console), isJSON: isJSON)
+        switch kind {
+        case .device: return try device.run(rotated, console)
+        case .provider: return try provider.run(rotated, console)
+        }
+    }
+
+    /// Options that only one kind of key has say which one is meant.
+    private func chosenKind(in store: SQLiteKeyStore) throws(CommandFailure) -> KeyKind {
+        let options = [(KeyKind.device, device.given.first), (.provider, provider.given.first)]
+        for case (let kind, let option?) in options {
+            guard key.kind == nil || key.kind == kind else {
+                throw .usage("\(option) is about a \(kind)'s key", hint: "leave it out, or write --kind \(kind)")
+            }
+            return kind
+        }
+        return try key.kind(in: store)
+    }
+}
+
+/// The key that `key rotate` changes, and how.
+struct RotatedKey {
+    let store: SQLiteKeyStore
+    let name: String?
+    let minimumAge: Interval?
+    let clock: ClockAssurance
+    let isJSON: Bool
+}
+
+extension Console {
+    func hintYoung(_ date: Timestamp?) {
+        hint("the key was made \(date.map { "\($0)" } ?? "just now"): nothing to do yet")
+    }
+
+    func hintPurged(_ keys: [DeviceKeyRecord]) {
+        let ids = keys.map(\.keyID.description).joined(separator: ", ")
+        hint("ending \(ids): what is sealed to \(keys.count == 1 ? "it" : "them") opens no more")
+    }
+}

@@ -1,0 +1,58 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+struct KeyShowCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "--json prints the record: of a device, to register with; of a provider, for phones to pin. Of a device whose key is changing, the pending key is shown: it is the one to register, and already opens."
+            ],
+            examples: [
+                Example("pushcrypt key show --json", "the record"),
+                Example("pushcrypt key show | pushcrypt --store P device add phone1 -"),
+            ])
+    }
+
+    private let key: OwnKeyArguments
+    private let store: StoreArguments
+    private let isJSON: Bool
+    private let output: OutputArguments
+
+    init(_ arguments: inout Arguments) {
+        key = OwnKeyArguments(&arguments)
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+        output = OutputArguments(&arguments)
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let store = try console.open(store)
+        try console.deliver(try text(store) + "\n", to: output)
+        return .done
+    }
+
+    private func text(_ store: SQLiteKeyStore) throws(CommandFailure) -> String {
+        switch try key.kind(in: store) {
+        case .device:
+            let record = try store.deviceKeyToRegister(named: key.name)
+            return try isJSON ? registrationText(record, store) : "\(record.publicKey)"
+        case .provider:
+            let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: key.name).record }
+            return try isJSON ? announcementText(record, store) : "\(record.publicKey)"
+        }
+    }
+}
+
+extension SQLiteKeyStore {
+    /// The pending key of a name, else the active one.
+    func deviceKeyToRegister(named name: String?) throws(CommandFailure) -> DeviceKeyRecord {
+        let records = try withStoreErrors { () throws(KeyStoreError) in try deviceKeys(named: name) }
+        guard
+            let record = records.first(where: { $0.state == .pending }) ?? records.first(where: { $0.state == .active })
+        else {
+            throw .usage("the store has no device key to show", hint: "pushcrypt key new device makes one")
+        }
+        return record
+    }
+}
