@@ -14,7 +14,6 @@ public struct AttachmentError: CodedError {
             case wrongHash = "wrong-hash"
             case authenticationFailed = "authentication-failed"
             case malformedFile = "malformed-file"
-            case truncatedFile = "truncated-file"
         }
 
         private let known: Known
@@ -35,10 +34,8 @@ public struct AttachmentError: CodedError {
         public static let wrongHash = Code(known: .wrongHash)
         /// A chunk was not sealed under this key, or was changed or moved.
         public static let authenticationFailed = Code(known: .authenticationFailed)
-        /// The file was sealed under this key, but breaks a rule of the format.
+        /// The file of a full body is not text.
         public static let malformedFile = Code(known: .malformedFile)
-        /// The end of the file is missing, and the reference was made for the shortened file.
-        public static let truncatedFile = Code(known: .truncatedFile)
 
         /// Every code.
         package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }

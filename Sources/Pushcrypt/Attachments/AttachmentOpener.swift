@@ -10,14 +10,14 @@
 /// how the file is cut into pieces. (`Docs/FormatAttachments.md`)
 public struct AttachmentOpener: ~Copyable {
     private let file: SealedFile
-    private var stream: SecretStream.Reader?
     private let hash = SHA256()
     private var received: UInt64 = 0
-    /// The header, or a sealed chunk: a chunk is opened only when the next byte arrives, because it may be the last
-    /// one.
+    /// The number of received bytes that have been a part of the header or of a chunk.
+    private var taken: UInt64 = 0
+    /// The beginning of the header or of a sealed chunk.
     private var waiting = ContiguousArray<UInt8>()
-    private var chunk = Ephemeral(count: AttachmentFormat.chunkLength)
-    private var isFirstChunk = true
+    /// The number of the next chunk; nil before the header.
+    private var index: UInt64?
     private var failure: AttachmentError?
 
     /// Creates an opener for a file.
@@ -28,8 +28,8 @@ public struct AttachmentOpener: ~Copyable {
 
     /// Opens the next piece of the sealed file, of any size, and appends the available output to `plain`.
     ///
-    /// - Throws: `notSealed`, `authenticationFailed`, `malformedFile`, or `wrongSize` for the first byte beyond the
-    ///   size; every later call throws the same error.
+    /// - Throws: `notSealed`, `authenticationFailed`, or `wrongSize` for the first byte beyond the size; every later call
+    ///   throws the same error.
     public mutating func open(
         _ sealed: Span<UInt8>, into plain: inout ContiguousArray<UInt8>
     ) throws(AttachmentError) {
@@ -47,23 +47,18 @@ public struct AttachmentOpener: ~Copyable {
 
     /// Checks the whole file, and appends the last chunk to `plain`.
     ///
-    /// - Throws: `wrongSize`, `truncatedFile`, `authenticationFailed`, `malformedFile` or `wrongHash`, in this order,
-    ///   or an earlier error of `open`.
+    /// - Throws: `wrongSize`, `authenticationFailed` or `wrongHash`, in this order, or an earlier error of `open`.
     public consuming func finish(into plain: inout ContiguousArray<UInt8>) throws(AttachmentError) {
         if let failure { throw failure }
         guard received == file.size else { throw wrongSize("shorter") }
-        let (tag, count) = try pull()
-        guard tag == .final else {
-            throw tag == .message ? Self.truncated : Self.malformed("its last chunk has an unknown tag")
-        }
-        guard count > 0 || isFirstChunk else { throw Self.malformed("its last chunk is empty") }
+        let last = try openChunk(isLast: true)
         let expected = file.sha256
         let digest = hash.finish()
         guard Sodium.areEqual(digest.span, expected.span) else {
             throw AttachmentError(
                 .wrongHash, "the file is not the one that its reference names; store it again, or seal it again")
         }
-        chunk.withSpan { plain.append(copying: $0.extracting(0..<count)) }
+        last.withSpan { plain.append(copying: $0) }
     }
 
     // MARK: Chunks
@@ -75,48 +70,30 @@ public struct AttachmentOpener: ~Copyable {
         received += UInt64(piece.count)
         var position = 0
         while position < piece.count {
-            if waiting.count == lengthOfNext {
-                if stream == nil { try begin() } else { try openChunk(into: &plain) }
-                waiting.removeAll(keepingCapacity: true)
-            }
-            let count = min(piece.count - position, lengthOfNext - waiting.count)
+            let length = index == nil ? AttachmentFormat.headerLength : AttachmentFormat.sealedChunkLength
+            let count = min(piece.count - position, length - waiting.count)
             waiting.append(copying: piece.extracting(position..<position + count))
             position += count
+            taken += UInt64(count)
+            // The last chunk waits for the checks of the whole file.
+            guard waiting.count == length, taken < file.size else { continue }
+            if index == nil {
+                guard waiting == AttachmentFormat.header else { throw Self.notSealed }
+            } else {
+                try openChunk(isLast: false).withSpan { plain.append(copying: $0) }
+            }
+            index = index.map { $0 + 1 } ?? 0
+            waiting.removeAll(keepingCapacity: true)
         }
     }
 
-    /// The length of the next part: the header, then whole chunks.
-    private var lengthOfNext: Int {
-        stream == nil ? AttachmentFormat.headerLength : AttachmentFormat.sealedChunkLength
-    }
-
-    private mutating func begin() throws(AttachmentError) {
-        guard waiting.starts(with: AttachmentFormat.prefix) else {
-            throw AttachmentError(
-                .notSealed,
-                "the file does not begin like a sealed file of this version; check the file at its url")
-        }
-        let header = ContiguousArray(waiting.dropFirst(AttachmentFormat.prefix.count))
-        stream = file.withKey { SecretStream.Reader(key: $0, header: header.span) }
-    }
-
-    /// Opens a chunk that is not the last.
-    private mutating func openChunk(into plain: inout ContiguousArray<UInt8>) throws(AttachmentError) {
-        let (tag, count) = try pull()
-        guard tag == .message else {
-            throw Self.malformed(tag == .final ? "it continues after its end" : "a chunk has an unknown tag")
-        }
-        chunk.withSpan { plain.append(copying: $0.extracting(0..<count)) }
-        isFirstChunk = false
-    }
-
-    /// Opens the waiting bytes into the front of `chunk`.
-    private mutating func pull() throws(AttachmentError) -> (tag: SecretStream.Tag, count: Int) {
-        guard let stream, waiting.count >= SecretStream.overhead else { throw Self.truncated }
-        let (sealed, prefix) = (waiting, AttachmentFormat.prefix)
+    /// Opens the waiting chunk.
+    private func openChunk(isLast: Bool) throws(AttachmentError) -> Ephemeral {
+        let (sealed, header) = (waiting, AttachmentFormat.header)
+        let nonce = AttachmentFormat.nonce(index ?? 0, isLast: isLast)
         do throws(SodiumRefusal) {
-            return try chunk.withMutableBytes { (plain) throws(SodiumRefusal) in
-                try stream.pull(sealed.span, authenticating: prefix.span, into: &plain)
+            return try file.withKey { (key) throws(SodiumRefusal) in
+                try ChaCha20Poly1305.open(sealed.span, key: key, nonce: nonce.span, authenticating: header.span)
             }
         } catch {
             throw AttachmentError(
@@ -134,11 +111,6 @@ public struct AttachmentOpener: ~Copyable {
             "the file is \(how) than the \(file.size) bytes of its reference; check the file at its url")
     }
 
-    private static let truncated = AttachmentError(
-        .truncatedFile, "the end of the file is missing; seal it again")
-
-    private static func malformed(_ fault: String) -> AttachmentError {
-        AttachmentError(
-            .malformedFile, "the file breaks a rule of the format: \(fault); check the program that sealed it")
-    }
+    private static let notSealed = AttachmentError(
+        .notSealed, "the file does not begin like a sealed file of this version; check the file at its url")
 }

@@ -213,10 +213,8 @@ package struct AttachmentFields {
 
     func size() throws(AttachmentError) -> UInt64 {
         guard let value = root["size"], value.kind != .null else { throw Self.malformed("it has no size") }
-        let sizes = AttachmentFormat.smallestSize...AttachmentFormat.largestSize
-        guard let size = value.integer.flatMap(UInt64.init(exactly:)), sizes.contains(size) else {
-            throw Self.malformed(
-                "its size must be a whole number, at least \(sizes.lowerBound): the size of the sealed file")
+        guard let size = value.integer.flatMap(UInt64.init(exactly:)), AttachmentFormat.isSize(size) else {
+            throw Self.malformed("its size is not a number of bytes that a sealed file can have")
         }
         return size
     }

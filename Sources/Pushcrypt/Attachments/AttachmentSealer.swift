@@ -16,7 +16,7 @@ public struct AttachmentSealer: ~Copyable {
     private let key: Ephemeral
     private let plainHash = SHA256()
     private var plainLength: UInt64 = 0
-    private var output: Output
+    private var output = Output()
     /// The waiting plain bytes: a chunk is sealed only when the next byte arrives, because it may be the last one.
     private var chunk = Ephemeral(count: AttachmentFormat.chunkLength)
     private var filled = 0
@@ -51,30 +51,19 @@ public struct AttachmentSealer: ~Copyable {
 
         /// Ends the pass, and starts the second one with a new key, hedged with the signer's hedge key.
         consuming func sealer(_ signer: EnvelopeSigner) -> AttachmentSealer {
-            sealer(signer, random: Ephemeral(randomCount: 32), header: nil)
+            sealer(signer, random: Ephemeral(randomCount: 32))
         }
 
-        /// Used by tests with known answers; without a header, the stream draws one.
-        consuming func sealer(
-            _ signer: EnvelopeSigner, random: consuming Ephemeral, header: ContiguousArray<UInt8>?
-        ) -> AttachmentSealer {
+        /// Used by tests with known answers.
+        consuming func sealer(_ signer: EnvelopeSigner, random: consuming Ephemeral) -> AttachmentSealer {
             let measured = Measurement(length: length, sha256: hash.finish())
-            let key = signer.fileKey(for: measured, random: random)
-            let stream = key.withSpan { key in
-                if let header {
-                    SecretStream.Writer(key: key, header: header.span)
-                } else {
-                    SecretStream.Writer(key: key)
-                }
-            }
-            return AttachmentSealer(measured, key: key, stream: stream)
+            return AttachmentSealer(measured, key: signer.fileKey(for: measured, random: random))
         }
     }
 
-    private init(_ measured: Measurement, key: consuming Ephemeral, stream: SecretStream.Writer) {
+    private init(_ measured: Measurement, key: consuming Ephemeral) {
         self.measured = measured
         self.key = key
-        output = Output(stream)
     }
 
     /// Seals the next piece of the plain file, of any size, and appends the available output to `sealed`.
@@ -89,7 +78,7 @@ public struct AttachmentSealer: ~Copyable {
         var position = 0
         while position < plain.count {
             if filled == AttachmentFormat.chunkLength {
-                output.push(chunk, count: filled, .message, into: &sealed)
+                output.push(chunk, count: filled, isLast: false, key: key, into: &sealed)
                 filled = 0
             }
             let count = min(plain.count - position, AttachmentFormat.chunkLength - filled)
@@ -106,35 +95,38 @@ public struct AttachmentSealer: ~Copyable {
     ///   opened.
     public consuming func finish(into sealed: inout ContiguousArray<UInt8>) throws(AttachmentError) -> SealedFile {
         guard plainLength == measured.length, plainHash.finish() == measured.sha256 else { throw Self.changedFile }
-        output.push(chunk, count: filled, .final, into: &sealed)
+        output.push(chunk, count: filled, isLast: true, key: key, into: &sealed)
         return output.finish(key: key)
     }
 
     /// The sealed output, which is measured and hashed.
     private struct Output: ~Copyable {
-        private let stream: SecretStream.Writer
         private let hash = SHA256()
         private var length: UInt64 = 0
-
-        init(_ stream: SecretStream.Writer) {
-            self.stream = stream
-        }
+        private var index: UInt64 = 0
 
         /// Appends a chunk, after the header if it is the first.
         mutating func push(
-            _ chunk: borrowing Ephemeral, count: Int, _ tag: SecretStream.Tag, into sealed: inout ContiguousArray<UInt8>
+            _ chunk: borrowing Ephemeral, count: Int, isLast: Bool, key: borrowing Ephemeral,
+            into sealed: inout ContiguousArray<UInt8>
         ) {
-            let prefix = AttachmentFormat.prefix
-            if length == 0 { append(prefix + stream.header, to: &sealed) }
-            append(
-                chunk.withSpan { stream.push($0.extracting(0..<count), tag: tag, authenticating: prefix.span) },
-                to: &sealed)
-        }
-
-        private mutating func append(_ bytes: ContiguousArray<UInt8>, to sealed: inout ContiguousArray<UInt8>) {
-            hash.update(bytes.span)
-            length += UInt64(bytes.count)
-            sealed.append(contentsOf: bytes)
+            let (header, start) = (AttachmentFormat.header, sealed.count)
+            if index == 0 { sealed.append(contentsOf: header) }
+            let nonce = AttachmentFormat.nonce(index, isLast: isLast)
+            chunk.withSpan { chunk in
+                key.withSpan { key in
+                    do throws(SodiumRefusal) {
+                        try ChaCha20Poly1305.seal(
+                            chunk.extracting(0..<count), key: key, nonce: nonce.span, authenticating: header.span,
+                            appendingTo: &sealed)
+                    } catch {
+                        preconditionFailure("a chunk of 64 KiB can always be sealed")
+                    }
+                }
+            }
+            hash.update(sealed.span.extracting(start..<sealed.count))
+            length += UInt64(sealed.count - start)
+            index += 1
         }
 
         consuming func finish(key: consuming Ephemeral) -> SealedFile {

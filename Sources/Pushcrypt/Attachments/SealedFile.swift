@@ -3,7 +3,7 @@
 /// Every recipient of the file has the same key; the hash prevents one of them from replacing the file. The key is in
 /// memory that is wiped with the last copy of this value, and is never printed. (`Docs/FormatAttachments.md`)
 public struct SealedFile: Sendable {
-    /// The size of the sealed file in bytes, 46…2^53 - 1.
+    /// The size of the sealed file in bytes, 21…2^53 - 1.
     public let size: UInt64
     /// The SHA-256 hash of the sealed file, 32 bytes.
     public let sha256: ContiguousArray<UInt8>
@@ -45,7 +45,7 @@ extension SealedFile {
     package init(_ fields: AttachmentFields) throws(AttachmentError) {
         let size = try fields.size()
         let sha256 = try fields.bytes("sha256", count: AttachmentFormat.hashLength)
-        let key = try fields.bytes("key", count: SecretStream.keyLength)
+        let key = try fields.bytes("key", count: AttachmentFormat.keyLength)
         self.init(key: Ephemeral(copying: key.span), size: size, sha256: sha256)
     }
 
@@ -70,37 +70,53 @@ extension SealedFile: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["size": size, "sha256": sha256.hex]) }
 }
 
-/// The layout of a sealed file. (`Docs/FormatAttachments.md`)
+/// The layout of a sealed file: the STREAM construction. (`Docs/FormatAttachments.md`)
 ///
 ///     off   len     field
-///     0     4       "PCA1"
+///     0     4       "PCA2"
 ///     4     1       0x10: a chunk holds 2^16 bytes
-///     5     24      header of the secret stream
-///     29    65 553  each chunk but the last
-///     …     17…     the last chunk, of 0…65 536 plain bytes
+///     5     65 552  each chunk but the last
+///     …     16…     the last chunk, of 0…65 536 plain bytes
 enum AttachmentFormat {
-    static let magic: StaticString = "PCA1"
+    static let magic: StaticString = "PCA2"
     static let chunkExponent: UInt8 = 0x10
 
     /// The first bytes of every sealed file, and the associated data of each chunk.
-    static let prefix: ContiguousArray<UInt8> = {
-        var prefix = ContiguousArray<UInt8>()
-        prefix.append(magic)
-        prefix.append(chunkExponent)
-        return prefix
+    static let header: ContiguousArray<UInt8> = {
+        var header = ContiguousArray<UInt8>()
+        header.append(magic)
+        header.append(chunkExponent)
+        return header
     }()
 
     /// The number of bytes before the first chunk.
-    static let headerLength = magic.utf8CodeUnitCount + 1 + SecretStream.headerLength
+    static let headerLength = magic.utf8CodeUnitCount + 1
 
     /// The number of plain bytes in each chunk except the last.
     static let chunkLength = 1 << Int(chunkExponent)
-    static let sealedChunkLength = chunkLength + SecretStream.overhead
+    static let overhead = ChaCha20Poly1305.tagLength
+    static let sealedChunkLength = chunkLength + overhead
 
     /// The size of a sealed empty file.
-    static let smallestSize = UInt64(headerLength + SecretStream.overhead)
+    static let smallestSize = UInt64(headerLength + overhead)
     /// The largest integer that every JSON parser keeps exactly.
     static let largestSize: UInt64 = 1 << 53 - 1
 
+    static let keyLength = ChaCha20Poly1305.keyLength
     static let hashLength = SHA256.digestLength
+
+    /// Whether a sealed file can have this size: only the empty file ends with an empty chunk.
+    static func isSize(_ size: UInt64) -> Bool {
+        guard (smallestSize...largestSize).contains(size) else { return false }
+        let last = (size - UInt64(headerLength)) % UInt64(sealedChunkLength)
+        return last == 0 || last > UInt64(overhead) || size == smallestSize
+    }
+
+    /// Returns the nonce of a chunk: its number in 11 bytes, and whether it is the last.
+    static func nonce(_ index: UInt64, isLast: Bool) -> ContiguousArray<UInt8> {
+        var nonce: ContiguousArray<UInt8> = [0, 0, 0]
+        nonce.append(bigEndian: index)
+        nonce.append(isLast ? 1 : 0)
+        return nonce
+    }
 }
