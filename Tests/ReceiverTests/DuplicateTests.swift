@@ -168,7 +168,7 @@ import Testing
     private func take(
         _ push: Bytes, _ request: String, _ policy: DuplicatePolicy = .quiet
     ) throws -> TakenPush {
-        phone.receiver(phone.replay, duplicates: policy).take(
+        phone.receiver(duplicates: policy).take(
             IncomingPush(try ReceivedPush(push)), requestID: request, at: .start)
     }
 
@@ -229,7 +229,7 @@ import Testing
     /// A guard that was lost, and a message of half an hour ago that brought a new key: the next one is signed by it.
     @Test func aRotationIsLearntAlthoughTheGuardWasLost() throws {
         let scene = try Scene()
-        try FileManager.default.removeItem(at: scene.phone.folder.file("replay.db"))
+        try FileManager.default.removeItem(at: scene.phone.folder.file("extension.db"))
         let phone = try Phone(reopening: scene.phone.folder, at: Scene.now)
         let early = Scene.now.subtracting(milliseconds: 1_800_000)
         let old = try scene.envelope(by: scene.oldSender, at: early, timeToLive: 3600)

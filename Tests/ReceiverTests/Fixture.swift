@@ -35,34 +35,41 @@ struct Provider {
 
     init(now: Timestamp = .start) throws {
         store = try SQLiteKeyStore.inMemory()
-        _ = try store.generateProviderKey(at: now)
+        _ = try store.generateProviderKey(topic: .app, at: now)
     }
 
-    /// The key that signs now.
-    var key: ProviderKey { get throws { try store.providerKey(named: nil).key } }
+    /// The provider key.
+    var key: ProviderKey { get throws { try store.providerSecret() } }
 
-    /// Seals for a registered device, with the announcements that it needs.
+    /// The certificate of the key that signs now; nil at epoch 0.
+    var certificate: Certificate? { get throws { try store.providerKey().certificate } }
+
+    /// Makes another signing key; returns its certificate.
+    @discardableResult
+    func rotate(stolen: Bool = false, at now: Timestamp) throws -> Certificate {
+        let record = try store.rotateSigningKey(stolen: stolen, anyway: true, clock: .confirmed, at: now)
+        return try #require(record.certificate)
+    }
+
+    /// Seals for a registered device.
     func push(
         _ payload: String = payload, to id: String = Phone.id, signedBy name: String? = nil, topic: Topic = .app,
         at now: Timestamp, options: Sealer.Options = Sealer.Options()
     ) throws -> Bytes {
-        let key = try store.providerKey(named: name).key
         let device = try #require(try store.device(id: id))
-        var options = options
-        options.announcing = try store.announcements(for: key.publicKey, to: device.pinnedProvider, at: now)
-        return try Sealer(sender: key, topic: topic)
+        return try Sealer(signer: store.signer(named: name), topic: topic)
             .seal(payload.utf8, to: device.publicKey, at: now, options: options).json
     }
 }
 
-/// A phone: a store on the disk, with its replay guard.
+/// A phone: a store on the disk, with the database of its replay guard.
 struct Phone {
     static let id = "phone1"
-    static let sender = "provider"
+    static let account = "default"
 
     let folder: TemporaryFolder
     let store: SQLiteKeyStore
-    let replay: ReplayFile
+    let database: ExtensionDatabase
 
     /// A new phone with one device key.
     init(
@@ -71,14 +78,14 @@ struct Phone {
         folder = try TemporaryFolder()
         store = try SQLiteKeyStore.create(in: folder.path, passphrase: nil, options: options, at: now)
         if hasKey { _ = try store.generateDeviceKey(at: now) }
-        replay = try ReplayFile.create(
+        database = try ExtensionDatabase.create(
             in: folder.path, floor: floor ?? now.subtracting(Freshness.clockTolerance))
     }
 
     /// A phone that is enrolled with a provider.
     init(enrolledWith provider: Provider, as id: String = Phone.id, now: Timestamp = .start) throws {
         try self.init(now: now)
-        try store.pinProvider(provider.key.publicKey, named: Self.sender, at: now)
+        try store.pinProvider(provider.key.publicKey, certificate: provider.certificate, at: now)
         try provider.store.addDevice(record(), id: id, at: now)
     }
 
@@ -86,7 +93,7 @@ struct Phone {
     init(reopening folder: TemporaryFolder, at now: Timestamp, options: StoreOptions = StoreOptions()) throws {
         self.folder = folder
         store = try SQLiteKeyStore.open(in: folder.path, passphrase: nil, options: options)
-        replay = ReplayFile.open(in: folder.path, at: now)
+        database = ExtensionDatabase(in: folder.path)
     }
 
     /// The key to register: the pending one, otherwise the active one.
@@ -100,30 +107,32 @@ struct Phone {
         let key = try newestKey(named: name)
         return DeviceRegistration(
             deviceID: Self.id, publicKey: key.publicKey, topic: key.topic, generation: key.generation,
-            createdAt: key.createdAt, pinnedProvider: try pin)
+            createdAt: key.createdAt, pinnedProvider: try trust.pins.first?.key,
+            certificate: try trust.pins.first?.learned.certificate)
     }
 
-    /// The sender key that is believed without an end.
-    var pin: ProviderPublicKey? {
-        get throws { try store.pinnedProviders().first { $0.state == .pinned }?.key }
-    }
+    /// What the phone's account trusts.
+    var trust: ProviderTrust { get throws { try store.trust(for: .app, account: Self.account) } }
+
+    /// The highest certificate that the phone knows of its pin.
+    var certificate: Certificate? { get throws { try trust.pins.first?.learned.certificate } }
 
     func receive(
-        _ push: Bytes, request: String? = nil, topic: Topic? = .app, duplicates: DuplicatePolicy = .quiet,
-        at now: Timestamp
+        _ push: Bytes, as pushClass: PushClass = .alert, request: String? = nil, topic: Topic? = .app,
+        duplicates: DuplicatePolicy = .quiet, at now: Timestamp
     ) -> NotificationReceiver.Reception {
-        receiver(replay, topic: topic, duplicates: duplicates).receive(push, requestID: request, at: now)
+        receiver(topic: topic, duplicates: duplicates).receive(push, as: pushClass, requestID: request, at: now)
     }
 }
 
 extension Phone {
     func receiver(
-        _ replay: ReplayFile, topic: Topic? = .app, defaultTopic: Topic? = nil, duplicates: DuplicatePolicy = .quiet
+        topic: Topic? = .app, defaultTopic: Topic? = nil, duplicates: DuplicatePolicy = .quiet
     ) -> NotificationReceiver {
         var policy = NotificationReceiver.Policy()
         policy.duplicates = duplicates
         return NotificationReceiver(
-            keys: store, effects: store, replay: replay, topic: topic, defaultTopic: defaultTopic, policy: policy)
+            keys: store, effects: store, database: database, topic: topic, defaultTopic: defaultTopic, policy: policy)
     }
 }
 
@@ -165,7 +174,7 @@ extension ReplayMessage {
     /// An opened message as a receiver takes it.
     init(_ opened: OpenedNotification, account: String = "default", request: String? = nil) {
         self.init(
-            opened.messageID, from: opened.sender, to: account, requestID: request ?? opened.messageID.description,
-            sentAt: opened.sentAt, expiresAt: opened.expiresAt)
+            opened.messageID, from: opened.provider, epoch: opened.epoch, trustFloor: opened.learned.floor, to: account,
+            requestID: request ?? opened.messageID.description, sentAt: opened.sentAt, expiresAt: opened.expiresAt)
     }
 }

@@ -21,7 +21,7 @@ import VectorKit
             var push = IncomingPush(try ReceivedPush(vector.body))
             push.mayPassInTheClear = true
             delivery =
-                phone.receiver(phone.replay, topic: receiver.topic)
+                phone.receiver(topic: receiver.topic)
                 .receive(push, requestID: nil, at: receiver.now).delivery
         } else {
             let repeated = vector.optional("repeated")

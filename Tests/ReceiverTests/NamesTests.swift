@@ -85,7 +85,7 @@ import Testing
         #expect(nowhere.code == "no-topic")
         #expect(nowhere.shown == DuplicateTests.fallback)
         for (standard, code) in [(Topic.app, "opened"), (.other, "authentication-failed")] {
-            let receiver = phone.receiver(phone.replay, topic: nil, defaultTopic: standard)
+            let receiver = phone.receiver(topic: nil, defaultTopic: standard)
             #expect(receiver.receive(push, requestID: nil, at: .start).code == code)
         }
     }
@@ -93,7 +93,7 @@ import Testing
     @Test func theDefaultTopicIsNotForABoundKey() throws {
         try addProvider("shop", topic: nil, trustedFor: .app)
         try enrol("anna", topic: .app)
-        let receiver = phone.receiver(phone.replay, topic: nil, defaultTopic: .other)
+        let receiver = phone.receiver(topic: nil, defaultTopic: .other)
         let push = try push(to: "anna", signedBy: "shop", topic: .app)
         #expect(receiver.receive(push, requestID: nil, at: .start).code == "opened")
     }

@@ -51,7 +51,7 @@ import Testing
         let scene = try Scene()
         let shell = Shell()
         let push = Bytes(#"{"aps":{"alert":{"title":"New message","body":"b"}},"ENCRYPTED_DATA":\#(data)}"#.utf8)
-        shell.run(push, scene.phone.receiver(scene.phone.replay), mayPass: true)
+        shell.run(push, scene.phone.receiver(), mayPass: true)
         #expect(shell.codes == ["not-encrypted"])
         #expect(shell.shown.map(\.body) == ["(Encrypted)"])
     }
@@ -60,7 +60,7 @@ import Testing
         -> Shell
     {
         let shell = Shell()
-        shell.run(bytes, scene.phone.receiver(scene.phone.replay, duplicates: duplicates), request: request)
+        shell.run(bytes, scene.phone.receiver(duplicates: duplicates), request: request)
         return shell
     }
 
@@ -110,7 +110,7 @@ import Testing
         let before = try StoreFiles(in: scene.phone.folder)
         let shell = Shell()
         shell.beforeOpening = { $0.handle(isExpiry ? .expired : .deadline) }
-        shell.run(push, scene.phone.receiver(scene.phone.replay), request: "a")
+        shell.run(push, scene.phone.receiver(), request: "a")
         #expect(shell.codes == [isExpiry ? "system-expired" : "deadline"])
         #expect(shell.shown == [Scene.fallback])
         #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == [])
@@ -124,7 +124,7 @@ import Testing
 
     @Test func theReceiverAsksOnlyAboutAMessageThatHasOpened() throws {
         let scene = try Scene()
-        let receiver = scene.phone.receiver(scene.phone.replay)
+        let receiver = scene.phone.receiver()
         var asked = 0
         func receive(_ bytes: Bytes) throws -> String {
             try receiver.receive(IncomingPush(ReceivedPush(bytes)), requestID: "a", at: Scene.now) {
@@ -143,7 +143,7 @@ import Testing
 
     @Test func aPushInTheClearIsMaskedUnlessItsPolicyLetsItPass() throws {
         let scene = try Scene()
-        let receiver = scene.phone.receiver(scene.phone.replay)
+        let receiver = scene.phone.receiver()
         let shell = Shell()
         for mayPass in [false, true] { shell.run(Scene.push(value: nil), receiver, mayPass: mayPass) }
         #expect(shell.codes == ["not-encrypted", "passed"])
@@ -160,7 +160,7 @@ import Testing
     func whatHasEncryptedDataOfAnyKindNeverPasses(_ value: String) throws {
         let scene = try Scene()
         let shell = Shell()
-        shell.run(Scene.push(value: value), scene.phone.receiver(scene.phone.replay), mayPass: true)
+        shell.run(Scene.push(value: value), scene.phone.receiver(), mayPass: true)
         let isText = value.hasPrefix("\"")
         #expect(shell.codes == [isText ? "malformed-envelope" : "not-encrypted"])
         #expect(shell.shown == [isText ? Scene.fallback : Scene.notEncrypted])
@@ -169,7 +169,7 @@ import Testing
     @Test func aSealedPushOpensAlsoWhereClearOnesPass() throws {
         let scene = try Scene()
         let shell = Shell()
-        shell.run(Scene.push(try scene.envelope()), scene.phone.receiver(scene.phone.replay), mayPass: true)
+        shell.run(Scene.push(try scene.envelope()), scene.phone.receiver(), mayPass: true)
         #expect(shell.codes == ["opened"])
         #expect(shell.shown == [Scene.opened])
     }
@@ -184,7 +184,7 @@ import Testing
         var policy = NotificationReceiver.Policy()
         policy.texts = texts
         let receiver = NotificationReceiver(
-            keys: scene.phone.store, effects: scene.phone.store, replay: scene.phone.replay, topic: .app, policy: policy
+            keys: scene.phone.store, effects: scene.phone.store, database: scene.phone.database, topic: .app, policy: policy
         )
         for (push, subtitle, body) in [
             (Scene.push(value: #""AQ""#), texts.couldNotOpen, ""), (Scene.push(value: "7"), "", texts.notEncrypted),

@@ -101,7 +101,7 @@ import Testing
         try handle.close()
 
         let receiver = NotificationReceiver(
-            keys: store, effects: store, replay: scene.phone.replay, topic: .app)
+            keys: store, effects: store, database: scene.phone.database, topic: .app)
         expectFallback(receiver.receive(push, requestID: "a", at: Scene.now), .corruptStore)
     }
 

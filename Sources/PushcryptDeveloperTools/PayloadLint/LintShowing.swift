@@ -96,12 +96,8 @@ extension LintFindings {
                     .error, .payloadTooLarge, at: "",
                     "has \(minified.count) bytes without white space, \(-remaining) more than can be sealed (\(sealable.maximumPayloadLength))",
                     fix: "shorten it by that much")
-            } else if minified.count > sealable.maximumPayloadLength(.xwing) {
-                let limit = sealable.maximumPayloadLength(.xwing)
-                add(
-                    .note, .payloadTooLarge, at: "",
-                    "has \(minified.count) bytes without white space, \(minified.count - limit) more than can be sealed for a device with a post-quantum key (\(limit))",
-                    fix: "shorten it by that much before phones change over")
+            } else {
+                noteLaterLimits(minified.count, sealable)
             }
         }
         // A push that is going to be sealed is sent in another form.
@@ -111,6 +107,22 @@ extension LintFindings {
         return PayloadLint.Sizes(
             length: length, minifiedLength: minified.count, maximumReencodedLength: maximumReencodedLength,
             limit: limit, bucket: bucket, remainingInBucket: remainingInBucket, remainingToSeal: remainingToSeal)
+    }
+
+    /// Notes what a payload that can be sealed today exceeds later.
+    private mutating func noteLaterLimits(_ length: Int, _ type: PushType) {
+        let later = [
+            (CipherSuite.x25519, true, "beside a certificate", "the provider's first 'pushcrypt key rotate'"),
+            (.xwing, false, "for a device with a post-quantum key", "phones change over"),
+        ]
+        for (suite, besideCertificate, circumstance, event) in later {
+            let limit = type.maximumPayloadLength(suite, besideCertificate: besideCertificate)
+            guard length > limit else { continue }
+            add(
+                .note, .payloadTooLarge, at: "",
+                "has \(length) bytes without white space, \(length - limit) more than can be sealed \(circumstance) (\(limit))",
+                fix: "shorten it by that much before \(event)")
+        }
     }
 
     private mutating func checkLength(_ length: Int, _ reencoded: Int, limit: Int, isSentExactly: Bool) {

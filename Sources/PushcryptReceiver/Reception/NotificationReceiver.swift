@@ -215,7 +215,7 @@ public struct NotificationReceiver: Sendable {
         }
         let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: trust)
         let opened = try Failure.translate { () throws(OpenError) in
-            try opener.open(envelope, as: pushClass, at: now)
+            try opener.open(envelope, at: now, as: pushClass)
         }
         return (opened, topic)
     }

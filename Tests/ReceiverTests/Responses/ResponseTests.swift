@@ -45,7 +45,7 @@ import Testing
             requestIdentifier: "r", action: .custom("REPLY"), userText: "yes", userInfo: push,
             categoryIdentifier: "FORGED")
         #expect(response.source == .sealed)
-        let receiver = phone.receiver(phone.replay)
+        let receiver = phone.receiver()
         let received = response.received(by: receiver, at: .start)
         #expect(received.origin == .opened)
         let opened = received.value
@@ -64,7 +64,7 @@ import Testing
         let other = try Phone(enrolledWith: provider, as: "phone2")
         response.userInfo = try provider.push(Self.payload, to: "phone2", at: .start)
         #expect(unknown(response.received(by: receiver, at: .start)) == "unknown-recipient-key")
-        #expect(response.received(by: other.receiver(other.replay), at: .start).value.userInfo == opened.userInfo)
+        #expect(response.received(by: other.receiver(), at: .start).value.userInfo == opened.userInfo)
         // Never sealed.
         response.userInfo = Bytes(#"{"aps":{"alert":"hi"},"chat":"c41"}"#.utf8)
         #expect(unknown(response.received(by: receiver, at: .start)) == "not-encrypted")
@@ -85,7 +85,7 @@ import Testing
     func aMessageThatWasShownUnderAnotherRequestIsADuplicate(_ duplicates: DuplicatePolicy) throws {
         let provider = try Provider()
         let phone = try Phone(enrolledWith: provider)
-        let receiver = phone.receiver(phone.replay, duplicates: duplicates)
+        let receiver = phone.receiver(duplicates: duplicates)
         let push = try provider.push(Self.payload, at: .start)
         _ = receiver.receive(push, requestID: "first", at: .start)
         let response = NotificationResponseValue(requestIdentifier: "second", action: .open, userInfo: push)
@@ -96,7 +96,7 @@ import Testing
     @Test func aResponseToAWithdrawnMessageHasNothingOfIt() throws {
         let provider = try Provider()
         let phone = try Phone(enrolledWith: provider)
-        let receiver = phone.receiver(phone.replay)
+        let receiver = phone.receiver()
         var options = Sealer.Options()
         options.messageName = "order-17"
         let push = try provider.push(Self.payload, at: .start, options: options)
