@@ -51,8 +51,8 @@ struct CallError: Error {
         self.init(PUSHCRYPT_MISUSE, "\(error.code): \(place): \(error)")
     }
 
-    /// The error of the statements that the caller announces.
-    init(_ error: RotationError, in place: String) {
+    /// The error of a certificate from the caller's setup.
+    init(_ error: TrustError, in place: String) {
         self.init(PUSHCRYPT_MISUSE, "\(error.code): \(place): \(error)")
     }
 

@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// A caller's list of keys: one per line, optionally followed by a space and the last moment at which the key is used.
+/// A caller's list of secret keys: one per line, optionally followed by a space and the last moment at which the key is used.
 @safe struct KeyList {
     private typealias Line = (number: Int, text: Slice<UnsafeBufferPointer<UInt8>>)
 
@@ -11,28 +11,9 @@ internal import Pushcrypt
     init(_ start: UnsafePointer<CChar>?, _ name: String) throws(CallError) {
         let texts = try unsafe text(start, name).split(separator: UInt8(ascii: "\n"))
         guard unsafe !texts.isEmpty else { throw .invalid("\(name) has no key") }
-        unsafe self.init(zip(1..., texts).map { unsafe ($0, $1) }, name)
-    }
-
-    private init(_ lines: [Line], _ name: String) {
-        unsafe self.lines = unsafe lines
+        unsafe lines = unsafe zip(1..., texts).map { unsafe ($0, $1) }
         self.name = name
     }
-
-    /// Divides the list into the lines that begin with a text, and the others.
-    func divided(by beginning: String) -> (with: KeyList, without: KeyList) {
-        let (with, without) = unsafe lines.reduce(into: ([Line](), [Line]())) { lists, line in
-            if unsafe line.text.starts(with: beginning.utf8) {
-                unsafe lists.0.append(line)
-            } else {
-                unsafe lists.1.append(line)
-            }
-        }
-        return unsafe (KeyList(with, name), KeyList(without, name))
-    }
-
-    /// The lines as they are; not for secrets.
-    var texts: [String] { unsafe lines.map { unsafe String(decoding: $0.text, as: UTF8.self) } }
 
     /// Reads each key with `read`; returns the keys with their ends.
     func keys<Key>(
@@ -57,7 +38,6 @@ internal import Pushcrypt
 
     /// Parses decimal digits.
     private func moment(_ digits: UnsafeBufferPointer<UInt8>, _ place: String) throws(CallError) -> Timestamp {
-        // The overlap of a rotation may end at the largest time.
         guard unsafe digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let milliseconds = unsafe UInt64(String(decoding: digits, as: UTF8.self))
         else {

@@ -6,9 +6,9 @@ internal import Pushcrypt
 /// Documented in `pushcrypt.h`, whose declaration the compiler compares with this one.
 @c @implementation
 public func pushcrypt_open(
-    _ push: UnsafePointer<CChar>?, _ pushLength: Int, _ deviceKeys: UnsafePointer<CChar>?,
-    _ senders: UnsafePointer<CChar>?, _ topicID: UnsafePointer<CChar>?, _ now: UInt64,
-    _ opened: UnsafeMutablePointer<pushcrypt_opened>?, _ payload: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ push: UnsafePointer<CChar>?, _ pushLength: Int, _ pushType: UnsafePointer<CChar>?,
+    _ deviceKeys: UnsafePointer<CChar>?, _ providers: UnsafePointer<CChar>?, _ topicID: UnsafePointer<CChar>?,
+    _ now: UInt64, _ opened: UnsafeMutablePointer<pushcrypt_opened>?, _ payload: UnsafeMutablePointer<CChar>?, _ capacity: Int,
     _ length: UnsafeMutablePointer<Int>?
 ) -> CInt {
     var said = pushcrypt_opened()
@@ -16,16 +16,17 @@ public func pushcrypt_open(
     let result = unsafe call(about: topicID, payload, capacity, length) { () throws(CallError) in
         if let misfit { throw misfit }
         let push = try unsafe bytes(push, pushLength, limit: ReceivedPush.maximumLength, "push")
+        let pushClass = try unsafe pushClass(pushType)
         let topic = try unsafe topic(topicID)
         let now = Timestamp(milliseconds: now)
         // Secrets first: if the caller mixes the two lists up, no secret is treated as public.
         let deviceKeys = try unsafe readDeviceKeys(deviceKeys)
         let usable = deviceKeys.filter { $0.until.map { now <= $0 } ?? true }.map(\.key)
-        let trust = try unsafe ProviderList(senders).trust
+        let trust = try unsafe readProviders(providers, for: topic)
         let opener = Opener(topic: topic, deviceKeys: usable, trust: trust)
         do throws(OpenError) {
-            let notification = try unsafe opener.open(push, at: now)
-            said = pushcrypt_opened(notification, trust: trust, for: topic, at: now)
+            let notification = try unsafe opener.open(push, at: now, as: pushClass)
+            said = pushcrypt_opened(notification, knowing: trust)
             let place = deviceKeys.firstIndex { $0.key.publicKey == notification.openedWith }
             said.device_number = UInt32((place ?? -1) + 1)
             return notification.payloadWithoutKeys
@@ -50,6 +51,17 @@ private func clear(_ opened: UnsafeMutablePointer<pushcrypt_opened>?) -> CallErr
     return nil
 }
 
+/// Returns the class of messages that a push of this type has.
+private func pushClass(_ start: UnsafePointer<CChar>?) throws(CallError) -> PushClass {
+    guard unsafe start != nil else { return .alert }
+    let name = try unsafe string(start, "push_type")
+    do throws(SealError) {
+        return try PushType(name).pushClass
+    } catch {
+        throw CallError(error)
+    }
+}
+
 /// Reads the device's keys, with their ends.
 private func readDeviceKeys(
     _ list: UnsafePointer<CChar>?
@@ -71,35 +83,19 @@ extension OpenedNotification {
 }
 
 extension pushcrypt_opened {
-    fileprivate init(_ notification: OpenedNotification, trust: ProviderTrust, for topic: Topic, at now: Timestamp) {
+    fileprivate init(_ notification: OpenedNotification, knowing trust: ProviderTrust) {
         self.init()
         sent_at = notification.sentAt.milliseconds
         expires_at = notification.expiresAt.milliseconds
         file_count = UInt32(notification.attachments.count) + (notification.fullBody == nil ? 0 : 1)
+        epoch = notification.epoch
+        certificate_conflict = notification.hasCertificateConflict ? 1 : 0
         write(notification.messageID, to: &message_id)
-        write(notification.sender, to: &sender)
+        write(notification.provider, to: &provider)
         if notification.openedWith.suite == .x25519 { write(notification.openedWith, to: &device_key) }
-
-        var changed: [pushcrypt_rotation] = []
-        var trust = trust
-        for statement in notification.statements {
-            var rotation = pushcrypt_rotation()
-            switch try? trust.accept(statement, for: topic, at: now) {
-            case .rotated(let old, let new):
-                rotation.old_until = statement.overlapEnd.milliseconds
-                write(old, to: &rotation.old_sender)
-                write(new, to: &rotation.new_sender)
-            case .recovered(let new):
-                write(new, to: &rotation.new_sender)
-                if let last = trust.senders.compactMap(\.lastRecovery).first { write(last.text, to: &recovered) }
-            case .unchanged, nil: continue
-            }
-            changed.append(rotation)
-        }
-        recovery_conflict = notification.hasRecoveryConflict ? 1 : 0
-        rotation_count = UInt32(changed.count)
-        unsafe withUnsafeMutableBytes(of: &rotations) { field in
-            unsafe changed.withUnsafeBytes { unsafe field.copyBytes(from: $0) }
+        let known = trust.pins.first { $0.key == notification.provider }?.learned
+        if let certificate = notification.learned.certificate, notification.learned != known {
+            write("\(certificate) \(notification.learned.floor)", to: &learned)
         }
     }
 }

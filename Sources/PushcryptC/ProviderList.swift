@@ -1,56 +1,41 @@
 internal import Pushcrypt
 
-/// A caller's list of trusted senders: sender keys, recovery keys, and the last recovery.
-///
-/// All sender keys have the same recovery keys.
-struct ProviderList {
-    private static let lastRecovery = "recovered "
-    let trust: ProviderTrust
-
-    /// Reads the list; of a sender with an end, only messages are trusted, and one that ended at 0 is revoked.
-    init(_ start: UnsafePointer<CChar>?) throws(CallError) {
-        let list = try unsafe KeyList(start, "senders")
-        let (last, keys) = list.divided(by: Self.lastRecovery)
-        let (recovery, senders) = keys.divided(by: "pcv1")
-        let own = try senders.keys { (text) throws(KeyError) in
-            try ProviderPublicKey(text: String(decoding: ContiguousArray(copying: text), as: UTF8.self))
-        }
-        guard !own.isEmpty else { throw .invalid("senders has no sender's key") }
-        let recoveryKeys = try recovery.keys { (text) throws(KeyError) in
-            try RecoveryPublicKey(text: String(decoding: ContiguousArray(copying: text), as: UTF8.self))
-        }
-        guard recoveryKeys.allSatisfy({ $0.until == nil }) else {
-            throw .invalid("senders: a recovery key has no end")
-        }
-        guard recoveryKeys.count <= RecoveryPublicKey.maximumPerSender else {
-            throw .invalid("senders has more than \(RecoveryPublicKey.maximumPerSender) recovery keys")
-        }
-        guard !own.contains(where: { key, _ in recoveryKeys.contains { $0.key.bytes == key.bytes } }) else {
-            throw .invalid("senders: one key is a sender's and a recovery key")
-        }
-        let superseded = own.compactMap { key, until in
-            until.map {
-                ProviderTrust.Superseded(key: key, verifiesUntil: $0.milliseconds == 0 ? nil : $0, statement: nil)
-            }
-        }
-        let pins = own.filter { $0.until == nil }.map { Optional($0.key) }
-        let lastRecovery = try Self.recovery(last.texts, among: recoveryKeys.map(\.key))
-        trust = ProviderTrust(
-            (pins.isEmpty ? [nil] : pins).map {
-                ProviderTrust.Sender(
-                    pinned: $0, superseded: superseded, recoveryKeys: recoveryKeys.map(\.key),
-                    lastRecovery: lastRecovery)
-            })
+/// Reads a caller's list of pinned provider keys: one per line, optionally followed by a space and what was learnt about it.
+func readProviders(_ start: UnsafePointer<CChar>?, for topic: Topic) throws(CallError) -> ProviderTrust {
+    let lines = try unsafe string(start, "providers").split(separator: "\n")
+    guard !lines.isEmpty else { throw .invalid("providers has no key") }
+    guard lines.count <= ProviderTrust.maximumPins else {
+        throw .invalid("providers has \(lines.count) keys; an account has at most \(ProviderTrust.maximumPins)")
     }
+    var pins: [ProviderTrust.Pin] = []
+    for (number, line) in zip(1..., lines) {
+        let place = "line \(number) of providers"
+        let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        let key: ProviderPublicKey
+        do throws(KeyError) {
+            key = try ProviderPublicKey(text: String(parts[0]))
+        } catch {
+            throw CallError(error, in: place)
+        }
+        pins.append(ProviderTrust.Pin(key, parts.count == 1 ? LearnedTrust() : try learned(parts[1], place)))
+        do throws(TrustError) {
+            try pins[number - 1].learned.certificate?.check(for: key, topic: topic)
+        } catch {
+            throw CallError(error, in: place)
+        }
+    }
+    return ProviderTrust(pins)
+}
 
-    /// Returns nil if the key that signed it is no longer in the list: its serial does not count for others.
-    private static func recovery(
-        _ lines: [String], among recoveryKeys: [RecoveryPublicKey]
-    ) throws(CallError) -> ProviderTrust.LastRecovery? {
-        guard let line = lines.first else { return nil }
-        guard lines.count == 1,
-            let claim = ProviderTrust.LastRecovery.claim(ofText: line.utf8.dropFirst(lastRecovery.utf8.count))
-        else { throw .invalid("senders: the line of the last recovery is not as the library wrote it") }
-        return ProviderTrust.LastRecovery(claim: claim, among: recoveryKeys)
+/// Parses a certificate, a space, and a floor in decimal digits.
+private func learned(_ text: Substring, _ place: String) throws(CallError) -> LearnedTrust {
+    let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 2, let floor = UInt32(parts[1]), "\(floor)" == parts[1] else {
+        throw .invalid("\(place): what follows the key is not what the library wrote to opened->learned")
+    }
+    do throws(TrustError) {
+        return LearnedTrust(try Certificate(text: String(parts[0])), floor: floor)
+    } catch {
+        throw CallError(error, in: place)
     }
 }

@@ -18,17 +18,12 @@ public func pushcrypt_seal(
         guard now >= earliestMoment else {
             throw .invalid("now is before 2001; it must be in milliseconds since 1970, not in seconds")
         }
-        let given = unsafe options
-        var (options, placeholder) = try unsafe read(given)
+        let (options, placeholder) = try unsafe read(options)
         // The secret first: a caller who mixes the two up is refused before it is read as if it were public.
-        let signingKey = try unsafe readSigningKey(signingKey)
+        let signer = try unsafe readSigningKey(signingKey, for: topic)
         let recipient = try unsafe readRecipient(deviceKey)
-        if let text = unsafe given?.pointee.statements {
-            let statements = try unsafe readStatements(text, of: signingKey.publicKey)
-            options.announcing = statements.accepted(at: Timestamp(milliseconds: now))
-        }
         do throws(SealError) {
-            return try unsafe Sealer(sender: signingKey, topic: topic, placeholder: placeholder)
+            return try unsafe Sealer(signer: signer, topic: topic, placeholder: placeholder)
                 .seal(payload, to: recipient, at: Timestamp(milliseconds: now), options: options).json
         } catch {
             throw CallError(error)
@@ -39,12 +34,19 @@ public func pushcrypt_seal(
 /// 2001-01-01 in milliseconds; in seconds, this number would be in the year 32970.
 private let earliestMoment: UInt64 = 978_307_200_000
 
-private func readSigningKey(_ start: UnsafePointer<CChar>?) throws(CallError) -> ProviderKey {
-    let text = try unsafe text(start, "signing_key")
-    do throws(KeyError) {
-        return try unsafe ProviderKey(text: text.span)
+/// Reads a provider key, or a signing key with its certificate.
+private func readSigningKey(_ start: UnsafePointer<CChar>?, for topic: Topic) throws(CallError) -> EnvelopeSigner {
+    let place = "signing_key"
+    let text = try unsafe text(start, place)
+    do {
+        guard unsafe text.starts(with: "PCK-".utf8) else { return EnvelopeSigner(try unsafe ProviderKey(text: text.span)) }
+        return try unsafe EnvelopeSigner(SigningCredential(text: text.span), for: topic)
+    } catch let error as TrustError {
+        throw CallError(error, in: place)
+    } catch let error as KeyError {
+        throw CallError(error, in: place)
     } catch {
-        throw CallError(error, in: "signing_key")
+        throw .invalid("\(place): \(error)")
     }
 }
 
@@ -54,17 +56,6 @@ private func readRecipient(_ start: UnsafePointer<CChar>?) throws(CallError) -> 
         return try DevicePublicKey(text: text)
     } catch {
         throw CallError(recipient: error)
-    }
-}
-
-private func readStatements(
-    _ start: UnsafePointer<CChar>, of sender: ProviderPublicKey
-) throws(CallError) -> AnnouncedStatements {
-    let text = try unsafe string(start, "options->statements")
-    do throws(RotationError) {
-        return try AnnouncedStatements(text: text, endingAt: sender)
-    } catch {
-        throw CallError(error, in: "options->statements")
     }
 }
 

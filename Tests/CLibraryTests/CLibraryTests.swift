@@ -31,51 +31,53 @@ import Testing
         key.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
     }
 
-    @Test("A push announces the rotations in the options, and refuses others")
-    func statements() throws {
-        let (old, sender, device) = (ProviderKey(), ProviderKey(), DeviceKey())
+    @Test("A signing key's file seals under its certificate, for its app alone")
+    func signingKey() throws {
+        let (provider, device) = (ProviderKey(), DeviceKey())
         let topic = try Topic(Self.topic)
-        let at = Timestamp(milliseconds: Self.now)
-        let statement = try RotationStatement(from: old, to: sender, at: at)
-        let text = AnnouncedStatements.line(statement, beginningWith: old.publicKey)
+        let credential = try Self.credential(of: provider, epoch: 7, floor: 7)
         var (push, length) = (Self.untouched, -1)
-        func seal(_ statements: String, by key: ProviderKey, at now: UInt64 = Self.now) -> CInt {
-            unsafe statements.withCString { statements in
-                var options = unsafe pushcrypt_seal_options()
-                unsafe options.size = MemoryLayout<pushcrypt_seal_options>.size
-                unsafe options.statements = statements
-                return unsafe pushcrypt_seal(
-                    Self.payload, Self.payload.utf8.count, "\(device.publicKey)", Self.text(of: key), Self.topic, now,
-                    &options, &push, push.count, &length)
-            }
+        func seal(_ key: String, for topic: String = Self.topic) -> CInt {
+            unsafe pushcrypt_seal(
+                Self.payload, Self.payload.utf8.count, "\(device.publicKey)", key, topic, Self.now, nil, &push, push.count,
+                &length)
         }
-        #expect(seal(text, by: sender) == PUSHCRYPT_DONE)
-        let opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [old.publicKey]))
-        #expect(try opener.open(Self.text(push.prefix(length)).utf8, at: at).statements == [statement])
+        let text = Self.text(of: credential)
+        #expect(seal(text) == PUSHCRYPT_DONE)
+        let opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [provider.publicKey]))
+        let opened = try opener.open(Self.text(push.prefix(length)).utf8, at: Timestamp(milliseconds: Self.now))
+        #expect(opened.epoch == 7 && opened.certificate == credential.certificate)
 
-        #expect(seal(text, by: old) == PUSHCRYPT_MISUSE && Self.code == "untrusted-old-key")
-        #expect(seal(String(text.dropLast(5)), by: sender) == PUSHCRYPT_MISUSE && Self.code == "malformed-statement")
+        #expect(seal(text, for: "com.example.b") == PUSHCRYPT_MISUSE && Self.code == "bad-certificate-signature")
+        #expect(seal(String(text.prefix(71))) == PUSHCRYPT_MISUSE && Self.code == "malformed-certificate")
+        #expect(seal(String(text.dropLast(9))) == PUSHCRYPT_MISUSE && Self.code == "malformed-key")
+    }
 
-        // Phones accept it no longer.
-        let later = at.adding(RotationStatement.standardAcceptFor).adding(.seconds(1))
-        #expect(seal(text, by: sender, at: later.milliseconds) == PUSHCRYPT_DONE)
-        let trust = ProviderTrust(pinned: [sender.publicKey])
-        let opened = try Opener(topic: topic, deviceKeys: [device], trust: trust)
-            .open(Self.text(push.prefix(length)).utf8, at: later)
-        #expect(opened.statements.isEmpty)
+    private static func credential(of provider: ProviderKey, epoch: UInt32, floor: UInt32) throws -> SigningCredential {
+        let key = SigningKey()
+        let grace = floor == epoch ? nil : Timestamp(milliseconds: now + 86_400_000)
+        let plan = CertificatePlan(epoch: epoch, floor: floor, graceUntil: grace, expiresAt: nil)
+        let certificate = try UnsignedCertificate(
+            plan, for: key.publicKey, provider: provider.publicKey, topic: try Topic(topic)
+        ).signed(by: provider)
+        return try SigningCredential(key, certificate, by: provider.publicKey)
+    }
+
+    private static func text(of credential: SigningCredential) -> String {
+        credential.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
     }
 
     @Test(
         "A topic that ends as the topic of a call leaves a warning, until the next call",
         arguments: [topic, "\(topic).voip"])
     func topicOfACall(topic: String) throws {
-        let sender = ProviderKey()
+        let provider = ProviderKey()
         let device = DeviceKey()
         for topic in [topic, Self.topic] {
             var (push, payload, length, opened) = (Self.untouched, Self.untouched, -1, pushcrypt_opened())
             opened.size = MemoryLayout<pushcrypt_opened>.size
             var result = unsafe pushcrypt_seal(
-                Self.payload, Self.payload.utf8.count, "\(device.publicKey)", Self.text(of: sender), topic, Self.now,
+                Self.payload, Self.payload.utf8.count, "\(device.publicKey)", Self.text(of: provider), topic, Self.now,
                 nil,
                 &push, push.count, &length)
             #expect(result == PUSHCRYPT_DONE)
@@ -83,7 +85,7 @@ import Testing
             #expect(Self.lastError.hasPrefix("warning: topic ends with .voip") == isWarned)
             #expect(Self.lastError.isEmpty == !isWarned)
             result = unsafe pushcrypt_open(
-                push, length, Self.text(of: device), "\(sender.publicKey)", topic, Self.now, &opened, &payload,
+                push, length, nil, Self.text(of: device), "\(provider.publicKey)", topic, Self.now, &opened, &payload,
                 payload.count, &length)
             #expect(result == PUSHCRYPT_DONE)
             #expect(Self.lastError.hasPrefix("warning: ") == isWarned)
@@ -95,19 +97,19 @@ import Testing
         if suite == CipherSuite.supported.last, suite == .x25519 {
             print("SKIPPED: suite 2 needs libsodium 1.0.22: run make nightly PART=post-quantum")
         }
-        let sender = ProviderKey()
+        let provider = ProviderKey()
         let device = try DeviceKey(suite)
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
 
-        let push = try Sealer(sender: sender, topic: topic).seal(Self.payload.utf8, to: device.publicKey, at: at).json
+        let push = try Sealer(provider: provider, topic: topic).seal(Self.payload.utf8, to: device.publicKey, at: at).json
         var output = Self.untouched
         var length = -1
         var opened = pushcrypt_opened()
         opened.size = MemoryLayout<pushcrypt_opened>.size
         var result = unsafe pushcrypt_open(
-            push.map(CChar.init(bitPattern:)), push.count, "\(Self.text(of: DeviceKey()))\n\(Self.text(of: device))",
-            "\(sender.publicKey)", Self.topic, Self.now, &opened, &output, output.count, &length)
+            push.map(CChar.init(bitPattern:)), push.count, nil, "\(Self.text(of: DeviceKey()))\n\(Self.text(of: device))",
+            "\(provider.publicKey)", Self.topic, Self.now, &opened, &output, output.count, &length)
         #expect(result == PUSHCRYPT_DONE)
         #expect(Self.text(output.prefix(length)) == Self.payload)
         #expect(opened.sent_at == Self.now && opened.device_number == 2)
@@ -116,10 +118,10 @@ import Testing
         #expect(Self.lastError.isEmpty)
 
         result = unsafe pushcrypt_seal(
-            Self.payload, Self.payload.utf8.count, "\(device.publicKey)", Self.text(of: sender), Self.topic, Self.now,
+            Self.payload, Self.payload.utf8.count, "\(device.publicKey)", Self.text(of: provider), Self.topic, Self.now,
             nil, &output, output.count, &length)
         #expect(result == PUSHCRYPT_DONE)
-        let opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [sender.publicKey]))
+        let opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [provider.publicKey]))
         let message = try opener.open(Self.text(output.prefix(length)).utf8, at: at)
         #expect(String(decoding: message.payload, as: UTF8.self) == Self.payload)
     }
@@ -149,53 +151,77 @@ import Testing
 
     private static var code: String { String(lastError.prefix { $0 != ":" }) }
 
-    @Test("A recovery has what the caller's list needs, and a second one of its serial is a conflict")
-    func recovery() throws {
-        let (stolen, new, other) = (ProviderKey(), ProviderKey(), ProviderKey())
-        let (device, recovery) = (DeviceKey(), RecoveryKey())
+    @Test("What was learnt ends a stolen key, and two certificates of one epoch are told")
+    func learned() throws {
+        let (provider, device) = (ProviderKey(), DeviceKey())
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
-        func open(_ sender: ProviderKey, _ new: ProviderKey, _ senders: String) throws -> (CInt, pushcrypt_opened) {
-            var options = Sealer.Options()
-            options.announcing = [
-                try RecoveryRequest(by: recovery.publicKey, for: topic, to: new, serial: 7, at: at)
-                    .signed(by: recovery).statement
-            ]
-            let push = try Sealer(sender: sender, topic: topic)
-                .seal(Self.payload.utf8, to: device.publicKey, at: at, options: options).json
+        func open(_ credential: SigningCredential, _ providers: String) throws -> (CInt, pushcrypt_opened) {
+            let push = try Sealer(signer: EnvelopeSigner(credential, for: topic), topic: topic)
+                .seal(Self.payload.utf8, to: device.publicKey, at: at).json
             var output = Self.untouched
             var length = -1
             var opened = pushcrypt_opened()
             opened.size = MemoryLayout<pushcrypt_opened>.size
             let result = unsafe pushcrypt_open(
-                push.map(CChar.init(bitPattern:)), push.count, Self.text(of: device), senders, Self.topic, Self.now,
-                &opened, &output, output.count, &length)
+                push.map(CChar.init(bitPattern:)), push.count, nil, Self.text(of: device), providers, Self.topic,
+                Self.now, &opened, &output, output.count, &length)
             return (result, opened)
         }
-        let list = "\(stolen.publicKey)\n\(recovery.publicKey)\n"
-        let (result, opened) = try open(new, new, list)
-        #expect(result == PUSHCRYPT_DONE && opened.rotation_count == 1 && opened.recovery_conflict == 0)
-        #expect(opened.rotations.0.old_until == 0 && opened.rotations.0.old_sender.0 == 0)
-        let recovered = unsafe withUnsafeBytes(of: opened.recovered) { unsafe ContiguousArray($0) }
-        let line = "recovered \(String(decoding: recovered.dropLast(), as: UTF8.self))\n"
-        let after = "\(stolen.publicKey) 0\n\(new.publicKey)\n\(recovery.publicKey)\n\(line)"
-        #expect(try open(new, new, after).1.rotation_count == 0)
-        #expect(try open(stolen, new, after).0 == PUSHCRYPT_REFUSED && Self.code == "authentication-failed")
-        let (conflict, told) = try open(new, other, after)
-        #expect(conflict == PUSHCRYPT_DONE && told.recovery_conflict == 1 && told.rotation_count == 0)
-        #expect(try open(other, other, after).0 == PUSHCRYPT_REFUSED && Self.code == "recovery-conflict")
-        #expect(try open(stolen, new, list + line + line).0 == PUSHCRYPT_MISUSE && Self.code == "invalid-call")
+        func learned(_ opened: pushcrypt_opened) -> String {
+            unsafe withUnsafeBytes(of: opened.learned) {
+                unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+        }
+        let stolen = try Self.credential(of: provider, epoch: 7, floor: 7)
+        let (new, twin) = (
+            try Self.credential(of: provider, epoch: 8, floor: 8), try Self.credential(of: provider, epoch: 8, floor: 8)
+        )
+        let pin = "\(provider.publicKey)"
+        let first = try open(stolen, pin)
+        #expect(first.0 == PUSHCRYPT_DONE && first.1.epoch == 7 && learned(first.1) == "\(stolen.certificate) 7")
+        #expect(try learned(open(stolen, "\(pin) \(learned(first.1))").1).isEmpty)
+        let second = try open(new, "\(pin) \(learned(first.1))")
+        #expect(learned(second.1) == "\(new.certificate) 8")
+        let after = "\(pin) \(learned(second.1))"
+        #expect(try open(stolen, after).0 == PUSHCRYPT_REFUSED && Self.code == "authentication-failed")
+        let (conflict, told) = try open(twin, after)
+        #expect(conflict == PUSHCRYPT_DONE && told.certificate_conflict == 1)
+
+        for (list, code) in [
+            ("\(after)\n\(after)\n\(after)", "invalid-call"), ("\(after) 1", "invalid-call"),
+            ("\(pin) \(new.certificate) 08", "invalid-call"), ("\(pin) AWgK 8", "malformed-certificate"),
+            ("\(ProviderKey().publicKey) \(learned(second.1))", "bad-certificate-signature"),
+        ] {
+            #expect(try open(new, list).0 == PUSHCRYPT_MISUSE && Self.code == code, "\(list)")
+        }
+    }
+
+    @Test("A message opens only as the type that it was sealed for", arguments: ["alert", "background", "voip", "mdm"])
+    func pushTypes(type: String) throws {
+        let (provider, device) = (ProviderKey(), DeviceKey())
+        let push = try Sealer(provider: provider, topic: try Topic(Self.topic))
+            .seal(Self.payload.utf8, to: device.publicKey, at: Timestamp(milliseconds: Self.now)).json
+        var (output, length, opened) = (Self.untouched, -1, pushcrypt_opened())
+        opened.size = MemoryLayout<pushcrypt_opened>.size
+        let result = unsafe pushcrypt_open(
+            push.map(CChar.init(bitPattern:)), push.count, type, Self.text(of: device), "\(provider.publicKey)",
+            Self.topic, Self.now, &opened, &output, output.count, &length)
+        switch type {
+        case "alert": #expect(result == PUSHCRYPT_DONE)
+        case "mdm": #expect(result == PUSHCRYPT_MISUSE && Self.code == "push-type-not-sealable")
+        default: #expect(result == PUSHCRYPT_REFUSED && Self.code == "wrong-push-class")
+        }
     }
 
     @Test("The header's capacities are those of the library")
     func capacities() {
-        #expect(Int(PUSHCRYPT_RECOVERY_CAPACITY) == (53 * 4 + 2) / 3 + 1)
+        #expect(Int(PUSHCRYPT_LEARNED_CAPACITY) == Certificate.textLength + " \(UInt32.max)".utf8.count + 1)
         #expect(Int(PUSHCRYPT_PUSH_MAX) == PushType.voip.maximumPushLength)
         #expect(Int(PUSHCRYPT_PAYLOAD_MAX) >= PushType.voip.maximumPayloadLength)
         #expect(Int(PUSHCRYPT_KEY_CAPACITY) == "\(ProviderKey().publicKey)".utf8.count + 1)
         #expect(Int(PUSHCRYPT_KEY_CAPACITY) == "\(DeviceKey().publicKey)".utf8.count + 1)
         #expect(Int(PUSHCRYPT_ID_CAPACITY) == 2 * MessageID.length + 1)
-        #expect(Int(PUSHCRYPT_ROTATIONS_MAX) == RotationStatement.maximumPerMessage)
     }
 
     @Test("Codes of the border are those that `pushcrypt explain` has")

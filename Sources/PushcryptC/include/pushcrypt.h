@@ -47,8 +47,7 @@ extern "C" {
 #define PUSHCRYPT_TEXT_MAX 16384    /* the maximum length of a text in bytes, including its NUL */
 #define PUSHCRYPT_KEY_CAPACITY 63   /* the text of a public key, including its NUL */
 #define PUSHCRYPT_ID_CAPACITY 33    /* the text of a message id, including its NUL */
-#define PUSHCRYPT_RECOVERY_CAPACITY 72 /* the text of the last recovery, including its NUL */
-#define PUSHCRYPT_ROTATIONS_MAX 4   /* the maximum number of rotations and recoveries in one message */
+#define PUSHCRYPT_LEARNED_CAPACITY 174 /* what was learnt about a provider, including its NUL */
 
 /* The options for one message. Zeros are the defaults, so set only what differs:
  *
@@ -69,9 +68,6 @@ struct pushcrypt_seal_options {
     uint32_t time_to_live;
     /* PUSHCRYPT_SENT_EXACTLY or 0. */
     uint32_t flags;
-    /* The rotations of the signing key that the push announces to phones: what `pushcrypt export sender --statements` wrote. Leave
-     * it NULL when every phone has the new key: each statement adds 182 bytes. */
-    const char *statements;
 };
 
 /* The push reaches Apple byte for byte. Without this flag, the limit applies to the longest form that a client may re-encode the
@@ -80,13 +76,14 @@ struct pushcrypt_seal_options {
 
 /* Seals an APNs payload for one device: returns the payload to send instead.
  *
- * The content is encrypted to the device and signed by the sender; the relay learns the size bucket, the device and the time.
+ * The content is encrypted to the device and signed by the provider; the relay learns the size bucket, the device and the time.
  * The output is a complete push, UTF-8 JSON on one line. Send it unchanged. Without a name, each call seals a separate message,
  * even one that repeats a call after PUSHCRYPT_TOO_SMALL.
  *
  *   payload, payload_length   the APNs payload as UTF-8 JSON, with an `aps` object that has something to show
  *   device_key                the phone's registered key, `pcr1...` or `pcrx1...`
- *   signing_key               the provider's secret key, `PCS-SECRET-1...`; a newline is allowed after either key
+ *   signing_key               the key that signs: a provider key, `PCS-SECRET-1...`, or the three lines of a signing key's file, as
+ *                             `pushcrypt key export --secret` writes them; a newline is allowed at the end of either key
  *   topic                     the app's bundle id, never with `.voip`: 1 to 255 ASCII letters, digits, '.' and '-'
  *   now                       milliseconds since 1970-01-01 UTC; a time before 2001 is refused, because it may be in seconds
  *   options                   NULL for the defaults
@@ -98,82 +95,71 @@ int pushcrypt_seal(
     const char *payload, size_t payload_length, const char *device_key, const char *signing_key, const char *topic, uint64_t now,
     const struct pushcrypt_seal_options *options, char *push, size_t capacity, size_t *length);
 
-/* A change of the sender's key: a rotation, or a recovery after a theft. */
-struct pushcrypt_rotation {
-    /* The last moment at which the old key verifies messages, in milliseconds since 1970-01-01 UTC; 0 for a recovery. */
-    uint64_t old_until;
-    /* The replaced key, empty for a recovery, which replaces every other key; and the new key: `pcs1...`. */
-    char old_sender[PUSHCRYPT_KEY_CAPACITY], new_sender[PUSHCRYPT_KEY_CAPACITY];
-};
-
 /* The properties of an opened message. They are authentic, like the payload. */
 struct pushcrypt_opened {
     /* Set by the caller: `sizeof` this structure. A later version may add members at the end; an older library fills them with
      * zeros. */
     size_t size;
-    /* The time of sealing, by the sender's clock, and the last moment at which the message opens; milliseconds since 1970-01-01
+    /* The time of sealing, by the provider's clock, and the last moment at which the message opens; milliseconds since 1970-01-01
      * UTC. */
     uint64_t sent_at, expires_at;
     /* The number of sealed files that belong to the message. This library does not open files. */
     uint32_t file_count;
-    /* The number of entries in `rotations`. */
-    uint32_t rotation_count;
-    /* The changes that the caller makes to its list of senders, in this order, whatever its replay guard says of the message.
-     * For a rotation, add `old_until` to the line of `old_sender`, and add a line for `new_sender`. For a recovery, write 0
-     * after every other sender's key, instead of an end that is there; give `new_sender` a line without an end; and store
-     * `recovered`. Do this under one lock. If another message has changed the stored list meanwhile, open this one again with
-     * it: the changes are those of the list that was given. */
-    struct pushcrypt_rotation rotations[PUSHCRYPT_ROTATIONS_MAX];
+    /* The position among `device_keys` of the key that opened the message, from 1. */
+    uint32_t device_number;
+    /* The epoch of the key that signed; 0 for the provider key itself. */
+    uint32_t epoch;
+    /* 1 if the provider key has signed two certificates for one epoch: two machines rotate, or somebody else has it. Tell the app. */
+    uint32_t certificate_conflict;
     /* The id of the message, the same in every copy: 32 hexadecimal digits. */
     char message_id[PUSHCRYPT_ID_CAPACITY];
-    /* The sender, `pcs1...`: one of the given senders, or a key from a rotation in this message. */
-    char sender[PUSHCRYPT_KEY_CAPACITY];
+    /* The provider key, `pcs1...`: one of the given ones. */
+    char provider[PUSHCRYPT_KEY_CAPACITY];
     /* The public half of the device's key that opened the message, `pcr1...`; empty for a post-quantum one, which has 1957
      * characters: `device_number` tells which it is. */
     char device_key[PUSHCRYPT_KEY_CAPACITY];
-    /* The last recovery, if there is one among `rotations`; otherwise empty. The list has it in a line `recovered TEXT`, instead
-     * of any earlier one: it holds the serial, so that no older recovery is accepted. */
-    char recovered[PUSHCRYPT_RECOVERY_CAPACITY];
-    /* 1 if the recovery key has signed another recovery with the last serial: somebody else has it. Tell the app. */
-    uint32_t recovery_conflict;
-    /* The position among `device_keys` of the key that opened the message, from 1. */
-    uint32_t device_number;
+    /* What is now known about `provider`: the highest certificate and the highest floor, with a space between them. Empty if the
+     * message taught nothing new. Otherwise store it after the key in `providers`, in place of what is there, whatever the replay
+     * guard says of the message. Do this under one lock. If another message has changed the stored text meanwhile, open this one
+     * again with it. */
+    char learned[PUSHCRYPT_LEARNED_CAPACITY];
 };
 
 /* Opens a received push: returns the payload that its provider sealed.
  *
  * The output is authentic, fresh, and for this device and topic. It is *not* known to be new: a relay can deliver a push any
- * number of times until it expires. The caller therefore needs a replay guard: under one lock, it checks whether `sender` and
- * `message_id` were seen before for this account, and stores them durably until two days after `expires_at`. Show with sound, or act on, only messages that pass
- * this check. Opening itself changes nothing.
+ * number of times until it expires. The caller therefore needs a replay guard: under one lock, it checks whether `provider` and
+ * `message_id` were seen before for this account, and stores them durably until two days after `expires_at`. Show with sound, or
+ * act on, only messages that pass this check. Store `epoch` beside them, the highest of all copies, and ignore a row whose epoch is
+ * below the floor that was learnt: somebody else may have written it with a stolen key. Opening itself changes nothing.
  *
  *   push, push_length          the push as received, UTF-8 JSON, at most 65536 bytes
- *   device_keys                the device's secret keys, `PCR-SECRET-1...` or `PCRX-SECRET-1...`, one per line
- *   senders                    the trusted keys, `pcs1...`, and up to two recovery keys, `pcv1...`, one per line; never a key
- *                              that was received in a push
+ *   push_type                  how the push arrived: "alert", "background" or "voip"; NULL for "alert". A message that was sealed for
+ *                              another type is refused (`wrong-push-class`), so that a relay cannot make an alert ring like a call
+ *   device_keys                the device's secret keys, `PCR-SECRET-1...` or `PCRX-SECRET-1...`, one per line. A key may be
+ *                              followed by a space and the last moment at which it is used, in milliseconds since 1970-01-01 UTC
+ *   providers                  the pinned provider keys of the account, `pcs1...`, one per line: one, or two while the app changes
+ *                              its provider; never a key that was received in a push. A key may be followed by a space and what
+ *                              was learnt about it, `learned` above: keep that for as long as the app is installed, also if the pin
+ *                              is removed, and once for all accounts
  *   topic                      the app's bundle id
  *   now                        milliseconds since 1970-01-01 UTC
  *   opened                     the properties of the message; unless the result is PUSHCRYPT_DONE, all zeros except `size`, or
  *                              unchanged if `size` is wrong
  *   payload, capacity, length  the output; `payload` may be NULL when `capacity` is 0
  *
- * A key may be followed by a space and the last moment at which it is used, in milliseconds since 1970-01-01 UTC: the end of a
- * retiring device key, or `old_until` for a replaced sender's key. Such a sender's key still verifies messages, but its rotations
- * are not accepted; with 0 it verifies nothing, and is never accepted again. `senders` has at least one sender's key. Its recovery
- * keys are those of all its senders, and it has the line `recovered` above: keep both as long as the app has the recovery keys.
- * Senders with other recovery keys need another list and call. Empty lines are ignored.
+ * Empty lines are ignored.
  *
  * The payload is UTF-8 JSON with an `aps` object, with the same bytes that were sealed. If it has a top-level member `pushcrypt`,
  * with the keys of sealed files, that member is removed, and the rest is written without white space.
  *
  * Returns PUSHCRYPT_DONE, PUSHCRYPT_TOO_SMALL, PUSHCRYPT_MISUSE or PUSHCRYPT_REFUSED. `pushcrypt explain` lists the codes:
- * those of "Opening a push" except `duplicate` and `rotation-conflict`, those of keys, `invalid-call` and `buffer-too-small`. They are for
+ * those of "Opening a push" except `duplicate`, those of keys and certificates, `invalid-call` and `buffer-too-small`. They are for
  * logs: the user sees the fallback, whatever the code. Any change to the encrypted content gives the same code,
- * `authentication-failed`. This function does not detect that a replaced key has signed a second rotation, a sign that the key
- * was stolen; the Swift library does. */
+ * `authentication-failed`. */
 int pushcrypt_open(
-    const char *push, size_t push_length, const char *device_keys, const char *senders, const char *topic, uint64_t now,
-    struct pushcrypt_opened *opened, char *payload, size_t capacity, size_t *length);
+    const char *push, size_t push_length, const char *push_type, const char *device_keys, const char *providers, const char *topic,
+    uint64_t now, struct pushcrypt_opened *opened, char *payload, size_t capacity, size_t *length);
 
 /* Returns the reason why the last `pushcrypt_seal` or `pushcrypt_open` of this thread failed: `code: what happened, and what to
  * do`.
