@@ -11,16 +11,20 @@ public protocol DeviceKeyReading: Sendable {
     ///   the first unlock; `corruptStore`. These are three different outcomes, and none is a reason to generate a key.
     func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey?
 
-    /// Returns the senders trusted for an app, to verify a message with; an authenticated copy of what is stored now.
+    /// Returns the providers that an account trusts for an app, with what was learned of each, to verify a message with: an
+    /// authenticated copy of what is stored now; none for an account without pins.
     ///
+    /// - Parameters:
+    ///   - topic: The app.
+    ///   - account: The account: the name of the device key that opens the message.
     /// - Throws: The errors of `deviceKey(id:at:)`; also `corruptStore` for a single damaged row, because ignoring it
     ///   could restore trust that has ended.
-    func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust
+    func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust
 
     /// Deletes, in one step, the retired keys of every name that ended more than 24 hours before both times.
     ///
     /// Call it after the delivery of a message, never before. A clock that jumps ahead deletes nothing, because the
-    /// sender's time is required too.
+    /// provider's time is required too.
     ///
     /// - Parameters:
     ///   - now: The present time.
@@ -36,16 +40,23 @@ public protocol DeviceKeyReading: Sendable {
 /// The place where the changes made by an opened message are stored.
 public protocol OpeningEffects: Sendable {
     /// Stores what a message changed, once it has passed every step: the pending key that opened it becomes active, and
-    /// the statements it brought take effect. (`Docs/FormatRotation.md`)
+    /// the certificate that it brought takes effect. (`Docs/FormatTrust.md`)
     ///
+    /// - Parameters:
+    ///   - publicKey: The device key that opened the message.
+    ///   - provider: The pinned key of its provider.
+    ///   - certificate: The certificate that it brought, if that is news: `OpenedNotification.certificate`.
+    ///   - topic: The app that it was for.
+    ///   - now: The present time.
     /// - Throws: If it throws, nothing is stored, and the message may be shown all the same.
     func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
+        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
+        at now: Timestamp
     ) throws(KeyStoreError)
 }
 
-/// The device side of a key store: the device's own keys, one name per account with generations under it, and the
-/// senders it trusts.
+/// The device side of a key store: the device's own keys, one name per account with generations under it, the providers
+/// that each account trusts, and what messages and replies have told of them.
 ///
 /// A key is pending, active, retiring, then purged (`Docs/KeyRotation.md`). Every call that changes something is one
 /// step: if it throws or the process ends, the store is as it was before the call or as it is after it.
@@ -138,75 +149,81 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// - Throws: `ambiguousName`.
     func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord]
 
-    // MARK: Trusted senders
+    /// Deletes all keys and pins of an account, for a log-out. What was learned of its providers stays, so that an old
+    /// certificate is not believed if the account comes back.
+    ///
+    /// - Returns: The deleted keys; none for an account without keys, so that a log-out can be repeated.
+    @discardableResult
+    func removeAccount(_ account: String) throws(KeyStoreError) -> [DeviceKeyRecord]
 
-    /// Pins a sender's key that came from the app, its own channel or an import; never from a message.
+    // MARK: Trust
+
+    /// Pins a provider's key that came from the app or its user; never from a message.
     ///
-    /// `replace` is for use after a theft: every other key of this name, pinned or superseded, is no longer trusted,
-    /// under any name, even for messages in flight. So it has an effect even if the key is already pinned.
+    /// An account trusts one provider, or two while a release of the app changes from one key to the next. The certificate
+    /// is verified, and stored in the same step; for a key that is pinned already it is learned.
     ///
-    /// - Throws: `invalidName`; `providerAlreadyPinned` if another key is pinned under this name; `senderSuperseded` for
-    ///   a key that was superseded here; `topicMismatch` for the same key and another app, unless `replace`.
+    /// - Parameters:
+    ///   - pin: The key and its certificate.
+    ///   - account: The account: the name of its device keys, which it need not have yet.
+    ///   - topic: The app whose messages the provider signs, the same for both pins; nil for whichever app the account's
+    ///     keys are for.
+    ///   - now: The present time.
+    /// - Throws: `tooManyPins`, `topicMismatch`, `invalidName`; `malformedCertificate`, `weakKey`,
+    ///   `badCertificateSignature`.
     @discardableResult
     func pinProvider(
-        _ key: ProviderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome
 
-    /// Pins the first key of a sender, together with the recovery keys that the same reply brought: both or neither.
+    /// Pins the key in a provider's first reply, with the certificate in it.
     ///
-    /// The recovery keys are ignored if the sender has some already.
-    ///
-    /// - Throws: `invalidName`; `providerAlreadyPinned` if another key is pinned under this name; `senderSuperseded` for
-    ///   a key that was superseded here, or that is both kinds; `topicMismatch` for the same key and another app.
+    /// - Throws: `providerAlreadyPinned` if the account trusts another key; the errors of `pinProvider`.
     func pinFirstProvider(
-        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError)
 
-    /// Returns every sender that is or was trusted, oldest first; none if no store was ever created.
+    /// Makes these, at most two, the only pins of an account, because they are built into the app. Those of a reply go.
+    ///
+    /// - Throws: The errors of `pinProvider`; then the pins are those before.
+    func setPins(
+        _ pins: [ProviderPin], for account: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError)
+
+    /// Removes a pin of an account. What was learned of the provider stays.
+    ///
+    /// - Returns: Whether the key was pinned.
+    @discardableResult
+    func unpinProvider(_ key: ProviderPublicKey, for account: String) throws(KeyStoreError) -> Bool
+
+    /// Returns the pins of every account, oldest first; none if no store was ever created.
     func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord]
 
-    /// Ends the trust in a sender and its superseded keys.
+    /// Verifies a certificate that reached the device outside a message, and learns it, whether its provider is pinned or
+    /// not. What is kept never falls: an earlier certificate changes nothing.
     ///
-    /// The superseded keys stay listed, so that none of them is ever pinned again.
-    ///
-    /// - Returns: Whether a key was pinned under this name.
+    /// - Returns: What it changed; `conflict` is evidence that the provider key was stolen, or used in two places.
+    /// - Throws: `malformedCertificate`, `weakKey`, `badCertificateSignature`.
     @discardableResult
-    func unpinProvider(named name: String) throws(KeyStoreError) -> Bool
-
-    /// Returns the recovery keys of a sender; none for a name without any.
-    func recoveryKeys(ofProvider name: String) throws(KeyStoreError) -> [RecoveryPublicKey]
-
-    /// Replaces the recovery keys of a sender by at most two, which are built into the app.
-    ///
-    /// They stay when the pin is replaced or removed. The serial of the last recovery stays only if the key that signed it
-    /// does. A sender key with the bytes of one of them is revoked, because no key is both.
-    ///
-    /// - Throws: `invalidName`.
-    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofProvider name: String) throws(KeyStoreError)
-
-    /// Accepts rotations and recoveries that reached the device outside a message, all or none.
-    ///
-    /// - Throws: `rotationRefused`, `rotationConflict`, `recoveryConflict`.
-    func acceptStatements(
-        _ statements: [RotationStatement], topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> [ProviderTrust.Change]
+    func acceptCertificate(
+        _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError) -> LearnedTrust.Change
 
     // MARK: Both
 
     /// Stores what a message changed, in one step: the pending key that opened it becomes active, the active one
-    /// retires, and the statements take effect. A device key that is gone is ignored.
+    /// retires, and the certificate is learned. A device key that is gone is ignored.
     ///
     /// The retiring key still opens for `grace` after `now`.
-    ///
-    /// - Throws: `rotationRefused`, `rotationConflict` if trust has changed since the message was opened.
     func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
-        at now: Timestamp
+        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
+        grace: Interval, at now: Timestamp
     ) throws(KeyStoreError)
 
-    /// Deletes every device key and every trusted sender, the superseded ones too.
+    /// Deletes every device key and every pin.
     ///
-    /// Only for keys left by an earlier installation of the app: afterwards a stolen sender key could be pinned again.
+    /// Only for keys left by an earlier installation of the app. What was learned of providers stays unless it is damaged:
+    /// otherwise an old certificate would be believed again.
     func purgeEverything() throws(KeyStoreError)
 }
 
@@ -304,33 +321,44 @@ extension DeviceKeyStore {
     /// - Throws: `ambiguousName`.
     package func purgeDeviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] { try purgeDeviceKeys(named: nil) }
 
-    /// Pins the first key of a sender's name.
+    /// Pins a provider's key for an account.
     ///
-    /// - Throws: `invalidName`, `providerAlreadyPinned`, `senderSuperseded`, `topicMismatch`.
+    /// - Throws: The errors of `pinProvider(_:for:topic:at:)`.
     @discardableResult
     public func pinProvider(
-        _ key: ProviderPublicKey, named name: String, topic: Topic? = nil, at now: Timestamp
+        _ key: ProviderPublicKey, certificate: Certificate? = nil, for account: String = Self.defaultName,
+        topic: Topic? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try pinProvider(key, named: name, topic: topic, replace: false, at: now)
+        try pinProvider(ProviderPin(key, certificate: certificate), for: account, topic: topic, at: now)
     }
 
-    /// Pins a sender's key for every app.
+    /// Learns a certificate that a reply brought, of the first of an account's providers under whose key it verifies.
     ///
-    /// - Throws: The errors of the call with a topic.
-    @discardableResult
-    public func pinProvider(
-        _ key: ProviderPublicKey, named name: String, replace: Bool, at now: Timestamp
-    ) throws(KeyStoreError) -> RegistrationOutcome {
-        try pinProvider(key, named: name, topic: nil, replace: replace, at: now)
+    /// - Throws: `wrongCertificate` if it verifies under none of them.
+    package func acceptCertificate(
+        _ certificate: Certificate, for account: String, topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError) -> LearnedTrust.Change {
+        for pin in try trust(for: topic, account: account).pins where certificate.isSigned(by: pin.key, for: topic) {
+            return try acceptCertificate(certificate, of: pin.key, topic: topic, at: now)
+        }
+        throw KeyStoreError(
+            .wrongCertificate, "the certificate was signed by no provider that account '\(account)' trusts: it is ignored")
     }
 
     /// Stores what a message changed, with the standard grace period for a replaced key.
-    ///
-    /// - Throws: `rotationRefused`, `rotationConflict`.
     public func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
+        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
+        at now: Timestamp
     ) throws(KeyStoreError) {
         try settle(
-            openedWith: publicKey, statements: statements, topic: topic, grace: Self.standardGrace, at: now)
+            openedWith: publicKey, provider: provider, certificate: certificate, topic: topic,
+            grace: Self.standardGrace, at: now)
+    }
+}
+
+extension Certificate {
+    /// Whether a provider key signed the certificate for an app.
+    package func isSigned(by provider: ProviderPublicKey, for topic: Topic) -> Bool {
+        (try? check(for: provider, topic: topic)) != nil
     }
 }

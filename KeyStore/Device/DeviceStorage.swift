@@ -29,19 +29,21 @@ protocol DeviceStorage {
     ) throws(KeyStoreError) -> KeyRow
     func delete(_ row: KeyRow) throws(KeyStoreError)
 
-    // MARK: Trusted senders
+    // MARK: Trust
 
-    /// Returns every row, oldest first.
-    func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRow]
-    /// Returns a number higher than that of any row.
-    func newSenderNumber() throws(KeyStoreError) -> Int64
+    /// Returns every pin, oldest first.
+    func pins() throws(KeyStoreError) -> [PinRow]
+    /// Returns a number higher than that of any pin.
+    func newPinNumber() throws(KeyStoreError) -> Int64
     /// Writes a row, replacing the one with its number.
-    func put(_ row: PinnedProviderRow) throws(KeyStoreError)
-    func delete(_ row: PinnedProviderRow) throws(KeyStoreError)
-    /// Returns the recovery keys of every sender that has some or had a recovery.
-    func senderRecoveries() throws(KeyStoreError) -> [SenderRecoveryRow]
-    /// Writes a row, replacing the one with its name.
-    func put(_ row: SenderRecoveryRow) throws(KeyStoreError)
+    func put(_ row: PinRow) throws(KeyStoreError)
+    func delete(_ row: PinRow) throws(KeyStoreError)
+    /// Returns what was learned of a provider key for an app.
+    func learnedTrust(of provider: ProviderPublicKey, _ topic: Topic) throws(KeyStoreError) -> LearnedTrustRow?
+    /// Returns a number higher than that of any row of learned trust.
+    func newLearnedNumber() throws(KeyStoreError) -> Int64
+    /// Writes a row, replacing the one with its number.
+    func put(_ row: LearnedTrustRow) throws(KeyStoreError)
 }
 
 /// A device key as the rules see it: without its secret.

@@ -125,60 +125,67 @@ extension SQLiteKeyStore {
         try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
     }
 
-    // MARK: Trusted senders
+    /// Deletes the keys and pins of an account, as `purgeDeviceKeys(named:)` does.
+    @discardableResult
+    public func removeAccount(_ account: String) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        let purged = try write { (store) throws(KeyStoreError) in try store.removeAccount(account) }
+        try eraseDeleted()
+        return purged
+    }
 
-    /// Pins a sender's key.
+    // MARK: Trust
+
+    /// Returns the providers that an account trusts for an app.
+    public func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
+        try read { (store) throws(KeyStoreError) in try store.trust(for: topic, account: account) }
+    }
+
+    /// Pins a provider's key for an account.
     @discardableResult
     public func pinProvider(
-        _ key: ProviderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.pinProvider(key, named: name, topic: topic, replace: replace, at: now).outcome
+            try store.pinProvider(pin, for: account, topic: topic, at: now)
         }
     }
 
-    /// Pins the first key of a sender, together with its recovery keys.
+    /// Pins the key in a provider's first reply.
     public func pinFirstProvider(
-        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
         try write(at: now) { (store) throws(KeyStoreError) in
-            _ = try store.pinProvider(
-                key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: false, at: now)
+            try store.pinFirstProvider(pin, for: account, topic: topic, at: now)
         }
     }
 
-    /// Returns the senders trusted for an app.
-    public func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust {
-        try read { (store) throws(KeyStoreError) in try store.trust(for: topic) }
+    /// Makes these the only pins of an account.
+    public func setPins(
+        _ pins: [ProviderPin], for account: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) {
+        try write(at: now) { (store) throws(KeyStoreError) in
+            try store.setPins(pins, for: account, topic: topic, at: now)
+        }
     }
 
-    /// Returns every sender that is or was trusted.
-    public func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord] {
-        try read { (store) throws(KeyStoreError) in try store.pinnedProviderRecords() }
-    }
-
-    /// Ends the trust in a sender and its superseded keys.
+    /// Removes a pin of an account.
     @discardableResult
-    public func unpinProvider(named name: String) throws(KeyStoreError) -> Bool {
-        try write { (store) throws(KeyStoreError) in try store.unpinProvider(named: name) }
+    public func unpinProvider(_ key: ProviderPublicKey, for account: String) throws(KeyStoreError) -> Bool {
+        try write { (store) throws(KeyStoreError) in try store.unpinProvider(key, for: account) }
     }
 
-    /// Accepts rotation statements that reached the device outside a message, all or none.
-    public func acceptStatements(
-        _ statements: [RotationStatement], topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> [ProviderTrust.Change] {
-        try write(at: now) { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
+    /// Returns the pins of every account.
+    public func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord] {
+        try read { (store) throws(KeyStoreError) in try store.pins().map(\.record) }
     }
 
-    /// Returns the recovery keys of a sender.
-    public func recoveryKeys(ofProvider name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
-        try read { (store) throws(KeyStoreError) in try store.recoveryKeys(ofProvider: name) }
-    }
-
-    /// Replaces the recovery keys of a sender.
-    public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofProvider name: String) throws(KeyStoreError) {
-        try write { (store) throws(KeyStoreError) in
-            try store.setRecoveryKeys(keys, ofProvider: name, revokingSenders: true)
+    /// Verifies a certificate that reached the device outside a message, and learns it.
+    @discardableResult
+    public func acceptCertificate(
+        _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError) -> LearnedTrust.Change {
+        try write(at: now) { (store) throws(KeyStoreError) in
+            try store.accept(certificate, of: provider, topic: topic)
         }
     }
 
@@ -186,28 +193,34 @@ extension SQLiteKeyStore {
 
     /// Stores what a message changed, in one transaction.
     public func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
-        at now: Timestamp
+        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
+        grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) {
         // Readers do not wait for each other; writers do.
         let isNeeded = try read { (store) throws(KeyStoreError) in
-            try store.needsSettling(openedWith: publicKey, statements: statements)
+            try store.needsSettling(
+                openedWith: publicKey, provider: provider, certificate: certificate, topic: topic)
         }
         guard isNeeded else { return }
         try write(at: now) { (store) throws(KeyStoreError) in
             try store.settle(
-                openedWith: publicKey, statements: statements, topic: topic, grace: grace, at: now)
+                openedWith: publicKey, provider: provider, certificate: certificate, topic: topic, grace: grace, at: now)
         }
     }
 
-    /// Deletes every device key and every trusted sender, from the files too, as `purgeDeviceKeys(named:)` does.
+    /// Deletes every device key and every pin, from the files too, as `purgeDeviceKeys(named:)` does.
     public func purgeEverything() throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in
             // This includes damaged rows.
             try store.deleteAll(DeviceKeyRow.self)
-            try store.deleteAll(PinnedProviderRow.self)
-            try store.deleteAll(SenderRecoveryRow.self)
+            try store.deleteAll(PinRow.self)
             try store.deviceNames.setDefaultName(nil)
+            do throws(KeyStoreError) {
+                _ = try store.rows(LearnedTrustRow.self, "")
+            } catch {
+                guard error.code == .corruptStore else { throw error }
+                try store.deleteAll(LearnedTrustRow.self)
+            }
         }
         try eraseDeleted()
     }
@@ -265,22 +278,6 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try write(at: now, clock) { (store, _) throws(KeyStoreError) in
             try store.confirmDeviceKey(named: name, acknowledged: acknowledged, grace: grace, at: now)
-        }
-    }
-
-    /// Pins a sender's key, and returns the keys that verified messages until now and no longer do.
-    ///
-    /// Recovery keys are taken with the first key, and by a replacement; nil for those that are there.
-    ///
-    /// - Throws: `invalidName`, `providerAlreadyPinned`, `senderSuperseded`, `topicMismatch`.
-    package func pinProvider(
-        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey]? = nil, named name: String, topic: Topic?,
-        replace: Bool, at now: Timestamp
-    ) throws(KeyStoreError) -> [PinnedProviderRecord] {
-        try write(at: now) { (store) throws(KeyStoreError) in
-            try store.pinProvider(
-                key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: replace, at: now
-            ).ended.map { $0.record(isRevoked: true) }
         }
     }
 
@@ -354,15 +351,18 @@ extension StoreTransaction: DeviceStorage {
 
     func delete(_ row: DeviceKeyRow) throws(KeyStoreError) { try delete(DeviceKeyRow.self, key: .integer(row.id)) }
 
-    func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRow] { try rows(PinnedProviderRow.self, "ORDER BY id") }
+    func pins() throws(KeyStoreError) -> [PinRow] { try rows(PinRow.self, "ORDER BY id") }
 
-    func senderRecoveries() throws(KeyStoreError) -> [SenderRecoveryRow] {
-        try rows(SenderRecoveryRow.self, "ORDER BY name")
+    func newPinNumber() throws(KeyStoreError) -> Int64 { try newRowNumber(in: PinRow.self) }
+
+    func delete(_ row: PinRow) throws(KeyStoreError) { try delete(PinRow.self, key: .integer(row.id)) }
+
+    func learnedTrust(
+        of provider: ProviderPublicKey, _ topic: Topic
+    ) throws(KeyStoreError) -> LearnedTrustRow? {
+        // All of them, because a row changed so as to be ignored must be noticed.
+        try rows(LearnedTrustRow.self, "ORDER BY id").first { $0.provider == provider && $0.topic == topic }
     }
 
-    func newSenderNumber() throws(KeyStoreError) -> Int64 { try newRowNumber(in: PinnedProviderRow.self) }
-
-    func delete(_ row: PinnedProviderRow) throws(KeyStoreError) {
-        try delete(PinnedProviderRow.self, key: .integer(row.id))
-    }
+    func newLearnedNumber() throws(KeyStoreError) -> Int64 { try newRowNumber(in: LearnedTrustRow.self) }
 }

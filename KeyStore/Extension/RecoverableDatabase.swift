@@ -1,48 +1,31 @@
 internal import Pushcrypt
 
-/// A small database that an extension or the app keeps for itself. It connects when needed, and recreates a missing or
-/// damaged file, or one of an older layout, because nothing may stop a delivery.
+/// The file `extension.db`, over one connection. It connects when needed, and recreates a missing or damaged file, or one of an
+/// older layout, because nothing may stop a delivery.
 ///
 /// The file has a rollback journal and not a write-ahead log, so that no lock is held between two calls: iOS kills an
 /// app that is suspended with a lock on a shared file.
 final class RecoverableDatabase {
-    /// The properties of one kind of file.
-    struct Kind: Sendable {
-        /// The kind as it appears in messages: `a replay file`.
-        let noun: StaticString
-        let name: StaticString
-        let newName: StaticString
-        /// SQLite would apply an old journal to a new database of the same name.
-        let journals: [StaticString]
-        /// Four letters that distinguish it from another program's database.
-        let applicationID: Int64
-        let version: Int64
-        /// Whether a change is on the disk when a call returns. Otherwise it survives the end of the process, not a
-        /// power failure, at a twentieth of the cost.
-        let isDurable: Bool
-        let schema: StaticString
-
-        fileprivate var leftovers: [StaticString] { [newName] + journals }
-    }
-
-    /// Writes the initial content of a new file.
-    typealias Filling = (SQLiteConnection) throws(KeyStoreError) -> Void
+    static let name: StaticString = "extension.db"
+    private static let newName: StaticString = "extension.db.new"
+    /// SQLite would apply an old journal to a new database of the same name.
+    private static let leftovers: [StaticString] = [newName, "extension.db.new-journal", "extension.db-journal"]
+    /// "PCEX": distinguishes the file from another program's database.
+    private static let applicationID: Int64 = 0x5043_4558
+    private static let version: Int64 = 1
 
     private struct Connection {
         let database: SQLiteConnection
         let identity: FileIdentity
     }
 
-    private let kind: Kind
+    let interruption = SQLiteInterruption()
     private let path: String
     private let busyTimeout: Int32
     private var connection: Connection?
     private var wasDamaged = false
-    private let interruption: SQLiteInterruption
 
-    init(_ kind: Kind, in path: String, busyTimeout: Int32, interruption: SQLiteInterruption = SQLiteInterruption()) {
-        self.interruption = interruption
-        self.kind = kind
+    init(in path: String, busyTimeout: Int32) {
         self.path = path
         self.busyTimeout = busyTimeout
     }
@@ -50,23 +33,31 @@ final class RecoverableDatabase {
     // MARK: Transactions
 
     /// Writes in one transaction; recreates a missing or damaged file, once.
+    ///
+    /// - Parameter now: The time that decides the replay guard's floor if the file is recreated.
     func write<R>(
-        filling fill: Filling = { _ in }, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
+        at now: Timestamp, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
         do throws(KeyStoreError) {
-            return try writeOnce(filling: fill, body)
+            return try writeOnce(at: now, body)
         } catch {
             guard error.code == .corruptStore else { throw error }
-            try recreate(replacing: connection?.identity, filling: fill)
-            return try writeOnce(filling: fill, body)
+            try recreate(replacing: connection?.identity, at: now)
+            return try writeOnce(at: now, body)
         }
     }
 
     private func writeOnce<R>(
-        filling fill: Filling, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
+        at now: Timestamp, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
-        let database = try connected(filling: fill)
+        let database = try connected(at: now)
         return try database.transaction(.writing) { () throws(KeyStoreError) in try body(database) }
+    }
+
+    /// Writes in one transaction if there is a file; creates nothing.
+    func writeIfPresent(_ body: (SQLiteConnection) throws(KeyStoreError) -> Void) throws(KeyStoreError) {
+        guard let database = try connectedIfPresent() else { return }
+        try database.transaction(.writing) { () throws(KeyStoreError) in try body(database) }
     }
 
     /// Reads in one transaction; returns nil if there is no file. Creates nothing.
@@ -75,18 +66,13 @@ final class RecoverableDatabase {
         return try database.transaction(.reading) { () throws(KeyStoreError) in try body(database) }
     }
 
-    /// Compares the indexes of the whole file with its tables; returns nil if there is no file.
-    func isSound() throws(KeyStoreError) -> Bool? { try connectedIfPresent()?.isSound() }
-
-    /// Reads in one transaction; returns nil if there is no file. Recreates a damaged one, and reads that.
-    func readOrRecreate<R>(
-        filling fill: Filling = { _ in }, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
-    ) throws(KeyStoreError) -> R? {
+    /// Reads in one transaction; returns nil if there is no file, or a damaged one, which the next writer recreates.
+    func readUndamaged<R>(_ body: (SQLiteConnection) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R? {
         do throws(KeyStoreError) {
             return try read(body)
         } catch {
             guard error.code == .corruptStore else { throw error }
-            return try write(filling: fill, body)
+            return nil
         }
     }
 
@@ -96,8 +82,8 @@ final class RecoverableDatabase {
         return try database.transaction(.reading) { () throws(KeyStoreError) in try body(database) }
     }
 
-    /// Connects if possible; otherwise the next call tries again and reports the problem.
-    func prepare(filling fill: Filling) { _ = try? connected(filling: fill) }
+    /// Compares the indexes of the whole file with its tables; returns nil if there is no file.
+    func isSound() throws(KeyStoreError) -> Bool? { try connectedIfPresent()?.isSound() }
 
     /// Returns, once, whether a damaged file was recreated.
     func takeDamaged() -> Bool {
@@ -108,32 +94,32 @@ final class RecoverableDatabase {
     // MARK: The file
 
     /// Returns a connection to the file that has the name now; creates a missing one, and recreates a damaged one.
-    private func connected(filling fill: Filling) throws(KeyStoreError) -> SQLiteConnection {
+    private func connected(at now: Timestamp) throws(KeyStoreError) -> SQLiteConnection {
         if let connection, try !hasMoved() { return connection.database }
         let directory = try directory()
-        guard let facts = try directory.facts(of: kind.name) else {
-            try recreate(replacing: nil, filling: fill)
-            return try connected(filling: fill)
+        guard let facts = try directory.facts(of: Self.name) else {
+            try recreate(replacing: nil, at: now)
+            return try connected(at: now)
         }
         do throws(KeyStoreError) {
             return try connect(to: facts, in: directory)
         } catch {
             guard error.code == .corruptStore else { throw error }
             // Replaces exactly the file that was checked: someone may have recreated it meanwhile.
-            try recreate(replacing: facts.identity, filling: fill)
-            return try connected(filling: fill)
+            try recreate(replacing: facts.identity, at: now)
+            return try connected(at: now)
         }
     }
 
     private func connectedIfPresent() throws(KeyStoreError) -> SQLiteConnection? {
         if let connection, try !hasMoved() { return connection.database }
         let directory = try directory()
-        guard let facts = try directory.facts(of: kind.name) else { return nil }
+        guard let facts = try directory.facts(of: Self.name) else { return nil }
         return try connect(to: facts, in: directory)
     }
 
     private func connect(to facts: FileFacts, in directory: StoreDirectory) throws(KeyStoreError) -> SQLiteConnection {
-        let database = try connect(directory.file(kind.name))
+        let database = try connect(directory.file(Self.name))
         try check(database)
         connection = Connection(database: database, identity: facts.identity)
         return database
@@ -148,21 +134,19 @@ final class RecoverableDatabase {
     private func directory() throws(KeyStoreError) -> StoreDirectory { try StoreDirectory(existing: path) }
 
     private func connect(_ path: String) throws(KeyStoreError) -> SQLiteConnection {
-        let database = try SQLiteConnection(path: path, busyTimeout: busyTimeout, interruption: interruption)
-        if !kind.isDurable { try database.execute("PRAGMA synchronous = OFF") }
-        return database
+        try SQLiteConnection(path: path, busyTimeout: busyTimeout, interruption: interruption)
     }
 
     /// Throws `newerVersion`, or `corruptStore` for any other file.
     private func check(_ database: SQLiteConnection) throws(KeyStoreError) {
-        guard try database.integer("PRAGMA application_id") == kind.applicationID else {
-            throw KeyStoreError(.corruptStore, "\(database.path) is not \(kind.noun)")
+        guard try database.integer("PRAGMA application_id") == Self.applicationID else {
+            throw KeyStoreError(.corruptStore, "\(database.path) is not an extension's database")
         }
         let version = try database.integer("PRAGMA user_version")
-        guard version >= kind.version else {
+        guard version >= Self.version else {
             throw KeyStoreError(.corruptStore, "\(database.path) has an older layout")
         }
-        guard version == kind.version else {
+        guard version == Self.version else {
             throw KeyStoreError(
                 .newerVersion,
                 "\(database.path) was written by a newer version than this one reads: upgrade pushcrypt")
@@ -171,44 +155,46 @@ final class RecoverableDatabase {
     }
 
     /// Creates the file; throws `storeExists` if it exists.
-    func create(filling fill: Filling) throws(KeyStoreError) {
+    func create(floor: Timestamp) throws(KeyStoreError) {
         let directory = try directory()
         try directory.withLock(waiting: busyTimeout) { () throws(KeyStoreError) in
-            guard try !directory.has(kind.name) else {
-                throw KeyStoreError(.storeExists, "\(directory.file(kind.name)) already exists: use it")
+            guard try !directory.has(Self.name) else {
+                throw KeyStoreError(.storeExists, "\(directory.file(Self.name)) already exists: use it")
             }
-            try build(in: directory, filling: fill)
+            try build(in: directory, floor: floor)
         }
     }
 
-    /// Creates the file, replacing a damaged one, if any.
-    func recreate(replacing damaged: FileIdentity?, filling fill: Filling) throws(KeyStoreError) {
+    /// Creates the file, replacing a damaged one, if any. [O-8.7]
+    func recreate(replacing damaged: FileIdentity?, at now: Timestamp) throws(KeyStoreError) {
         let directory = try directory()
         try directory.withLock(waiting: busyTimeout) { () throws(KeyStoreError) in
             // Another process may have done it while this one waited.
-            guard try directory.facts(of: kind.name)?.identity == damaged else { return }
-            try interruption.check(directory.file(kind.name))
-            try build(in: directory, filling: fill)
+            guard try directory.facts(of: Self.name)?.identity == damaged else { return }
+            try interruption.check(directory.file(Self.name))
+            try build(in: directory, floor: now.subtracting(milliseconds: ReplayRules.recreatedFloorAge))
             wasDamaged = wasDamaged || damaged != nil
         }
         // Close last: until then the inode cannot be reused.
         connection = nil
     }
 
-    private func build(in directory: StoreDirectory, filling fill: Filling) throws(KeyStoreError) {
-        for name in kind.leftovers { try directory.removeIfPresent(name) }
+    private func build(in directory: StoreDirectory, floor: Timestamp) throws(KeyStoreError) {
+        for name in Self.leftovers { try directory.removeIfPresent(name) }
         do throws(KeyStoreError) {
-            _ = try directory.create(kind.newName)
-            let database = try connect(directory.file(kind.newName))
+            _ = try directory.create(Self.newName)
+            let database = try connect(directory.file(Self.newName))
             try database.transaction(.writing) { () throws(KeyStoreError) in
-                try database.execute("PRAGMA application_id = \(kind.applicationID)")
-                try database.execute("PRAGMA user_version = \(kind.version)")
-                try database.execute("\(kind.schema)")
-                try fill(database)
+                try database.execute("PRAGMA application_id = \(Self.applicationID)")
+                try database.execute("PRAGMA user_version = \(Self.version)")
+                for schema in [ReplayTables.schema, LearnedTables.schema, JournalTable.schema, ResponseTable.schema] {
+                    try database.execute("\(schema)")
+                }
+                try ReplayTables.fill(database, floor: floor)
             }
-            try directory.rename(kind.newName, to: kind.name)
+            try directory.rename(Self.newName, to: Self.name)
         } catch {
-            for name in kind.leftovers { try? directory.removeIfPresent(name) }
+            for name in Self.leftovers { try? directory.removeIfPresent(name) }
             throw error
         }
     }

@@ -1,7 +1,9 @@
 internal import Pushcrypt
 
-/// The contents of a device's Keychain item: its keys, its trusted senders with their recovery keys, and the default name.
-struct KeychainContents {
+/// The contents of a device's Keychain item: its keys, its pins, and the default name.
+struct KeychainContents: KeychainItemContents {
+    static let account = "device"
+
     /// The secret of a device key.
     enum Secret {
         case usable(DeviceKey)
@@ -38,33 +40,28 @@ struct KeychainContents {
     /// In insertion order.
     var keys: [KeyRow] = []
     /// Ordered by number.
-    var senders: [PinnedProviderRow] = []
-    /// Ordered by the bytes of the name.
-    var recoveries: [SenderRecoveryRow] = []
+    var pins: [PinRow] = []
 }
 
 // MARK: Serialisation
 
 /// The data of the item. Equal contents have equal bytes, so that copies can be compared; big-endian.
 ///
-///     1    version, 0x03
+///     1    version, 0x04
 ///     16   revision: random, new for each change
 ///     4    length of the table
 ///     n    table
 ///     32k  the scalars or seeds of its k keys, in the order of the table
 ///     32   SHA-256 of all the preceding bytes: distinguishes damage from a newer form
 ///
-///     table   text default name, or empty; u32 k, k keys; u32 m, m senders; u32 r, r recoveries
+///     table   text default name, or empty; u32 k, k keys; u32 m, m pins
 ///     key     text name; text topic, or empty; u8 suite; u64 generation; u8 state; u64 created; u64 retires, in state 3 only;
 ///             1,216 bytes public key, in suite 2 only, because not every build can compute it
-///     sender  u64 number; text name; text topic, or empty; 32 bytes key; u8 state; u64 created;
-///             u8 1 and u64 verifies until, or u8 0; u8 1 and 181 bytes statement, or u8 0
-///     recovery  text name of the sender; u8 n, n times 32 bytes recovery key; u32 serial; unless it is 0, 53 bytes
+///     pin     u64 number; text account; text topic, or empty; 32 bytes key; u8 origin; u64 created
 ///     text    u8 length, UTF-8
 extension KeychainContents {
-    static let version: UInt8 = 3
-    static let revisionLength = 16
-    private static let tableLength = 1 + revisionLength..<1 + revisionLength + 4
+    static let version: UInt8 = 4
+    private static let tableLength = 1 + KeychainItem.revisionLength..<1 + KeychainItem.revisionLength + 4
     private static let scalarLength = 32
 
     /// Parses the data of an item, completely or not at all.
@@ -83,14 +80,14 @@ extension KeychainContents {
         let end = data.count - SHA256.digestLength
         let digest = SHA256.digest(data.extracting(0..<end))
         guard data[0] == version, Sodium.areEqual(digest.span, data.extracting(end..<data.count)) else { throw damaged }
-        var header = ByteReader(Bytes(copying: data.extracting(1..<tableLength.upperBound)))
-        let revision = try header.bytes(revisionLength)
+        var header = KeychainReader(Bytes(copying: data.extracting(1..<tableLength.upperBound)))
+        let revision = try header.bytes(KeychainItem.revisionLength)
         let length = Int(try header.integer(UInt32.self))
         guard length <= end - tableLength.upperBound else { throw damaged }
         let scalars = tableLength.upperBound + length
         let table = Bytes(copying: data.extracting(tableLength.upperBound..<scalars))
 
-        var reader = ByteReader(table)
+        var reader = KeychainReader(table)
         var contents = KeychainContents()
         contents.defaultName = try reader.optionalText()
         var place = scalars
@@ -99,8 +96,7 @@ extension KeychainContents {
             contents.keys.append(try reader.key(data.extracting(place..<place + scalarLength)))
             place += scalarLength
         }
-        for _ in 0..<(try reader.integer(UInt32.self)) { contents.senders.append(try reader.sender()) }
-        for _ in 0..<(try reader.integer(UInt32.self)) { contents.recoveries.append(try reader.recovery()) }
+        for _ in 0..<(try reader.integer(UInt32.self)) { contents.pins.append(try reader.pin()) }
         // Data that could be written in another way, or has bytes left over, does not survive this comparison.
         guard place == end, contents.table == table, contents.isConsistent else { throw damaged }
         return (contents, revision)
@@ -142,41 +138,28 @@ extension KeychainContents {
             if let retiresAt = row.retiresAt { table.append(bigEndian: retiresAt.milliseconds) }
             if row.publicKey.suite == .xwing { table += row.publicKey.bytes }
         }
-        table.append(bigEndian: UInt32(truncatingIfNeeded: senders.count))
-        for row in senders {
+        table.append(bigEndian: UInt32(truncatingIfNeeded: pins.count))
+        for row in pins {
             table.append(bigEndian: row.id)
-            table.append(text: row.name)
+            table.append(text: row.account)
             table.append(text: row.topic?.bundleID)
             table += row.key.bytes
-            table.append(row.state.rawValue)
+            table.append(row.origin.rawValue)
             table.append(bigEndian: row.createdAt.milliseconds)
-            table.append(row.verifiesUntil == nil ? 0 : 1)
-            if let verifiesUntil = row.verifiesUntil { table.append(bigEndian: verifiesUntil.milliseconds) }
-            table.append(row.statement == nil ? 0 : 1)
-            if let statement = row.statement { table += statement.bytes }
-        }
-        table.append(bigEndian: UInt32(truncatingIfNeeded: recoveries.count))
-        for row in recoveries {
-            table.append(text: row.name)
-            table.append(UInt8(truncatingIfNeeded: row.recoveryKeys.count))
-            table += SenderRecoveryRow.bytes(of: row.recoveryKeys)
-            table.append(bigEndian: row.last?.serial ?? 0)
-            if let last = row.last { table += last.claim + last.recoveryKey.bytes }
         }
         return table
     }
 
-    /// The constraints of the SQLite tables: ids and generations are unique, each name has one pin, and the default
-    /// exists.
+    /// The constraints of the SQLite tables and the rules of pins: ids and generations are unique, an account has at most two
+    /// pins, of different keys and for one app, and the default exists.
     private var isConsistent: Bool {
         let generations = Dictionary(grouping: keys) { Bytes($0.name.utf8) }
-        let pins = senders.filter { $0.state == .pinned }
         return Set(keys.map(\.publicKey.id)).count == keys.count
             && generations.values.allSatisfy { isRising($0.map(\.generation)) }
-            && Set(pins.map { Bytes($0.name.utf8) }).count == pins.count
-            && isRising(senders.map(\.id))
-            && zip(recoveries, recoveries.dropFirst()).allSatisfy {
-                $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+            && isRising(pins.map(\.id))
+            && Dictionary(grouping: pins) { Bytes($0.account.utf8) }.values.allSatisfy { pins in
+                pins.count <= PinRow.maximum && Set(pins.map(\.key)).count == pins.count
+                    && Set(pins.map(\.topic)).count == 1
             }
             && defaultName.map { name in keys.contains { StoreName.areEqual($0.name, name) } } ?? true
     }
@@ -193,53 +176,8 @@ extension KeychainContents {
     }
 }
 
-extension Bytes {
-    /// Appends at most 255 bytes, the maximum for names and topics; none for nil.
-    fileprivate mutating func append(text: String?) {
-        let bytes = Bytes((text ?? "").utf8)
-        append(UInt8(truncatingIfNeeded: bytes.count))
-        self += bytes
-    }
-}
-
-/// Parses a table; anything missing or of the wrong kind is damage.
-private struct ByteReader {
-    private let bytes: Bytes
-    private var position = 0
-
-    init(_ bytes: Bytes) { self.bytes = bytes }
-
-    mutating func bytes(_ count: Int) throws(KeyStoreError) -> Bytes {
-        guard count <= bytes.count - position else { throw KeychainContents.damaged }
-        defer { position += count }
-        return Bytes(bytes[position..<position + count])
-    }
-
-    mutating func integer<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(KeyStoreError) -> Number {
-        try bytes(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
-    }
-
-    mutating func time() throws(KeyStoreError) -> Timestamp { Timestamp(milliseconds: try integer()) }
-
-    mutating func flag() throws(KeyStoreError) -> Bool { try integer(UInt8.self) != 0 }
-
-    mutating func optionalText() throws(KeyStoreError) -> String? {
-        let count = Int(try integer(UInt8.self))
-        return count == 0 ? nil : String(decoding: try bytes(count), as: UTF8.self)
-    }
-
-    mutating func name() throws(KeyStoreError) -> String {
-        guard let name = try optionalText(), StoreName.isAllowed(name) else { throw KeychainContents.damaged }
-        return name
-    }
-
-    mutating func topic() throws(KeyStoreError) -> Topic? {
-        guard let text = try optionalText() else { return nil }
-        guard let topic = try? Topic(text) else { throw KeychainContents.damaged }
-        return topic
-    }
-
-    mutating func key(_ scalar: Span<UInt8>) throws(KeyStoreError) -> KeychainContents.KeyRow {
+extension KeychainReader {
+    fileprivate mutating func key(_ scalar: Span<UInt8>) throws(KeyStoreError) -> KeychainContents.KeyRow {
         let (name, topic) = (try name(), try topic())
         guard let suite = CipherSuite(rawValue: try integer()) else { throw KeychainContents.damaged }
         let generation = try integer(UInt64.self)
@@ -264,32 +202,10 @@ private struct ByteReader {
         return (key.publicKey, .usable(key))
     }
 
-    mutating func sender() throws(KeyStoreError) -> PinnedProviderRow {
-        let (id, name, topic) = (try integer(Int64.self), try name(), try topic())
-        // Anyone who can write the Keychain has the device's keys as well, so the import check would protect nothing.
-        let key = ProviderPublicKey(checked: try bytes(ProviderPublicKey.length))
-        guard let state = PinnedProviderRecord.State(rawValue: try integer()) else { throw KeychainContents.damaged }
-        let row = PinnedProviderRow(id: id, name: name, topic: topic, key: key, createdAt: try time())
-        let verifiesUntil = try flag() ? try time() : nil
-        var statement: RotationStatement?
-        if try flag() {
-            let bytes = try bytes(RotationStatement.length)
-            statement = try? RotationStatement(bytes: bytes.span)
-        }
-        return state == .pinned ? row : row.superseded(by: statement, until: verifiesUntil)
-    }
-
-    mutating func recovery() throws(KeyStoreError) -> SenderRecoveryRow {
-        let name = try name()
-        let count = Int(try integer(UInt8.self))
-        guard let keys = SenderRecoveryRow.keys(of: try bytes(count * RecoveryPublicKey.length)) else {
-            throw KeychainContents.damaged
-        }
-        let serial = try integer(UInt32.self)
-        guard serial > 0 else { return SenderRecoveryRow(name: name, recoveryKeys: keys, last: nil) }
-        let claim = try bytes(ProviderTrust.LastRecovery.claimLength)
-        let signer = RecoveryPublicKey(checked: try bytes(RecoveryPublicKey.length))
-        let last = ProviderTrust.LastRecovery(serial: serial, claim: claim, by: signer)
-        return SenderRecoveryRow(name: name, recoveryKeys: keys, last: last)
+    fileprivate mutating func pin() throws(KeyStoreError) -> PinRow {
+        let (id, account, topic) = (try integer(Int64.self), try name(), try topic())
+        let key = try providerKey()
+        guard let origin = PinnedProviderRecord.Origin(rawValue: try integer()) else { throw KeychainContents.damaged }
+        return PinRow(id: id, account: account, topic: topic, key: key, origin: origin, createdAt: try time())
     }
 }

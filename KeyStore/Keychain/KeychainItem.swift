@@ -86,65 +86,77 @@ package enum KeychainStatus {
     package static let missingEntitlement: Int32 = -34018
 }
 
-/// The single Keychain item of a store, and the meaning of each status.
+/// What one Keychain item holds, as bytes. Equal contents have equal bytes apart from the revision.
+protocol KeychainItemContents {
+    /// Distinguishes the items of a store.
+    static var account: String { get }
+
+    /// The contents of a missing item.
+    init()
+    /// Parses the data of an item, completely or not at all.
+    static func parse(_ data: Span<UInt8>) throws(KeyStoreError) -> (contents: Self, revision: Bytes)
+    func data(revision: Bytes) -> KeychainSecret
+}
+
+/// The Keychain items of a store, and the meaning of each status.
 ///
-/// The device side of a store is one item, so that each change is one call, which happens or does not. The item has a
+/// The keys and pins of a device are one item, so that each change is one call, which happens or does not. An item has a
 /// revision, and is replaced only if its revision is still the one that was read: two processes never undo each other's
 /// changes.
 struct KeychainItem: Sendable {
-    private static let account = "device"
+    static let revisionLength = 16
 
     let items: any SecItems
     let service: String
     let accessGroup: String
 
-    /// Identifies exactly this item: without the access group, a query would match any group of the process.
-    private var name: KeychainQuery {
-        [
-            .itemClass: .genericPassword, .service: .text(service), .account: .text(Self.account),
+    /// Identifies exactly one item: without the access group, a query would match any group of the process.
+    private func name<Contents: KeychainItemContents>(
+        _: Contents.Type, _ more: KeychainQuery = [:]
+    ) -> KeychainQuery {
+        let name: KeychainQuery = [
+            .itemClass: .genericPassword, .service: .text(service), .account: .text(Contents.account),
             .accessGroup: .text(accessGroup), .isSynchronizable: .flag(false), .usesDataProtection: .flag(true),
         ]
+        return name.merging(more) { _, more in more }
     }
 
-    private func name(_ more: KeychainQuery) -> KeychainQuery { name.merging(more) { _, more in more } }
-
-    /// Returns the contents of the item; nil if there is none.
-    func read() throws(KeyStoreError) -> (contents: KeychainContents, revision: Bytes)? {
-        let (status, data) = items.copyMatching(name([.returnsData: .flag(true), .matchLimit: .one]))
+    /// Returns the contents of an item; nil if there is none.
+    func read<Contents: KeychainItemContents>(
+        _: Contents.Type
+    ) throws(KeyStoreError) -> (contents: Contents, revision: Bytes)? {
+        let query = name(Contents.self, [.returnsData: .flag(true), .matchLimit: .one])
+        let (status, data) = items.copyMatching(query)
         guard status != KeychainStatus.notFound else { return nil }
         guard status == KeychainStatus.success else { throw failure(status, "read") }
         guard let data else { throw KeychainContents.damaged }
-        return try data.withSpan { (data) throws(KeyStoreError) in try KeychainContents.parse(data) }
+        return try data.withSpan { (data) throws(KeyStoreError) in try Contents.parse(data) }
     }
 
-    /// Adds the item; returns false if one exists.
-    func add(_ contents: KeychainContents) throws(KeyStoreError) -> Bool {
-        var attributes = name(values(contents))
-        attributes[.accessible] = .afterFirstUnlockThisDeviceOnly
-        let status = items.add(attributes)
-        guard status != KeychainStatus.duplicate else { return false }
-        guard status == KeychainStatus.success else { throw failure(status, "write") }
-        return true
-    }
-
-    /// Replaces the item if it still has this revision; returns false otherwise.
-    func replace(_ revision: Bytes, with contents: KeychainContents) throws(KeyStoreError) -> Bool {
-        let status = items.update(name([.generic: .bytes(revision)]), values(contents))
+    /// Adds an item, or replaces the one that has the revision; returns false if another process was faster.
+    func write<Contents: KeychainItemContents>(
+        _ contents: Contents, replacing revision: Bytes?
+    ) throws(KeyStoreError) -> Bool {
+        let new = Sodium.randomBytes(Self.revisionLength)
+        let values: KeychainQuery = [.generic: .bytes(new), .data: .secret(contents.data(revision: new))]
+        guard let revision else {
+            let status = items.add(
+                name(Contents.self, values.merging([.accessible: .afterFirstUnlockThisDeviceOnly]) { $1 }))
+            guard status != KeychainStatus.duplicate else { return false }
+            guard status == KeychainStatus.success else { throw failure(status, "write") }
+            return true
+        }
+        let status = items.update(name(Contents.self, [.generic: .bytes(revision)]), values)
         guard status != KeychainStatus.notFound else { return false }
         guard status == KeychainStatus.success else { throw failure(status, "write") }
         return true
     }
 
-    func delete() throws(KeyStoreError) {
-        let status = items.delete(name)
+    func delete<Contents: KeychainItemContents>(_: Contents.Type) throws(KeyStoreError) {
+        let status = items.delete(name(Contents.self))
         guard status == KeychainStatus.success || status == KeychainStatus.notFound else {
             throw failure(status, "delete")
         }
-    }
-
-    private func values(_ contents: KeychainContents) -> KeychainQuery {
-        let revision = Sodium.randomBytes(KeychainContents.revisionLength)
-        return [.generic: .bytes(revision), .data: .secret(contents.data(revision: revision))]
     }
 
     private func failure(_ status: Int32, _ verb: StaticString) -> KeyStoreError {

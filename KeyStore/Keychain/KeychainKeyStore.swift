@@ -1,16 +1,17 @@
 public import Pushcrypt
 
-/// A device's keys and trusted senders in the Keychain of an Apple system, for the app and its extensions.
+/// A device's keys and pinned providers in the Keychain of an Apple system, for the app and its extensions.
 ///
-/// They are stored in one item, accessible after the first unlock, on this device only, in an access group that the app
-/// and the extension share; it is not synchronised. A change is one call to the Keychain: it happens or it does not,
-/// and concurrent changes by two processes do not undo each other. Secrets are copied into guarded memory at once; the
+/// They are stored in one item, and what was learned of providers in a second one: accessible after the first unlock, on
+/// this device only, in an access group that the app and the extension share; not synchronised. A change of an item is one
+/// call to the Keychain: it happens or it does not, and concurrent changes by two processes do not undo each other. What
+/// was learned is written before the pin or key that comes with it. Secrets are copied into guarded memory at once; the
 /// copies made by the system are out of reach.
 ///
-/// The item outlives the app's removal: what is found at the first launch of an installation is the app's to keep or to
+/// The items outlive the app's removal: what is found at the first launch of an installation is the app's to keep or to
 /// delete, with `purgeEverything`. A backup does not move it to another device.
 ///
-/// No setup is needed: `generateDeviceKey` and `pinProvider` create the item. While it is missing or unreadable,
+/// No setup is needed: `generateDeviceKey` and `pinProvider` create the items. While the first is missing or unreadable,
 /// `deviceKey` and `trust` throw: `storeMissing` if it does not exist, `storeLocked` before the first unlock,
 /// `corruptStore`. Reading never writes, and a failure never creates or changes a key. `DeviceKeyStore` documents the
 /// guarantees and errors of each call.
@@ -41,17 +42,19 @@ public final class KeychainKeyStore: DeviceKeyStore {
         try existing().openingKey(id: id, at: now)
     }
 
-    /// Returns the senders trusted for an app.
-    public func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { try existing().trust(for: topic) }
+    /// Returns the providers that an account trusts for an app.
+    public func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
+        try existing().trust(for: topic, account: account)
+    }
 
     /// Stores what a message changed.
     public func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
-        at now: Timestamp
+        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
+        grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in
             try store.settle(
-                openedWith: publicKey, statements: statements, topic: topic, grace: grace, at: now)
+                openedWith: publicKey, provider: provider, certificate: certificate, topic: topic, grace: grace, at: now)
         }
     }
 
@@ -136,71 +139,80 @@ public final class KeychainKeyStore: DeviceKeyStore {
         try change { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }
     }
 
-    // MARK: Trusted senders
+    /// Deletes the keys and pins of an account.
+    @discardableResult
+    public func removeAccount(_ account: String) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try change { (store) throws(KeyStoreError) in try store.removeAccount(account) }
+    }
 
-    /// Pins a sender's key.
+    // MARK: Trust
+
+    /// Pins a provider's key for an account.
     @discardableResult
     public func pinProvider(
-        _ key: ProviderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try change { (store) throws(KeyStoreError) in
-            try store.pinProvider(key, named: name, topic: topic, replace: replace, at: now).outcome
+            try store.pinProvider(pin, for: account, topic: topic, at: now)
         }
     }
 
-    /// Pins the first key of a sender, together with its recovery keys.
+    /// Pins the key in a provider's first reply.
     public func pinFirstProvider(
-        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in
-            _ = try store.pinProvider(
-                key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: false, at: now)
+            try store.pinFirstProvider(pin, for: account, topic: topic, at: now)
         }
     }
 
-    /// Returns every sender that is or was trusted.
-    public func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord] {
-        try present().pinnedProviderRecords()
+    /// Makes these the only pins of an account.
+    public func setPins(
+        _ pins: [ProviderPin], for account: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) {
+        try change { (store) throws(KeyStoreError) in try store.setPins(pins, for: account, topic: topic, at: now) }
     }
 
-    /// Ends the trust in a sender and its superseded keys.
+    /// Removes a pin of an account.
     @discardableResult
-    public func unpinProvider(named name: String) throws(KeyStoreError) -> Bool {
-        try change { (store) throws(KeyStoreError) in try store.unpinProvider(named: name) }
+    public func unpinProvider(_ key: ProviderPublicKey, for account: String) throws(KeyStoreError) -> Bool {
+        try change { (store) throws(KeyStoreError) in try store.unpinProvider(key, for: account) }
     }
 
-    /// Accepts rotation statements that reached the device outside a message, all or none.
-    public func acceptStatements(
-        _ statements: [RotationStatement], topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> [ProviderTrust.Change] {
-        try change { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
+    /// Returns the pins of every account.
+    public func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord] {
+        try present().pins().map(\.record)
     }
 
-    /// Returns the recovery keys of a sender.
-    public func recoveryKeys(ofProvider name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
-        try present().recoveryKeys(ofProvider: name)
+    /// Verifies a certificate that reached the device outside a message, and learns it.
+    @discardableResult
+    public func acceptCertificate(
+        _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError) -> LearnedTrust.Change {
+        try change { (store) throws(KeyStoreError) in try store.accept(certificate, of: provider, topic: topic) }
     }
 
-    /// Replaces the recovery keys of a sender.
-    public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofProvider name: String) throws(KeyStoreError) {
-        try change { (store) throws(KeyStoreError) in
-            try store.setRecoveryKeys(keys, ofProvider: name, revokingSenders: true)
+    /// Deletes the item with the keys and pins, even a damaged one, and a damaged one with what was learned.
+    public func purgeEverything() throws(KeyStoreError) {
+        try item.delete(KeychainContents.self)
+        do throws(KeyStoreError) {
+            _ = try item.read(LearnedContents.self)
+        } catch {
+            guard error.code == .corruptStore else { throw error }
+            try item.delete(LearnedContents.self)
         }
     }
 
-    /// Deletes the item, even a damaged one.
-    public func purgeEverything() throws(KeyStoreError) { try item.delete() }
-
-    // MARK: The item
+    // MARK: The items
 
     /// For opening; throws if there are no keys at all.
     private func existing() throws(KeyStoreError) -> KeychainTransaction {
-        guard let found = try item.read() else { throw item.missing }
-        return KeychainTransaction(found.contents)
+        guard let found = try item.read(KeychainContents.self) else { throw item.missing }
+        return KeychainTransaction(found.contents, of: item)
     }
 
     private func present() throws(KeyStoreError) -> KeychainTransaction {
-        KeychainTransaction(try item.read()?.contents ?? KeychainContents())
+        KeychainTransaction(try item.read(KeychainContents.self)?.contents ?? KeychainContents(), of: item)
     }
 
     /// Changes the contents or creates them; starts over if another process has changed them meanwhile.
@@ -208,32 +220,41 @@ public final class KeychainKeyStore: DeviceKeyStore {
         _ body: (KeychainTransaction) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
         for _ in 0..<Self.attempts {
-            let found = try item.read()
-            let transaction = KeychainTransaction(found?.contents ?? KeychainContents())
+            let found = try item.read(KeychainContents.self)
+            let transaction = KeychainTransaction(found?.contents ?? KeychainContents(), of: item)
             let result = try body(transaction)
+            // A pin without what was learned of it would believe an old certificate.
+            guard try transaction.writeLearned() else { continue }
             guard transaction.isChanged else { return result }
-            let isDone =
-                if let found {
-                    try item.replace(found.revision, with: transaction.contents)
-                } else {
-                    try item.add(transaction.contents)
-                }
-            if isDone { return result }
+            if try item.write(transaction.contents, replacing: found?.revision) { return result }
         }
         throw KeyStoreError(.storeBusy, "other processes keep changing the device's keys: try again")
     }
 }
 
-/// A change of a Keychain item before it is written; a failure on the way discards it.
+/// A change of the Keychain items before they are written; a failure on the way discards it.
 final class KeychainTransaction: DeviceStorage, KeyNames {
     private(set) var contents: KeychainContents
     private(set) var isChanged = false
+    private let item: KeychainItem
+    /// Read when it is needed: most calls do not.
+    private var learned: (contents: LearnedContents, revision: Bytes?)?
+    private var isLearnedChanged = false
 
-    init(_ contents: KeychainContents) { self.contents = contents }
+    init(_ contents: KeychainContents, of item: KeychainItem) {
+        self.contents = contents
+        self.item = item
+    }
 
     private func change(_ body: (inout KeychainContents) -> Void) {
         body(&contents)
         isChanged = true
+    }
+
+    /// Writes what was learned, if it has changed; returns false if another process was faster.
+    func writeLearned() throws(KeyStoreError) -> Bool {
+        guard isLearnedChanged, let learned else { return true }
+        return try item.write(learned.contents, replacing: learned.revision)
     }
 
     // MARK: Names
@@ -307,37 +328,38 @@ final class KeychainTransaction: DeviceStorage, KeyNames {
         change { $0.keys.removeAll { $0.publicKey == row.publicKey } }
     }
 
-    // MARK: Trusted senders
+    // MARK: Trust
 
-    func pinnedProviders() -> [PinnedProviderRow] { contents.senders }
+    func pins() -> [PinRow] { contents.pins }
 
-    func newSenderNumber() throws(KeyStoreError) -> Int64 {
-        let (number, overflow) = (contents.senders.last?.id ?? 0).addingReportingOverflow(1)
+    func newPinNumber() throws(KeyStoreError) -> Int64 {
+        let (number, overflow) = (contents.pins.last?.id ?? 0).addingReportingOverflow(1)
         guard !overflow else { throw KeychainContents.damaged }
         return number
     }
 
-    func put(_ row: PinnedProviderRow) {
-        change { contents in
-            if let index = contents.senders.firstIndex(where: { $0.id == row.id }) {
-                contents.senders[index] = row
-            } else {
-                contents.senders.append(row)
-            }
-        }
+    func put(_ row: PinRow) { change { $0.pins.append(row) } }
+
+    func delete(_ row: PinRow) { change { $0.pins.removeAll { $0.id == row.id } } }
+
+    func learnedTrust(of provider: ProviderPublicKey, _ topic: Topic) throws(KeyStoreError) -> LearnedTrustRow? {
+        try learnedRows().first { $0.provider == provider && $0.topic == topic }
     }
 
-    func delete(_ row: PinnedProviderRow) {
-        change { $0.senders.removeAll { $0.id == row.id } }
+    func newLearnedNumber() throws(KeyStoreError) -> Int64 { Int64(try learnedRows().count + 1) }
+
+    func put(_ row: LearnedTrustRow) throws(KeyStoreError) {
+        var rows = try learnedRows().filter { $0.id != row.id }
+        rows.append(row)
+        rows.sort { $0.id < $1.id }
+        learned?.contents.rows = rows
+        isLearnedChanged = true
     }
 
-    func senderRecoveries() -> [SenderRecoveryRow] { contents.recoveries }
-
-    func put(_ row: SenderRecoveryRow) {
-        change { contents in
-            contents.recoveries.removeAll { StoreName.areEqual($0.name, row.name) }
-            contents.recoveries.append(row)
-            contents.recoveries.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        }
+    private func learnedRows() throws(KeyStoreError) -> [LearnedTrustRow] {
+        if let learned { return learned.contents.rows }
+        let found = try item.read(LearnedContents.self)
+        learned = (found?.contents ?? LearnedContents(), found?.revision)
+        return found?.contents.rows ?? []
     }
 }

@@ -1,6 +1,6 @@
 package import Pushcrypt
 
-/// Names a message, of its sender and for its account, where a receiver shows it: a hash, which reveals nothing.
+/// Names a message, of its provider and for its account, where a receiver shows it: a hash, which reveals nothing.
 package struct MessageMark: Hashable, Sendable {
     /// 32 lower-case hexadecimal digits.
     package let text: String
@@ -8,73 +8,76 @@ package struct MessageMark: Hashable, Sendable {
     /// Creates a mark from what a notification has; another text marks no message.
     package init(text: String) { self.text = text }
 
-    init(_ sender: Bytes, _ account: Bytes, _ id: Bytes) {
-        // Sender and id have fixed lengths.
-        let named = sender + id + account
+    init(_ provider: Bytes, _ account: Bytes, _ id: Bytes) {
+        // Provider key and id have fixed lengths.
+        let named = provider + id + account
         text = Bytes(SHA256.digest(named.span).prefix(16)).hex
     }
 }
 
 /// A message as the replay guard sees it.
 package struct ReplayMessage: Hashable, Sendable {
-    let sender: ProviderPublicKey
+    let provider: ProviderPublicKey
     let account: Bytes
     let id: MessageID
+    let epoch: UInt32
+    let trustFloor: UInt32
     /// A hash of the request's identifier, which may have any length.
     let request: Bytes
     let sentAt: Timestamp
     let expiresAt: Timestamp
-    /// The messages that this one withdraws, and the keys that may have signed them.
+    /// The messages that this one withdraws.
     let withdrawals: [MessageID]
-    let withdrawnSenders: [ProviderPublicKey]
 
     /// Creates a value from a message that has passed every other step.
     ///
     /// - Parameters:
     ///   - messageID: The message's id, the same in all its copies.
-    ///   - sender: The key that signed the message.
+    ///   - provider: The pinned key under which the message verified.
+    ///   - epoch: The message's epoch.
+    ///   - trustFloor: The provider's floor after the message's certificate: what the guard has of lower epochs counts as
+    ///     absent.
     ///   - account: The name of the device key that opened it; it stays when the key rotates.
     ///   - requestID: The identifier of the notification request; a caller without one passes the message id's
     ///     description.
     ///   - sentAt: When the message was sealed.
     ///   - expiresAt: When it expires.
     ///   - withdrawals: The messages that it withdraws.
-    ///   - withdrawnSenders: The keys that may have signed those; nil for the sender's alone.
     package init(
-        _ messageID: MessageID, from sender: ProviderPublicKey, to account: String, requestID: String, sentAt: Timestamp,
-        expiresAt: Timestamp, withdrawing withdrawals: [MessageID] = [], of withdrawnSenders: [ProviderPublicKey]? = nil
+        _ messageID: MessageID, from provider: ProviderPublicKey, epoch: UInt32, trustFloor: UInt32, to account: String,
+        requestID: String, sentAt: Timestamp, expiresAt: Timestamp, withdrawing withdrawals: [MessageID] = []
     ) {
-        self.sender = sender
+        self.provider = provider
         self.account = Bytes(account.utf8)
         id = messageID
+        self.epoch = epoch
+        self.trustFloor = trustFloor
         request = SHA256.digest(Bytes(requestID.utf8).span)
         self.sentAt = sentAt
         self.expiresAt = expiresAt
         self.withdrawals = withdrawals
-        self.withdrawnSenders = withdrawnSenders ?? [sender]
     }
 
     /// The mark of what shows the message on the screen.
-    package var mark: MessageMark { MessageMark(sender.bytes, account, id.bytes) }
+    package var mark: MessageMark { MessageMark(provider.bytes, account, id.bytes) }
 
     /// Creates what stands for a message that another one withdraws: it may have been sent as late as that one, to live
     /// as long as any message.
-    private init(_ id: MessageID, from sender: ProviderPublicKey, withdrawnBy other: ReplayMessage) {
-        self.sender = sender
+    private init(_ id: MessageID, withdrawnBy other: ReplayMessage) {
+        provider = other.provider
         account = other.account
         self.id = id
+        (epoch, trustFloor) = (other.epoch, other.trustFloor)
         request = []
         sentAt = other.sentAt
         expiresAt = max(other.expiresAt, other.sentAt.adding(Freshness.maximumTimeToLive))
-        (withdrawals, withdrawnSenders) = ([], [])
+        withdrawals = []
     }
 
-    var withdrawn: [ReplayMessage] {
-        withdrawals.flatMap { id in withdrawnSenders.map { ReplayMessage(id, from: $0, withdrawnBy: self) } }
-    }
+    var withdrawn: [ReplayMessage] { withdrawals.map { ReplayMessage($0, withdrawnBy: self) } }
 }
 
-/// A guard's memory of a message: one row per sender, account and message id.
+/// A guard's memory of a message: one row per provider, account and message id.
 struct ReplayRow: Hashable, Sendable {
     enum State: Int64 {
         /// A process has the message, and may have ended before showing it.
@@ -88,39 +91,56 @@ struct ReplayRow: Hashable, Sendable {
     /// The request of the copy that made the row.
     let request: Bytes
     let state: State
+    /// The highest epoch of the messages that made or found it.
+    let epoch: UInt32
+}
+
+/// The floor of a provider and account: where rows were deleted for room.
+struct ReplayFloor: Hashable, Sendable {
+    static let none = ReplayFloor(time: Timestamp(milliseconds: 0), epoch: 0)
+
+    let time: Timestamp
+    /// The epoch of the row that raised it.
+    let epoch: UInt32
 }
 
 /// The storage of a guard's rows; a conforming type runs each of the `ReplayRules` in one transaction.
+///
+/// A message's group is what has its provider and account.
 protocol ReplayStorage {
     associatedtype Failure: Error
 
     func row(of message: ReplayMessage) throws(Failure) -> ReplayRow?
     /// The floor for all, by the clock when the guard was made.
     func guardFloor() throws(Failure) -> Timestamp
-    /// The floor of the message's sender and account: where rows were deleted for room.
-    func floor(of message: ReplayMessage) throws(Failure) -> Timestamp
-    /// The number of rows of the message's sender and account.
+    /// The floor of the message's group.
+    func floor(of message: ReplayMessage) throws(Failure) -> ReplayFloor
+    /// The trust floor below which the rows of the message's group were deleted last.
+    func trustFloor(of message: ReplayMessage) throws(Failure) -> UInt32
+    /// The number of rows of the message's group.
     func count(of message: ReplayMessage) throws(Failure) -> Int
-    /// The highest sent at of what found or made a row of the message's sender and account.
+    /// The highest sent at of what found or made a row of the message's group.
     func highest(of message: ReplayMessage) throws(Failure) -> Timestamp
 
     mutating func removeGuardFloor() throws(Failure)
     mutating func insert(_ message: ReplayMessage, _ state: ReplayRow.State) throws(Failure)
-    /// Raises the times of the message's row to those of this copy.
+    /// Raises the times and the epoch of the message's row to those of this copy.
     mutating func extend(_ message: ReplayMessage) throws(Failure)
     mutating func set(_ state: ReplayRow.State, of message: ReplayMessage) throws(Failure)
-    /// Raises the highest sent at of the message's sender and account.
+    /// Raises the highest sent at of the message's group.
     mutating func raiseHighest(to message: ReplayMessage) throws(Failure)
-    /// Deletes the rows of the message's sender and account whose end is before this time.
+    /// Deletes the rows of the message's group whose end is before this time.
     mutating func dropEnded(before time: Timestamp, of message: ReplayMessage) throws(Failure)
-    /// Deletes the row of the message's sender and account that was sent first; returns when it was sent.
-    mutating func dropEarliest(of message: ReplayMessage) throws(Failure) -> Timestamp
-    mutating func raiseFloor(of message: ReplayMessage, to floor: Timestamp) throws(Failure)
+    /// Deletes the row of the message's group that was sent first; returns what the floor must rise to.
+    mutating func dropEarliest(of message: ReplayMessage) throws(Failure) -> ReplayFloor
+    mutating func setFloor(_ floor: ReplayFloor, of message: ReplayMessage) throws(Failure)
+    /// Deletes the rows of the message's group with an epoch below the message's trust floor, and remembers that.
+    mutating func dropDistrusted(of message: ReplayMessage) throws(Failure)
 }
 
 /// The rules by which a receiver recognises copies of a message. (`Docs/Format.md`, Replay)
 package enum ReplayRules {
-    /// The number of messages remembered per sender and account.
+    /// The number of messages remembered per provider and account.
     package static let maximumRows = 4096
     /// How far before now the floor of a recreated guard is, in milliseconds: the present message still counts as new.
     static let recreatedFloorAge: UInt64 = 600_000
@@ -141,16 +161,36 @@ package enum ReplayRules {
     static func find<Storage: ReplayStorage>(
         _ message: ReplayMessage, in storage: Storage, at now: Timestamp
     ) throws(Storage.Failure) -> Finding {
-        if let row = try storage.row(of: message) {
+        if let row = try row(of: message, in: storage) {
             if row.state == .withdrawn { return .withdrawn }
             return Finding(
                 verdict: row.request == message.request ? .again : .copy, isQuiet: row.state == .handedOver)
         }
-        var floor = try storage.floor(of: message)
+        let floorOfGroup = try storage.floor(of: message)
+        var floor = floorOfGroup.epoch < message.trustFloor ? ReplayFloor.none.time : floorOfGroup.time
         let guardFloor = try storage.guardFloor()
         if !isAhead(guardFloor, at: now) { floor = max(floor, guardFloor) }
         let isSeen = message.sentAt <= floor
         return Finding(verdict: isSeen ? .seen : .new, isQuiet: isSeen)
+    }
+
+    /// Returns the row of a message; one whose epoch is no longer trusted counts as absent, or a thief could silence messages
+    /// whose ids he knows.
+    static func row<Storage: ReplayStorage>(
+        of message: ReplayMessage, in storage: Storage
+    ) throws(Storage.Failure) -> ReplayRow? {
+        let row = try storage.row(of: message)
+        return row.flatMap { $0.epoch < message.trustFloor ? nil : $0 }
+    }
+
+    /// Deletes what is no longer trusted, so that it takes no room either.
+    private static func dropDistrusted<Storage: ReplayStorage>(
+        of message: ReplayMessage, in storage: inout Storage
+    ) throws(Storage.Failure) {
+        guard try storage.trustFloor(of: message) != message.trustFloor else { return }
+        try storage.dropDistrusted(of: message)
+        let floor = try storage.floor(of: message)
+        if floor != .none, floor.epoch < message.trustFloor { try storage.setFloor(.none, of: message) }
     }
 
     /// Returns whether a guard was made while the clock was ahead: its floor would make every message a duplicate.
@@ -164,6 +204,7 @@ package enum ReplayRules {
     ) throws(Storage.Failure) -> Finding {
         // Otherwise it would count again when the time comes.
         if isAhead(try storage.guardFloor(), at: now) { try storage.removeGuardFloor() }
+        try dropDistrusted(of: message, in: &storage)
         let finding = try find(message, in: storage, at: now)
         switch finding.verdict {
         case .new: try add(message, .taken, to: &storage, room: room, at: now)
@@ -202,6 +243,7 @@ package enum ReplayRules {
         at now: Timestamp
     ) throws(Storage.Failure) -> Handover {
         guard verdict != .withdrawn else { return .withdrawn }
+        try dropDistrusted(of: message, in: &storage)
         switch try storage.row(of: message)?.state {
         case .taken:
             try storage.set(.handedOver, of: message)
@@ -224,7 +266,7 @@ package enum ReplayRules {
 
     /// Adds a row.
     ///
-    /// Rows that ended two days ago are deleted, by this clock and by the sender's, so that a clock that jumps ahead
+    /// Rows that ended two days ago are deleted, by this clock and by the provider's, so that a clock that jumps ahead
     /// and back loses nothing. If another row must be deleted for room, the floor rises to it, and a copy of it counts
     /// as seen.
     private static func add<Storage: ReplayStorage>(
@@ -237,8 +279,8 @@ package enum ReplayRules {
         let excess = try storage.count(of: message) + 1 - room
         if excess > 0 {
             for _ in 0..<excess {
-                let sentAt = try storage.dropEarliest(of: message)
-                if sentAt > (try storage.floor(of: message)) { try storage.raiseFloor(of: message, to: sentAt) }
+                let floor = try storage.dropEarliest(of: message)
+                if floor.time > (try storage.floor(of: message)).time { try storage.setFloor(floor, of: message) }
             }
         }
         try storage.insert(message, state)

@@ -1,19 +1,16 @@
 package import Pushcrypt
 
-/// The user's responses to notifications that the app could not handle yet, because its files are still locked: the
-/// file `responses.db`.
+/// The user's responses to notifications that the app could not handle yet, because its files are still locked.
 ///
-/// It has to be written and read while the phone is locked, so its directory needs the protection
-/// `completeUntilFirstUserAuthentication`, and the file system protects it from no one who has a phone that was
+/// They have to be written and read while the phone is locked, so the database's directory needs the protection
+/// `completeUntilFirstUserAuthentication`, and the file system protects them from no one who has a phone that was
 /// unlocked once. So every response is sealed to a device key. The file alone, from a backup or from the disk, reveals
 /// how many responses there are, when, how long and for which key, and nothing else. After a log-out they cannot be
 /// read any more, because the key is gone, and removed ones are overwritten.
 ///
 /// It does not protect from anyone who can use the app's Keychain items on the unlocked phone, which hold the key. Nor
 /// does it prove that the user wrote a response: anyone who can write the file and knows the public key can add one.
-///
-/// Any number of threads and processes may use one file, and be killed at any moment. A damaged file is recreated.
-package final class ResponseFile: Sendable {
+package struct Responses: Sendable {
     /// The maximum number of responses; beyond it, the oldest is dropped.
     package static let capacity = 64
     /// The maximum length of a response, in bytes: 512 KiB.
@@ -21,7 +18,7 @@ package final class ResponseFile: Sendable {
 
     private static let label: StaticString = "pushcrypt/1 kept response"
 
-    private let file: Locked<RecoverableDatabase>
+    let database: ExtensionDatabase
 
     /// A stored response.
     package struct Kept: Hashable, Sendable {
@@ -29,11 +26,6 @@ package final class ResponseFile: Sendable {
         /// When it was stored.
         package let keptAt: Timestamp
         fileprivate let sealed: Bytes
-    }
-
-    /// Uses the file in this directory, which the app has created; the file is created when needed.
-    package init(in directory: String) {
-        file = Locked(RecoverableDatabase(ResponseTables.kind, in: directory, busyTimeout: ReplayFile.busyTimeout))
     }
 
     /// Stores a response for later; it is on the disk when this returns.
@@ -62,7 +54,9 @@ package final class ResponseFile: Sendable {
         } catch {
             throw KeyStoreError(.inputOutput, "a response could not be sealed to key \(key.id)")
         }
-        return try write { (tables) throws(KeyStoreError) in try tables.insert(sealed, key: key.id, at: now) }
+        return try database.write(at: now) { (connection) throws(KeyStoreError) in
+            try ResponseTable(connection: connection).insert(sealed, key: key.id, at: now)
+        }
     }
 
     /// Returns the stored responses, oldest first. Each stays until it is removed, so that none is lost if the app is
@@ -75,14 +69,12 @@ package final class ResponseFile: Sendable {
     package func responses(
         openedWith keys: some DeviceKeyReading, at now: Timestamp
     ) throws(KeyStoreError) -> [Kept] {
-        let rows = try file.withLock { (file) throws(KeyStoreError) in
-            try file.readOrRecreate { (connection) throws(KeyStoreError) in
-                try ResponseTables(connection: connection).rows()
-            } ?? []
+        let rows = try database.read { (connection) throws(KeyStoreError) in
+            try ResponseTable(connection: connection).rows()
         }
         var kept: [Kept] = []
         var lost: [Bytes] = []
-        for row in rows {
+        for row in rows ?? [] {
             if let response = try Self.open(row, with: keys, now) {
                 kept.append(Kept(response: response, keptAt: row.keptAt, sealed: row.sealed))
             } else {
@@ -96,10 +88,10 @@ package final class ResponseFile: Sendable {
     /// Deletes a response that the app has handled; throws the errors of `keep`, and then returns the response again.
     package func remove(_ response: Kept) throws(KeyStoreError) { try delete([response.sealed]) }
 
-    // MARK: The file
+    // MARK: The database
 
     private static func open(
-        _ row: ResponseTables.Row, with keys: some DeviceKeyReading, _ now: Timestamp
+        _ row: ResponseTable.Row, with keys: some DeviceKeyReading, _ now: Timestamp
     ) throws(KeyStoreError) -> Bytes? {
         let key: DeviceKey
         do throws(KeyStoreError) {
@@ -122,27 +114,16 @@ package final class ResponseFile: Sendable {
 
     private func delete(_ sealed: [Bytes]) throws(KeyStoreError) {
         guard !sealed.isEmpty else { return }
-        try write { (tables) throws(KeyStoreError) in for row in sealed { try tables.delete(row) } }
-    }
-
-    private func write<R>(_ body: (ResponseTables) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
-        try file.withLock { (file) throws(KeyStoreError) in
-            try file.write { (connection) throws(KeyStoreError) in
-                try body(ResponseTables(connection: connection))
-            }
+        try database.writeIfPresent { (connection) throws(KeyStoreError) in
+            let table = ResponseTable(connection: connection)
+            for row in sealed { try table.delete(row) }
         }
     }
 }
 
-/// The rows of `responses.db`, inside one transaction.
-struct ResponseTables {
-    static let kind = RecoverableDatabase.Kind(
-        noun: "a response file", name: "responses.db", newName: "responses.db.new",
-        journals: ["responses.db.new-journal", "responses.db-journal"],
-        // "PCRS"
-        applicationID: 0x5043_5253, version: 1, isDurable: true, schema: schema)
-
-    private static let schema: StaticString = """
+/// The rows of kept responses, inside one transaction.
+struct ResponseTable {
+    static let schema: StaticString = """
         CREATE TABLE responses (
             id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL, kept INTEGER NOT NULL, sealed BLOB NOT NULL UNIQUE);
         """
@@ -159,7 +140,7 @@ struct ResponseTables {
     /// Returns the rows, oldest first; never more than the capacity, even from a forged file.
     func rows() throws(KeyStoreError) -> [Row] {
         let rows = try connection.rows(
-            "SELECT key_id, kept, sealed FROM responses ORDER BY id LIMIT \(ResponseFile.capacity)")
+            "SELECT key_id, kept, sealed FROM responses ORDER BY id LIMIT \(Responses.capacity)")
         var responses: [Row] = []
         for row in rows {
             guard case .integer(let key) = row[0], let key = UInt32(exactly: key), case .integer(let kept) = row[1],
@@ -181,7 +162,7 @@ struct ResponseTables {
         let dropped = try connection.integer(
             "SELECT max(0, count(*) - ?) FROM responses",
             [
-                .integer(Int64(ResponseFile.capacity))
+                .integer(Int64(Responses.capacity))
             ])
         try connection.rows(
             "DELETE FROM responses WHERE id IN (SELECT id FROM responses ORDER BY id LIMIT ?)", [.integer(dropped)])

@@ -1,0 +1,205 @@
+public import Pushcrypt
+
+/// What a replay guard finds about a message that has passed every other step. (`Docs/Format.md`, Replay)
+public enum ReplayVerdict: Hashable, Sendable {
+    /// Not seen before.
+    case new
+    /// Seen under the same notification request.
+    case again
+    /// Seen under another request.
+    case copy
+    /// Too old to tell: counts as seen.
+    case seen
+    /// Withdrawn by its provider: never shown.
+    case withdrawn
+}
+
+/// The result of taking a message.
+package struct ReplayClaim: Hashable, Sendable {
+    /// What the guard found.
+    package let verdict: ReplayVerdict
+    /// Whether the message was handed over before, or counts as seen: it does not ring.
+    package let isQuiet: Bool
+    /// The withdrawn messages, some of which may be on the screen.
+    package let withdrawn: Set<MessageMark>
+    /// Why the guard could not be written; nil if the message is remembered. For the developer: it never stops a
+    /// delivery.
+    package let problem: KeyStoreError?
+    /// Whether the guard was damaged and has been recreated, and knows nothing of earlier messages: those sent more
+    /// than ten minutes ago count as seen. Reported once, by the next result; not reported for a missing guard, as
+    /// at a phone's first push.
+    package let wasDamaged: Bool
+
+    init(
+        _ finding: ReplayRules.Finding, withdrawn: Set<MessageMark> = [], problem: KeyStoreError?,
+        wasDamaged: Bool = false
+    ) {
+        verdict = finding.verdict
+        isQuiet = finding.isQuiet
+        self.withdrawn = withdrawn
+        self.problem = problem
+        self.wasDamaged = wasDamaged
+    }
+
+    /// Whether the files of the message may be fetched: only before it was handed over, and only for the request under
+    /// which it was first seen. Otherwise a relay, which may send a message again, could make a phone fetch at will.
+    package var mayFetch: Bool { !isQuiet && (verdict == .new || verdict == .again) }
+
+    /// Whether the message came before under another notification request, or is too old to tell.
+    package var isDuplicate: Bool { verdict == .copy || verdict == .seen }
+}
+
+/// The result of handing a message over.
+package struct ReplayHandover: Hashable, Sendable {
+    /// Whether the message rings: is shown as it was sealed. It does so once, when first handed over.
+    package let rings: Bool
+    /// Whether the message was withdrawn meanwhile, and is not shown.
+    package let isWithdrawn: Bool
+    /// Why the guard could not be written, if it could not. For the developer.
+    package let problem: KeyStoreError?
+
+    init(_ handover: ReplayRules.Handover, problem: KeyStoreError?) {
+        rings = handover == .rings
+        isWithdrawn = handover == .withdrawn
+        self.problem = problem
+    }
+}
+
+/// Remembers the messages that were shown. (`Docs/Format.md`, Replay)
+package struct ReplayGuard: Sendable {
+    let database: ExtensionDatabase
+
+    /// Takes a message, withdraws what it withdraws, and remembers it until two days after it expires, because clocks jump.
+    /// Call this after every other step, before files of the message are fetched.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - now: The receiver's time.
+    package func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayClaim {
+        use { file in
+            do throws(KeyStoreError) {
+                let (finding, withdrawn) = try write(file, at: now) { (storage) throws(KeyStoreError) in
+                    let finding = try ReplayRules.take(message, in: &storage, room: database.maximumRows, at: now)
+                    return (finding, try storage.withdrawn())
+                }
+                return ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged())
+            } catch {
+                return ReplayClaim(readable(message, file, at: now), problem: error, wasDamaged: file.takeDamaged())
+            }
+        }
+    }
+
+    /// Returns the withdrawn messages, some of which may be on the screen; none if the file cannot be read.
+    package func withdrawn() -> Set<MessageMark> {
+        let found = try? database.read { (connection) throws(KeyStoreError) in
+            try ReplayTables(connection: connection).withdrawn()
+        }
+        return (found ?? nil) ?? []
+    }
+
+    /// Hands a message over: call this just before its content is given out, also when a deadline ends the work.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - verdict: That of taking it.
+    ///   - now: The receiver's time.
+    package func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp) -> ReplayHandover {
+        use { file in
+            do throws(KeyStoreError) {
+                let handover = try write(file, at: now) { (storage) throws(KeyStoreError) in
+                    try ReplayRules.handOver(message, verdict, in: &storage, room: database.maximumRows, at: now)
+                }
+                return ReplayHandover(handover, problem: nil)
+            } catch {
+                let row = try? read(file) { (storage) throws(KeyStoreError) in
+                    try ReplayRules.row(of: message, in: storage)
+                }
+                return ReplayHandover(ReplayRules.unwritten(verdict, row: row ?? nil), problem: error)
+            }
+        }
+    }
+
+    /// Takes a message and hands it over in one transaction, for a caller that gives out the content at once.
+    package func claimAndCommit(
+        _ message: ReplayMessage, at now: Timestamp
+    ) -> (taking: ReplayClaim, handover: ReplayHandover) {
+        use { file in
+            let room = database.maximumRows
+            do throws(KeyStoreError) {
+                let (finding, handover, withdrawn) = try write(file, at: now) { (storage) throws(KeyStoreError) in
+                    let finding = try ReplayRules.take(message, in: &storage, room: room, at: now)
+                    let handover = try ReplayRules.handOver(
+                        message, finding.verdict, in: &storage, room: room, at: now)
+                    return (finding, handover, try storage.withdrawn())
+                }
+                return (
+                    ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged()),
+                    ReplayHandover(handover, problem: nil)
+                )
+            } catch {
+                let finding = readable(message, file, at: now)
+                return (
+                    ReplayClaim(finding, problem: error, wasDamaged: file.takeDamaged()),
+                    ReplayHandover(ReplayRules.unwritten(finding.verdict, row: nil), problem: error)
+                )
+            }
+        }
+    }
+
+    // MARK: Transactions
+
+    private func use<R>(_ body: (RecoverableDatabase) -> R) -> R { database.file.withLock(body) }
+
+    /// Returns what is found in a file that cannot be written, but may still be readable.
+    private func readable(
+        _ message: ReplayMessage, _ file: RecoverableDatabase, at now: Timestamp
+    ) -> ReplayRules.Finding {
+        let finding = try? read(file) { (storage) throws(KeyStoreError) in
+            try ReplayRules.find(message, in: storage, at: now)
+        }
+        return finding ?? .unknown
+    }
+
+    private func write<R>(
+        _ file: RecoverableDatabase, at now: Timestamp, _ body: (inout ReplayTables) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R {
+        try file.write(at: now) { (connection) throws(KeyStoreError) in
+            var storage = ReplayTables(connection: connection)
+            return try body(&storage)
+        }
+    }
+
+    private func read<R>(
+        _ file: RecoverableDatabase, _ body: (ReplayTables) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R? {
+        try file.readOpen { (connection) throws(KeyStoreError) in try body(ReplayTables(connection: connection)) }
+    }
+}
+
+extension ExtensionDatabase {
+    /// Checks the database in a store's directory. Changes nothing; finds nothing if there is no file.
+    public static func check(in directory: String, at now: Timestamp) -> [Finding] {
+        let outcome = "the next message recreates it, and messages sent more than ten minutes earlier count as shown"
+        let file = RecoverableDatabase(in: directory, busyTimeout: busyTimeout)
+        do throws(KeyStoreError) {
+            guard let isSound = try file.isSound() else { return [] }
+            guard isSound else { return [Finding(.warning, "the extension's database is damaged", fix: outcome)] }
+            let floor = try file.read { (connection) throws(KeyStoreError) in
+                try ReplayTables(connection: connection).guardFloor()
+            }
+            if let floor, ReplayRules.isAhead(floor, at: now) {
+                return [
+                    Finding(
+                        .warning,
+                        "the replay guard was made while the clock was ahead: a copy of an earlier message may ring again"
+                    )
+                ]
+            }
+            return [Finding(.note, "the extension's database is sound")]
+        } catch {
+            return [
+                Finding(.warning, "the extension's database: \(error)", fix: error.code == .corruptStore ? outcome : "")
+            ]
+        }
+    }
+}
