@@ -207,7 +207,7 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     @discardableResult
     func acceptCertificate(
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> LearnedTrust.Change
+    ) throws(KeyStoreError) -> ProviderTrust.Change
 
     // MARK: Both
 
@@ -337,7 +337,7 @@ extension DeviceKeyStore {
     /// - Throws: `wrongCertificate` if it verifies under none of them.
     package func acceptCertificate(
         _ certificate: Certificate, for account: String, topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> LearnedTrust.Change {
+    ) throws(KeyStoreError) -> ProviderTrust.Change {
         for pin in try trust(for: topic, account: account).pins where certificate.isSigned(by: pin.key, for: topic) {
             return try acceptCertificate(certificate, of: pin.key, topic: topic, at: now)
         }

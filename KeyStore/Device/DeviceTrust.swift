@@ -113,7 +113,7 @@ extension DeviceStorage {
     /// Verifies a certificate under a provider key, pinned or not, and learns it. [T-2], [T-3]
     func accept(
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic
-    ) throws(KeyStoreError) -> LearnedTrust.Change {
+    ) throws(KeyStoreError) -> ProviderTrust.Change {
         if try learnedTrust(of: provider, topic)?.trust.certificate == certificate { return .unchanged }
         do throws(TrustError) {
             try certificate.check(for: provider, topic: topic)
@@ -127,7 +127,7 @@ extension DeviceStorage {
     @discardableResult
     func learn(
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic
-    ) throws(KeyStoreError) -> LearnedTrust.Change {
+    ) throws(KeyStoreError) -> ProviderTrust.Change {
         let row = try learnedTrust(of: provider, topic)
         let known = row?.trust ?? LearnedTrust()
         let (trust, change) = known.learning(certificate)

@@ -115,7 +115,7 @@ struct LearnedTrustRow: StoredRow, Equatable {
         self.topic = topic
         let certificate = try columns.optionalCertificate()
         guard let floor = UInt32(exactly: try columns.unsigned()) else { throw columns.damaged }
-        trust = LearnedTrust(certificate: certificate, floor: floor)
+        trust = LearnedTrust(certificate, floor: floor)
     }
 
     var values: [SQLiteValue] {

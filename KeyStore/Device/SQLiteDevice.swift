@@ -183,7 +183,7 @@ extension SQLiteKeyStore {
     @discardableResult
     public func acceptCertificate(
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> LearnedTrust.Change {
+    ) throws(KeyStoreError) -> ProviderTrust.Change {
         try write(at: now) { (store) throws(KeyStoreError) in
             try store.accept(certificate, of: provider, topic: topic)
         }

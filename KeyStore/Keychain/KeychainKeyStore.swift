@@ -188,7 +188,7 @@ public final class KeychainKeyStore: DeviceKeyStore {
     @discardableResult
     public func acceptCertificate(
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> LearnedTrust.Change {
+    ) throws(KeyStoreError) -> ProviderTrust.Change {
         try change { (store) throws(KeyStoreError) in try store.accept(certificate, of: provider, topic: topic) }
     }
 

@@ -66,7 +66,7 @@ extension KeychainReader {
         guard let topic = try topic() else { throw KeychainContents.damaged }
         let bytes = try bytes(Certificate.length)
         guard let certificate = try? Certificate(bytes: bytes.span) else { throw KeychainContents.damaged }
-        let trust = LearnedTrust(certificate: certificate, floor: try integer())
+        let trust = LearnedTrust(certificate, floor: try integer())
         return LearnedTrustRow(id: number, provider: provider, topic: topic, trust: trust)
     }
 }
