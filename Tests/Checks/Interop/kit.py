@@ -5,16 +5,15 @@ import json
 import os
 import random
 
-import announced
 from drivers import VECTORS, Failure, data, options, read_options, word
-from kit_files import NOT_ASKED, RESULTS, TRUST, check_reader, tests, tests_of
+from kit_files import NOT_ASKED, RESULTS, check_reader, tests, tests_of
 from reference.keys import Kind, text_form
 
 # The worked example's keys.
 DEVICE_SECRET = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
 DEVICE_PUBLIC = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
-SENDER_SECRET = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
-SENDER_PUBLIC = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+PROVIDER_SECRET = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
+PROVIDER_PUBLIC = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
 
 
 class Case:
@@ -37,26 +36,17 @@ class Case:
         if found != expected:
             raise Failure(f"{self.driver.language}: {self.path}: {question} is {str(found)[:300]}, and not {str(expected)[:300]}")
 
-    def of(self, name, sender):
-        """What the lines of a header say of a sender, whose name comes first in each."""
-        lines = [line.split(" ") for line in self.header.get(name, [])]
-        return [rest for own, *rest in lines if own == sender]
+    def trust(self):
+        """The words of the pins, and of what is known of provider keys."""
+        learned = [line.replace(" ", ":") for line in self.header.get("learned", [])]
+        return f"{','.join(self.header.get('pin', [])) or '-'} {','.join(learned) or '-'}"
 
-    def trust(self, suffix=""):
-        senders = []
-        for line in self.header.get("sender" + suffix, []):
-            name, pinned = line.split(" ")
-            superseded = [old + ":" + (word(base64url(by[0])) if by else "-") for old, *by in self.of("superseded" + suffix, name)]
-            recovery = [key for key, in self.of("recovery", name)]
-            last = [base64url(head) for head, in self.of("last-recovery" + suffix, name)] or [b""]
-            parts = [name, pinned, ",".join(superseded) or "-", ",".join(recovery) or "-", *map(word, last)]
-            senders.append(";".join(parts))
-        names = {line.split(" ")[0] for name in TRUST for line in self.header.get(name + suffix, [])}
-        self.check("names of senders", names, {sender.split(";")[0] for sender in senders})
-        return "/".join(senders) or "-"
-
-    def check_trust(self, found):
-        self.check("trust", found, self.trust("-after" if "sender-after" in self.header else ""))
+    def check_learned(self, found):
+        """What is known afterwards of pins, and of other keys as before."""
+        lines = {line.split(" ")[0]: line for line in self.header.get("learned", [])}
+        if found != "-":
+            lines |= {line.split(":")[0]: line.replace(":", " ") for line in found.split(",")}
+        self.check("what is known", sorted(lines.values()), self.header.get("learned-after", sorted(self.header.get("learned", []))))
 
     def envelopes(self):
         self.check("the fingerprint", self.ask("fingerprint", word(self.body)), ["ok", self.one("fingerprint")])
@@ -72,32 +62,35 @@ class Case:
 
     def opening(self, verb):
         devices = [line.replace(" ", "@") for line in self.header.get("device", [])]
+        push_type = self.header.get("push-type", ["alert"])[0]
         answer = self.ask(
-            verb, self.one("context"), ",".join(devices) or "-", self.trust(), self.one("time"), word(self.body)
+            verb, self.one("context"), ",".join(devices) or "-", self.trust(), push_type, self.one("time"), word(self.body)
         )
         if self.expect != "opened":
             self.check("the outcome", answer, ["refused", self.expect])
             return
         self.check("the outcome", answer[0], "opened")
         self.check("the payload", hashlib.sha256(data(answer[1])).hexdigest(), self.one("payload-sha256"))
-        names = ["message-id", "sent-at", "time-to-live", "signed-by"]
-        self.check(names, answer[2:6], [self.one(name) for name in names])
-        self.check_trust(answer[6])
-        self.check("what the app is told", answer[7], ",".join(self.header.get("told", [])) or "-")
+        names = ["message-id", "sent-at", "time-to-live", "provider", "epoch"]
+        self.check(names, answer[2:7], [self.one(name) for name in names])
+        self.check_learned(answer[7])
+        self.check("what the app is told", answer[8], ",".join(self.header.get("told", [])) or "-")
 
-    def statements(self):
-        trust, lines, told = self.trust(), self.body.split(b"\n"), []
-        self.check("the number of statements", len(lines), len(self.header["expect"]))
+    def certificates(self):
+        trust, lines = self.trust(), self.body.split(b"\n")
+        self.check("the number of certificates", len(lines), len(self.header["expect"]))
         for line, expected in zip(lines, self.header["expect"]):
-            answer = self.ask("statement", trust, self.one("context"), self.one("time"), word(base64url(line.decode())))
+            answer = self.ask("certificate", self.one("context"), trust, word(base64url(line.decode())))
             if answer[0] == "refused":
                 self.check("the outcome", answer, ["refused", expected])
             else:
                 self.check("the outcome", answer[0], expected)
-                trust = answer[1]
-                told += [] if answer[2] == "-" else [answer[2]]
-        self.check_trust(trust)
-        self.check("what the app is told", told, self.header.get("told", []))
+                trust = f"{trust.split(' ')[0]} {answer[1]}"
+        self.check_learned(trust.split(" ")[1])
+
+    def plans(self):
+        known = {name: self.header[name] for name in ("time", "kind", "certificate", "past", "proven", "lifetime") if name in self.header}
+        self.of_package("plans", "plan" + options(known))
 
     def contexts(self):
         # The code for a topic is not part of the format.
@@ -113,7 +106,7 @@ class Case:
             self.check("extra headers", extra.count("-"), 1)
         else:
             self.check("the outcome", answer, ["refused", self.expect])
-        if kind in ("pcr", "pcs", "pcv") and "bytes" in self.header:
+        if kind in ("pcr", "pcs") and "bytes" in self.header:
             expected = ["ok"] if self.expect == "accepted" else ["refused", self.expect]
             self.check("the bytes alone", self.ask("check", kind, self.one("bytes")), expected)
 
@@ -128,7 +121,7 @@ class Case:
     def attachments(self):
         """In several pieces each, because the outcome must not depend on them."""
         length, some = len(self.body), random.Random(self.path)
-        for size in {max(length, 1), 65553, 1 if length < 3000 else 4099, some.randrange(1, length + 2)}:
+        for size in {max(length, 1), 65552, 1 if length < 3000 else 4099, some.randrange(1, length + 2)}:
             pieces = [self.body[start : start + size].hex() for start in range(0, length, size)]
             answer = self.ask("file", self.one("key"), self.one("size"), self.one("sha256"), ",".join(pieces) or "-")
             if self.expect == "opened":
@@ -163,30 +156,43 @@ class Case:
             self.check("the outcome", answer, ["refused", self.expect])
             return
         self.check("the outcome", answer[0], "ok")
-        self.check("what is read", read_options(answer[1:]), {name: self.header[name] for name in self.header if name in RESULTS[group]})
+        found = read_options(answer[1:])
+        if group == "replies":
+            self.check_learned(found.pop("learned")[0])
+            pins, before = found.pop("pins")[0], self.trust().split(" ")[0]
+            self.check("the pins", pins, ",".join(self.header.get("pin-after", [])) or before)
+        compared = RESULTS[group] - {"pin-after", "learned-after"}
+        self.check("what is read", found, {name: self.header[name] for name in self.header if name in compared})
 
     def records(self):
         known = {name: values for name, values in self.header.items() if name.startswith("held-") or name in (
-            "user", "elsewhere", "replace", "provider-has")}
+            "user", "elsewhere", "replace", "removed", "provider-has", "issued")}
         # Without anything of a provider's, it is only read.
         if not known and self.expect == "accepted" and self.one("kind") == "device":
             known = {"replace": ["yes"]}
         self.of_package("records", "record", self.one("kind"), word(self.body) + options(known))
 
     def replies(self):
-        known = {name: self.header[name] for name in ("pinned", "held-recovery", "built-in") if name in self.header}
+        pins, learned = self.trust().split(" ")
+        known = {name: self.header[name] for name in ("context", "built-in") if name in self.header} | {"pins": [pins], "learned": [learned]}
         self.of_package("replies", "reply", self.one("device"), word(self.body) + options(known))
 
     def reserved(self):
         self.of_package("reserved", "reserved", word(self.body))
 
+    def credential(self):
+        """The signing key file of a key that the worked example's provider certified, as a word."""
+        secret = text_form(Kind("signing-secret"), bytes([7]) * 32)
+        made = self.ask("certify", "com.example.app", PROVIDER_SECRET, "1", "0", "1", str(2**64 - 1), secret)
+        self.check("the certificate", made[0], "ok")
+        return f"{secret},{made[2]},{PROVIDER_PUBLIC}"
+
     def sealed_payload(self):
         """Seals the file's payload; the answer, whose second word is the push."""
         wanted = {name: self.header.get(name, []) for name in ("push-type", "time-to-live", "title", "kept", "attachment", "sent-exactly")}
         wanted["sound"] = ["" if sound == "none" else sound for sound in self.header.get("clear-sound", [])]
-        wanted["statement"] = [bytes([1]) + bytes(180)] * int(self.header.get("statements", ["0"])[0])
-        return self.ask(
-            "message", "com.example.app", DEVICE_PUBLIC, SENDER_SECRET, self.one("time"), word(self.body) + options(wanted))
+        key = self.credential() if self.header.get("certificate") == ["yes"] else PROVIDER_SECRET
+        return self.ask("message", "com.example.app", DEVICE_PUBLIC, key, self.one("time"), word(self.body) + options(wanted))
 
     def payloads(self):
         answer = self.sealed_payload()
@@ -200,15 +206,19 @@ class Case:
         self.check("the length", len(push), int(self.one("length")))
         self.check("the widest length", read_options(answer[2:])["widest-length"], [self.one("widest-length")])
         self.check("the bucket", self.ask("text", word(envelope.encode()))[2:], [self.one("bucket")])
-        trust = pin("a", SENDER_PUBLIC)
-        answer = self.ask("push", "com.example.app", DEVICE_SECRET, trust, self.one("time"), word(push))
+        pin = f"{PROVIDER_PUBLIC} -"
+        push_type = self.header.get("push-type", ["alert"])[0]
+        answer = self.ask("push", "com.example.app", DEVICE_SECRET, pin, push_type, self.one("time"), word(push))
         self.check("the outcome", answer[0], "opened")
         self.check("the payload", hashlib.sha256(data(answer[1])).hexdigest(), self.one("payload-sha256"))
 
 
-def pin(name, public_key):
-    """A sender of whom nothing but a pin is known."""
-    return f"{name};{public_key};-;-;-"
+def secret_word(case):
+    """What signs in a vector: the provider's secret key, or the lines of a signing key file."""
+    if case.get("epoch", 0) == 0:
+        return text_form(Kind("provider-secret"), data(case.get("providerSeed") or case["signingSeed"]))
+    secret, certificate = text_form(Kind("signing-secret"), data(case["signingSeed"])), base64.urlsafe_b64encode(data(case["certificate"])).decode()
+    return f"{secret},{certificate.rstrip('=')},{text_form(Kind('provider-public'), data(case['providerPublic']))}"
 
 
 def base64url(text):
@@ -235,7 +245,7 @@ def seal_hedged(driver, case):
     """A seal from the random bytes of a vector: everything that comes of them."""
     given = {"push-type": "pushType", "title": "title", "sound": "clearSound", "id": "callerID", "device": "device", "collapse-name": "collapseName"}
     wanted = {name: [case[member]] for name, member in given.items() if member in case}
-    wanted |= {"sealed-life": [str(case["ttl"])], "kept": case.get("kept", []), "statement": [data(one) for one in case["statements"]]}
+    wanted |= {"sealed-life": [str(case["ttl"])], "kept": case.get("kept", [])}
     drawn = {"r-message-id": "rMessageID", "r-ephemeral": "rEphemeral", "hedge-signature": "hedgeSignature"}
     wanted |= {name: [data(case[member])] for name, member in drawn.items() if member in case}
     answer = message(driver, case, case["sentAt"], case["payload"], wanted)
@@ -246,9 +256,9 @@ def seal_hedged(driver, case):
 
 
 def message(driver, case, sent_at, payload, wanted):
-    """Asks a package to seal for the device, sender and topic of a vector."""
-    device, sender = text_form(Kind.DEVICE_PUBLIC, data(case["devicePublic"])), text_form(Kind.SENDER_SECRET, data(case["senderSeed"]))
-    return driver.ask([f"message {case['topic']} {device} {sender} {sent_at} {word(payload.encode())}{options(wanted)}"])[0]
+    """Asks a package to seal for the device, provider and topic of a vector."""
+    device = text_form(Kind("device-public"), data(case["devicePublic"]))
+    return driver.ask([f"message {case['topic']} {device} {secret_word(case)} {sent_at} {word(payload.encode())}{options(wanted)}"])[0]
 
 
 def requests(driver):
@@ -270,19 +280,16 @@ def requests(driver):
             raise Failure(f"{driver.language}: the expiration {case['name']}: {answer[0]} {found}")
 
 
-def statements_made(driver):
-    """The statements of rotation.json, and the sealed files of attachments.json, byte for byte."""
-    for case in vectors("rotation.json")["statements"]:
-        old, new = (text_form(Kind.SENDER_SECRET, data(case[seed])) for seed in ("oldSeed", "newSeed"))
-        check_made(driver, case, f"rotation {old} {new} {case['issuedAt']} {case['acceptFor']} {case['overlap']}", ["ok", case["statement"]])
-    for case in vectors("rotation.json")["recoveries"]:
-        recovery, new = text_form(Kind.RECOVERY_SECRET, data(case["recoverySeed"])), text_form(Kind.SENDER_SECRET, data(case["newSeed"]))
-        check_made(driver, case, f"recovery {case['topic']} {recovery} {new} {case['issuedAt']} {case['serial']}", ["ok", case["statement"]])
+def made(driver):
+    """The certificates of trust.json, and the sealed files of attachments.json, byte for byte."""
+    for case in vectors("trust.json")["certificates"]:
+        provider, signing = text_form(Kind("provider-secret"), data(case["providerSeed"])), text_form(Kind("signing-secret"), data(case["signingSeed"]))
+        times = " ".join(str(case[name]) for name in ("epoch", "floor", "graceUntil", "expiresAt"))
+        check_made(driver, case, f"certify {case['topic']} {provider} {times} {signing}", ["ok", case["certificate"], case["text"]])
     for case in vectors("attachments.json")["seal"]:
         pieces = [piece.partition("*") for piece in case["plain"]]
         plain = b"".join(bytes.fromhex(digits) * int(count or 1) for digits, _, count in pieces)
-        sender = text_form(Kind.SENDER_SECRET, data(case["senderSeed"]))
-        question = f"hedgedfile {sender} {case['r']} {case['header']} {word(plain)}"
+        question = f"hedgedfile {secret_word(case)} {case['r']} {word(plain)}"
         check_made(driver, case, question, ["ok", case["key"], str(case["size"]), case["sha256"]])
 
 
@@ -294,7 +301,7 @@ def suite_2_records(driver):
         ("unsupported-suite", {"public_key": key, "suite": 2, "suites": [1, 2]}, {}),
         ("unsupported-suite", {"public_key": key}, {}),
         ("unsupported-suite", {"public_key": key, "key_id": "0be3735d", "suites": [2]}, {}),
-        ("malformed-key", {"public_key": key, "suites": [2], "sender": "pcs1"}, {}),
+        ("malformed-key", {"public_key": key, "suites": [2], "provider": "pcs1"}, {}),
         ("malformed-record", {"public_key": key, "key_id": "0be3735e"}, {}),
         ("user-mismatch", {"public_key": key, "generation": 2}, held | {"held-user": ["alice"], "user": ["bob"]}),
         ("topic-mismatch", {"public_key": key, "topic": "a"}, held | {"held-topic": ["b"]}),
@@ -316,10 +323,11 @@ def suite_2_records(driver):
         check_code(driver, f"a reply of {suites}", f"reply {DEVICE_SECRET} {word(json.dumps(members).encode())}", expected)
     members = {"version": 1, "acknowledged": key}
     answer = driver.ask([f"reply {DEVICE_SECRET} {word(json.dumps(members).encode())}"])[0]
-    if answer[0] != "ok" or read_options(answer[1:]) != {"acknowledged": [key], "confirms": ["no"]}:
+    expected = {"acknowledged": [key], "confirms": ["no"], "pins": ["-"], "learned": ["-"]}
+    if answer[0] != "ok" or read_options(answer[1:]) != expected:
         raise Failure(f"{driver.language}: a reply to a key of suite 2: {str(answer)[:300]}")
     payload = json.dumps({"aps": {"alert": "a"}}).encode()
-    sealing = f"message com.example.app {key} {SENDER_SECRET} 1000 {word(payload)}"
+    sealing = f"message com.example.app {key} {PROVIDER_SECRET} 1000 {word(payload)}"
     check_code(driver, "a message to a key of suite 2", sealing, "unsupported-suite")
 
 
@@ -337,14 +345,14 @@ def check_made(driver, case, question, expected):
 
 def misuse(driver):
     """Misuse by a caller: the receiver's driver misuses it."""
-    answer = driver.ask([f"misuse {DEVICE_PUBLIC} {SENDER_SECRET}"])[0]
+    answer = driver.ask([f"misuse {DEVICE_PUBLIC} {PROVIDER_SECRET}"])[0]
     if answer != ["ok"]:
         raise Failure(f"{driver.language}: misuse: {' '.join(answer)}")
 
 
 # What is asked beside the kit.
 CHECKS = [
-    ("seals", seals), ("requests", requests), ("statements made", statements_made), ("announced", announced.ask),
+    ("seals", seals), ("requests", requests), ("certificates and files", made),
     ("records of suite 2", suite_2_records), ("misuse", misuse),
 ]
 

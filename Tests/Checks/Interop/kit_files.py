@@ -9,15 +9,16 @@ from drivers import VECTORS, Failure
 
 KIT = os.path.join(VECTORS, "kit")
 COMMON = {"expect", "rules", "comment"}
-TRUST = {"sender", "superseded", "recovery", "last-recovery"}
-SITUATION = {"time", "context", "device"} | TRUST
-AFTER = {"sender-after", "superseded-after", "last-recovery-after"}
-OPENED = AFTER | {"payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by", "told"}
+TRUST = {"pin", "learned"}
+SITUATION = {"time", "context", "device", "push-type"} | TRUST
+AFTER = {"learned-after"}
+OPENED = AFTER | {"payload-sha256", "message-id", "sent-at", "time-to-live", "provider", "epoch", "told"}
 # Headers that any test of a group may have.
 HEADERS = {
     "envelopes": SITUATION | {"fingerprint", "recipient-key-id", "bucket"},
     "pushes": SITUATION,
-    "statements": {"time", "context", "told"} | TRUST,
+    "certificates": {"context"} | TRUST,
+    "plans": {"time", "kind", "certificate", "past", "proven", "lifetime"},
     "contexts": set(),
     "keys": {"kind", "bytes"},
     "suite-2-keys": {"kind", "bytes"},
@@ -25,16 +26,19 @@ HEADERS = {
     "references": set(),
     "attachment-lists": set(),
     "full-bodies": set(),
-    "records": {"kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "provider-has", "seals"},
-    "replies": {"device", "pinned", "held-recovery", "built-in"},
+    "records": {
+        "kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "removed", "provider-has", "issued", "seals",
+    },
+    "replies": {"device", "context", "built-in"} | TRUST,
     "reserved": set(),
-    "payloads": {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "statements", "sent-exactly"},
+    "payloads": {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "sent-exactly"},
 }
 # Headers of the result, allowed only in tests with a good outcome.
 RESULTS = {
     "envelopes": OPENED,
     "pushes": OPENED,
-    "statements": AFTER,
+    "certificates": AFTER,
+    "plans": {"epoch", "floor", "grace-until", "expires-at"},
     "contexts": set(),
     "keys": {"key-id", "public-key"},
     "suite-2-keys": {"key-id", "public-key"},
@@ -42,12 +46,15 @@ RESULTS = {
     "references": {"url", "key", "size", "sha256", "type", "file-name"},
     "attachment-lists": {"attachment", "full-body", "dropped"},
     "full-bodies": set(),
-    "records": {"key", "generation", "device", "suites", "topic", "created", "sender", "recovery", "app-version", "foreign"},
-    "replies": {"confirms", "acknowledged", "refused", "sender", "recovery", "foreign", "pinned-after", "recovery-after"},
+    "records": {
+        "key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "withdrawal",
+        "grant", "foreign", "stale",
+    },
+    "replies": {"confirms", "acknowledged", "refused", "provider", "certificate", "push-key", "foreign", "pin-after", "learned-after", "told"},
     "reserved": {"withdraws", "drop", "sender-name", "handle", "conversation", "recipient", "avatar", "dropped"},
     "payloads": {"bucket", "payload-sha256", "clear", "length", "widest-length"},
 }
-GOOD = {"accepted", "opened", "unchanged"}
+GOOD = {"accepted", "opened", "unchanged", "certificate-conflict"}
 # Parts that no package has: it has no store, shows nothing, and does not seal or open with the suite that needs ML-KEM.
 NOT_ASKED = {"notifications", "sequences", "stores", "suite-2-envelopes"}
 
@@ -74,7 +81,7 @@ def read(group):
 def check_header(group, path, header):
     """Refuses a header that does not apply to the outcome, because it would not be checked. A wrong outcome is noticed by who asks."""
     expected = set(header.get("expect", []))
-    if not expected or len(header["expect"]) != 1 and group != "statements":
+    if not expected or len(header["expect"]) != 1 and group != "certificates":
         raise Failure(f"{path}: not one `expect`")
     allowed = COMMON | HEADERS[group] | (RESULTS[group] if expected & GOOD else set())
     if header.keys() - allowed:
@@ -104,8 +111,8 @@ def tests():
 # Headers that otherwise good tests must not have, or must not lack.
 WRONG = [
     ("envelopes", {"expect": ["expired"], "payload-sha256": ["00"]}),
-    ("pushes", {"expect": ["not-encrypted"], "told": ["rotation-conflict"]}),
-    ("statements", {"expect": ["weak-key", "weak-key"], "sender-after": ["pcs1"]}),
+    ("pushes", {"expect": ["not-encrypted"], "told": ["certificate-conflict"]}),
+    ("certificates", {"expect": ["weak-key", "weak-key"], "learned-after": ["pcs1"]}),
     ("keys", {"expect": ["weak-key"], "key-id": ["00"]}),
     ("records", {"expect": ["malformed-record"], "generation": ["1"]}),
     ("reserved", {"expect": ["opened"], "withdrawn": ["00"]}),

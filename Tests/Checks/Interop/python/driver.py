@@ -9,15 +9,14 @@ sys.dont_write_bytecode = True
 
 import misuse
 from pushcrypt import (
-    AnnouncedStatements, DeviceKey, DevicePublicKey, DeviceRecord, FileOpener, HeldDevice, HeldKey, Person, Pins, Placeholder, PushcryptError,
-    RecoveryKey, RecoveryPublicKey, Reference, Reply, Sealer, Sender, SenderKey, SenderPublicKey, SenderRecord, SealedFile, Superseded,
-    Trust, _envelope, _json, apply_reply, attachments, check_full_body, check_registration, fingerprint, messages, open_push, opening,
-    recovery_statement, rotation_statement, signing, statement_line,
+    Certificate, Change, Credential, DeviceKey, DevicePublicKey, DeviceRecord, FileOpener, HeldDevice, HeldKey, Learned, Person, Placeholder,
+    ProviderKey, ProviderPublicKey, ProviderRecord, PushcryptError, Reference, Reply, Sealer, SealedFile, SigningKey, Trust, _envelope, _json,
+    apply_reply, attachments, certificates, check_full_body, check_registration, fingerprint, messages, open_push, opening,
+    shows_stale_store, signing,
 )
 
 KINDS = {
-    "pcr": DevicePublicKey, "pcs": SenderPublicKey, "pcv": RecoveryPublicKey, "pcr-secret-": DeviceKey, "pcs-secret-": SenderKey,
-    "pcv-secret-": RecoveryKey,
+    "pcr": DevicePublicKey, "pcs": ProviderPublicKey, "pcr-secret-": DeviceKey, "pcs-secret-": ProviderKey, "pck-secret-": SigningKey,
 }
 
 
@@ -82,30 +81,24 @@ def devices(text):
 
 
 @functools.cache
-def read_trust(text):
-    return Trust([read_sender(sender) for sender in text.split("/") if sender != "-"])
+def read_learned(text):
+    lines = [line.split(":") for line in several(text)]
+    return {key(own, "pcs"): Learned(Certificate.parse(certificate), int(floor)) for own, certificate, floor in lines}
 
 
-def read_sender(text):
-    name, pinned, superseded, recovery, last = text.split(";")
-    pairs = [old.split(":") for old in several(superseded)]
-    return Sender(
-        name,
-        None if pinned == "-" else key(pinned, "pcs"),
-        tuple(Superseded(key(old, "pcs"), data(by) or None) for old, by in pairs),
-        tuple(key(own, "pcv") for own in several(recovery)),
-        data(last),
-    )
+def read_trust(pins, learned):
+    return Trust([key(pin, "pcs") for pin in several(pins)], read_learned(learned))
 
 
-def write_trust(trust):
-    return "/".join(write_sender(sender) for sender in trust.senders) or "-"
+def write_learned(trust):
+    lines = [(pin, trust.learned(pin)) for pin in trust.pins]
+    return ",".join(f"{pin}:{known.certificate}:{known.floor}" for pin, known in lines if known.certificate) or "-"
 
 
-def write_sender(sender):
-    superseded = [f"{old.key}:{word(old.statement or b'')}" for old in sender.superseded]
-    recovery = [str(own) for own in sender.recovery]
-    return ";".join([sender.name, str(sender.pinned or "-"), ",".join(superseded) or "-", ",".join(recovery) or "-", word(sender.last_recovery)])
+def signing_key(text):
+    """A provider's secret key, or the three lines of a signing key file."""
+    lines = several(text)
+    return key(text, "pcs-secret-") if len(lines) == 1 else Credential.parse("\n".join(lines))
 
 
 def answer_key(kind, text):
@@ -115,7 +108,9 @@ def answer_key(kind, text):
     if (found.secret_text() if secret else str(found)) != text.removesuffix("\n"):
         return "the text of the key is another one"
     raw = found._bytes
-    return f"ok {raw.hex()} - {bytes(found.public_key).hex()}" if secret else f"ok {raw.hex()} {found.key_id} -"
+    if not secret:
+        return f"ok {raw.hex()} {found.key_id} -"
+    return f"ok {raw.hex()} - {(found.public_bytes() if kind == 'pck-secret-' else bytes(found.public_key)).hex()}"
 
 
 def answer_check(kind, public_key):
@@ -124,7 +119,7 @@ def answer_check(kind, public_key):
 
 
 def answer_context(text):
-    Sealer(SenderKey(bytes(32)), topic=data(text).decode())
+    Sealer(ProviderKey(bytes(32)), topic=data(text).decode())
     return "ok"
 
 
@@ -139,38 +134,60 @@ def answer_fingerprint(text):
     return f"ok {fingerprint(data(text).decode())}"
 
 
-def answer_open(context, device_keys, trust, now, what, open=open_push):
-    opened = open(what, topic=context, devices=devices(device_keys), trust=read_trust(trust), at=int(now))
-    after = read_trust(trust).copy()
-    if after.follow(opened.statements, context, int(now))[0] != opened.statements:
-        return "broken the statements are not accepted again"
+def answer_open(context, device_keys, pins, learned, push_type, now, what, open=open_push):
+    trust = read_trust(pins, learned)
+    opened = open(what, topic=context, devices=devices(device_keys), trust=trust, push_type=push_type, at=int(now))
+    trust.learn(opened.provider, opened.learned)
     return (
         f"opened {word(opened.payload)} {opened.message_id.hex()} {opened.sent_at} {opened.time_to_live} "
-        f"{opened.sender} {write_trust(after)} {','.join(opened.told) or '-'}"
+        f"{opened.provider} {opened.epoch} {write_learned(trust)} {'certificate-conflict' if opened.has_certificate_conflict else '-'}"
     )
 
 
-def answer_statement(trust, context, now, statement):
-    after = read_trust(trust).copy()
-    changed, told = after.evaluate(data(statement), context, int(now))
-    return f"{'accepted' if changed else 'unchanged'} {write_trust(after)} {told or '-'}"
+def answer_certificate(context, pins, learned, certificate):
+    trust = read_trust(pins, learned)
+    change = trust.accept(Certificate(data(certificate)), topic=context)
+    outcome = {Change.RAISED: "accepted", Change.UNCHANGED: "unchanged", Change.CONFLICT: "certificate-conflict"}[change]
+    return f"{outcome} {write_learned(trust)}"
+
+
+def answer_plan(*words):
+    options = Options(words)
+    known = {name: options.text(name) for name in ("certificate", "proven", "lifetime")}
+    past = [tuple(map(int, line.decode().split(" "))) for line in options.list("past")]
+    now, kind = int(options.text("time")), options.text("kind")
+    options.end()
+    current, proven = (known[name] and Certificate.parse(known[name]) for name in ("certificate", "proven"))
+    lifetime = None if known["lifetime"] is None else int(known["lifetime"])
+    epoch, floor, grace, expires_at = certificates.plan(current, past, proven, now, kind == "stolen", lifetime)
+    return "ok" + write_options(epoch=epoch, floor=floor, grace_until=grace, expires_at=expires_at)
+
+
+def answer_certify(context, provider, epoch, floor, grace_until, expires_at, signing):
+    times = [int(number) for number in (epoch, floor, grace_until, expires_at)]
+    made = certificates.certify(key(provider, "pcs-secret-"), context, *times, key(signing, "pck-secret-").public_bytes())
+    return f"ok {made.data.hex()} {made}"
 
 
 class Elsewhere:
     """A key in a service, whose signature over the hedge's label is given."""
 
-    def __init__(self, sender, hedge_signature):
-        self.sender, self.hedge_signature, self.public_key = sender, hedge_signature, sender.public_key
+    def __init__(self, key, hedge_signature):
+        self.key, self.hedge_signature, self.public_key = key, hedge_signature, key.public_bytes()
 
     def sign(self, message):
-        return self.hedge_signature if message.startswith(b"pushcrypt/1 hedge") else self.sender.sign(message)
+        return self.hedge_signature if message.startswith(b"pushcrypt/1 hedge") else self.key.sign(message)
 
 
 @functools.cache
 def sealer(context, secret, hedge_signature, title, sound, kept):
-    sender = key(secret, "pcs-secret-")
+    own, others = signing_key(secret), {}
     placeholder = Placeholder(title=title, sound={"": None, None: "matching"}.get(sound, sound), clear=kept)
-    return Sealer(sender if hedge_signature is None else Elsewhere(sender, hedge_signature), topic=context, placeholder=placeholder)
+    if hedge_signature is not None and isinstance(own, Credential):
+        own, others = Elsewhere(own.key, hedge_signature), {"provider": own.provider, "certificate": own.certificate}
+    elif hedge_signature is not None:
+        own = Elsewhere(own, hedge_signature)
+    return Sealer(own, topic=context, placeholder=placeholder, **others)
 
 
 def answer_message(context, device, secret, sent_at, payload, *words):
@@ -183,7 +200,7 @@ def answer_message(context, device, secret, sent_at, payload, *words):
     name = options.text("id")
     named = {
         "push_type": options.text("push-type", "alert"), "message_name": name, "time_to_live": int(options.text("time-to-live", "2592000")),
-        "at": int(sent_at), "attachments": references, "announcing": options.list("statement"),
+        "at": int(sent_at), "attachments": references,
         "sent_exactly": options.text("sent-exactly") == "yes",
     }
     life, drawn = options.text("sealed-life"), [options.one("r-message-id", bytes(32)), options.one("r-ephemeral")]
@@ -194,7 +211,7 @@ def answer_message(context, device, secret, sent_at, payload, *words):
     else:
         push = sealing._seal(
             data(payload), key(device, "pcr"), named["push_type"], name, int(life), int(sent_at), references, None, None, (), False,
-            named["announcing"], named["sent_exactly"], *drawn, int(life))
+            named["sent_exactly"], *drawn, int(life))
     request = sealing.request(push, device_name=device_name, collapse_name=collapse_name)
     return f"sealed {push.payload.hex()}" + write_options(
         message_id=push.message_id.hex(), time_to_live=(push.expires_at - int(sent_at)) // 1000, widest_length=push.widest,
@@ -202,83 +219,55 @@ def answer_message(context, device, secret, sent_at, payload, *words):
     )
 
 
-def answer_rotation(old, new, issued_at, accept_for, overlap):
-    statement = rotation_statement(
-        key(old, "pcs-secret-"), key(new, "pcs-secret-"), at=int(issued_at), accept_for=int(accept_for), overlap=int(overlap))
-    return f"ok {statement.hex()}"
-
-
-def answer_recovery(context, recovery, new, issued_at, serial):
-    statement = recovery_statement(
-        key(recovery, "pcv-secret-"), key(new, "pcs-secret-"), topic=context, serial=int(serial), at=int(issued_at))
-    return f"ok {statement.hex()}"
-
-
-def answer_announced(sender, at, text):
-    announced = AnnouncedStatements.parse(data(text).decode(), SenderPublicKey.parse(sender))
-    return f"ok {','.join(statement.hex() for statement in announced.accepted(int(at))) or '-'}"
-
-
-def answer_adding(sender, at, announced_for, text, statement):
-    announced = AnnouncedStatements.parse(data(text).decode(), SenderPublicKey.parse(sender))
-    if announced.text.strip() != data(text).decode().strip():
-        return "broken another text is written"
-    added = announced.adding(data(statement), announced_for=int(announced_for), at=int(at))
-    return f"ok {added.sender} {added.text.encode().hex()}"
-
-
-def answer_line(key, statement):
-    return f"ok {statement_line(data(statement), SenderPublicKey.parse(key)).encode().hex()}"
-
-
 def answer_record(kind, text, *words):
-    if kind == "sender":
-        record = SenderRecord.parse(data(text))
+    if kind == "provider":
+        record = ProviderRecord.parse(data(text))
         return "ok" + write_options(
-            key=record.public_key, topic=record.topic, generation=record.generation, created=record.created, recovery=record.recovery)
+            key=record.public_key, topic=record.topic, generation=record.generation, created=record.created, certificate=record.certificate)
     record, options = DeviceRecord.parse(data(text)), Options(words)
     if DeviceRecord.parse(record.to_json()) != record:
         return "broken another record is written"
     held_key, held_generation = options.text("held-key"), options.text("held-generation")
     held = None
-    held_topic, held_user = options.text("held-topic"), options.text("held-user")
+    held_topic, held_user, is_removed = options.text("held-topic"), options.text("held-user"), options.text("removed") == "yes"
     if held_key is not None:
-        held = HeldDevice(public_key=held_key, generation=int(held_generation), topic=held_topic, user=held_user)
+        held = HeldDevice(public_key=held_key, generation=int(held_generation), topic=held_topic, user=held_user, is_removed=is_removed)
     user, elsewhere = options.text("user", held_user), options.text("elsewhere")
     if elsewhere is not None:
         other = None if elsewhere == "-" else elsewhere
         elsewhere = HeldDevice(public_key=record.public_key, generation=1, user=other)
     replace, own = options.text("replace") == "yes", [text.decode() for text in options.list("provider-has")]
+    issued = [Certificate.parse(text.decode()) for text in options.list("issued")]
+    context = options.text("context")
     options.end()
-    own = {key(text, text[:3]) for text in own}
+    own = [key(text, "pcs") for text in own]
     foreign = check_registration(record, held, user=user, elsewhere=elsewhere, replace=replace, own_keys=own or None)
+    topic = record.topic or (None if is_removed else held_topic)
+    is_stale = own and shows_stale_store(record, own[0], topic=context or topic, issued=issued)
     return "ok" + write_options(
-        key=record.public_key, device=record.device, suites=" ".join(map(str, record.suites)), topic=record.topic or held_topic,
-        generation=record.generation, created=record.created, sender=record.sender, recovery=record.recovery,
-        app_version=record.app_version, foreign=foreign)
+        key=record.public_key, device=record.device, suites=" ".join(map(str, record.suites)), topic=topic,
+        generation=record.generation, created=record.created, provider=record.provider, certificate=record.certificate,
+        app_version=record.app_version, token=record.token, environment=record.environment, withdrawal=record.withdrawal, grant=record.grant,
+        foreign=foreign, stale="yes" if is_stale else None)
 
 
 def answer_reply(device, text, *words):
     reply, options = Reply.parse(data(text)), Options(words)
     if Reply.parse(reply.to_json()) != reply:
         return "broken another reply is written"
-    pinned = options.text("pinned")
-    pins = Pins(
-        sender=None if pinned is None else key(pinned, "pcs"),
-        recovery=tuple(key(text.decode(), "pcv") for text in options.list("held-recovery")))
-    built_in = options.list("built-in")
+    trust = read_trust(options.text("pins", "-"), options.text("learned", "-"))
+    is_built_in, context = options.text("built-in") == "yes", options.text("context", "a")
     options.end()
-    confirms, after = apply_reply(
-        reply, key(device, "pcr-secret-").public_key, pins, sender_built_in=b"sender" in built_in,
-        recovery_built_in=b"recovery" in built_in)
+    confirms, told = apply_reply(reply, key(device, "pcr-secret-").public_key, trust, topic=context, is_built_in=is_built_in)
     return "ok" + write_options(
-        acknowledged=reply.acknowledged, refused=reply.refused, sender=reply.sender, recovery=reply.recovery, foreign=reply.foreign,
-        confirms="yes" if confirms else "no", pinned_after=after.sender, recovery_after=after.recovery)
+        acknowledged=reply.acknowledged, refused=reply.refused, provider=reply.provider, certificate=reply.certificate,
+        push_key=reply.push_key and reply.push_key.hex(), foreign=reply.foreign, confirms="yes" if confirms else "no",
+        pins=",".join(map(str, trust.pins)) or "-", learned=write_learned(trust), told=told)
 
 
 def answer_reserved(text):
     """As an app reads an opened message."""
-    opened = opening.Opened(data(text), bytes(16), 0, 1, None, None, [], [])
+    opened = opening.Opened(data(text), bytes(16), 0, 1, None, 0, Learned(), False, None)
     person, dropped = messages.person_in(opened._members)
     if person != opened.person:
         return "broken another person"
@@ -299,7 +288,7 @@ def reference_text(reference):
 
 
 def answer_attachments(text):
-    opened = opening.Opened(data(text), bytes(16), 0, 1, None, None, [], [])
+    opened = opening.Opened(data(text), bytes(16), 0, 1, None, 0, Learned(), False, None)
     references, dropped = opened.attachments
     names, body, dropped = [word(reference.name.encode()) for reference in references], None, list(dropped)
     try:
@@ -332,13 +321,13 @@ class FixedKey:
 
 def answer_sealfile(file_key, plain):
     sealed = io.BytesIO()
-    attachments.seal_chunks(io.BytesIO(data(plain)), sealed, FixedKey(data(file_key)), bytes(32), hashlib.sha256(data(file_key)).digest()[:24])
+    attachments.seal_chunks(io.BytesIO(data(plain)), sealed, FixedKey(data(file_key)), bytes(32))
     return f"sealed {sealed.getvalue().hex()}"
 
 
-def answer_hedgedfile(secret, r, header, plain):
+def answer_hedgedfile(secret, r, plain):
     hedge, sealed = signing.Hedge(key(secret, "pcs-secret-")), io.BytesIO()
-    file = attachments.seal_chunks(io.BytesIO(data(plain)), sealed, hedge, data(r), data(header))
+    file = attachments.seal_chunks(io.BytesIO(data(plain)), sealed, hedge, data(r))
     return f"ok {file.key.hex()} {file.size} {file.sha256.hex()}"
 
 
@@ -353,15 +342,12 @@ ANSWERS = {
     "context": answer_context,
     "text": answer_text,
     "fingerprint": answer_fingerprint,
-    "open": lambda *words: answer_open(*words[:4], data(words[4]).decode(), opening.open_envelope),
-    "push": lambda *words: answer_open(*words[:4], data(words[4])),
-    "statement": answer_statement,
+    "open": lambda *words: answer_open(*words[:6], data(words[6]).decode(), opening.open_envelope),
+    "push": lambda *words: answer_open(*words[:6], data(words[6])),
+    "certificate": answer_certificate,
+    "plan": answer_plan,
+    "certify": answer_certify,
     "message": answer_message,
-    "rotation": answer_rotation,
-    "recovery": answer_recovery,
-    "announced": answer_announced,
-    "adding": answer_adding,
-    "line": answer_line,
     "record": answer_record,
     "reply": answer_reply,
     "reserved": answer_reserved,

@@ -38,13 +38,13 @@ from .records import (
 )
 from .sealing import ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
 from .signing import Signer
-from .trust import Learned, Pin, Trust
+from .trust import Change, Learned, Trust
 
 __version__ = "1.0.0b1"
 
 __all__ = [
-    "Certificate", "ClearField", "Code", "Credential", "DeviceKey", "DevicePublicKey", "DeviceRecord", "FileOpener", "FullBody",
-    "HeldDevice", "HeldKey", "Learned", "Opened", "Person", "Pin", "Placeholder", "ProviderKey", "ProviderPublicKey",
+    "Certificate", "Change", "ClearField", "Code", "Credential", "DeviceKey", "DevicePublicKey", "DeviceRecord", "FileOpener", "FullBody",
+    "HeldDevice", "HeldKey", "Learned", "Opened", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey",
     "ProviderRecord", "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer",
     "Signer", "SigningKey", "Trust", "apply_reply", "check_full_body", "check_registration", "fingerprint",
     "issue_certificate", "open_push", "seal_file", "seal_full_body", "shows_stale_store",

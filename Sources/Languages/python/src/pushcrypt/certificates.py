@@ -123,30 +123,40 @@ class Credential:
 
 
 def issue_certificate(
-    provider: ProviderKey, signing_key: bytes, *, topic: str, previous: Sequence[Certificate] = (), stolen: bool = False,
-    expires_at: int | None = None, at: int | None = None,
+    provider: ProviderKey, signing_key: bytes, *, topic: str, current: Certificate | None = None, past: Sequence[tuple[int, int]] = (),
+    proven: Certificate | None = None, stolen: bool = False, lifetime: int | None = None, at: int | None = None,
 ) -> Certificate:
-    """Issues the certificate of a new signing key, whose public half it takes.
+    """Issues the certificate of a new signing key [T-7] to [T-9].
 
     Args:
-        previous: The certificates of the last 38 days and the one before, oldest first; none at epoch 0.
-        stolen: Whether nothing that was signed before may open any more.
+        signing_key: Its public half.
+        current: The certificate that it replaces; `None` at epoch 0.
+        past: Earlier epochs, each with the millisecond at which it was replaced.
+        proven: One that a record showed and that you never issued: `shows_stale_store`.
+        stolen: Whether nothing of the epochs before may open any more.
+        lifetime: The seconds after which nobody believes it; by default it never expires.
     """
     now = milliseconds_now() if at is None else at
     check_type(provider, ProviderKey, "the provider key")
+    check_type(current, (Certificate, type(None)), "current")
+    check_type(proven, (Certificate, type(None)), "proven")
     check_topic(topic)
-    check_types(previous, Certificate, "previous")
-    last = previous[-1] if previous else None
-    epoch = max(last.epoch + 1 if last else 1, now // 1000)
-    if epoch > now // 1000 + TOLERANCE or epoch >= 2**32:
+    return certify(provider, topic, *plan(current, past, proven, now, stolen, lifetime), signing_key)
+
+
+def plan(
+    current: Certificate | None, past: Sequence[tuple[int, int]], proven: Certificate | None, now: int, stolen: bool, lifetime: int | None
+) -> tuple[int, int, int, int]:
+    """Epoch, floor, grace until and expires at of the next certificate."""
+    last = max(0 if one is None else one.epoch for one in (current, proven))
+    epoch = max(last + 1, now // 1000)
+    if 1000 * epoch > now + 1000 * TOLERANCE or epoch >= 2**32:
         raise PushcryptError(Code.IMPLAUSIBLE_EPOCH, "the epoch would be more than 24 hours from now; set the clock")
-    # What was current in the last 38 days: each until the next one was made, which its epoch says.
-    since = [(previous[0].floor if previous else 0), *(one.epoch for one in previous)]
-    until = [*(one.epoch for one in previous), now // 1000]
-    floor = min(start for start, end in zip(since, until) if end >= now // 1000 - GRACE)
-    floor = epoch if stolen else max(floor, last.floor if last else 0)
-    grace = 0 if stolen else later(now, GRACE)
-    return certify(provider, topic, epoch, floor, grace, NEVER if expires_at is None else expires_at, signing_key)
+    expires_at = NEVER if lifetime is None else later(now, lifetime)
+    if stolen or proven is not None:
+        return epoch, epoch, 0, expires_at
+    in_use = [0 if current is None else current.epoch, *(one for one, replaced_at in past if later(replaced_at, GRACE) >= now)]
+    return epoch, max(min(in_use), 0 if current is None else current.floor), later(now, GRACE), expires_at
 
 
 def certify(provider: ProviderKey, topic: str, epoch: int, floor: int, grace: int, expires_at: int, signing_key: bytes) -> Certificate:

@@ -18,6 +18,8 @@ MOST_WITHDRAWN = 64
 MOST_RECIPIENTS = 8
 LONGEST_TEXT = 255
 LARGEST_AVATAR = 1_000_000
+#: What a title or a name loses [N-4].
+INVISIBLE = dict.fromkeys([0x061C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF])
 AVATAR_TYPES = ("public.jpeg", "public.png")
 
 
@@ -120,10 +122,12 @@ def person_in(members: dict[str, Any]) -> tuple[Person | None, list[Code]]:
     if not isinstance(recipients, list) or any(type(text) not in (str, type(None)) for text in [*texts, *recipients]):
         return None, dropped
     name, handle, conversation = texts
+    if name is None or not is_label(name):
+        return None, dropped
     try:
         person = Person(
-            name=name or "", handle=name if handle is None else handle, conversation=conversation,
-            recipients=tuple(recipients), avatar=avatar,
+            name=name.translate(INVISIBLE), handle=name if handle is None else handle, conversation=conversation,
+            recipients=tuple("" if one is None else one.translate(INVISIBLE) for one in recipients), avatar=avatar,
         )
     except PushcryptError:
         return None, dropped

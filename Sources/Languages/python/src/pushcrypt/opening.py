@@ -33,7 +33,7 @@ from .attachments import Reference, attachments_in, full_body_in
 from .certificates import LENGTH, TOLERANCE, Certificate
 from .keys import DeviceKey, ProviderPublicKey, verifies
 from .messages import Person, person_in, withdrawals_in
-from .trust import Learned, Pin, Trust
+from .trust import Learned, Trust
 
 __all__ = ["HeldKey", "Opened", "open_push"]
 
@@ -158,21 +158,23 @@ def open_envelope(
     certificate = certificate_in(kind, epoch, body)
     payload, hash = body[LENGTH:] if certificate else body, content_hash(inner)
 
-    def is_signed(pin: Pin) -> bool:
-        if certificate is not None and certificate != pin.learned.certificate:
+    def is_from(pin: ProviderPublicKey) -> bool:
+        known, signing_key = trust.learned(pin), bytes(pin)
+        if certificate is not None:
+            signing_key = certificate.signing_key
             try:
-                certificate.check(pin.key, topic)
+                # The one that is stored was verified before.
+                if certificate != known.certificate:
+                    certificate.check(pin, topic)
             except PushcryptError:
                 return False
-        signing_key = bytes(pin.key) if certificate is None else certificate.signing_key
-        message = signed(header, enc, recipient, bytes(pin.key), signing_key, epoch, topic, hash)
-        return verifies(signing_key, inner[4:68], message) and after(pin).opens(epoch, certificate, sent_at, now)
+        message = signed(header, enc, recipient, bytes(pin), signing_key, epoch, topic, hash)
+        if not verifies(signing_key, inner[4:68], message):
+            return False
+        return known.after(certificate).opens(epoch, certificate, sent_at, now)
 
-    def after(pin: Pin) -> Learned:
-        return pin.learned if certificate is None else pin.learned.learning(certificate)
-
-    pin = next(filter(is_signed, trust.pins), None)
-    if pin is None or any(inner[end:]):
+    provider = next(filter(is_from, trust.pins), None)
+    if provider is None or any(inner[end:]):
         raise not_authentic()
 
     # Step 6.
@@ -189,8 +191,9 @@ def open_envelope(
 
     # Step 7.
     check_payload(payload)
-    conflict = certificate is not None and certificate.conflicts(pin.learned.certificate)
-    return Opened(payload, inner[69:85], sent_at, time_to_live, pin.key, epoch, after(pin), conflict, device)
+    known = trust.learned(provider)
+    conflict = certificate is not None and certificate.conflicts(known.certificate)
+    return Opened(payload, inner[69:85], sent_at, time_to_live, provider, epoch, known.after(certificate), conflict, device)
 
 
 def certificate_in(kind: int, epoch: int, body: bytes) -> Certificate | None:

@@ -19,7 +19,7 @@ from .attachments import BYTES32
 from .certificates import Certificate
 from .keys import DevicePublicKey, ProviderPublicKey, check_verifying_key
 from .messages import is_label, is_visible
-from .trust import Pin, Trust
+from .trust import Change, Trust
 
 __all__ = ["DeviceRecord", "HeldDevice", "ProviderRecord", "Reply", "apply_reply", "check_registration", "shows_stale_store"]
 
@@ -221,8 +221,11 @@ class HeldDevice:
     generation: int
     topic: str | None = None
     user: str | None = None
+    #: Whether the device was removed: what was learned of it is kept [D-34].
+    is_removed: bool = False
 
     def __post_init__(self) -> None:
+        check_type(self.is_removed, bool, "is_removed")
         check_type(self.public_key, (DevicePublicKey, str), "public_key")
         check_type(self.generation, int, "generation")
         for text, what in ((self.topic, "topic"), (self.user, "user")):
@@ -242,7 +245,7 @@ def check_registration(
 
     Args:
         record: What the phone sent.
-        held: What the provider holds of the record's device; `None` if it does not know it.
+        held: What the provider holds of the record's device, also of a removed one; `None` if it never knew it.
         user: The user whose session sent the record, never a member of it; `None` for a session without a user.
         elsewhere: Another device under which the provider holds the record's key.
         replace: Whether the provider's operator says that the device was set up again.
@@ -275,7 +278,8 @@ def check_registration(
             raise PushcryptError(Code.SUITE_DOWNGRADE, "the device has a post-quantum key, and this one is not")
     if record.public_key.suite != SUITE and not is_same:
         raise PushcryptError(Code.UNSUPPORTED_SUITE, "the key is of suite 2, to which this package does not seal")
-    if not replace and held is not None and None not in (held.topic, record.topic) and held.topic != record.topic:
+    holds_topic = held is not None and not replace and not held.is_removed
+    if held is not None and holds_topic and None not in (held.topic, record.topic) and held.topic != record.topic:
         raise PushcryptError(Code.TOPIC_MISMATCH, "the device is held for another app")
     owner = user if user is not None or held is None else held.user
     if elsewhere is not None and (owner is None or elsewhere.user != owner):
@@ -307,7 +311,7 @@ def shows_stale_store(record: DeviceRecord, provider: ProviderPublicKey, *, topi
 def apply_reply(
     reply: Reply, key: DevicePublicKey, trust: Trust, *, topic: str, is_built_in: bool
 ) -> tuple[bool, Code | None]:
-    """What a phone does with a reply to the record of `key` [D-12], [D-13], [D-26]: whether the key is confirmed, and a code to tell
+    """What a phone does with a reply to the record of `key` [D-12], [D-13], [D-20]: whether the key is confirmed, and a code to tell
     the app of. Store what changes in `trust` in one transaction.
 
     `is_built_in` says whether the app has a provider key built in.
@@ -319,11 +323,11 @@ def apply_reply(
         return False, None
     confirms = reply.acknowledged == key
     if confirms and not trust.pins and not is_built_in and reply.provider is not None:
-        trust.pins = (Pin(reply.provider),)
+        trust.pins = (reply.provider,)
     if reply.certificate is None or not trust.pins:
         return confirms, None
     try:
-        return confirms, Code.CERTIFICATE_CONFLICT if trust.accept(reply.certificate, topic=topic) else None
+        return confirms, Code.CERTIFICATE_CONFLICT if trust.accept(reply.certificate, topic=topic) is Change.CONFLICT else None
     except PushcryptError as refused:
         return confirms, refused.code
 

@@ -301,7 +301,7 @@ class Sealer:
     def _encrypt(self, content: bytes, device: DevicePublicKey, r_ephemeral: bytes) -> str:
         recipient, signer = bytes(device), self._identity
         header, hash = bytes([SUITE]) + device.id_bytes, hashlib.sha256(content).digest()
-        whose = bytes(signer.provider) + signer.epoch.to_bytes(4, "big") + self._lp16_topic
+        whose = signer.epoch.to_bytes(4, "big") + self._lp16_topic
         ikm_e = self._hedge.digest(b"pushcrypt/1 ephemeral\0" + r_ephemeral + header + recipient + whose + hash)
         enc, encryption = setup_base_s(recipient, envelope_info(header, self.topic), ikm_e)
         message = signed(header, enc, recipient, bytes(signer.provider), signer.signing_key, signer.epoch, self.topic, hash)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ._envelope import check_topic, later
 from ._errors import Code, PushcryptError
@@ -11,7 +12,7 @@ from ._types import check_type, check_types
 from .certificates import Certificate
 from .keys import ProviderPublicKey
 
-__all__ = ["Learned", "Pin", "Trust"]
+__all__ = ["Change", "Learned", "Trust"]
 
 LONGEST_LIFE = 31 * 86_400
 MOST_PINS = 2
@@ -29,9 +30,14 @@ class Learned:
         both = [one.certificate for one in (self, other) if one.certificate is not None]
         return Learned(max(both, default=None), max(self.floor, other.floor))
 
-    def learning(self, certificate: Certificate) -> Learned:
+    def after(self, certificate: Certificate | None) -> Learned:
         """[T-3]"""
-        return self.merged(Learned(certificate, certificate.floor))
+        return self if certificate is None else self.merged(Learned(certificate, certificate.floor))
+
+    def is_raised_by(self, certificate: Certificate) -> bool:
+        highest = self.certificate
+        is_higher = highest is None or (certificate > highest and certificate.claim != highest.claim)
+        return is_higher or certificate.floor > self.floor
 
     def opens(self, epoch: int, certificate: Certificate | None, sent_at: int, now: int) -> bool:
         """[T-4], where `self` has taken the message's own certificate into account."""
@@ -41,39 +47,54 @@ class Learned:
         return epoch >= self.floor and (highest is None or epoch == highest.epoch or now <= highest.grace_until)
 
 
-@dataclass(frozen=True)
-class Pin:
-    """A provider key that an account trusts, with what the phone has learned of it."""
+class Change(str, enum.Enum):
+    """What an accepted certificate did [T-3]."""
 
-    key: ProviderPublicKey
-    learned: Learned = field(default=Learned())
+    RAISED = "raised"
+    UNCHANGED = "unchanged"
+    #: Another certificate of its epoch is known: of a restored store, or a stolen provider key. Tell the app.
+    CONFLICT = "conflict"
 
 
 class Trust:
-    """The pins of one account, for one app: one, or two while the app changes its provider key by a release [T-5].
+    """The pins of one account, for one app, and what the phone has learned of provider keys there.
 
-    What is learned is stored by provider key and app, for all accounts, and only grows: store the `merged` of what is stored and
-    of what comes of a message or a reply. Removing a pin deletes none of it.
+    An account has one pin, or two while the app changes its provider key by a release [T-5]. What is learned belongs to the provider key
+    and the app, whatever the account, and only grows: store what is stored `merged` with what came of a message or a reply. Removing a
+    pin removes none of it.
     """
 
-    def __init__(self, pins: Sequence[Pin | ProviderPublicKey] = ()) -> None:
-        check_types(pins, (Pin, ProviderPublicKey), "pins")
-        self.pins = tuple(pin if isinstance(pin, Pin) else Pin(pin) for pin in pins)
-        if len(self.pins) > MOST_PINS or len({pin.key for pin in self.pins}) < len(self.pins):
+    pins: tuple[ProviderPublicKey, ...]
+
+    def __init__(self, pins: Sequence[ProviderPublicKey] = (), learned: Mapping[ProviderPublicKey, Learned] | None = None) -> None:
+        check_types(pins, ProviderPublicKey, "pins")
+        check_types((learned or {}).values(), Learned, "learned")
+        self.pins, self._learned = tuple(pins), dict(learned or {})
+        if len(self.pins) > MOST_PINS or len(set(self.pins)) < len(self.pins):
             raise PushcryptError(Code.TOO_MANY_PINS, "an account has one or two pins, of different provider keys; unpin one")
 
-    def accept(self, certificate: Certificate, *, topic: str) -> bool:
-        """Learns a certificate of a reply, for the first pin that verifies it. Returns whether it conflicts with a known one."""
+    def learned(self, key: ProviderPublicKey) -> Learned:
+        """What is known of a provider key, pinned or not."""
+        return self._learned.get(key, Learned())
+
+    def learn(self, key: ProviderPublicKey, learned: Learned) -> None:
+        """Merges what came of a message [O-9.1]."""
+        self._learned[key] = self.learned(key).merged(learned)
+
+    def accept(self, certificate: Certificate, *, topic: str) -> Change:
+        """Learns a certificate of a reply, for the first pin that verifies it."""
         check_type(certificate, Certificate, "the certificate")
         check_topic(topic)
         refused = PushcryptError(Code.BAD_CERTIFICATE_SIGNATURE, "no provider is pinned")
-        for place, pin in enumerate(self.pins):
+        for key in self.pins:
             try:
-                certificate.check(pin.key, topic)
+                certificate.check(key, topic)
             except PushcryptError as error:
                 refused = error
                 continue
-            changed = replace(pin, learned=pin.learned.learning(certificate))
-            self.pins = (*self.pins[:place], changed, *self.pins[place + 1 :])
-            return certificate.conflicts(pin.learned.certificate)
+            known = self.learned(key)
+            self.learn(key, known.after(certificate))
+            if certificate.conflicts(known.certificate):
+                return Change.CONFLICT
+            return Change.RAISED if known.is_raised_by(certificate) else Change.UNCHANGED
         raise refused
