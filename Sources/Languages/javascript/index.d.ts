@@ -2,7 +2,7 @@
  * End-to-end encrypted push notifications: a provider seals payloads for APNs, a receiver opens them. Docs/Format.md is the format, `pushcrypt
  * explain CODE` explains every code.
  *
- * Texts of public keys (`pcr1…`, `pcs1…`, `pcv1…`) are strings; secret keys are objects, which print nothing. Times are milliseconds since 1970, or a
+ * Texts of public keys (`pcr1…`, `pcs1…`) and of certificates are strings; secret keys are objects, which print nothing. Times are milliseconds since 1970, or a
  * `Date`, durations are seconds. A refused value is a {@link PushcryptError}; a wrong type, or an option that does not exist, a `TypeError`.
  */
 
@@ -22,13 +22,13 @@ export class PushcryptError extends Error {
 
 // Keys
 
-/** A provider's secret key, Ed25519, with which it signs. */
-export class SenderKey {
+/** A provider key, Ed25519: it signs certificates and, at epoch 0, messages. Phones pin its public half. */
+export class ProviderKey {
     /** Creates a key from its 32 bytes. */
     constructor(seed: Uint8Array);
     /** Reads `PCS-SECRET-1…`. @throws {PushcryptError} `malformed-key`, `wrong-checksum` or `wrong-kind-of-key` */
-    static parse(text: string): SenderKey;
-    static generate(): SenderKey;
+    static parse(text: string): ProviderKey;
+    static generate(): ProviderKey;
     /** `pcs1…` */
     readonly publicKey: string;
     readonly keyID: string;
@@ -36,24 +36,62 @@ export class SenderKey {
     secretText(): string;
 }
 
-/** The secret key that replaces a stolen sender key, Ed25519; kept offline. */
-export class RecoveryKey {
+/** A signing key, Ed25519: it signs messages by a certificate, and is replaced by another. */
+export class SigningKey {
     /** Creates a key from its 32 bytes. */
     constructor(seed: Uint8Array);
-    /** Reads `PCV-SECRET-1…`. @throws {PushcryptError} as `SenderKey.parse` */
-    static parse(text: string): RecoveryKey;
-    static generate(): RecoveryKey;
-    /** `pcv1…` */
-    readonly publicKey: string;
+    /** Reads `PCK-SECRET-1…`. @throws {PushcryptError} as `ProviderKey.parse` */
+    static parse(text: string): SigningKey;
+    static generate(): SigningKey;
+    /** The public half, which a certificate names. */
+    readonly publicBytes: Uint8Array;
     readonly keyID: string;
     secretText(): string;
 }
+
+/** What signs messages from epoch 1 on: the signing key, its certificate and the provider key. */
+export class Credential {
+    /** @throws {PushcryptError} `wrong-certificate`, or the code of the certificate or of the provider key */
+    constructor(parts: { key: SigningKey; certificate: string; provider: string });
+    /** Reads a signing key file, three lines. @throws {PushcryptError} as the constructor, or the code of the key */
+    static parse(text: string): Credential;
+    readonly certificate: string;
+    readonly provider: string;
+    readonly epoch: number;
+    /** The text of the file: store it where only the sealer reads it. */
+    secretText(): string;
+}
+
+/**
+ * The certificate of a new signing key, 162 characters [T-7] to [T-9].
+ * @throws {PushcryptError} `implausible-epoch`, `weak-key`, or the code of a certificate
+ */
+export function issueCertificate(options: {
+    provider: ProviderKey;
+    /** The public half of the signing key. */
+    signingKey: Uint8Array;
+    topic: string;
+    /** The certificate that it replaces; none at epoch 0. */
+    current?: string;
+    /** Earlier epochs, and when each was replaced. */
+    past?: readonly { epoch: number; replacedAt: Time }[];
+    /** A certificate that a record showed and that you never issued. */
+    proven?: string;
+    /** Whether nothing of the epochs before may open any more. */
+    stolen?: boolean;
+    /** The seconds after which nobody believes it; by default it never expires. */
+    lifetime?: number;
+    at?: Time;
+}): string;
+
+/** What a certificate says. @throws {PushcryptError} `malformed-certificate` or `weak-key` */
+export function readCertificate(text: string): { epoch: number; floor: number; graceUntil: bigint; expiresAt: bigint };
 
 /** A device's secret key, X25519, which opens messages. A device must not have two keys with one id [O-3.2]. */
 export class DeviceKey {
     /** Creates a key from its 32 bytes. */
     constructor(scalar: Uint8Array, options?: DeviceKeyOptions);
-    /** Reads `PCR-SECRET-1…`. @throws {PushcryptError} as `SenderKey.parse` */
+    /** Reads `PCR-SECRET-1…`. @throws {PushcryptError} as `ProviderKey.parse` */
     static parse(text: string, options?: DeviceKeyOptions): DeviceKey;
     static generate(): DeviceKey;
     /** `pcr1…`, for the provider. */
@@ -95,8 +133,6 @@ export interface SealOptions {
     messageName?: string;
     /** How many seconds receivers show it for, 1 to 2,592,000 (30 days), the default. Unless it is a call, the end is rounded to ten minutes. */
     timeToLive?: number;
-    /** The statements that the device may not know, oldest first, at most 4; or those of a text, of which the ones that phones still accept are sent. */
-    announcing?: readonly Uint8Array[] | AnnouncedStatements;
     /** Whether `json` reaches Apple byte for byte, so that its own length counts, and not that of the longest re-encoding. */
     sentExactly?: boolean;
     /** Files that were sealed and stored, at most 8. */
@@ -123,7 +159,7 @@ export interface MessageSender {
 }
 
 export interface SealerOptions {
-    sender: SenderKey;
+    key: ProviderKey | Credential;
     /** The app's bundle id, without `.voip`. */
     topic: string;
     placeholder?: Placeholder;
@@ -131,7 +167,7 @@ export interface SealerOptions {
 
 /** Seals for the devices of one app. It keeps no state between messages. */
 export class Sealer {
-    /** @throws {PushcryptError} `wrong-topic` or `invalid-placeholder` */
+    /** @throws {PushcryptError} `wrong-topic`, `invalid-placeholder`, `bad-certificate-signature` or `weak-key` */
     constructor(options: SealerOptions);
     readonly topic: string;
     /**
@@ -149,10 +185,10 @@ export class Sealer {
     sealFullBody(text: string, options: { url: string }): SealedFile;
 }
 
-/** A signing key that is not in this process: in a key service or a hardware module. It signs the bytes themselves, with pure Ed25519. */
+/** A key that is not in this process: in a key service or a hardware module. It signs the bytes themselves, with pure Ed25519. */
 export interface Signer {
-    /** The public half, `pcs1…`, which must not change. */
-    readonly publicKey: string;
+    /** The public half, 32 bytes, which must not change. */
+    readonly publicKey: Uint8Array;
     /** A signature of 64 bytes, over at most 512 bytes, which reveal nothing of the notification but the device's key and the app. */
     sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
@@ -161,7 +197,14 @@ export interface Signer {
 export class RemoteSealer {
     private constructor();
     /** Asks the signer once. @throws {PushcryptError} as `Sealer`, the code of the key, or `wrong-signature` */
-    static create(options: { signer: Signer; topic: string; placeholder?: Placeholder }): Promise<RemoteSealer>;
+    static create(options: {
+        signer: Signer;
+        topic: string;
+        placeholder?: Placeholder;
+        /** From epoch 1 on: `pcs1…`, and the certificate of the signer's key. At epoch 0 the signer's key is the provider key. */
+        provider?: string;
+        certificate?: string;
+    }): Promise<RemoteSealer>;
     readonly topic: string;
     /** @throws {PushcryptError} as `Sealer.seal`, or `wrong-signature`; what the signer throws passes through */
     seal(payload: JSONInput, options: SealOptions): Promise<SealedPush>;
@@ -244,8 +287,6 @@ export class AttachmentReference {
 /**
  * Opens a sealed file in pieces. Write what `update` returns to a file with a temporary name, and rename it when `finish` has returned the rest
  * [A-27], [A-35]. Fetch over https only, and at most `size` bytes.
- *
- * Its Poly1305 is not constant-time, and takes half a second for 10 MB: in a service that opens other people's files use libsodium.
  */
 export class FileOpener {
     constructor(reference: Pick<AttachmentReference, "key" | "size" | "sha256">);
@@ -264,13 +305,15 @@ export interface OpenOptions {
     /** The device's keys: active, pending and retiring. */
     devices: readonly DeviceKey[];
     trust: Trust;
+    /** With what the push came, by default `alert`: a message that was sealed as another is refused. */
+    pushType?: PushType;
     /** The present time. */
     at?: Time;
 }
 
 /**
- * Opens a push as received. It changes nothing, and there is no replay guard: the app remembers `sender` and `messageID`, durably, and stores what
- * `trust.follow(opened.statements, …)` makes of the *currently* stored trust, under one lock.
+ * Opens a push as received. It changes nothing, and there is no replay guard: the app remembers `provider` and `messageID`, durably, and lets the
+ * *currently* stored trust `learn` what is in `learned`, under one lock.
  *
  * @throws {PushcryptError} with a code of Docs/Format.md, "Opening"
  */
@@ -286,14 +329,16 @@ export class OpenedPush {
     readonly sentAt: number;
     readonly timeToLive: number;
     readonly expiresAt: number;
-    /** The key that signed, `pcs1…`. */
-    readonly sender: string;
+    /** The pin under which it verified, `pcs1…`. */
+    readonly provider: string;
+    /** A guard counts what it remembers of lower epochs than the floor in `learned` as absent. */
+    readonly epoch: number;
     /** The public half of the device key that opened it: a pending one becomes active. */
     readonly deviceKey: string;
-    /** The accepted statements, for `Trust.follow`. */
-    readonly statements: readonly Uint8Array[];
-    /** What the app is told: `recovery-conflict`, `rotation-conflict`. */
-    readonly conflicts: readonly string[];
+    /** What is known of the provider now, for `Trust.learn`; `null` at epoch 0 if nothing is. */
+    readonly learned: Learned | null;
+    /** Whether another certificate of its epoch is known: of a restored store, or a stolen provider key. */
+    readonly hasCertificateConflict: boolean;
     /** The sealed payload. It has the keys of files: see `content`. */
     readonly payload: Uint8Array;
     /** The payload parsed by `JSON.parse`, without `pushcrypt`. */
@@ -314,87 +359,28 @@ export interface Extras {
     dropped: string[];
 }
 
-/** A sender, by a name that the app gives. */
-export interface TrustedSender {
-    name: string;
-    /** `null` if the app has removed the pin. */
-    pinned: string | null;
-    /** Keys that lost the pin, each with the statement that moved it; with `null` it is revoked. */
-    superseded?: readonly { key: string; statement: Uint8Array | null }[];
-    /** At most two, from the app, or with the reply that brought the first pin. */
-    recoveryKeys?: readonly string[];
-    /** The first 53 bytes of the last recovery statement, or none. */
-    lastRecovery?: Uint8Array;
+/** The highest certificate and floor that a phone has seen of a provider key, for one app and all accounts. */
+export interface Learned {
+    provider: string;
+    certificate: string;
+    floor: number;
 }
 
-/** The senders that an app trusts. It is durable and only grows. */
+/** The pins of one account, for one app, and what is learned of provider keys. `new Trust(trust.pins, trust.learned)` is a copy. */
 export class Trust {
-    /** @throws {PushcryptError} the code of a key, `sender-superseded` or `corrupt-store` */
-    constructor(senders: readonly TrustedSender[]);
-    readonly senders: Required<TrustedSender>[];
-    /** Follows statements in order, and ignores those that are not accepted. */
-    follow(statements: readonly Uint8Array[], options: { topic: string; at?: Time }): { accepted: Uint8Array[]; conflicts: string[] };
-    /** Follows one, or refuses it and changes nothing. @throws {PushcryptError} with a code of Docs/FormatRotation.md */
-    evaluate(statement: Uint8Array, options: { topic: string; at?: Time }): { changed: boolean; conflict: string | null };
-    copy(): Trust;
-    /** For storage; `Trust.fromJSON` reads it. */
-    toJSON(): object[];
-    static fromJSON(senders: unknown): Trust;
-}
-
-// Statements
-
-/** The statement by which one sender key replaces another, 181 bytes. @throws {PushcryptError} `overlap-too-long` or `superseded-new-key` */
-export function rotationStatement(options: {
-    from: SenderKey;
-    to: SenderKey;
-    at?: Time;
-    /** Seconds for which receivers accept it; by default 400 days. */
-    acceptFor?: number;
-    /** Seconds for which the old key still signs messages, at most 60 days; by default 31. */
-    overlap?: number;
-}): Uint8Array;
-
-/** The statement by which a recovery key replaces whatever is trusted, for one app. `serial` is above the last. */
-export function recoveryStatement(options: { by: RecoveryKey; to: SenderKey; topic: string; serial: number; at?: Time }): Uint8Array;
-
-/** The statements that messages of a sender key carry, for a provider without the command's store. */
-export class AnnouncedStatements {
-    private constructor();
+    /** One pin, or two while the app changes its provider key. @throws {PushcryptError} `too-many-pins`, or the code of a key or a certificate */
+    constructor(pins: readonly string[], learned?: readonly Learned[]);
+    readonly pins: string[];
+    /** For storage, by provider key and topic. It only grows; removing a pin removes none of it. */
+    readonly learned: Learned[];
+    /** Merges what came of a message or is stored: the maximum of each. */
+    learn(learned: Learned): void;
     /**
-     * Reads what `pushcrypt export sender --statements` writes: 1 to 4 lines as of `statementLine`, oldest first. Each rotation leads on from the
-     * line before, and the last line to `sender`, `pcs1…`. After a recovery, older rotations may be missing. The signatures of rotations are checked; that of a
-     * recovery needs the recovery key, which phones have.
-     * @throws {PushcryptError} `malformed-statement`, `untrusted-old-key`, `bad-statement-signature`, `weak-key`, or the code of `sender`
+     * Learns a certificate for the first pin that verifies it. Tell the app of a conflict.
+     * @throws {PushcryptError} `malformed-certificate`, `weak-key` or `bad-certificate-signature`
      */
-    static parse(text: string, sender: string): AnnouncedStatements;
-    /** The key to which the last line leads, `pcs1…`. */
-    readonly sender: string;
-    /** The text that `parse` reads, to be stored. */
-    readonly text: string;
-    /** Those that phones accept at a time, by default now: a recovery always, and rotations after the last expired one. */
-    accepted(at?: Time): Uint8Array[];
-    /**
-     * What to announce after a rotation of `sender`: these statements and that one. Its `sender` is the new key. A recovery stays permanently; all that
-     * lead on from it stay while phones accept them and there is room. The text of the first rotation is its `statementLine`; so is that of a recovery,
-     * instead of all before it.
-     * @throws {PushcryptError} `too-many-announcements` if four others stay; `malformed-statement`, also of a recovery, `untrusted-old-key`,
-     * `bad-statement-signature`, `weak-key`, `superseded-new-key` or `invalid-time`
-     */
-    adding(rotation: Uint8Array, options?: {
-        /** Seconds for which older rotations stay after their issue; by default 60 days. */
-        announcedFor?: number;
-        at?: Time;
-    }): AnnouncedStatements;
+    accept(certificate: string, options: { topic: string }): "raised" | "unchanged" | "conflict";
 }
-
-/**
- * The line of a statement, with its newline. For a rotation, `key`, `pcs1…`, is the key it replaces. For a recovery, it is the key that the next line
- * replaces or, if that is the last line, the key that signs. Unless rotations are missing, this is the recovery's new key.
- * @throws {PushcryptError} `malformed-statement`, `untrusted-old-key` if a rotation replaces another key, or the code of the key: `malformed-key`,
- * `wrong-checksum`, `wrong-kind-of-key` or `weak-key`
- */
-export function statementLine(statement: Uint8Array, key: string): string;
 
 // Records
 
@@ -409,42 +395,51 @@ export interface DeviceRecord {
     topic?: string;
     generation?: number;
     created?: number;
-    /** The sender key that the device trusts. */
-    sender?: string;
-    recoveryKeys?: string[];
+    /** The provider key that the device has pinned, and the highest certificate that it knows. */
+    provider?: string;
+    certificate?: string;
     appVersion?: string;
+    /** The token of APNs, in hexadecimal digits. */
+    token?: string;
+    environment?: "production" | "development";
+    withdrawal?: string;
+    grant?: string;
 }
 
-export type ParsedDeviceRecord = DeviceRecord & Required<Pick<DeviceRecord, "suites" | "generation" | "recoveryKeys">>;
+export type ParsedDeviceRecord = DeviceRecord & Required<Pick<DeviceRecord, "suites" | "generation">>;
 
 /** @throws {PushcryptError} `malformed-record`, or the code of a key */
 export function parseDeviceRecord(json: JSONInput): ParsedDeviceRecord;
 export function formatDeviceRecord(record: DeviceRecord): string;
 
 /** What a provider says of itself. */
-export interface SenderRecord {
+export interface ProviderRecord {
     publicKey: string;
     topic?: string;
     generation?: number;
     created?: number;
-    recoveryKeys?: string[];
+    certificate?: string;
 }
 
 /** @throws {PushcryptError} `malformed-record`, or the code of a key */
-export function parseSenderRecord(json: JSONInput): SenderRecord & Required<Pick<SenderRecord, "generation" | "recoveryKeys">>;
-export function formatSenderRecord(record: SenderRecord): string;
+export function parseProviderRecord(json: JSONInput): ProviderRecord & Required<Pick<ProviderRecord, "generation">>;
+export function formatProviderRecord(record: ProviderRecord): string;
 
 /** What a provider answers: either `acknowledged`, the key that it seals to from now on, or `refused`, a code. */
 export interface Reply {
     acknowledged?: string;
     refused?: string;
-    sender?: string;
-    recoveryKeys?: string[];
+    provider?: string;
+    /** The current certificate, from epoch 1 on. */
+    certificate?: string;
+    suites?: number[];
     foreign?: string[];
+    /** 32 bytes. */
+    pushKey?: Uint8Array;
 }
 
 /** @throws {PushcryptError} `malformed-record`, or the code of a key */
-export function parseReply(json: JSONInput): Reply & Required<Pick<Reply, "recoveryKeys" | "foreign">>;
+export function parseReply(json: JSONInput): Reply & Required<Pick<Reply, "foreign" | "suites">>;
 export function formatReply(reply: Reply): string;
 
 /**
@@ -458,24 +453,29 @@ export function formatReply(reply: Reply): string;
 export function checkRegistration(record: ParsedDeviceRecord, provider: {
     /** The user whose session sent the record; `null` if it has none. */
     user: string | null;
-    /** What the provider has under the device's id; `publicKey` may be of suite 2, `pcrx1…`. */
-    held?: { publicKey: string; generation: number; topic?: string | null; user: string | null } | null;
+    /** What the provider has, or had until it removed it, under the device's id; `publicKey` may be of suite 2, `pcrx1…`. */
+    held?: { publicKey: string; generation: number; topic?: string | null; user: string | null; isRemoved?: boolean } | null;
     /** Another device with the record's key. If the record is accepted, that one loses it. */
     sameKey?: { publicKey?: string; generation?: number; topic?: string | null; user: string | null } | null;
     /** Whether the operator says that the device was set up again. */
     replace?: boolean;
-    /** Every sender and recovery key that the provider has or had. */
+    /** Every provider key that the provider has or had. */
     ownKeys?: readonly string[];
-}): { topic?: string; user: string | null; foreign: ("sender" | "recovery")[] };
+}): { topic?: string; user: string | null; foreign: "provider"[] };
 
-/** What a phone trusts after a reply to the record of `publicKey`. A refusal changes nothing here. */
+/**
+ * Whether a record has a certificate by your own key that you did not issue: your store is an old copy, or the key was stolen. Tell your operator.
+ */
+export function showsStaleStore(record: ParsedDeviceRecord, options: { provider: string; topic: string; issued: readonly string[] }): boolean;
+
+/** What a phone does with a reply to the record of `publicKey`: store the trust in one transaction, and tell the app of `told`, a code. */
 export function applyReply(reply: ReturnType<typeof parseReply>, phone: {
     publicKey: string;
-    pinned?: string | null;
-    recoveryKeys?: readonly string[];
-    /** What the app has built in. */
-    builtIn?: readonly ("sender" | "recovery")[];
-}): { confirms: boolean; pinned: string | null; recoveryKeys: string[] };
+    trust: Trust;
+    topic: string;
+    /** Whether the app has a provider key built in. */
+    isBuiltIn?: boolean;
+}): { confirms: boolean; trust: Trust; told: string | null };
 
 // The command as a filter
 

@@ -2,7 +2,7 @@
 import pushcrypt from "./index.js";
 
 export const {
-    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, OpenedPush, PushcryptError, RecoveryKey, RemoteSealer, SealFilter, SealedPush, Sealer, SenderKey, Trust, applyReply,
-    checkRegistration, formatDeviceRecord, formatReply, formatSenderRecord, limits, messageID, open, openEnvelope, parseDeviceRecord, parseReply,
-    parseSenderRecord, readFullBody, recoveryStatement, rotationStatement, statementLine,
+    AttachmentReference, Credential, DeviceKey, FileOpener, OpenedPush, ProviderKey, PushcryptError, RemoteSealer, SealFilter, SealedPush, Sealer, SigningKey,
+    Trust, applyReply, checkRegistration, formatDeviceRecord, formatProviderRecord, formatReply, issueCertificate, limits, messageID, open, openEnvelope,
+    parseDeviceRecord, parseProviderRecord, parseReply, readCertificate, readFullBody, showsStaleStore,
 } = pushcrypt;

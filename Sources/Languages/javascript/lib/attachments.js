@@ -1,24 +1,20 @@
 // Files that accompany a push: Docs/FormatAttachments.md.
 //
-// Node has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInt is slow and does not run in constant
-// time: it leaks through timing to an adversary who can measure it closely. Keys are not wiped. Nothing is fetched: the
-// caller must fetch over https only, and never more than `size` bytes [A-16], [A-34].
+// Keys are not wiped. Nothing is fetched: the caller must fetch over https only, and never more than `size` bytes [A-16],
+// [A-34].
 "use strict";
 
-const { createCipheriv, createHash, randomBytes, timingSafeEqual } = require("node:crypto");
+const { createCipheriv, createDecipheriv, createHash, timingSafeEqual } = require("node:crypto");
 const { PushcryptError } = require("./errors.js");
 const { NumberText, parseObject } = require("./payload.js");
 const { json } = require("./values.js");
 
-const PREFIX = Buffer.from("PCA1\x10");
-const HEADER = 24;
-const START = 29;
-const CHUNK = 65553;
-const OVERHEAD = 17;
-const SMALLEST_FILE = 46;
+const PREFIX = Buffer.from("PCA2\x10");
+const OVERHEAD = 16;
+const PLAIN_CHUNK = 65536, CHUNK = PLAIN_CHUNK + OVERHEAD;
+const SMALLEST_FILE = 21;
 const LARGEST_FULL_BODY = 65536;
 const MOST = 8;
-const MESSAGE = 0x00, FINAL = 0x03;
 
 const LARGEST_PORT = 65535;
 const CHARACTERS = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*";
@@ -49,7 +45,7 @@ class AttachmentReference {
             !TYPE.test(type) ||
             name === "" || name === "." || name === ".." || Buffer.byteLength(name) > 255 || /[/\u0000-\u001f\u007f-\u009f]/.test(name) ||
             !(size instanceof NumberText) || !size.isInteger || size.text.length > 16 ||
-            Number(size.text) < SMALLEST_FILE || Number(size.text) > Number.MAX_SAFE_INTEGER
+            !isSize(Number(size.text))
         ) {
             throw new PushcryptError("malformed-reference");
         }
@@ -65,6 +61,12 @@ class AttachmentReference {
         const { url, key, size, sha256, type, name } = this;
         return JSON.stringify({ url, key: key.toString("base64url"), size, sha256: sha256.toString("base64url"), type, name });
     }
+}
+
+/** [A-8]: the last chunk is empty only if it is the first. */
+function isSize(size) {
+    const last = (size - PREFIX.length) % CHUNK;
+    return Number.isSafeInteger(size) && (size === SMALLEST_FILE || (size > SMALLEST_FILE && (last === 0 || last > OVERHEAD)));
 }
 
 /** The grammar of [A-5]. */
@@ -125,90 +127,30 @@ function checkFullBody(plain) {
     return text;
 }
 
-// The secret stream
+// The chunks, in the STREAM construction
 
-/** The state of a stream: a key, and a nonce that changes with each chunk. */
-class SecretStream {
-    constructor(key, header) {
-        // HChaCha20 is words 0-3 and 12-15 of ChaCha20's state after its rounds. A ChaCha20 block is that state plus
-        // the initial state, of which these words are known: the constants, and the input used here as counter and
-        // nonce.
-        const block = chacha20(key, header.subarray(0, 16), Buffer.alloc(64));
-        const known = Buffer.concat([Buffer.from("expand 32-byte k"), header.subarray(0, 16)]);
-        this.key = Buffer.alloc(32);
-        for (let at = 0; at < 32; at += 4) {
-            this.key.writeUInt32LE((block.readUInt32LE(at < 16 ? at : at + 32) - known.readUInt32LE(at)) >>> 0, at);
-        }
-        this.nonce = Buffer.concat([Buffer.of(1, 0, 0, 0), header.subarray(16)]);
-    }
-
-    /** The plain chunk and its tag, or `authentication-failed`. */
-    pull(sealed) {
-        const tagBlock = Buffer.alloc(64);
-        tagBlock[0] = sealed[0];
-        const tag = this.xor(1, tagBlock)[0];
-        const cipher = sealed.subarray(1, -16);
-        const mac = this.mac(sealed[0], cipher);
-        if (!timingSafeEqual(mac, sealed.subarray(-16))) throw new PushcryptError("authentication-failed");
-        const plain = this.xor(2, cipher);
-        this.next(mac);
-        return [plain, tag];
-    }
-
-    push(plain, tag) {
-        const tagBlock = Buffer.alloc(64);
-        tagBlock[0] = tag;
-        const sealedTag = this.xor(1, tagBlock)[0];
-        const cipher = this.xor(2, plain);
-        const mac = this.mac(sealedTag, cipher);
-        this.next(mac);
-        return Buffer.concat([Buffer.of(sealedTag), cipher, mac]);
-    }
-
-    /**
-     * The tag's block counts as 64 bytes of ciphertext. The padding after the ciphertext is libsodium's, not RFC
-     * 8439's.
-     */
-    mac(sealedTag, cipher) {
-        const tagBlock = this.xor(1, Buffer.alloc(64));
-        tagBlock[0] = sealedTag;
-        const lengths = Buffer.alloc(16);
-        lengths.writeBigUInt64LE(BigInt(PREFIX.length));
-        lengths.writeBigUInt64LE(BigInt(64 + cipher.length), 8);
-        const parts = [PREFIX, Buffer.alloc(16 - PREFIX.length), tagBlock, cipher, Buffer.alloc(cipher.length % 16), lengths];
-        return poly1305(this.xor(0, Buffer.alloc(32)), Buffer.concat(parts));
-    }
-
-    xor(block, data) {
-        return chacha20(this.key, Buffer.concat([Buffer.of(block, 0, 0, 0), this.nonce]), data);
-    }
-
-    /** The nonce of the next chunk. Files of 2^32 chunks or more, 256 TiB, would need a new key here and do not open. */
-    next(mac) {
-        for (let at = 0; at < 8; at++) this.nonce[4 + at] ^= mac[at];
-        this.nonce.writeUInt32LE((this.nonce.readUInt32LE() + 1) >>> 0);
-    }
+function cipher(create, key, number, isLast) {
+    const nonce = Buffer.alloc(12);
+    // The other five bytes of the counter are zero in files below 2^64 bytes.
+    nonce.writeBigUInt64BE(BigInt(number), 3);
+    nonce[11] = isLast ? 1 : 0;
+    return create("chacha20-poly1305", key, nonce, { authTagLength: OVERHEAD }).setAAD(PREFIX);
 }
 
-/** ChaCha20 of RFC 8439; counter and nonce are one string of 16 bytes. */
-function chacha20(key, counterAndNonce, data) {
-    return createCipheriv("chacha20", key, counterAndNonce).update(data);
+function sealChunk(key, number, isLast, plain) {
+    const aead = cipher(createCipheriv, key, number, isLast);
+    return [aead.update(plain), aead.final(), aead.getAuthTag()];
 }
 
-/** Poly1305 of RFC 8439. */
-function poly1305(key, data) {
-    const r = littleEndian(key.subarray(0, 16)) & 0x0ffffffc0ffffffc0ffffffc0fffffffn, p = (1n << 130n) - 5n;
-    let sum = 0n;
-    for (let at = 0; at < data.length; at += 16) {
-        const block = data.subarray(at, at + 16);
-        sum = ((sum + littleEndian(block) + (1n << BigInt(8 * block.length))) * r) % p;
+function openChunk(key, number, isLast, sealed) {
+    const aead = cipher(createDecipheriv, key, number, isLast).setAuthTag(sealed.subarray(-OVERHEAD));
+    const plain = aead.update(sealed.subarray(0, -OVERHEAD));
+    try {
+        aead.final();
+    } catch {
+        throw new PushcryptError("authentication-failed");
     }
-    sum = (sum + littleEndian(key.subarray(16))) & ((1n << 128n) - 1n);
-    return Buffer.from(sum.toString(16).padStart(32, "0"), "hex").reverse();
-}
-
-function littleEndian(bytes) {
-    return BigInt("0x" + Buffer.from(bytes).reverse().toString("hex"));
+    return plain;
 }
 
 // Files
@@ -222,34 +164,37 @@ function littleEndian(bytes) {
  */
 class FileOpener {
     #key;
-    #stream = null;
+    #start = Buffer.alloc(0);
     #buffer = Buffer.alloc(CHUNK);
 
     constructor({ key, size, sha256 }) {
         if (!(key instanceof Uint8Array) || !(sha256 instanceof Uint8Array)) throw new TypeError("FileOpener needs a reference");
+        if (!isSize(size)) throw new PushcryptError("malformed-reference");
         this.#key = key;
-        Object.assign(this, { size, sha256, hash: createHash("sha256"), came: 0, buffered: 0, first: true, ended: false });
+        Object.assign(this, { size, sha256, hash: createHash("sha256"), came: 0, buffered: 0, number: 0, ended: false });
     }
 
     /** Accepts bytes of the file and returns those of the chunks that are now known not to be the last. */
     update(piece) {
         this.#begin();
-        const within = piece.subarray(0, this.size - this.came);
+        let within = piece.subarray(0, this.size - this.came);
+        const isOver = within.length < piece.length, plain = [];
         this.came += within.length;
         this.hash.update(within);
-        const plain = [];
-        for (let taken = 0; taken < within.length;) {
-            const full = this.#stream === null ? START : CHUNK;
-            if (this.buffered === full) {
-                plain.push(this.#takeBuffer());
-                continue;
-            }
-            const part = within.subarray(taken, taken + full - this.buffered);
+        if (this.#start.length < PREFIX.length) {
+            const missing = PREFIX.length - this.#start.length;
+            this.#start = Buffer.concat([this.#start, within.subarray(0, missing)]);
+            within = within.subarray(missing);
+            if (this.#start.length === PREFIX.length && !this.#start.equals(PREFIX)) throw new PushcryptError("not-a-sealed-file");
+        }
+        while (within.length > 0) {
+            if (this.buffered === CHUNK) plain.push(this.#takeBuffer(false));
+            const part = within.subarray(0, CHUNK - this.buffered);
             this.#buffer.set(part, this.buffered);
             this.buffered += part.length;
-            taken += part.length;
+            within = within.subarray(part.length);
         }
-        if (within.length < piece.length) throw new PushcryptError("wrong-size");
+        if (isOver) throw new PushcryptError("wrong-size");
         this.ended = false;
         return Buffer.concat(plain);
     }
@@ -260,41 +205,29 @@ class FileOpener {
         this.ended = true;
     }
 
-    /** Processes the start of the file, or a chunk that is not the last. */
-    #takeBuffer() {
-        const buffered = this.#buffer.subarray(0, this.buffered);
+    #takeBuffer(isLast) {
+        const plain = openChunk(this.#key, this.number++, isLast, this.#buffer.subarray(0, this.buffered));
         this.buffered = 0;
-        if (this.#stream === null) {
-            if (!buffered.subarray(0, 5).equals(PREFIX)) throw new PushcryptError("not-a-sealed-file");
-            this.#stream = new SecretStream(this.#key, buffered.subarray(5));
-            return Buffer.alloc(0);
-        }
-        const [chunk, tag] = this.#stream.pull(buffered);
-        if (tag !== MESSAGE) throw new PushcryptError("malformed-file");
-        this.first = false;
-        return chunk;
+        return plain;
     }
 
     /** Returns the last chunk, if the whole file matches its reference. */
     finish() {
         this.#begin();
         if (this.came !== this.size) throw new PushcryptError("wrong-size");
-        if (this.#stream === null || this.buffered < OVERHEAD) throw new PushcryptError("truncated-file");
-        const [chunk, tag] = this.#stream.pull(this.#buffer.subarray(0, this.buffered));
-        if (tag === MESSAGE) throw new PushcryptError("truncated-file");
-        if (tag !== FINAL || (chunk.length === 0 && !this.first)) throw new PushcryptError("malformed-file");
+        const chunk = this.#takeBuffer(true);
         if (!timingSafeEqual(this.hash.digest(), this.sha256)) throw new PushcryptError("wrong-hash");
         return chunk;
     }
 }
 
-/** Seals a file under a key that is never used for anything else [A-1] to [A-3]. `header` is for vectors alone. */
-function sealFile(plain, key, header = randomBytes(HEADER)) {
-    const stream = new SecretStream(key, header), parts = [PREFIX, header];
-    const most = CHUNK - OVERHEAD;
-    let at = 0;
-    for (; plain.length - at > most; at += most) parts.push(stream.push(plain.subarray(at, at + most), MESSAGE));
-    parts.push(stream.push(plain.subarray(at), FINAL));
+/** Seals a file under a key that is never used for anything else [A-1] to [A-3]. */
+function sealFile(plain, key) {
+    const parts = [PREFIX], last = Math.max(Math.ceil(plain.length / PLAIN_CHUNK) - 1, 0);
+    for (let number = 0; number <= last; number++) {
+        const at = number * PLAIN_CHUNK;
+        parts.push(...sealChunk(key, number, number === last, plain.subarray(at, at + PLAIN_CHUNK)));
+    }
     return Buffer.concat(parts);
 }
 

@@ -4,14 +4,13 @@
 // garbage-collected.
 "use strict";
 
-const { createHash, createPrivateKey, createPublicKey, diffieHellman } = require("node:crypto");
+const { createHash, createPrivateKey, createPublicKey, diffieHellman, verify } = require("node:crypto");
 const { PushcryptError } = require("./errors.js");
 
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-const DEVICE_PUBLIC = "pcr", SENDER_PUBLIC = "pcs", RECOVERY_PUBLIC = "pcv";
-const DEVICE_SECRET = "pcr-secret-", SENDER_SECRET = "pcs-secret-", RECOVERY_SECRET = "pcv-secret-";
-const SECRETS = [DEVICE_SECRET, SENDER_SECRET, RECOVERY_SECRET];
-const KINDS = [DEVICE_PUBLIC, SENDER_PUBLIC, RECOVERY_PUBLIC, ...SECRETS];
+const DEVICE_PUBLIC = "pcr", PROVIDER_PUBLIC = "pcs";
+const DEVICE_SECRET = "pcr-secret-", PROVIDER_SECRET = "pcs-secret-", SIGNING_SECRET = "pck-secret-";
+const KINDS = [DEVICE_PUBLIC, PROVIDER_PUBLIC, DEVICE_SECRET, PROVIDER_SECRET, SIGNING_SECRET];
 /** Device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are. */
 const SUITE_2 = new Map([[DEVICE_PUBLIC, "pcrx"], [DEVICE_SECRET, "pcrx-secret-"]]);
 /** The numbers of the characters, by their codes. */
@@ -19,7 +18,7 @@ const LOWER_NUMBERS = new Map([...ALPHABET].map((character, number) => [characte
 const UPPER_NUMBERS = new Map([...ALPHABET.toUpperCase()].map((character, number) => [character.charCodeAt(0), number]));
 const ALL_KINDS = [...KINDS, ...SUITE_2.values()];
 const LENGTH = 32, LONG_LENGTH = 1216;
-const X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, RECOVERY = 0x04;
+const X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, SIGNING = 0x04;
 /** ML-KEM's modulus: every coefficient in a key is below it. */
 const MLKEM_Q = 3329;
 
@@ -27,6 +26,7 @@ const MLKEM_Q = 3329;
 const GENERATORS = Array.from({ length: 32 }, (_, top) => [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
     .reduce((sum, generator, bit) => ((top >> bit) & 1 ? sum ^ generator : sum), 0));
 
+const IDENTITY = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
 const P = 2n ** 255n - 19n;
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 // The u-coordinates below P for which X25519 gives zero.
@@ -77,7 +77,7 @@ function parseKey(text, kind) {
     if (of === SUITE_2.get(DEVICE_SECRET)) throw new PushcryptError("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not open");
     const key = regroup(values.subarray(0, count), 5, 8).subarray(0, length);
     if (kind === DEVICE_PUBLIC) checkDeviceKey(key);
-    if (kind === SENDER_PUBLIC || kind === RECOVERY_PUBLIC) checkSenderKey(key);
+    if (kind === PROVIDER_PUBLIC) checkVerifyingKey(key);
     return key;
 }
 
@@ -136,10 +136,10 @@ function checkDeviceKey(key) {
 }
 
 /**
- * Refuses what [K-7] refuses of sender and recovery keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y without a
+ * Refuses what [K-7] refuses of provider and signing keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y without a
  * point has a u on the curve's twist, where this does not hold either.
  */
-function checkSenderKey(key) {
+function checkVerifyingKey(key) {
     const y = integer(key) & ((1n << 255n) - 1n);
     if (y >= P || y === 1n) throw new PushcryptError("weak-key");
     const u = ((1n + y) * power(P + 1n - y, P - 2n)) % P;
@@ -189,6 +189,11 @@ function rawPublic(key) {
     return Buffer.from((key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" }).x, "base64url");
 }
 
+/** Ed25519 by [K-9], under a key that has passed [K-7]. OpenSSL compares the bytes of R. */
+function verifies(key, signature, data) {
+    return !signature.subarray(0, 32).equals(IDENTITY) && verify(null, data, publicKey(ED25519, key), signature);
+}
+
 function power(base, exponent) {
     let result = 1n;
     for (; exponent > 0n; exponent >>= 1n) {
@@ -207,6 +212,6 @@ function bytes(integer) {
 }
 
 module.exports = {
-    DEVICE_PUBLIC, DEVICE_SECRET, ED25519, LENGTH, RECOVERY, RECOVERY_PUBLIC, RECOVERY_SECRET, SENDER_PUBLIC, SENDER_SECRET, X25519, checkDeviceKey,
-    checkSenderKey, deviceKeyID, keyID, keyText, parseKey, publicKey, rawPublic, secretKey, sha256,
+    DEVICE_PUBLIC, DEVICE_SECRET, ED25519, LENGTH, PROVIDER_PUBLIC, PROVIDER_SECRET, SIGNING, SIGNING_SECRET, X25519, checkDeviceKey, checkVerifyingKey,
+    deviceKeyID, keyID, keyText, parseKey, publicKey, rawPublic, secretKey, sha256, verifies,
 };

@@ -2,13 +2,17 @@
 "use strict";
 
 const { PushcryptError } = require("./errors.js");
-const { checkContext } = require("./envelope.js");
+const { Certificate } = require("./certificate.js");
+const { checkContext } = require("./context.js");
 const keys = require("./keys.js");
 const { NumberText, parseObject } = require("./payload.js");
-const { array, boolean, json, options, string } = require("./values.js");
+const { Trust } = require("./trust.js");
+const { array, boolean, bytes, json, options, string } = require("./values.js");
 
 const GENERATION_STEP = 1024;
 const REASON = /^[a-z0-9-]{1,64}$/;
+const TOKEN = /^(?:[0-9a-f]{2}){1,100}$/, ENVIRONMENT = /^(?:production|development)$/, WITHDRAWAL = /^[0-9a-f]{32}$/, GRANT = /^[A-Za-z0-9_-]{1,1024}$/;
+const PUSH_KEY = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 const MALFORMED = "malformed-record";
 /** The suite of the keys that this package seals to, and the prefix of those of suite 2. */
 const SUITE = 1, PREFIX_2 = "pcrx1";
@@ -26,6 +30,12 @@ const member = (members, name) => members.get(name) ?? undefined;
 function text(members, name) {
     const value = member(members, name);
     rule(value === undefined || typeof value === "string", `${name} is not a string`);
+    return value;
+}
+
+function matching(members, name, pattern) {
+    const value = text(members, name);
+    rule(value === undefined || pattern.test(value), `${name} breaks its rule`);
     return value;
 }
 
@@ -77,7 +87,7 @@ function isName(value, most) {
 }
 
 function isDeviceID(id) {
-    return isName(id, 255) && !id.startsWith("pcr1") && !id.startsWith(PREFIX_2) && !/^ *$/.test(id);
+    return isName(id, 255) && !/[\p{Cf}\p{Zl}\p{Zp}]/u.test(id) && !id.startsWith("pcr1") && !id.startsWith(PREFIX_2) && !/^ *$/.test(id);
 }
 
 /** The members that both records have, before the texts of their keys are read [D-1], [D-3]. */
@@ -89,14 +99,14 @@ function begin(given, kind) {
     return { members, own };
 }
 
-/** Refuses one key that is named twice [K-10]. */
-function checkDifferent(...all) {
-    rule(new Set(all).size === all.length, "one key is named twice as recovery or sender key");
-}
-
 function checkKeys(all, kind) {
     for (const key of all) keys.parseKey(key, kind);
     return all.map((key) => key.replace(/\n$/, ""));
+}
+
+function checkCertificate(text) {
+    if (text !== undefined) Certificate.parse(text);
+    return text;
 }
 
 function checkID(members, id) {
@@ -112,72 +122,80 @@ function present(members) {
 function parseDeviceRecord(given) {
     const { members, own } = begin(given, keys.DEVICE_PUBLIC);
     const deviceID = text(members, "device"), appVersion = text(members, "app_version");
-    rule(deviceID === undefined || isDeviceID(deviceID), "device has not 1 to 255 bytes, or is blank, has control characters or begins like a key");
+    rule(deviceID === undefined || isDeviceID(deviceID), "device has not 1 to 255 bytes, or is blank, has invisible characters or begins like a key");
     rule(appVersion === undefined || isName(appVersion, 64), "app_version has not 1 to 64 bytes, or has control characters");
     const suites = suitesOf(members, own), topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
-    const pinned = text(members, "sender"), recovery = texts(members, "recovery", 2);
+    const pinned = text(members, "provider"), certificate = text(members, "certificate");
+    const token = matching(members, "token", TOKEN), environment = matching(members, "environment", ENVIRONMENT);
+    const withdrawal = matching(members, "withdrawal", WITHDRAWAL), grant = matching(members, "grant", GRANT);
     text(members, "key_id");
     const bytes = keys.parseKey(text(members, "public_key"), keys.DEVICE_PUBLIC);
-    const [sender] = checkKeys(pinned === undefined ? [] : [pinned], keys.SENDER_PUBLIC), recoveryKeys = checkKeys(recovery, keys.RECOVERY_PUBLIC);
+    const [provider] = checkKeys(pinned === undefined ? [] : [pinned], keys.PROVIDER_PUBLIC);
+    checkCertificate(certificate);
     checkID(members, keys.deviceKeyID(bytes));
-    checkDifferent(...(sender === undefined ? [] : [bytesOf(sender)]), ...recoveryKeys.map(bytesOf));
-    return present({ deviceID, publicKey: keys.keyText(bytes, keys.DEVICE_PUBLIC), suites, topic, generation, created, sender, recoveryKeys, appVersion });
+    return present({
+        deviceID, publicKey: keys.keyText(bytes, keys.DEVICE_PUBLIC), suites, topic, generation, created, provider, certificate, appVersion, token,
+        environment, withdrawal, grant,
+    });
 }
 
-/** The bytes of a checked text, for a comparison across kinds. */
-const bytesOf = (key) => key.slice(4, -6);
-
-function parseSenderRecord(given) {
-    const { members } = begin(given, keys.SENDER_PUBLIC);
+function parseProviderRecord(given) {
+    const { members } = begin(given, keys.PROVIDER_PUBLIC);
     const topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
-    const recovery = texts(members, "recovery", 2);
+    const certificate = text(members, "certificate");
     text(members, "key_id");
-    const bytes = keys.parseKey(text(members, "public_key"), keys.SENDER_PUBLIC), recoveryKeys = checkKeys(recovery, keys.RECOVERY_PUBLIC);
+    const bytes = keys.parseKey(text(members, "public_key"), keys.PROVIDER_PUBLIC);
+    checkCertificate(certificate);
     checkID(members, keys.keyID(keys.ED25519, bytes));
-    const publicKey = keys.keyText(bytes, keys.SENDER_PUBLIC);
-    checkDifferent(bytesOf(publicKey), ...recoveryKeys.map(bytesOf));
-    return present({ publicKey, topic, generation, created, recoveryKeys });
+    return present({ publicKey: keys.keyText(bytes, keys.PROVIDER_PUBLIC), topic, generation, created, certificate });
 }
 
 function parseReply(given) {
     const members = parseObject(json(given, MALFORMED), MALFORMED);
     rule(integer(members, "version") === 1, "version is not 1");
-    const confirmed = text(members, "acknowledged"), refused = text(members, "refused"), own = text(members, "sender");
+    const confirmed = text(members, "acknowledged"), refused = text(members, "refused"), own = text(members, "provider");
     rule((confirmed === undefined) !== (refused === undefined), "there is not either acknowledged or refused");
     rule(refused === undefined || REASON.test(refused), "refused is not a reason");
-    suitesOf(members);
-    const recovery = texts(members, "recovery", 2), foreign = texts(members, "foreign", 16);
+    const suites = suitesOf(members), foreign = texts(members, "foreign", 16), certificate = text(members, "certificate");
+    const key = matching(members, "push_key", PUSH_KEY);
     const [acknowledged] = checkKeys(confirmed === undefined ? [] : [confirmed], keys.DEVICE_PUBLIC);
-    const [sender] = checkKeys(own === undefined ? [] : [own], keys.SENDER_PUBLIC), recoveryKeys = checkKeys(recovery, keys.RECOVERY_PUBLIC);
-    checkDifferent(...(sender === undefined ? [] : [bytesOf(sender)]), ...recoveryKeys.map(bytesOf));
-    return present({ acknowledged, refused, sender, recoveryKeys, foreign });
+    const [provider] = checkKeys(own === undefined ? [] : [own], keys.PROVIDER_PUBLIC);
+    checkCertificate(certificate);
+    const pushKey = key === undefined ? undefined : Buffer.from(key, "base64url");
+    if (pushKey !== undefined) keys.checkVerifyingKey(pushKey);
+    return present({ acknowledged, refused, provider, certificate, suites, foreign, pushKey });
 }
 
 // Writing: what is written is read back, so that nobody gets a record that breaks a rule.
 
 function formatDeviceRecord(given) {
-    const { deviceID, publicKey, topic, generation, created, sender, recoveryKeys = [], appVersion, suites } = options(
-        given, ["deviceID", "publicKey", "suites", "topic", "generation", "created", "sender", "recoveryKeys", "appVersion"], "formatDeviceRecord",
+    const { deviceID, publicKey, suites, topic, generation, created, provider, certificate, appVersion, token, environment, withdrawal, grant } = options(
+        given,
+        ["deviceID", "publicKey", "suites", "topic", "generation", "created", "provider", "certificate", "appVersion", "token", "environment", "withdrawal", "grant"],
+        "formatDeviceRecord",
     );
-    const key_id = keys.deviceKeyID(keys.parseKey(string(publicKey, "publicKey"), keys.DEVICE_PUBLIC)).toString("hex");
-    const recovery = some(recoveryKeys, "recoveryKeys"), suite = suiteOf(publicKey);
-    return written(parseDeviceRecord, { device: deviceID, public_key: publicKey, key_id, suite, suites: suites ?? [suite], topic, generation, created, sender, recovery, app_version: appVersion });
+    const key_id = keys.deviceKeyID(keys.parseKey(string(publicKey, "publicKey"), keys.DEVICE_PUBLIC)).toString("hex"), suite = suiteOf(publicKey);
+    return written(parseDeviceRecord, {
+        device: deviceID, public_key: publicKey, key_id, suite, suites: suites ?? [suite], topic, generation, created, provider, certificate,
+        app_version: appVersion, token, environment, withdrawal, grant,
+    });
 }
 
-function formatSenderRecord(given) {
-    const { publicKey, topic, generation, created, recoveryKeys = [] } = options(
-        given, ["publicKey", "topic", "generation", "created", "recoveryKeys"], "formatSenderRecord",
+function formatProviderRecord(given) {
+    const { publicKey, topic, generation, created, certificate } = options(
+        given, ["publicKey", "topic", "generation", "created", "certificate"], "formatProviderRecord",
     );
-    const key_id = keys.keyID(keys.ED25519, keys.parseKey(string(publicKey, "publicKey"), keys.SENDER_PUBLIC)).toString("hex");
-    return written(parseSenderRecord, { public_key: publicKey, key_id, topic, generation, created, recovery: some(recoveryKeys, "recoveryKeys") });
+    const key_id = keys.keyID(keys.ED25519, keys.parseKey(string(publicKey, "publicKey"), keys.PROVIDER_PUBLIC)).toString("hex");
+    return written(parseProviderRecord, { public_key: publicKey, key_id, topic, generation, created, certificate });
 }
 
 function formatReply(given) {
-    const { acknowledged, refused, sender, recoveryKeys = [], foreign = [] } = options(
-        given, ["acknowledged", "refused", "sender", "recoveryKeys", "foreign"], "formatReply",
+    const { acknowledged, refused, provider, certificate, suites, foreign = [], pushKey } = options(
+        given, ["acknowledged", "refused", "provider", "certificate", "suites", "foreign", "pushKey"], "formatReply",
     );
     return written(parseReply, {
-        version: 1, acknowledged, refused, sender, recovery: some(recoveryKeys, "recoveryKeys"), foreign: some(foreign, "foreign"),
+        version: 1, acknowledged, refused, provider, certificate, suites, foreign: some(foreign, "foreign"),
+        push_key: pushKey === undefined ? undefined : bytes(pushKey, "pushKey").toString("base64url"),
     });
 }
 
@@ -200,7 +218,7 @@ function checkRegistration(record, given) {
     const { user, held = null, sameKey = null, replace = false, ownKeys } = options(
         given, ["user", "held", "sameKey", "replace", "ownKeys"], "checkRegistration",
     );
-    if (typeof record?.publicKey !== "string" || !Number.isSafeInteger(record.generation) || !Array.isArray(record.recoveryKeys)) {
+    if (typeof record?.publicKey !== "string" || !Number.isSafeInteger(record.generation) || !Array.isArray(record.suites)) {
         throw new TypeError("the record must be what parseDeviceRecord has returned");
     }
     if (user !== null) string(user, "user");
@@ -210,20 +228,36 @@ function checkRegistration(record, given) {
     const isSame = held !== null && record.publicKey === held.publicKey;
     if (!boolean(replace, "replace")) checkAgainst(record, held, isSame, heldUser, user);
     if (suiteOf(record.publicKey) !== SUITE && !isSame) throw new PushcryptError("unsupported-suite");
-    const topic = replace ? undefined : held?.topic ?? undefined;
+    const topic = replace || held?.isRemoved ? undefined : held?.topic ?? undefined;
     if (topic !== undefined && record.topic !== undefined && record.topic !== topic) throw new PushcryptError("topic-mismatch");
     if (sameKey !== null && (sameKey.user === null || sameKey.user !== (user ?? heldUser))) throw new PushcryptError("key-taken");
-    const isOwn = (key) => ownKeys === undefined || ownKeys.includes(key);
-    const foreign = [];
-    if (record.sender !== undefined && !isOwn(record.sender)) foreign.push("sender");
-    if (!record.recoveryKeys.every(isOwn)) foreign.push("recovery");
-    return present({ topic: record.topic ?? held?.topic, user: user ?? heldUser, foreign });
+    const isForeign = ownKeys !== undefined && record.provider !== undefined && !ownKeys.includes(record.provider);
+    return present({ topic: record.topic ?? (held?.isRemoved ? undefined : held?.topic), user: user ?? heldUser, foreign: isForeign ? ["provider"] : [] });
+}
+
+/** Whether a record has a certificate by the provider's own key that the provider did not issue [D-33]. */
+function showsStaleStore(record, given) {
+    const { provider, topic, issued } = options(given, ["provider", "topic", "issued"], "showsStaleStore");
+    const pin = keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC);
+    const known = array(issued, "issued").map((text) => Certificate.parse(string(text, "one of issued")));
+    checkContext(topic);
+    if (record.certificate === undefined) return false;
+    const certificate = Certificate.parse(record.certificate);
+    if (known.some((one) => one.claim.equals(certificate.claim))) return false;
+    try {
+        certificate.check(pin, topic);
+        return true;
+    } catch (refused) {
+        if (!(refused instanceof PushcryptError)) throw refused;
+        return false;
+    }
 }
 
 /** Refuses what a database may give in other types or by other names: a text as a generation compares wrongly, and a user that is not there is none. */
 function checkHeld(held, sameKey) {
     if (held !== null) {
-        options(held, ["publicKey", "generation", "topic", "user"], "held");
+        options(held, ["publicKey", "generation", "topic", "user", "isRemoved"], "held");
+        if (held.isRemoved !== undefined) boolean(held.isRemoved, "held.isRemoved");
         string(held.publicKey, "held.publicKey");
         if (!Number.isSafeInteger(held.generation) || held.generation < 0) throw new TypeError("held.generation must be a whole number");
         if (held.topic !== undefined && held.topic !== null) string(held.topic, "held.topic");
@@ -245,17 +279,27 @@ function checkAgainst(record, held, isSame, heldUser, user) {
 
 /** What a phone trusts after a reply [D-12], [D-13], [D-20]. */
 function applyReply(reply, given) {
-    const { publicKey, pinned = null, recoveryKeys = [], builtIn = [] } = options(given, ["publicKey", "pinned", "recoveryKeys", "builtIn"], "applyReply");
-    if (reply === null || typeof reply !== "object" || !Array.isArray(reply.recoveryKeys)) throw new TypeError("the reply must be what parseReply has returned");
-    if (pinned !== null) string(pinned, "pinned");
-    array(recoveryKeys, "recoveryKeys");
-    array(builtIn, "builtIn");
+    const { publicKey, trust, topic, isBuiltIn = false } = options(given, ["publicKey", "trust", "topic", "isBuiltIn"], "applyReply");
+    if (reply === null || typeof reply !== "object" || !Array.isArray(reply.foreign)) throw new TypeError("the reply must be what parseReply has returned");
+    if (!(trust instanceof Trust)) throw new TypeError("trust must be a Trust");
+    checkContext(topic);
     const confirms = reply.acknowledged === string(publicKey, "publicKey");
-    const pins = confirms && pinned === null && !builtIn.includes("sender") && reply.sender !== undefined;
-    const takes = pins && recoveryKeys.length === 0 && !builtIn.includes("recovery");
-    return { confirms, pinned: pins ? reply.sender : pinned, recoveryKeys: takes ? reply.recoveryKeys : [...recoveryKeys] };
+    if (reply.acknowledged !== undefined && !confirms) return { confirms, trust, told: null };
+    const pins = confirms && trust.pins.length === 0 && !boolean(isBuiltIn, "isBuiltIn") && reply.provider !== undefined;
+    const after = new Trust(pins ? [reply.provider] : trust.pins, trust.learned);
+    return { confirms, trust: after, told: reply.certificate === undefined || after.pins.length === 0 ? null : toldOf(after, reply.certificate, topic) };
+}
+
+/** A code to tell the app of when it learns a certificate, or `null`. */
+function toldOf(trust, certificate, topic) {
+    try {
+        return trust.accept(certificate, { topic }) === "conflict" ? "certificate-conflict" : null;
+    } catch (refused) {
+        if (!(refused instanceof PushcryptError)) throw refused;
+        return refused.code;
+    }
 }
 
 module.exports = {
-    applyReply, checkRegistration, formatDeviceRecord, formatReply, formatSenderRecord, parseDeviceRecord, parseReply, parseSenderRecord,
+    applyReply, checkRegistration, formatDeviceRecord, formatProviderRecord, formatReply, parseDeviceRecord, parseProviderRecord, parseReply, showsStaleStore,
 };

@@ -55,7 +55,14 @@ function readSender(value) {
     const name = value.get("name"), texts = [name, ...[handle, conversation].filter((text) => text !== null)];
     const isGood = (recipients === null || Array.isArray(recipients)) && (recipients ?? []).length <= MOST_RECIPIENTS &&
         [...texts, ...(recipients ?? [])].every(isShown);
-    return { sender: isGood ? { name, handle: handle ?? name, conversation, recipients: recipients ?? [], avatar } : null, droppedAvatar };
+    if (!isGood) return { sender: null, droppedAvatar };
+    const sender = { name: visible(name), handle: handle ?? name, conversation, recipients: (recipients ?? []).map(visible), avatar };
+    return { sender: [sender.name, ...sender.recipients].includes("") ? null : sender, droppedAvatar };
+}
+
+/** A name without the characters that [N-4] takes away. */
+function visible(text) {
+    return text.replace(/[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu, "");
 }
 
 function isShown(text) {
@@ -76,7 +83,7 @@ function writeReserved({ attachments: references = [], fullBody: body, sender, w
     const members = [];
     if (body !== undefined) {
         const { size, type } = reference(body, "fullBody");
-        if (type !== "public.plain-text" || size < 47 || size > 65582) throw new PushcryptError("malformed-reference");
+        if (type !== "public.plain-text" || size < 22 || size > 65557) throw new PushcryptError("malformed-reference");
         members.push(`"body":${body.json()}`);
     }
     if (array(references, "attachments").length > MOST) throw new PushcryptError("too-many-attachments");

@@ -3,15 +3,14 @@
 
 const { createHmac, randomBytes } = require("node:crypto");
 const { checkApple } = require("./apple.js");
+const { checkContext } = require("./context.js");
 const {
-    BODY, BUCKETS, CONTENT, LARGEST_TIME, LONGEST_TIME_TO_LIVE, MOST_STATEMENTS, OUTSIDE, PAYLOAD, STATEMENTS, SUITE, checkContext,
-    envelopeInfo, lp16, signed,
+    BODY, BUCKETS, CERTIFIED, CLASSES, CONTENT, LARGEST_TIME, LONGEST_TIME_TO_LIVE, OUTSIDE, SUITE, envelopeInfo, lp16, signed,
 } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { setupBaseS } = require("./hpke.js");
 const { X25519, keyID, sha256 } = require("./keys.js");
 const { checkPayload, minify, writtenMembers } = require("./payload.js");
-const { STATEMENT } = require("./trust.js");
 
 /** For each push type, the most bytes that APNs accepts, and the largest bucket. */
 const LIMITS = { alert: [4096, 2816], background: [4096, 2816], voip: [5120, 3584] };
@@ -44,13 +43,13 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
 /**
  * Prepares a message for one device, up to its signature: `toSign`, and `finish`, which takes it. `message` has the checked options:
  *
- * `payload` (bytes), `topic`, `device` (a checked key), `sender` ({ publicKey, id, hedge }), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
- * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `clearParts` (a map for those that are alike), `statements`, `reserved` (the text
+ * `payload` (bytes), `topic`, `device` (a checked key), `signer` (of `signerOf`), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
+ * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `clearParts` (a map for those that are alike), `reserved` (the text
  * of the member `pushcrypt`, or ""), `sentExactly`, `messageName`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and
  * `sealedLife`.
  */
 function prepare(message) {
-    const { topic, device, sender, sentAt, pushType, statements } = message;
+    const { topic, device, signer, sentAt, pushType } = message;
     checkContext(topic);
     if (!Object.hasOwn(LIMITS, pushType)) {
         throw new PushcryptError("push-type-not-sealable", READ_BY_THE_SYSTEM.includes(pushType)
@@ -58,9 +57,6 @@ function prepare(message) {
             : "there is no push type of this name; alert, background and voip can be sealed");
     }
     if (message.timeToLive < 1 || message.timeToLive > LONGEST_TIME_TO_LIVE || sentAt < 0n || sentAt > LARGEST_TIME) throw new PushcryptError("invalid-time");
-    if (statements.length > MOST_STATEMENTS || statements.some((statement) => statement.length !== STATEMENT)) {
-        throw new PushcryptError("invalid-request", "a message announces at most 4 statements of 181 bytes");
-    }
     const members = checkSealable(message.payload, pushType), { text, isSpaced } = members;
     const { body, bucket } = makeBody(message, isSpaced ? minify(text) : text);
     const { clear, bytes, widest } = clearPart(message, members.get("aps"), text);
@@ -74,25 +70,25 @@ function prepare(message) {
 
     const timeToLive = message.sealedLife ?? sealedTimeToLive(message.timeToLive, sentAt, pushType);
     const inner = Buffer.allocUnsafe(bucket).fill(0);
-    sender.id.copy(inner, 0);
-    inner[CONTENT] = statements.length > 0 ? STATEMENTS : PAYLOAD;
+    signer.epoch.copy(inner, 0);
+    inner[CONTENT] = CLASSES[pushType] | (signer.certificate === null ? 0 : CERTIFIED);
     inner.writeBigUInt64BE(sentAt, 85);
     inner.writeUInt32BE(timeToLive, 93);
     inner.writeUInt16BE(body.length, 97);
     body.copy(inner, BODY);
     const random = randomBytes(64);
     const messageID = message.messageName === undefined
-        ? hedged(sender, "pushcrypt/1 message id\0", message.rMessageID ?? random.subarray(0, 32), inner.subarray(85, 93), sha256(body)).subarray(0, 16)
+        ? hedged(signer, "pushcrypt/1 message id\0", message.rMessageID ?? random.subarray(0, 32), inner.subarray(85, 93), sha256(body)).subarray(0, 16)
         : namedMessageID(message.messageName);
     messageID.copy(inner, 69);
 
     const deviceID = keyID(X25519, device), header = Buffer.concat([Buffer.of(SUITE), deviceID]), contentHash = sha256(inner.subarray(CONTENT));
     const ikmE = hedged(
-        sender, "pushcrypt/1 ephemeral\0", message.rEphemeral ?? random.subarray(32), header, device, sender.id, lp16(topic), contentHash,
+        signer, "pushcrypt/1 ephemeral\0", message.rEphemeral ?? random.subarray(32), header, device, signer.epoch, lp16(topic), contentHash,
     );
     const [enc, encryption] = setupBaseS(device, envelopeInfo(header, topic), ikmE);
     return {
-        toSign: signed(header, enc, device, sender.publicKey, topic, contentHash),
+        toSign: signed(header, enc, device, signer.provider, signer.signingKey, signer.epoch, topic, contentHash),
         finish(signature) {
             signature.copy(inner, 4);
             const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
@@ -121,10 +117,10 @@ function checkSealable(payload, pushType) {
     return members;
 }
 
-/** The statements, then the payload with the member `pushcrypt`; and the smallest bucket that holds it [S-6]. */
-function makeBody({ statements, reserved, pushType }, payload) {
+/** The certificate, then the payload with the member `pushcrypt`; and the smallest bucket that holds it [S-6]. */
+function makeBody({ signer, reserved, pushType }, payload) {
     const whole = Buffer.from(reserved === "" ? payload : `${payload.slice(0, -1)},"pushcrypt":${reserved}}`);
-    const body = statements.length > 0 ? Buffer.concat([Buffer.of(statements.length), ...statements, whole]) : whole;
+    const body = signer.certificate === null ? whole : Buffer.concat([signer.certificate.data, whole]);
     const largest = LIMITS[pushType][1], bucket = BUCKETS.find((bucket) => BODY + body.length <= bucket && bucket <= largest);
     if (bucket === undefined) {
         const budget = largest - BODY - (body.length - whole.length);
@@ -135,9 +131,9 @@ function makeBody({ statements, reserved, pushType }, payload) {
     return { body, bucket };
 }
 
-/** An HMAC under the sender's hedge key, so that a cloned machine or a dead random source repeats nothing. */
-function hedged(sender, label, ...parts) {
-    return createHmac("sha256", sender.hedge).update(label).update(Buffer.concat(parts)).digest();
+/** An HMAC under the signer's hedge key, so that a cloned machine or a dead random source repeats nothing. */
+function hedged(signer, label, ...parts) {
+    return createHmac("sha256", signer.hedge).update(label).update(Buffer.concat(parts)).digest();
 }
 
 /** The push without its envelope, all that the relay sees, and its lengths. Without fields of the payload it is one of a few. */
@@ -177,8 +173,8 @@ function widest(json) {
 }
 
 /** The collapse id of a push: a keyed hash of device and message, so that the relay learns no names. */
-function collapseID(sender, topic, device, pushes) {
-    return hedged(sender, "pushcrypt/1 collapse\0", lp16(topic), device, pushes).toString("base64url", 0, 24);
+function collapseID(signer, topic, device, pushes) {
+    return hedged(signer, "pushcrypt/1 collapse\0", lp16(topic), device, pushes).toString("base64url", 0, 24);
 }
 
 module.exports = { CLEAR_FIELDS, LIMITS, collapseID, hedgeKey, hedged, namedMessageID, prepare };

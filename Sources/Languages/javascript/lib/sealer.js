@@ -2,37 +2,36 @@
 "use strict";
 
 const { randomBytes } = require("node:crypto");
-const { AnnouncedStatements } = require("./announced.js");
 const { AttachmentReference, sealFile } = require("./attachments.js");
-const { checkContext } = require("./envelope.js");
+const { Certificate } = require("./certificate.js");
+const { checkContext } = require("./context.js");
 const { PushcryptError } = require("./errors.js");
 const keys = require("./keys.js");
 const { writeReserved } = require("./reserved.js");
 const { CLEAR_FIELDS, LIMITS, collapseID, hedgeKey, hedged, namedMessageID, prepare } = require("./seal.js");
-const { SenderKey, partsOf, signature } = require("./secrets.js");
-const { verifies } = require("./trust.js");
-const { array, boolean, bytes, json, options, seconds, string, time } = require("./values.js");
+const { identity, signature, signerOf } = require("./secrets.js");
+const { boolean, array, bytes, json, options, seconds, string, time } = require("./values.js");
 
 const LONGEST_TIME_TO_LIVE = 2_592_000;
 const LONGEST_TEXT = 4096;
 const LONGEST_DEVICE_NAME = 255;
 const PRIORITIES = [10, 5, 1];
 const RESERVED = ["attachments", "fullBody", "from", "withdrawing", "drop"];
-const OPTIONS = ["to", "at", "pushType", "messageName", "timeToLive", "announcing", "sentExactly", ...RESERVED];
+const OPTIONS = ["to", "at", "pushType", "messageName", "timeToLive", "sentExactly", ...RESERVED];
 
 /** Names the vectors' random bytes among the options; only tests of this package know it. */
 const FIXED = Symbol("fixed");
 
 /** What both sealers have. */
 class Sealing {
-    #sender;
+    #signer;
     #topic;
     #placeholder;
 
-    constructor(sender, topic, placeholder) {
+    constructor(signer, topic, placeholder) {
         checkContext(topic);
         if (topic.endsWith(".voip")) process.emitWarning("the topic is the app's bundle id, without .voip; phones would not open this", { code: "PUSHCRYPT_VOIP" });
-        this.#sender = sender;
+        this.#signer = signer;
         this.#topic = topic;
         this.#placeholder = readPlaceholder(placeholder);
     }
@@ -44,25 +43,19 @@ class Sealing {
     /** A message up to its signature, and a function that makes the push of it. */
     prepare(payload, given) {
         const {
-            to, at = Date.now(), pushType = "alert", messageName, timeToLive = LONGEST_TIME_TO_LIVE, announcing = [], sentExactly = false, attachments, fullBody,
+            to, at = Date.now(), pushType = "alert", messageName, timeToLive = LONGEST_TIME_TO_LIVE, sentExactly = false, attachments, fullBody,
             from, withdrawing, drop, [FIXED]: fixed = {},
         } = options(given, OPTIONS, "seal");
         checkName(messageName, "the message's name");
         const device = keys.parseKey(string(to, "to"), keys.DEVICE_PUBLIC), sentAt = time(at, "at");
         if (device.length !== keys.LENGTH) throw new PushcryptError("unsupported-suite");
         const { toSign, finish } = prepare({
-            payload: json(payload, "malformed-payload"), topic: this.#topic, device, sender: this.#sender, sentAt,
+            payload: json(payload, "malformed-payload"), topic: this.#topic, device, signer: this.#signer, sentAt,
             timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageName, ...this.#placeholder,
-            statements: this.#announced(announcing, sentAt), sentExactly: boolean(sentExactly, "sentExactly"),
+            sentExactly: boolean(sentExactly, "sentExactly"),
             reserved: writeReserved({ attachments, fullBody, sender: from, withdrawing, drop }, messageName), ...fixed,
         });
         return { toSign, finish: (signature) => new SealedPush(finish(signature), to.trimEnd(), pushType) };
-    }
-
-    #announced(given, sentAt) {
-        if (!(given instanceof AnnouncedStatements)) return array(given, "announcing").map((statement) => bytes(statement, "a statement"));
-        if (!given.leadTo(this.#sender.publicKey)) throw new PushcryptError("untrusted-old-key", "the statements lead to another key than the one that signs");
-        return given.accepted(sentAt);
     }
 
     request(push, given = {}) {
@@ -81,7 +74,7 @@ class Sealing {
         const pushes = collapseName === undefined
             ? Buffer.concat([Buffer.of(2), Buffer.from(push.messageID, "hex")])
             : Buffer.concat([Buffer.of(1), Buffer.from(collapseName)]);
-        const collapse = collapseID(this.#sender, this.#topic, this.#device(push, device), pushes);
+        const collapse = collapseID(this.#signer, this.#topic, this.#device(push, device), pushes);
         return {
             headers: {
                 "apns-topic": this.#topic + (push.pushType === "voip" ? ".voip" : ""),
@@ -105,8 +98,8 @@ class Sealing {
         const { url, type, name, [FIXED]: fixed = {} } = options(given, ["url", "type", "name"], "sealFile");
         const data = bytes(plain, "the file"), length = Buffer.alloc(8);
         length.writeBigUInt64BE(BigInt(data.length));
-        const key = hedged(this.#sender, "pushcrypt/1 file\0", fixed.r ?? randomBytes(32), length, keys.sha256(data));
-        const sealed = sealFile(data, key, fixed.header);
+        const key = hedged(this.#signer, "pushcrypt/1 file\0", fixed.r ?? randomBytes(32), length, keys.sha256(data));
+        const sealed = sealFile(data, key);
         const members = { url: string(url, "url"), key: key.toString("base64url"), size: sealed.length, sha256: keys.sha256(sealed).toString("base64url") };
         return { sealed, reference: AttachmentReference.parse({ ...members, type: string(type, "type"), name: string(name, "name") }) };
     }
@@ -125,9 +118,11 @@ class Sealer {
     #sealing;
 
     constructor(given) {
-        const { sender, topic, placeholder = {} } = options(given, ["sender", "topic", "placeholder"], "Sealer");
-        this.#sealing = new Sealing(partsOf(sender, SenderKey, "sender"), topic, placeholder);
-        this.#key = sender;
+        const { key, topic, placeholder = {} } = options(given, ["key", "topic", "placeholder"], "Sealer");
+        checkContext(topic);
+        const [secret, signer] = signerOf(key, topic);
+        this.#sealing = new Sealing(signer, topic, placeholder);
+        this.#key = secret;
     }
 
     get topic() {
@@ -158,20 +153,25 @@ class RemoteSealer {
     #sealing;
 
     static async create(given) {
-        const { signer, topic, placeholder = {} } = options(given, ["signer", "topic", "placeholder"], "RemoteSealer");
-        const publicKey = keys.parseKey(string(signer?.publicKey, "signer.publicKey"), keys.SENDER_PUBLIC);
+        const { signer, topic, placeholder = {}, provider, certificate } = options(
+            given, ["signer", "topic", "placeholder", "provider", "certificate"], "RemoteSealer",
+        );
+        const publicKey = bytes(signer?.publicKey, "signer.publicKey");
+        if (publicKey.length !== 32) throw new RangeError("signer.publicKey has 32 bytes");
+        keys.checkVerifyingKey(publicKey);
+        checkContext(topic);
         if (typeof signer.sign !== "function") throw new TypeError("signer.sign must be a function");
         const made = new RemoteSealer();
         made.#sign = async (message) => {
             const signature = bytes(await signer.sign(message), "a signature");
-            if (signature.length !== 64 || !verifies(publicKey, signature, message)) {
+            if (signature.length !== 64 || !keys.verifies(publicKey, signature, message)) {
                 throw new PushcryptError("wrong-signature", "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519");
             }
             return signature;
         };
-        const sender = { publicKey, id: keys.keyID(keys.ED25519, publicKey) };
-        made.#sealing = new Sealing(sender, topic, placeholder);
-        sender.hedge = hedgeKey(await made.#sign(Buffer.from("pushcrypt/1 hedge seed\0")));
+        const own = remoteIdentity(publicKey, topic, provider, certificate);
+        made.#sealing = new Sealing(own, topic, placeholder);
+        own.hedge = hedgeKey(await made.#sign(Buffer.from("pushcrypt/1 hedge seed\0")));
         return made;
     }
 
@@ -195,6 +195,16 @@ class RemoteSealer {
     sealFullBody(text, given) {
         return this.#sealing.sealFullBody(text, given);
     }
+}
+
+/** At epoch 0 the signer's key is the provider key; from then on its certificate says whose messages it signs. */
+function remoteIdentity(publicKey, topic, provider, text) {
+    if ((provider === undefined) !== (text === undefined)) throw new TypeError("provider and certificate belong together");
+    if (text === undefined) return identity(publicKey, publicKey, null);
+    const pin = keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC), certificate = Certificate.parse(string(text, "certificate"));
+    certificate.check(pin, topic);
+    if (!certificate.signingKey.equals(publicKey)) throw new PushcryptError("wrong-certificate");
+    return identity(publicKey, pin, certificate);
 }
 
 /** What `Sealer.seal` returns: send `json` instead of the payload. */

@@ -4,8 +4,10 @@
 const { randomBytes, sign } = require("node:crypto");
 const keys = require("./keys.js");
 const { hedgeKey } = require("./seal.js");
-const { NEVER } = require("./trust.js");
-const { bytes, options, string, time } = require("./values.js");
+const { Certificate, certify, plan } = require("./certificate.js");
+const { checkContext } = require("./context.js");
+const { PushcryptError } = require("./errors.js");
+const { NEVER, array, boolean, bytes, options, seconds, string, time } = require("./values.js");
 
 /** The parts of each key: nothing outside this package reads them. */
 const parts = new WeakMap();
@@ -21,7 +23,7 @@ function make(key, type, kind, seed) {
     if (seed.length !== 32) throw new RangeError("a key has 32 bytes");
     const privateKey = keys.secretKey(type, seed);
     const publicKey = keys.rawPublic(privateKey);
-    const id = keys.keyID(kind === keys.RECOVERY_SECRET ? keys.RECOVERY : type, publicKey);
+    const id = keys.keyID(kind === keys.SIGNING_SECRET ? keys.SIGNING : type, publicKey);
     parts.set(key, { privateKey, publicKey, id, kind });
     return parts.get(key);
 }
@@ -31,21 +33,21 @@ function secretText(key) {
     return keys.keyText(Buffer.from(privateKey.export({ format: "jwk" }).d, "base64url"), kind);
 }
 
-class SenderKey {
+class ProviderKey {
     constructor(seed) {
-        make(this, keys.ED25519, keys.SENDER_SECRET, seed).hedge = hedgeKey(bytes(seed));
+        make(this, keys.ED25519, keys.PROVIDER_SECRET, seed).hedge = hedgeKey(bytes(seed));
     }
 
     static parse(text) {
-        return new SenderKey(keys.parseKey(string(text, "the key"), keys.SENDER_SECRET));
+        return new ProviderKey(keys.parseKey(string(text, "the key"), keys.PROVIDER_SECRET));
     }
 
     static generate() {
-        return new SenderKey(randomBytes(32));
+        return new ProviderKey(randomBytes(32));
     }
 
     get publicKey() {
-        return keys.keyText(parts.get(this).publicKey, keys.SENDER_PUBLIC);
+        return keys.keyText(parts.get(this).publicKey, keys.PROVIDER_PUBLIC);
     }
 
     get keyID() {
@@ -57,21 +59,21 @@ class SenderKey {
     }
 }
 
-class RecoveryKey {
+class SigningKey {
     constructor(seed) {
-        make(this, keys.ED25519, keys.RECOVERY_SECRET, seed);
+        make(this, keys.ED25519, keys.SIGNING_SECRET, seed).hedge = hedgeKey(bytes(seed));
     }
 
     static parse(text) {
-        return new RecoveryKey(keys.parseKey(string(text, "the key"), keys.RECOVERY_SECRET));
+        return new SigningKey(keys.parseKey(string(text, "the key"), keys.SIGNING_SECRET));
     }
 
     static generate() {
-        return new RecoveryKey(randomBytes(32));
+        return new SigningKey(randomBytes(32));
     }
 
-    get publicKey() {
-        return keys.keyText(parts.get(this).publicKey, keys.RECOVERY_PUBLIC);
+    get publicBytes() {
+        return Buffer.from(parts.get(this).publicKey);
     }
 
     get keyID() {
@@ -80,6 +82,39 @@ class RecoveryKey {
 
     secretText() {
         return secretText(this);
+    }
+}
+
+/** What signs messages from epoch 1 on. */
+class Credential {
+    constructor(given) {
+        const { key, certificate, provider } = options(given, ["key", "certificate", "provider"], "Credential");
+        const own = partsOf(key, SigningKey, "key"), read = Certificate.parse(string(certificate, "certificate"));
+        const pin = keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC);
+        if (!read.signingKey.equals(own.publicKey)) throw new PushcryptError("wrong-certificate");
+        parts.set(this, { key, certificate: read, provider: pin });
+    }
+
+    static parse(text) {
+        const lines = string(text, "the text").replace(/\n$/, "").split("\n");
+        if (lines.length !== 3) throw new PushcryptError("malformed-key", "a signing key file has three lines: the key, its certificate, the provider key");
+        return new Credential({ key: SigningKey.parse(lines[0]), certificate: lines[1], provider: lines[2] });
+    }
+
+    get certificate() {
+        return parts.get(this).certificate.text;
+    }
+
+    get provider() {
+        return keys.keyText(parts.get(this).provider, keys.PROVIDER_PUBLIC);
+    }
+
+    get epoch() {
+        return parts.get(this).certificate.epoch;
+    }
+
+    secretText() {
+        return `${secretText(parts.get(this).key)}\n${this.certificate}\n${this.provider}\n`;
     }
 }
 
@@ -111,9 +146,48 @@ class DeviceKey {
     }
 }
 
-/** Signs with the key of a sender or a recovery. */
 function signature(key, data) {
     return sign(null, data, parts.get(key).privateKey);
 }
 
-module.exports = { DeviceKey, RecoveryKey, SenderKey, partsOf, signature };
+/** Who signs a sealer's messages: a key, and whose messages they are. */
+function signerOf(key, context) {
+    if (key instanceof Credential) {
+        const own = partsOf(key, Credential, "key");
+        own.certificate.check(own.provider, context);
+        return [own.key, identity(parts.get(own.key).publicKey, own.provider, own.certificate, parts.get(own.key).hedge)];
+    }
+    const { publicKey, hedge } = partsOf(key, ProviderKey, "key");
+    return [key, identity(publicKey, publicKey, null, hedge)];
+}
+
+function identity(signingKey, provider, certificate, hedge) {
+    const epoch = Buffer.alloc(4);
+    epoch.writeUInt32BE(certificate?.epoch ?? 0);
+    return { signingKey, provider, certificate, epoch, hedge };
+}
+
+function issueCertificate(given) {
+    const { provider, signingKey, topic, current, past = [], proven, stolen = false, lifetime, at = Date.now() } = options(
+        given, ["provider", "signingKey", "topic", "current", "past", "proven", "stolen", "lifetime", "at"], "issueCertificate",
+    );
+    const { publicKey } = partsOf(provider, ProviderKey, "provider");
+    checkContext(topic);
+    return certify(readPlan({ current, past, proven, stolen, lifetime, at }), bytes(signingKey, "signingKey"), publicKey, topic, (data) => signature(provider, data)).text;
+}
+
+function readPlan({ current, past, proven, stolen, lifetime, at }) {
+    const certificate = (text, what) => (text === undefined || text === null ? null : Certificate.parse(string(text, what)));
+    return plan({
+        current: certificate(current, "current"), proven: certificate(proven, "proven"), isStolen: boolean(stolen, "stolen"), now: time(at, "at"),
+        lifetime: lifetime === undefined ? undefined : seconds(lifetime, "lifetime"),
+        past: array(past, "past").map(({ epoch, replacedAt }) => ({ epoch: seconds(epoch, "epoch"), replacedAt: time(replacedAt, "replacedAt") })),
+    });
+}
+
+function readCertificate(text) {
+    const { epoch, floor, graceUntil, expiresAt } = Certificate.parse(string(text, "certificate"));
+    return { epoch, floor, graceUntil, expiresAt };
+}
+
+module.exports = { Credential, DeviceKey, ProviderKey, SigningKey, identity, issueCertificate, partsOf, readCertificate, readPlan, signature, signerOf };

@@ -5,6 +5,8 @@
 const { PushcryptError } = require("./errors.js");
 
 const DEPTH = 32;
+/** The largest time. */
+const NEVER = 2n ** 64n - 1n;
 
 /** The options with these names; a misspelt one would otherwise be ignored. */
 function options(given, names, what) {
@@ -55,6 +57,12 @@ function seconds(value, what) {
     if (typeof value !== "number") throw new TypeError(`${what} must be a number of seconds`);
     if (!Number.isInteger(value) || value < 0 || value >= 2 ** 32) throw new PushcryptError("invalid-time", `${what} is not a whole number of seconds`);
     return value;
+}
+
+/** Adds a duration in seconds to a time; the result is at most the largest time [K-3]. */
+function later(time, seconds) {
+    const sum = time + 1000n * BigInt(seconds);
+    return sum < NEVER ? sum : NEVER;
 }
 
 /** JSON as bytes: text and bytes as they are, any other value as `JSON.stringify` writes it, unless that would change it. */
@@ -109,4 +117,4 @@ function checkUnchanged(value, depth, code) {
     }
 }
 
-module.exports = { array, boolean, bytes, json, options, seconds, string, time };
+module.exports = { NEVER, array, boolean, bytes, json, later, options, seconds, string, time };
