@@ -434,12 +434,15 @@ export interface Reply {
     certificate?: string;
     suites?: number[];
     foreign?: string[];
-    /** 32 bytes. */
+    /** The public key with which the provider signs requests to a relay, 32 bytes. */
     pushKey?: Uint8Array;
 }
 
 /** @throws {PushcryptError} `malformed-record`, or the code of a key */
-export function parseReply(json: JSONInput): Reply & Required<Pick<Reply, "foreign" | "suites">>;
+export function parseReply(json: JSONInput): Reply & Required<Pick<Reply, "foreign" | "suites">> & {
+    /** Why a certificate that came is ignored. */
+    refusedCertificate?: string;
+};
 export function formatReply(reply: Reply): string;
 
 /**

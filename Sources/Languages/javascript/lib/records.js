@@ -104,9 +104,24 @@ function checkKeys(all, kind) {
     return all.map((key) => key.replace(/\n$/, ""));
 }
 
-function checkCertificate(text) {
-    if (text !== undefined) Certificate.parse(text);
-    return text;
+/** A certificate that breaks [T-1] counts as absent [D-31]; its code comes with it. */
+function certificateOf(members) {
+    const given = text(members, "certificate");
+    try {
+        return { certificate: given === undefined ? undefined : Certificate.parse(given).text };
+    } catch (refused) {
+        if (!(refused instanceof PushcryptError)) throw refused;
+        return { refusedCertificate: refused.code };
+    }
+}
+
+/** [D-32] */
+function pushKeyOf(text) {
+    if (text === undefined) return undefined;
+    if (!PUSH_KEY.test(text)) throw new PushcryptError("malformed-key", "push_key is not 32 bytes in base64url");
+    const key = Buffer.from(text, "base64url");
+    keys.checkVerifyingKey(key);
+    return key;
 }
 
 function checkID(members, id) {
@@ -125,13 +140,12 @@ function parseDeviceRecord(given) {
     rule(deviceID === undefined || isDeviceID(deviceID), "device has not 1 to 255 bytes, or is blank, has invisible characters or begins like a key");
     rule(appVersion === undefined || isName(appVersion, 64), "app_version has not 1 to 64 bytes, or has control characters");
     const suites = suitesOf(members, own), topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
-    const pinned = text(members, "provider"), certificate = text(members, "certificate");
+    const pinned = text(members, "provider"), { certificate } = certificateOf(members);
     const token = matching(members, "token", TOKEN), environment = matching(members, "environment", ENVIRONMENT);
     const withdrawal = matching(members, "withdrawal", WITHDRAWAL), grant = matching(members, "grant", GRANT);
     text(members, "key_id");
     const bytes = keys.parseKey(text(members, "public_key"), keys.DEVICE_PUBLIC);
     const [provider] = checkKeys(pinned === undefined ? [] : [pinned], keys.PROVIDER_PUBLIC);
-    checkCertificate(certificate);
     checkID(members, keys.deviceKeyID(bytes));
     return present({
         deviceID, publicKey: keys.keyText(bytes, keys.DEVICE_PUBLIC), suites, topic, generation, created, provider, certificate, appVersion, token,
@@ -142,10 +156,9 @@ function parseDeviceRecord(given) {
 function parseProviderRecord(given) {
     const { members } = begin(given, keys.PROVIDER_PUBLIC);
     const topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
-    const certificate = text(members, "certificate");
+    const { certificate } = certificateOf(members);
     text(members, "key_id");
     const bytes = keys.parseKey(text(members, "public_key"), keys.PROVIDER_PUBLIC);
-    checkCertificate(certificate);
     checkID(members, keys.keyID(keys.ED25519, bytes));
     return present({ publicKey: keys.keyText(bytes, keys.PROVIDER_PUBLIC), topic, generation, created, certificate });
 }
@@ -156,14 +169,10 @@ function parseReply(given) {
     const confirmed = text(members, "acknowledged"), refused = text(members, "refused"), own = text(members, "provider");
     rule((confirmed === undefined) !== (refused === undefined), "there is not either acknowledged or refused");
     rule(refused === undefined || REASON.test(refused), "refused is not a reason");
-    const suites = suitesOf(members), foreign = texts(members, "foreign", 16), certificate = text(members, "certificate");
-    const key = matching(members, "push_key", PUSH_KEY);
+    const suites = suitesOf(members), foreign = texts(members, "foreign", 16), key = text(members, "push_key");
     const [acknowledged] = checkKeys(confirmed === undefined ? [] : [confirmed], keys.DEVICE_PUBLIC);
     const [provider] = checkKeys(own === undefined ? [] : [own], keys.PROVIDER_PUBLIC);
-    checkCertificate(certificate);
-    const pushKey = key === undefined ? undefined : Buffer.from(key, "base64url");
-    if (pushKey !== undefined) keys.checkVerifyingKey(pushKey);
-    return present({ acknowledged, refused, provider, certificate, suites, foreign, pushKey });
+    return present({ acknowledged, refused, provider, ...certificateOf(members), suites, foreign, pushKey: pushKeyOf(key) });
 }
 
 // Writing: what is written is read back, so that nobody gets a record that breaks a rule.
@@ -287,11 +296,12 @@ function applyReply(reply, given) {
     if (reply.acknowledged !== undefined && !confirms) return { confirms, trust, told: null };
     const pins = confirms && trust.pins.length === 0 && !boolean(isBuiltIn, "isBuiltIn") && reply.provider !== undefined;
     const after = new Trust(pins ? [reply.provider] : trust.pins, trust.learned);
-    return { confirms, trust: after, told: reply.certificate === undefined || after.pins.length === 0 ? null : toldOf(after, reply.certificate, topic) };
+    return { confirms, trust: after, told: reply.refusedCertificate ?? toldOf(after, reply.certificate, topic) };
 }
 
 /** A code to tell the app of when it learns a certificate, or `null`. */
 function toldOf(trust, certificate, topic) {
+    if (certificate === undefined || trust.pins.length === 0) return null;
     try {
         return trust.accept(certificate, { topic }) === "conflict" ? "certificate-conflict" : null;
     } catch (refused) {

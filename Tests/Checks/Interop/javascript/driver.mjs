@@ -5,20 +5,22 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
 import {
-    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, applyReply, checkRegistration, formatDeviceRecord, formatReply,
-    open, openEnvelope, parseDeviceRecord, parseReply, parseSenderRecord, readFullBody, recoveryStatement, rotationStatement, statementLine,
+    AttachmentReference, Credential, DeviceKey, FileOpener, ProviderKey, PushcryptError, RemoteSealer, Sealer, SigningKey, Trust, applyReply, checkRegistration,
+    formatDeviceRecord, formatReply, open, openEnvelope, parseDeviceRecord, parseProviderRecord, parseReply, readFullBody, showsStaleStore,
 } from "pushcrypt";
 import * as misuse from "./misuse.mjs";
 
 const require = createRequire(import.meta.url);
 const internal = (file) => require(`${import.meta.dirname ?? new URL(".", import.meta.url).pathname}/node_modules/pushcrypt/lib/${file}.js`);
 const { sealFile } = internal("attachments");
-const { checkContext, decode, fingerprint, OUTSIDE } = internal("envelope");
+const { Certificate, certify } = internal("certificate");
+const { checkContext } = internal("context");
+const { decode, fingerprint, OUTSIDE } = internal("envelope");
 const keys = internal("keys");
 const { checkPayload } = internal("payload");
 const { readReserved } = internal("reserved");
 const { FIXED } = internal("sealer");
-const { signature: sign } = internal("secrets");
+const { partsOf, readPlan, signature: sign } = internal("secrets");
 
 const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
 const word = (data) => (data.length > 0 ? Buffer.from(data).toString("hex") : "-");
@@ -34,43 +36,36 @@ function cached(make) {
     };
 }
 
-const senderKey = cached((text) => SenderKey.parse(text));
+/** A provider's secret key, or the three lines of a signing key file. */
+const secretKey = cached((text) => (several(text).length === 1 ? ProviderKey.parse(text) : Credential.parse(several(text).join("\n"))));
 const devices = cached((text) =>
     several(text).map((device) => {
         const [secret, end] = device.split("@");
         return DeviceKey.parse(secret, end ? { retiresAt: BigInt(end) } : {});
     }));
-const readTrust = cached((text) => new Trust(text === "-" ? [] : text.split("/").map(readSender)));
 const sealer = cached((options) => {
-    const { topic, sender, ...placeholder } = JSON.parse(options);
-    return new Sealer({ topic, sender: senderKey(sender), placeholder });
+    const { topic, key, ...placeholder } = JSON.parse(options);
+    return new Sealer({ topic, key: secretKey(key), placeholder });
 });
 
-function readSender(text) {
-    const [name, pinned, superseded, recovery, last] = text.split(";");
-    return {
-        name, pinned: pinned === "-" ? null : pinned, recoveryKeys: several(recovery), lastRecovery: data(last),
-        superseded: several(superseded).map((pair) => {
-            const [key, by] = pair.split(":");
-            return { key, statement: by === "-" ? null : data(by) };
-        }),
-    };
+function readTrust(pins, learned) {
+    return new Trust(several(pins), several(learned).map((line) => {
+        const [provider, certificate, floor] = line.split(":");
+        return { provider, certificate, floor: Number(floor) };
+    }));
 }
 
-function writeTrust(trust) {
-    return trust.senders.map(writeSender).join("/") || "-";
+function writeLearned({ pins, learned }) {
+    const known = learned.filter(({ provider }) => pins.includes(provider));
+    return known.map(({ provider, certificate, floor }) => `${provider}:${certificate}:${floor}`).join(",") || "-";
 }
 
-function writeSender({ name, pinned, superseded, recoveryKeys, lastRecovery }) {
-    const old = superseded.map(({ key, statement }) => `${key}:${word(statement ?? Buffer.alloc(0))}`);
-    return [name, pinned ?? "-", old.join(",") || "-", recoveryKeys.join(",") || "-", word(lastRecovery)].join(";");
-}
-
-function answerOpen(how, input, topic, device, trust, at) {
-    const found = how(input, { topic, devices: devices(device), trust: readTrust(trust), at: BigInt(at) }), after = readTrust(trust).copy();
-    const { payload, messageID, sentAt, timeToLive, sender, statements, conflicts } = found;
-    if (after.follow(statements, { topic, at: BigInt(at) }).accepted.length !== statements.length) return "broken the statements are not accepted again";
-    return `opened ${word(payload)} ${messageID} ${sentAt} ${timeToLive} ${sender} ${writeTrust(after)} ${conflicts.join(",") || "-"}`;
+function answerOpen(how, input, topic, device, pins, learned, pushType, at) {
+    const trust = readTrust(pins, learned), found = how(input, { topic, devices: devices(device), trust, pushType, at: BigInt(at) });
+    const { payload, messageID, sentAt, timeToLive, provider, epoch, hasCertificateConflict } = found;
+    if (found.learned !== null) trust.learn(found.learned);
+    const told = hasCertificateConflict ? "certificate-conflict" : "-";
+    return `opened ${word(payload)} ${messageID} ${sentAt} ${timeToLive} ${provider} ${epoch} ${writeLearned(trust)} ${told}`;
 }
 
 /** Words `name=hex` as lists of bytes. */
@@ -89,18 +84,23 @@ function written(values) {
         (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]).map((one) => ` ${name}=${Buffer.from(String(one)).toString("hex")}`)).join("");
 }
 
+function remote(key, topic, placeholder) {
+    const isCertified = key instanceof Credential, held = isCertified ? partsOf(key, Credential).key : key;
+    const signer = { publicKey: partsOf(held, isCertified ? SigningKey : ProviderKey).publicKey, sign: async (message) => sign(held, message) };
+    const { provider, certificate } = isCertified ? key : {};
+    return RemoteSealer.create({ signer, topic, placeholder, ...(isCertified ? { provider, certificate } : {}) });
+}
+
 async function answerMessage(topic, device, secret, sentAt, text, ...words) {
     const given = optionsOf(words), one = (name) => given[name]?.[0]?.toString(), maybe = (name, value) => (value === undefined ? {} : { [name]: value });
     const sound = one("sound"), signature = given["hedge-signature"]?.[0];
     const placeholder = { ...maybe("title", one("title")), ...(sound === undefined ? {} : { sound: sound || null }), clearFields: (given.kept ?? []).map(String) };
     // A key in a service: it signs the same, but its seed is not known.
-    const key = senderKey(secret), signer = { publicKey: key.publicKey, sign: async (message) => sign(key, message) };
-    const own = signature === undefined ? sealer(JSON.stringify({ topic, sender: secret, ...placeholder })) : await RemoteSealer.create({ signer, topic, placeholder });
+    const own = signature === undefined ? sealer(JSON.stringify({ topic, key: secret, ...placeholder })) : await remote(secretKey(secret), topic, placeholder);
     const fixed = { ...maybe("rMessageID", given["r-message-id"]?.[0]), ...maybe("rEphemeral", given["r-ephemeral"]?.[0]), ...maybe("sealedLife", one("sealed-life") && Number(one("sealed-life"))) };
     const push = await own.seal(data(text), {
         to: device, at: BigInt(sentAt), ...maybe("pushType", one("push-type")), ...maybe("messageName", one("id")),
-        ...maybe("timeToLive", one("time-to-live") && Number(one("time-to-live"))), announcing: given.statement ?? [],
-        sentExactly: one("sent-exactly") === "yes", attachments: (given.attachment ?? []).map((json) => AttachmentReference.parse(json)), [FIXED]: fixed,
+        ...maybe("timeToLive", one("time-to-live") && Number(one("time-to-live"))), sentExactly: one("sent-exactly") === "yes", attachments: (given.attachment ?? []).map((json) => AttachmentReference.parse(json)), [FIXED]: fixed,
     });
     const request = own.request(push, { ...maybe("device", one("device")), ...maybe("collapseName", one("collapse-name")) });
     return `sealed ${word(Buffer.from(push.json))}` + written({
@@ -110,35 +110,39 @@ async function answerMessage(topic, device, secret, sentAt, text, ...words) {
 }
 
 function answerRecord(kind, text, ...words) {
-    if (kind === "sender") {
-        const { publicKey, topic, generation, created, recoveryKeys } = parseSenderRecord(data(text));
-        return "ok" + written({ key: publicKey, generation, topic, created, recovery: recoveryKeys });
+    if (kind === "provider") {
+        const { publicKey, topic, generation, created, certificate } = parseProviderRecord(data(text));
+        return "ok" + written({ key: publicKey, generation, topic, created, certificate });
     }
     const record = parseDeviceRecord(data(text)), given = optionsOf(words), one = (name) => given[name]?.[0].toString();
     if (!isDeepStrictEqual(parseDeviceRecord(formatDeviceRecord(record)), record)) return "broken another record is written";
-    const heldUser = one("held-user") ?? null, known = given["provider-has"]?.map(String);
+    const heldUser = one("held-user") ?? null, known = given["provider-has"]?.map(String), isRemoved = one("removed") === "yes";
     const { topic, foreign } = checkRegistration(record, {
         // The kit leaves out a user who is not known, and then means the one who has the device.
         user: one("user") ?? heldUser, replace: one("replace") === "yes", ownKeys: known,
-        held: given["held-key"] ? { publicKey: one("held-key"), generation: Number(one("held-generation")), topic: one("held-topic"), user: heldUser } : null,
+        held: given["held-key"] ? { publicKey: one("held-key"), generation: Number(one("held-generation")), topic: one("held-topic"), user: heldUser, isRemoved } : null,
         sameKey: given.elsewhere ? { user: one("elsewhere") === "-" ? null : one("elsewhere") } : null,
     });
+    const isStale = known !== undefined && topic !== undefined && showsStaleStore(record, { provider: known[0], topic, issued: (given.issued ?? []).map(String) });
     return "ok" + written({
         key: record.publicKey, generation: record.generation, device: record.deviceID, suites: record.suites.join(" "), topic, created: record.created,
-        sender: record.sender, recovery: record.recoveryKeys, "app-version": record.appVersion, foreign,
+        provider: record.provider, certificate: record.certificate, "app-version": record.appVersion, token: record.token, environment: record.environment,
+        withdrawal: record.withdrawal, grant: record.grant, foreign, stale: isStale ? "yes" : undefined,
     });
 }
 
 function answerReply(device, text, ...words) {
-    const reply = parseReply(data(text)), given = optionsOf(words);
-    if (!isDeepStrictEqual(parseReply(formatReply(reply)), reply)) return "broken another reply is written";
-    const after = applyReply(reply, {
-        publicKey: devices(device)[0].publicKey, pinned: given.pinned?.[0].toString() ?? null, recoveryKeys: (given["held-recovery"] ?? []).map(String),
-        builtIn: (given["built-in"] ?? []).map(String),
+    const reply = parseReply(data(text)), given = optionsOf(words), one = (name, otherwise) => given[name]?.[0].toString() ?? otherwise;
+    const { refusedCertificate, ...plain } = reply;
+    if (!isDeepStrictEqual(parseReply(formatReply(plain)), plain)) return "broken another reply is written";
+    const { confirms, trust, told } = applyReply(reply, {
+        publicKey: devices(device)[0].publicKey, trust: readTrust(one("pins", "-"), one("learned", "-")), topic: one("context", "a"),
+        isBuiltIn: one("built-in") === "yes",
     });
     return "ok" + written({
-        acknowledged: reply.acknowledged, refused: reply.refused, sender: reply.sender, recovery: reply.recoveryKeys, foreign: reply.foreign,
-        confirms: after.confirms ? "yes" : "no", "pinned-after": after.pinned, "recovery-after": after.recoveryKeys,
+        acknowledged: reply.acknowledged, refused: reply.refused, provider: reply.provider, certificate: reply.certificate,
+        "push-key": reply.pushKey?.toString("hex"), foreign: reply.foreign, confirms: confirms ? "yes" : "no", pins: trust.pins.join(",") || "-",
+        learned: writeLearned(trust), told,
     });
 }
 
@@ -150,8 +154,7 @@ function answerReserved(payload) {
     });
 }
 
-const SECRETS = { [keys.DEVICE_SECRET]: DeviceKey, [keys.SENDER_SECRET]: SenderKey, [keys.RECOVERY_SECRET]: RecoveryKey };
-const TYPES = { [keys.SENDER_PUBLIC]: keys.ED25519, [keys.RECOVERY_PUBLIC]: keys.RECOVERY };
+const SECRETS = { [keys.DEVICE_SECRET]: DeviceKey, [keys.PROVIDER_SECRET]: ProviderKey, [keys.SIGNING_SECRET]: SigningKey };
 
 const ANSWERS = {
     key(kind, text) {
@@ -159,13 +162,13 @@ const ANSWERS = {
         const found = keys.parseKey(text, kind), bare = text.replace(/\n$/, "");
         if (keys.keyText(found, kind) !== bare) return "the text of the key is another one";
         if (kind === keys.DEVICE_PUBLIC) return `ok ${word(found)} ${word(keys.deviceKeyID(found))} -`;
-        if (Object.hasOwn(TYPES, kind)) return `ok ${word(found)} ${word(keys.keyID(TYPES[kind], found))} -`;
+        if (kind === keys.PROVIDER_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.ED25519, found))} -`;
         const secret = SECRETS[kind].parse(text);
         if (secret.secretText() !== bare) return "the text of the secret key is another one";
-        return `ok ${word(found)} - ${word(keys.parseKey(secret.publicKey, kind.slice(0, 3)))}`;
+        return `ok ${word(found)} - ${word(secret.publicBytes ?? keys.parseKey(secret.publicKey, kind.slice(0, 3)))}`;
     },
     check(kind, publicKey) {
-        (kind === keys.DEVICE_PUBLIC ? keys.checkDeviceKey : keys.checkSenderKey)(data(publicKey));
+        (kind === keys.DEVICE_PUBLIC ? keys.checkDeviceKey : keys.checkVerifyingKey)(data(publicKey));
         return "ok";
     },
     context(text) {
@@ -178,34 +181,34 @@ const ANSWERS = {
         return `ok ${word(decoded.subarray(1, 5))} ${decoded.length - OUTSIDE}`;
     },
     fingerprint: (text) => `ok ${fingerprint(data(text).toString())}`,
-    open: (context, device, trust, now, text) => answerOpen(openEnvelope, data(text).toString(), context, device, trust, now),
-    push: (context, device, trust, now, push) => answerOpen(open, data(push), context, device, trust, now),
-    statement(trust, topic, at, statement) {
-        const after = readTrust(trust).copy(), { changed, conflict } = after.evaluate(data(statement), { topic, at: BigInt(at) });
-        return `${changed ? "accepted" : "unchanged"} ${writeTrust(after)} ${conflict ?? "-"}`;
+    open: (context, device, pins, learned, type, now, text) => answerOpen(openEnvelope, data(text).toString(), context, device, pins, learned, type, now),
+    push: (context, device, pins, learned, type, now, push) => answerOpen(open, data(push), context, device, pins, learned, type, now),
+    certificate(topic, pins, learned, certificate) {
+        const trust = readTrust(pins, learned), change = trust.accept(new Certificate(data(certificate)).text, { topic });
+        return `${{ raised: "accepted", unchanged: "unchanged", conflict: "certificate-conflict" }[change]} ${writeLearned(trust)}`;
+    },
+    plan(...words) {
+        const given = optionsOf(words), one = (name) => given[name]?.[0].toString();
+        const past = (given.past ?? []).map((line) => line.toString().split(" ")).map(([epoch, at]) => ({ epoch: Number(epoch), replacedAt: BigInt(at) }));
+        const { epoch, floor, graceUntil, expiresAt } = readPlan({
+            current: one("certificate"), past, proven: one("proven"), stolen: one("kind") === "stolen", at: BigInt(one("time")),
+            lifetime: given.lifetime && Number(one("lifetime")),
+        });
+        return "ok" + written({ epoch, floor, "grace-until": graceUntil, "expires-at": expiresAt });
+    },
+    certify(topic, secret, epoch, floor, graceUntil, expiresAt, signing) {
+        const provider = secretKey(secret), times = { epoch: Number(epoch), floor: Number(floor), graceUntil: BigInt(graceUntil), expiresAt: BigInt(expiresAt) };
+        const { publicKey } = partsOf(provider, ProviderKey), own = SigningKey.parse(signing).publicBytes;
+        const made = certify(times, own, publicKey, topic, (bytes) => sign(provider, bytes));
+        return `ok ${word(made.data)} ${made.text}`;
     },
     message: answerMessage,
     record: answerRecord,
     reply: answerReply,
     reserved: answerReserved,
-    rotation: (from, to, at, acceptFor, overlap) => `ok ${word(rotationStatement({
-        from: senderKey(from), to: senderKey(to), at: BigInt(at), acceptFor: Number(acceptFor), overlap: Number(overlap),
-    }))}`,
-    recovery: (topic, by, to, at, serial) => `ok ${word(recoveryStatement({ by: RecoveryKey.parse(by), to: senderKey(to), topic, at: BigInt(at), serial: Number(serial) }))}`,
-    announced(sender, at, text) {
-        const accepted = AnnouncedStatements.parse(data(text).toString(), sender).accepted(BigInt(at));
-        return `ok ${accepted.map(word).join(",") || "-"}`;
-    },
-    adding(sender, at, announcedFor, text, statement) {
-        const announced = AnnouncedStatements.parse(data(text).toString(), sender);
-        if (announced.text.trim() !== data(text).toString().trim()) return "broken another text is written";
-        const added = announced.adding(data(statement), { announcedFor: Number(announcedFor), at: BigInt(at) });
-        return `ok ${added.sender} ${word(Buffer.from(added.text))}`;
-    },
-    line: (key, statement) => `ok ${word(Buffer.from(statementLine(data(statement), key)))}`,
-    hedgedfile(sender, r, header, plain) {
-        const options = { url: "https://a", type: "a.b", name: "a", [FIXED]: { r: data(r), header: data(header) } };
-        const { key, size, sha256 } = new Sealer({ topic: "a", sender: senderKey(sender) }).sealFile(data(plain), options).reference;
+    hedgedfile(secret, r, plain) {
+        const options = { url: "https://a", type: "a.b", name: "a", [FIXED]: { r: data(r) } };
+        const { key, size, sha256 } = new Sealer({ topic: "a", key: secretKey(secret) }).sealFile(data(plain), options).reference;
         return `ok ${word(key)} ${size} ${word(sha256)}`;
     },
     reference(text) {
@@ -230,7 +233,8 @@ const ANSWERS = {
         return `opened ${all.length} ${createHash("sha256").update(all).digest("hex")}`;
     },
     async misuse(device, secret) {
-        const wrong = [...misuse.answers(device, senderKey(secret), internal), ...await misuse.signers(device, senderKey(secret))].filter(([, good]) => !good);
+        const provider = secretKey(secret), { publicKey } = partsOf(provider, ProviderKey);
+        const wrong = [...misuse.answers(device, provider, internal), ...await misuse.signers(device, provider, publicKey)].filter(([, good]) => !good);
         return wrong.length > 0 ? `broken ${wrong.map(([name]) => name).join(", ")}` : "ok";
     },
     sealfile: (fileKey, plain) => `sealed ${word(sealFile(data(plain), data(fileKey)))}`,

@@ -2,8 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";
 import {
-    AnnouncedStatements, AttachmentReference, DeviceKey, FileOpener, PushcryptError, RecoveryKey, RemoteSealer, Sealer, SenderKey, Trust, applyReply, checkRegistration, formatDeviceRecord, formatReply,
-    formatSenderRecord, open, parseDeviceRecord, parseReply, parseSenderRecord, recoveryStatement, rotationStatement, statementLine,
+    AttachmentReference, Credential, DeviceKey, FileOpener, ProviderKey, PushcryptError, RemoteSealer, Sealer, SigningKey, Trust, applyReply,
+    checkRegistration, formatDeviceRecord, formatProviderRecord, formatReply, issueCertificate, open, parseDeviceRecord, parseProviderRecord, parseReply,
+    showsStaleStore,
 } from "pushcrypt";
 
 /** Whether the call throws an error that quotes no name of a payload. */
@@ -27,60 +28,20 @@ function refused(what, call) {
 }
 
 /** A name for each, and whether it is as it must be. The keys are good ones. */
-export function* answers(to, sender, internal) {
-    yield* misusedSeals(to, sender);
-    yield* changedPayloads(to, sender);
-    yield* misusedTrust(sender, internal("keys"));
-    yield* misusedRecords(to, sender);
-    yield* printed(sender);
-    const topic = "a", day = 86_400, later = SenderKey.generate(), by = RecoveryKey.generate();
-    yield ["an overlap of 61 days", refused("overlap-too-long", () => rotationStatement({ from: sender, to: later, overlap: 61 * day }))];
-    yield ["a key that replaces itself", refused("superseded-new-key", () => rotationStatement({ from: sender, to: sender }))];
-    yield* announced(to, sender, later);
-    yield ["a serial of 0", refused(TypeError, () => recoveryStatement({ by, to: later, topic, serial: 0 }))];
-    const zeros = Buffer.alloc(32), opener = new FileOpener({ key: zeros, size: 46, sha256: zeros });
-    const first = refused("not-a-sealed-file", () => opener.update(Buffer.alloc(46)));
+export function* answers(to, provider, internal) {
+    yield* misusedSeals(to, provider);
+    yield* changedPayloads(to, provider);
+    yield* misusedTrust(provider, internal("keys"));
+    yield* misusedRecords(to, provider);
+    yield* printed(provider);
+    const zeros = Buffer.alloc(32), opener = new FileOpener({ key: zeros, size: 22, sha256: zeros });
+    const first = refused("not-a-sealed-file", () => opener.update(Buffer.alloc(22)));
     yield ["a file after it was refused", first && refused("malformed-file", () => opener.update(zeros)) && refused("malformed-file", () => opener.finish())];
 }
-
-/** The text of statements, in messages. */
-function* announced(to, from, sender) {
-    const phone = DeviceKey.generate(), topic = "a", at = 1_767_225_600_000, statement = rotationStatement({ from, to: sender, at });
-    const text = statementLine(statement, from.publicKey), announcing = AnnouncedStatements.parse(text, sender.publicKey);
-    for (const [when, pinned, count] of [[at, from, 1], [at + 34_560_000_001, sender, 0]]) {
-        const push = new Sealer({ sender, topic }).seal('{"aps":{"alert":"a"}}', { to: phone.publicKey, at: when, announcing });
-        const opened = open(push.json, { topic, devices: [phone], trust: new Trust([{ name: "a", pinned: pinned.publicKey }]), at: when });
-        yield [`${count} statements of a text`, opened.statements.length === count && opened.statements.every((one) => statement.equals(one))];
-    }
-    const seal = (announcing) => () => new Sealer({ sender: from, topic }).seal('{"aps":{"alert":"a"}}', { to, announcing });
-    yield ["statements to another key", refused("untrusted-old-key", seal(announcing))];
-    yield ["the text of statements", refused(TypeError, seal(text)) && refused(TypeError, seal(statement)) && refused(TypeError, seal(null))];
-    for (const wrong of [Buffer.from(text), null, undefined, 7]) yield [`a text that is ${typeof wrong}`, refused(TypeError, () => AnnouncedStatements.parse(wrong, sender.publicKey))];
-    yield ["statements without a key", refused(TypeError, () => AnnouncedStatements.parse(text))];
-    const third = SenderKey.generate(), second = rotationStatement({ from: sender, to: third }), day = 86_400_000;
-    for (const [days, count] of [[59, 2], [61, 1]]) {
-        const first = rotationStatement({ from, to: sender, at: Date.now() - day * days }), before = AnnouncedStatements.parse(statementLine(first, from.publicKey), sender.publicKey);
-        const again = AnnouncedStatements.parse(before.adding(second).text, third.publicKey), accepted = again.accepted();
-        yield [`a rotation ${days} days after another`, accepted.length === count && Buffer.concat(accepted).equals(Buffer.concat([first, second].slice(-count)))];
-        const trust = new Trust([{ name: "a", pinned: count === 2 ? from.publicKey : sender.publicKey }]);
-        const { accepted: followed } = trust.follow(accepted, { topic });
-        yield [`phones ${days} days later`, followed.length === count && trust.senders[0].pinned === third.publicKey];
-    }
-    const changed = Buffer.from(second), kept = announcing.adding(changed);
-    changed[180] ^= 1;
-    yield ["a rotation that the caller changes", kept.text === announcing.adding(second).text];
-    yield ["a rotation as text", refused(TypeError, () => announcing.adding(text))];
-    for (const announcedFor of [-1, 0.5]) yield [`an announcement for ${announcedFor} s`, refused("invalid-time", () => announcing.adding(second, { announcedFor }))];
-    yield ["an announcement as text", refused(TypeError, () => announcing.adding(second, { announcedFor: "1" }))];
-    yield ["an option that adding lacks", refused(TypeError, () => announcing.adding(second, { announceFor: 1 }))];
-    const recovery = recoveryStatement({ by: RecoveryKey.generate(), to: sender, topic, serial: 1, at });
-    for (const one of [statement, recovery]) yield [`a line without a key, ${one[0]}`, refused(TypeError, () => statementLine(one))];
-}
-
 /** Signers that do not sign: nothing is sealed. */
-export async function signers(to, { publicKey }) {
+export async function signers(to, provider, publicKey) {
     const payload = { aps: { alert: "a" } }, failure = new Error("the service is gone");
-    const other = SenderKey.generate(), found = [];
+    const other = ProviderKey.generate(), found = [];
     for (const [name, what, signer] of [
         ["a signature by another key", "wrong-signature", { publicKey, sign: () => Buffer.alloc(64, 1) }],
         ["a signature of 63 bytes", "wrong-signature", { publicKey, sign: () => Buffer.alloc(63) }],
@@ -95,16 +56,14 @@ export async function signers(to, { publicKey }) {
     return found;
 }
 
-function* misusedSeals(to, sender) {
+function* misusedSeals(to, provider) {
     const half = "\ud800", payload = { aps: { alert: "a", sound: "b" } };
-    const sealer = (placeholder) => new Sealer({ sender, topic: "a", placeholder });
+    const sealer = (placeholder) => new Sealer({ key: provider, topic: "a", placeholder });
     const seal = (options, given = payload) => sealer({}).seal(given, { to, at: 0, ...options });
     for (const [name, what, options] of [
         ["a name with half of a pair", "invalid-request", { messageName: half }],
         ["an empty name", "invalid-request", { messageName: "" }],
         ["a name that is a number", TypeError, { messageName: 7 }],
-        ["a statement of 180 bytes", "invalid-request", { announcing: [Buffer.alloc(180)] }],
-        ["a statement as text", TypeError, { announcing: ["a"] }],
         ["a time to live with a fraction", "invalid-time", { timeToLive: 1.5 }],
         ["a time to live as text", TypeError, { timeToLive: "1h" }],
         ["a time with a fraction", "invalid-time", { at: 0.5 }],
@@ -133,9 +92,9 @@ function* misusedSeals(to, sender) {
     yield ["a title of 4,097 bytes", refused("invalid-placeholder", () => sealer({ title: "a".repeat(4097) }))];
     yield ["a clear field that is the alert", refused(TypeError, () => sealer({ clearFields: ["alert"] }))];
     yield ["a misspelt member of the placeholder", refused(TypeError, () => sealer({ Title: "a" }))];
-    yield ["a topic of another type", refused(TypeError, () => new Sealer({ sender, topic: undefined }))];
-    yield ["a topic with a space", refused("wrong-topic", () => new Sealer({ sender, topic: "a b" }))];
-    yield ["a device's key as the sender", refused(TypeError, () => new Sealer({ sender: DeviceKey.generate(), topic: "a" }))];
+    yield ["a topic of another type", refused(TypeError, () => new Sealer({ key: provider, topic: undefined }))];
+    yield ["a topic with a space", refused("wrong-topic", () => new Sealer({ key: provider, topic: "a b" }))];
+    yield ["a device's key as the provider's", refused(TypeError, () => new Sealer({ key: DeviceKey.generate(), topic: "a" }))];
     for (const [name, what, given] of [
         ["no aps", "missing-aps", '{"a":1}'],
         ["aps beside ENCRYPTED_DATA", "reserved-key", '{"ENCRYPTED_DATA":null}'],
@@ -160,7 +119,7 @@ function* misusedSeals(to, sender) {
     yield ["a background push at once", refused("invalid-request", () => sealer({}).request(seal({ pushType: "background" }), { priority: 10 }))];
     yield ["a request of another object", refused(TypeError, () => sealer({}).request({ ...push }))];
     const key = DeviceKey.generate(), own = sealer({}).seal(payload, { to: key.publicKey, at: 0 });
-    const trust = new Trust([{ name: "a", pinned: sender.publicKey }]);
+    const trust = new Trust([provider.publicKey]);
     const opened = open(own.json, { topic: "a", devices: [key], trust, at: 0 });
     yield ["an opened payload that is printed", !inspect(opened).includes("alert") && opened.content().aps.alert === "a"];
     yield ["no trust", refused(TypeError, () => open(own.json, { topic: "a", devices: [key] }))];
@@ -169,8 +128,8 @@ function* misusedSeals(to, sender) {
 }
 
 /** Payloads that JSON.stringify would change; those that it would not; and bytes, which stay as they are. */
-function* changedPayloads(to, sender) {
-    const key = DeviceKey.generate(), sealer = new Sealer({ sender, topic: "a" }), trust = new Trust([{ name: "a", pinned: sender.publicKey }]);
+function* changedPayloads(to, provider) {
+    const key = DeviceKey.generate(), sealer = new Sealer({ key: provider, topic: "a" }), trust = new Trust([provider.publicKey]);
     const sealed = (given) => sealer.seal(given, { to: key.publicKey, at: 0 });
     const back = (given) => open(sealed(given).json, { topic: "a", devices: [key], trust, at: 0 }).payload.toString();
     const cycle = { aps: { alert: "a" } };
@@ -189,34 +148,41 @@ function* changedPayloads(to, sender) {
     yield ["text with large numbers", back(written) === written && back(Buffer.from(written)) === written];
 }
 
-function* misusedTrust(sender, { keyText }) {
-    const zeros = keyText(Buffer.alloc(32), "pcs"), statement = Buffer.concat([Buffer.of(1), Buffer.alloc(180)]);
-    const trusts = (pinned, more, ...others) => () => new Trust([{ name: "a", pinned, ...more }, ...others]);
-    yield ["a pin of zeros", refused("weak-key", trusts(zeros))];
-    yield ["a superseded key of zeros", refused("weak-key", trusts(null, { superseded: [{ key: zeros, statement: null }] }))];
-    yield ["a recovery key of zeros", refused("weak-key", trusts(null, { recoveryKeys: [keyText(Buffer.alloc(32), "pcv")] }))];
-    const both = trusts(sender.publicKey, { superseded: [{ key: sender.publicKey, statement: null }] });
-    yield ["a key that is pinned and superseded", refused("sender-superseded", both)];
-    const recovery = new RecoveryKey(Buffer.alloc(32, 7)), same = new SenderKey(Buffer.alloc(32, 7));
-    const twoUses = trusts(same.publicKey, {}, { name: "b", pinned: null, recoveryKeys: [recovery.publicKey] });
-    yield ["a key that is a sender's and a recovery key", refused("sender-superseded", twoUses)];
-    yield ["a last recovery of 52 bytes", refused("corrupt-store", trusts(sender.publicKey, { lastRecovery: Buffer.alloc(52) }))];
-    yield ["a misspelt member of a sender", refused(TypeError, trusts(sender.publicKey, { recovery: [] }))];
-    yield ["a pin that is undefined", refused(TypeError, trusts(undefined))];
-    const without = trusts(null, { superseded: [{ key: sender.publicKey, statement }] })();
-    yield ["the same statement of a sender without a pin", !without.evaluate(statement, { topic: "a", at: 0 }).changed];
-    const next = SenderKey.generate(), trust = new Trust([{ name: "a", pinned: sender.publicKey, recoveryKeys: [recovery.publicKey] }]);
-    trust.follow([rotationStatement({ from: sender, to: next, at: 5 })], { topic: "a", at: 5 });
-    trust.follow([recoveryStatement({ by: recovery, to: SenderKey.generate(), topic: "a", serial: 3, at: 5 })], { topic: "a", at: 5 });
-    const stored = Trust.fromJSON(JSON.parse(JSON.stringify(trust)));
-    yield ["a trust that was stored", trust.senders[0].superseded.length === 2 && inspect(stored.senders) === inspect(trust.senders)];
-    yield ["a stored trust that lacks a member", refused(TypeError, () => Trust.fromJSON([{ name: "a", pinned: null }]))];
+function* misusedTrust(provider, { keyText }) {
+    const zeros = keyText(Buffer.alloc(32), "pcs"), topic = "a", at = 1_767_225_600_000, key = SigningKey.generate(), pin = provider.publicKey;
+    const issued = (more) => issueCertificate({ provider, signingKey: key.publicBytes, topic, at, ...more }), certificate = issued({});
+    yield ["a pin of zeros", refused("weak-key", () => new Trust([zeros]))];
+    yield ["a pin that is undefined", refused(TypeError, () => new Trust([undefined]))];
+    const three = [provider, ProviderKey.generate(), ProviderKey.generate()].map(({ publicKey }) => publicKey);
+    yield ["three pins", refused("too-many-pins", () => new Trust(three)) && refused("too-many-pins", () => new Trust([pin, pin]))];
+    yield ["a misspelt member of what is learned", refused(TypeError, () => new Trust([pin], [{ provider: pin, certificate, flor: 0 }]))];
+    yield ["a certificate as bytes", refused(TypeError, () => new Trust([pin]).accept(Buffer.alloc(121), { topic }))];
+    yield ["a certificate for nobody", refused("bad-certificate-signature", () => new Trust([]).accept(certificate, { topic }))];
+    const trust = new Trust([pin]);
+    trust.accept(certificate, { topic });
+    const stored = JSON.parse(JSON.stringify(trust.learned)), again = new Trust([pin], stored);
+    yield ["a trust that was stored", again.accept(certificate, { topic }) === "unchanged" && inspect(again.learned) === inspect(trust.learned)];
+    const second = issued({ current: certificate, stolen: true });
+    again.accept(second, { topic });
+    stored.forEach((one) => again.learn(one));
+    yield ["an older state that is merged", again.learned[0].certificate === second && again.learned[0].floor === 1_767_225_601];
+    yield ["an epoch of tomorrow", refused("implausible-epoch", () => issued({ current: second, at: at - 86_400_001 + 1_000 }))];
+    yield ["the provider key as signing key", refused("weak-key", () => issued({ signingKey: new SigningKey(Buffer.alloc(32, 7)).publicBytes, provider: new ProviderKey(Buffer.alloc(32, 7)) }))];
+    yield ["the certificate of another key", refused("wrong-certificate", () => new Credential({ key: SigningKey.generate(), certificate, provider: pin }))];
+    yield ["the certificate of another app", refused("bad-certificate-signature", () => new Sealer({ key: new Credential({ key, certificate, provider: pin }), topic: "b" }))];
+    yield ["a signing key without its certificate", refused(TypeError, () => new Sealer({ key, topic }))];
+    const credential = new Credential({ key, certificate, provider: pin });
+    yield ["a signing key file of two lines", refused("malformed-key", () => Credential.parse(credential.secretText().split("\n").slice(0, 2).join("\n")))];
+    yield ["a signing key file", Credential.parse(credential.secretText()).secretText() === credential.secretText() && !inspect(credential).includes(key.secretText())];
+    const record = parseDeviceRecord(formatDeviceRecord({ publicKey: DeviceKey.generate().publicKey, provider: pin, certificate }));
+    const shows = (issued) => showsStaleStore(record, { provider: pin, topic, issued });
+    yield ["a certificate that was never issued", shows([second]) && !shows([certificate])];
 }
 
-function* misusedRecords(publicKey, { publicKey: sender }) {
-    const record = parseDeviceRecord(formatDeviceRecord({ publicKey, sender, deviceID: "a", generation: 2, created: 5, topic: "a", appVersion: "1" }));
+function* misusedRecords(publicKey, { publicKey: provider }) {
+    const record = parseDeviceRecord(formatDeviceRecord({ publicKey, provider, deviceID: "a", generation: 2, created: 5, topic: "a", appVersion: "1" }));
     const again = parseDeviceRecord(formatDeviceRecord(record));
-    yield ["a record that is read and written", inspect(record) === inspect(again) && record.sender === sender && record.generation === 2];
+    yield ["a record that is read and written", inspect(record) === inspect(again) && record.provider === provider && record.generation === 2];
     const held = { publicKey: DeviceKey.generate().publicKey, generation: 1, user: "alice" };
     yield ["another key from a session without a user", refused("user-mismatch", () => checkRegistration(record, { user: null, held }))];
     yield ["the same key from one", checkRegistration(record, { user: null, held: { ...held, publicKey } }).user === "alice"];
@@ -231,34 +197,37 @@ function* misusedRecords(publicKey, { publicKey: sender }) {
     yield ["another device without a user", refused(TypeError, () => checkRegistration(record, { user: alice, sameKey: { user_id: alice } }))];
     yield ["a misspelt registration", refused(TypeError, () => checkRegistration(record, { user: null, Held: held }))];
     yield ["a device of spaces", refused("malformed-record", () => formatDeviceRecord({ publicKey, deviceID: " " }))];
+    yield ["a device with an invisible character", refused("malformed-record", () => formatDeviceRecord({ publicKey, deviceID: "a\u200b" }))];
     for (const [name, call] of Object.entries({
         "a generation that is no number": () => formatDeviceRecord({ publicKey, generation: NaN }),
+        "a token of one digit": () => formatDeviceRecord({ publicKey, token: "a" }),
+        "another environment": () => formatDeviceRecord({ publicKey, environment: "sandbox" }),
         "a topic that is a symbol": () => formatDeviceRecord({ publicKey, topic: Symbol("a") }),
-        "a time that is none": () => formatSenderRecord({ publicKey: sender, created: new Date(NaN) }),
+        "a time that is none": () => formatProviderRecord({ publicKey: provider, created: new Date(NaN) }),
     })) yield [name, refused("malformed-record", call)];
     for (const [name, call] of Object.entries({
-        "recovery keys that are a number": () => formatDeviceRecord({ publicKey, recoveryKeys: 7 }),
-        "recovery keys that are null": () => formatReply({ acknowledged: publicKey, recoveryKeys: null }),
-        "foreign keys that are a text": () => formatReply({ acknowledged: publicKey, foreign: "sender" }),
-        "own keys that are a set": () => checkRegistration(record, { user: null, ownKeys: new Set([sender]) }),
+        "foreign keys that are a text": () => formatReply({ acknowledged: publicKey, foreign: "provider" }),
+        "own keys that are a set": () => checkRegistration(record, { user: null, ownKeys: new Set([provider]) }),
         "own keys that are none": () => checkRegistration(record, { user: null, ownKeys: null }),
         "a record that was not parsed": () => checkRegistration({ public_key: publicKey }, { user: null }),
-        "a reply that was not parsed": () => applyReply({ acknowledged: publicKey }, { publicKey }),
-        "a reply that is a number": () => applyReply(7, { publicKey }),
-        "a pin that is true": () => applyReply(parseReply(formatReply({ acknowledged: publicKey })), { publicKey, pinned: true }),
-        "a built-in key as text": () => applyReply(parseReply(formatReply({ acknowledged: publicKey })), { publicKey, builtIn: "sender" }),
+        "a reply that was not parsed": () => applyReply({ acknowledged: publicKey }, { publicKey, trust: new Trust([]), topic: "a" }),
+        "a reply that is a number": () => applyReply(7, { publicKey, trust: new Trust([]), topic: "a" }),
+        "a trust that is a list": () => applyReply(parseReply(formatReply({ acknowledged: publicKey })), { publicKey, trust: [], topic: "a" }),
+        "a built-in key as text": () => applyReply(parseReply(formatReply({ acknowledged: publicKey, provider })), {
+            publicKey, trust: new Trust([]), topic: "a", isBuiltIn: "provider",
+        }),
     })) yield [name, refused(TypeError, call)];
     yield ["a reply of both kinds", refused("malformed-record", () => formatReply({ acknowledged: publicKey, refused: "key-taken" }))];
-    yield ["a reply that is written", parseReply(formatReply({ acknowledged: publicKey, sender })).acknowledged === publicKey];
-    yield ["a sender's record", parseSenderRecord(formatSenderRecord({ publicKey: sender, topic: "a" })).publicKey === sender];
+    yield ["a reply that is written", parseReply(formatReply({ acknowledged: publicKey, provider })).acknowledged === publicKey];
+    yield ["a provider's record", parseProviderRecord(formatProviderRecord({ publicKey: provider, topic: "a" })).publicKey === provider];
 }
 
-function* printed(sender) {
+function* printed(provider) {
     const key = randomBytes(32), text = key.toString("base64url");
-    const json = { url: "https://a", type: "a.b", name: "a", size: 46, key: text, sha256: "A".repeat(43) };
-    const reference = AttachmentReference.parse(json), opener = new FileOpener(reference), device = new DeviceKey(key), own = new SenderKey(key);
-    const all = [opener, reference, device, own, new Sealer({ sender: own, topic: "a" })];
+    const json = { url: "https://a", type: "a.b", name: "a", size: 22, key: text, sha256: "A".repeat(43) };
+    const reference = AttachmentReference.parse(json), opener = new FileOpener(reference), device = new DeviceKey(key), own = new ProviderKey(key);
+    const all = [opener, reference, device, own, new Sealer({ key: own, topic: "a" })];
     const shown = all.map((value) => inspect(value, { maxStringLength: null, showHidden: false, depth: 9 }) + JSON.stringify(value) + String(value)).join("");
     const forms = [text, inspect(key).slice(8, 40), JSON.stringify([...key]).slice(1, 40), device.secretText(), own.secretText(), key.toString("hex")];
-    yield ["a key that is printed", reference.key.equals(key) && !forms.some((form) => shown.includes(form)) && sender.publicKey.startsWith("pcs1")];
+    yield ["a key that is printed", reference.key.equals(key) && !forms.some((form) => shown.includes(form)) && provider.publicKey.startsWith("pcs1")];
 }

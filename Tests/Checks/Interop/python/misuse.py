@@ -9,10 +9,9 @@ import time
 from decimal import Decimal
 
 from pushcrypt import (
-    AnnouncedStatements, Code, DeviceKey, DevicePublicKey, DeviceRecord, FileOpener, HeldDevice, Person, Pins, Placeholder, PushcryptError,
-    RecoveryKey, RecoveryPublicKey, Reference, Reply, SealedFile, Sealer, Sender, SenderKey, SenderPublicKey, SenderRecord, Superseded, Trust,
-    _json, apply_reply, check_full_body, check_registration, fingerprint, open_push, recovery_statement,
-    rotation_statement, seal_file, seal_full_body, statement_line,
+    Certificate, Change, Code, Credential, DeviceKey, DevicePublicKey, DeviceRecord, FileOpener, HeldDevice, Learned, Person, Placeholder,
+    ProviderKey, ProviderPublicKey, ProviderRecord, PushcryptError, Reference, Reply, SealedFile, Sealer, SigningKey, Trust, _json, apply_reply,
+    check_full_body, check_registration, fingerprint, issue_certificate, open_push, seal_file, seal_full_body, shows_stale_store,
 )
 
 HALF = "\ud800"
@@ -38,8 +37,8 @@ def wrong_type(function, *arguments, **named):
 class Stranger:
     """A signer that signs with another key than it names."""
 
-    def __init__(self, sender):
-        self.public_key, self.other = sender.public_key, SenderKey.generate()
+    def __init__(self, provider):
+        self.public_key, self.other = provider.public_bytes(), ProviderKey.generate()
 
     def sign(self, message):
         return self.other.sign(message)
@@ -48,17 +47,17 @@ class Stranger:
 class Forgetful(Stranger):
     """The same, but not the first time."""
 
-    def __init__(self, sender):
-        super().__init__(sender)
-        self.keys = [sender]
+    def __init__(self, provider):
+        super().__init__(provider)
+        self.keys = [provider]
 
     def sign(self, message):
         return (self.keys.pop() if self.keys else self.other).sign(message)
 
 
-def sealing(device, sender):
+def sealing(device, provider):
     """Options and payloads of a sealer."""
-    sealer, payload = Sealer(sender, topic="a"), b'{"aps":{"alert":"a","sound":"b"}}'
+    sealer, payload = Sealer(provider, topic="a"), b'{"aps":{"alert":"a","sound":"b"}}'
 
     def seals(code, given=payload, **named):
         return refused(code, sealer.seal, given, device, **named)
@@ -71,13 +70,6 @@ def sealing(device, sender):
     yield "a field that stays sealed", refused("invalid-placeholder", Placeholder, clear=("alert",))
     yield "a misspelt option", wrong_type(sealer.seal, payload, device, tll=60)
     yield "a misspelt option of the placeholder", wrong_type(Placeholder, tilte="a")
-    yield "a statement of 180 bytes", seals("invalid-request", announcing=[bytes(180)])
-    yield "five statements", seals("invalid-request", announcing=[bytes(181)] * 5)
-    yield "a statement alone", wrong_type(sealer.seal, payload, device, announcing=bytes(181))
-    yield "the text of statements", wrong_type(sealer.seal, payload, device, announcing=f"{sender.public_key} AgAA\n")
-    yield "a statement that is a number", wrong_type(sealer.seal, payload, device, announcing=[7])
-    yield "a text of statements as bytes", wrong_type(AnnouncedStatements.parse, b"", sender.public_key)
-    yield "statements to a key as text", wrong_type(AnnouncedStatements.parse, "", str(sender.public_key))
     yield "a time to live with a fraction", seals("invalid-time", time_to_live=1.5)
     yield "a time to live that is true", seals("invalid-time", time_to_live=True)
     yield "a time before 1970", seals("invalid-time", at=-1)
@@ -95,9 +87,9 @@ def sealing(device, sender):
     yield "an avatar that is too large", refused("malformed-reference", Person, name="a", avatar=reference)
     yield "a full body that is a picture", seals("malformed-reference", full_body=reference)
     yield "a key as text", wrong_type(sealer.seal, payload, str(device))
-    yield "a sender's key to seal to", wrong_type(sealer.seal, payload, sender.public_key)
+    yield "a provider's key to seal to", wrong_type(sealer.seal, payload, provider.public_key)
     yield "a key as text of bytes", wrong_type(DevicePublicKey.parse, str(device).encode())
-    yield "a topic that is None", wrong_type(Sealer, sender, topic=None)
+    yield "a topic that is None", wrong_type(Sealer, provider, topic=None)
     woken = sealer.seal(b'{"aps":{"alert":"a","content-available":1}}', device)
     yield "content-available in the clear", b'"content-available":1' in woken.payload
     yield "a string that looks like the number 1", seals("invalid-field", b'{"aps":{"alert":"a","content-available":"1"}}')
@@ -112,18 +104,18 @@ def sealing(device, sender):
     yield "an expiration in milliseconds", refused("invalid-request", sealer.request, woken, expiration=1_767_225_600_000)
     yield "an empty collapse name", refused("invalid-request", sealer.request, woken, collapse_name="")
     yield "a device name of 256 bytes", refused("invalid-request", sealer.request, woken, device_name="é" * 128)
-    yield "another key's signature at the start", refused("wrong-signature", Sealer, Stranger(sender), topic="a")
-    yield "another key's signature later", refused("wrong-signature", Sealer(Forgetful(sender), topic="a").seal, payload, device)
+    yield "another key's signature at the start", refused("wrong-signature", Sealer, Stranger(provider), topic="a")
+    yield "another key's signature later", refused("wrong-signature", Sealer(Forgetful(provider), topic="a").seal, payload, device)
 
 
 class Name(enum.Enum):
     APS = "aps"
 
 
-def objects(device, sender):
+def objects(device, provider):
     """Payloads as objects: what JSON would change is refused, and all else comes back."""
     receiver = DeviceKey.generate()
-    sealer, trust = Sealer(sender, topic="a"), Trust([Sender("a", sender.public_key)])
+    sealer, trust = Sealer(provider, topic="a"), Trust([provider.public_key])
 
     def comes_back(value):
         push = sealer.seal({"aps": {"alert": "a"}, "own": value}, receiver.public_key)
@@ -165,17 +157,22 @@ class Changing(io.BytesIO):
         return super().seek(*place)
 
 
-def registering(device, sender):
+def registering(device, provider):
     """Records, replies and registrations of wrong types: a text in the place of a key, of a flag or of a number."""
-    record, key = DeviceRecord(public_key=device, sender=sender.public_key), sender.public_key
-    yield "a reply with a number", wrong_type(Reply, acknowledged=device, sender=7)
+    record, key = DeviceRecord(public_key=device, provider=provider.public_key), provider.public_key
+    yield "a reply with a number", wrong_type(Reply, acknowledged=device, provider=7)
     yield "a reply with a key as text", wrong_type(Reply, acknowledged=str(device))
-    yield "a reply with texts as keys", wrong_type(Reply, acknowledged=device, recovery="pcv1")
+    yield "a reply with a certificate as text", wrong_type(Reply, acknowledged=device, certificate="AWgK")
+    yield "a reply with half a key", refused("malformed-record", Reply, acknowledged=device, push_key=bytes(31))
     yield "a record with a number as text", wrong_type(DeviceRecord, public_key=device, generation="5")
     yield "a record that is true", wrong_type(DeviceRecord, public_key=device, generation=True)
     yield "a record of bytes", wrong_type(DeviceRecord, public_key=device, topic=b"a")
-    yield "a record of a sender's key", wrong_type(DeviceRecord, public_key=key) and wrong_type(SenderRecord, public_key=device)
+    yield "a record of a provider's key", wrong_type(DeviceRecord, public_key=key) and wrong_type(ProviderRecord, public_key=device)
     yield "a device of spaces", refused("malformed-record", DeviceRecord, public_key=device, device=" ")
+    yield "a device with an invisible character", refused("malformed-record", DeviceRecord, public_key=device, device="a\u200b")
+    yield "a token of one digit", refused("malformed-record", DeviceRecord, public_key=device, token="a")
+    yield "another environment", refused("malformed-record", DeviceRecord, public_key=device, environment="sandbox")
+    yield "a grant that is printed", "secret-word" not in repr(DeviceRecord(public_key=device, grant="secret-word"))
     yield "suites in another order", refused("malformed-record", DeviceRecord, public_key=device, suites=[2, 1])
     yield "a generation below 0", refused("malformed-record", DeviceRecord, public_key=device, generation=-1)
     yield "a user that is a number", wrong_type(check_registration, record, None, user=5)
@@ -183,112 +180,96 @@ def registering(device, sender):
     yield "own keys as texts", wrong_type(check_registration, record, None, user=None, own_keys=[str(key)])
     yield "a held topic of bytes", wrong_type(HeldDevice, public_key=device, generation=1, topic=b"a")
     yield "a refusal for no key", wrong_type(
-        apply_reply, Reply(refused="key-taken"), None, Pins(), sender_built_in=False, recovery_built_in=False)
-    sealer = Sealer(sender, topic="a")
-    yield "a placeholder that is a text", wrong_type(Sealer, sender, topic="a", placeholder="New message")
-    yield "a sender that is a text", wrong_type(Sealer, sender.secret_text(), topic="a")
+        apply_reply, Reply(refused="key-taken"), None, Trust(), topic="a", is_built_in=False)
+    sealer = Sealer(provider, topic="a")
+    yield "a placeholder that is a text", wrong_type(Sealer, provider, topic="a", placeholder="New message")
+    yield "a provider that is a text", wrong_type(Sealer, provider.secret_text(), topic="a")
     yield "a payload dropped as text", wrong_type(sealer.seal, b'{"aps":{"alert":"a"}}', device, dropped="false")
     yield "an attachment as JSON", wrong_type(sealer.seal, b'{"aps":{"alert":"a"}}', device, attachments=[{"url": "https://a"}])
     yield "a person as text", wrong_type(sealer.seal, b'{"aps":{"alert":"a"}}', device, person="Anna")
-    yield "a rotation of public keys", wrong_type(rotation_statement, key, key)
-    yield "an overlap with a fraction", wrong_type(rotation_statement, sender, SenderKey.generate(), overlap=1.5)
-    yield "the line of a key as text", wrong_type(statement_line, rotation_statement(sender, SenderKey.generate()), str(key))
 
 
-def uses(sender):
-    """What no vector has: a message with everything, files, and keys after a rotation."""
-    phone, new, now = DeviceKey.generate(), SenderKey.generate(), 1_767_225_600_000
+def uses(provider):
+    """What no vector has: a message with everything, and files."""
+    phone, now = DeviceKey.generate(), 1_767_225_600_000
     plain, sealed = os.urandom(200_000), io.BytesIO()
-    reference = seal_file(io.BytesIO(plain), sealed, sender).reference(url="https://a", type="public.jpeg", name="a")
+    reference = seal_file(io.BytesIO(plain), sealed, provider).reference(url="https://a", type="public.jpeg", name="a")
     pieces = [sealed.getvalue()[start : start + 1000] for start in range(0, len(sealed.getvalue()), 1000)]
     yield "a file", FileOpener(reference).open(pieces) == plain
-    yield "a file that changes", refused("changed-file", seal_file, Changing(b"abc"), io.BytesIO(), sender)
-    body = seal_full_body("Long…", url="https://b", sender=sender)
+    yield "a file that changes", refused("changed-file", seal_file, Changing(b"abc"), io.BytesIO(), provider)
+    body = seal_full_body("Long…", url="https://b", key=provider)
     yield "a full body", check_full_body(FileOpener(body.reference).open([body.sealed])) == "Long…"
-    yield "a full body that is too long", refused("body-too-long", seal_full_body, "a" * 65_537, url="https://b", sender=sender)
-    yield "an empty full body", refused("malformed-file", seal_full_body, "", url="https://b", sender=sender)
-    yield "a full body with half of a pair", refused("malformed-file", seal_full_body, HALF, url="https://b", sender=sender)
+    yield "a full body that is too long", refused("body-too-long", seal_full_body, "a" * 65_537, url="https://b", key=provider)
+    yield "an empty full body", refused("malformed-file", seal_full_body, "", url="https://b", key=provider)
+    yield "a full body with half of a pair", refused("malformed-file", seal_full_body, HALF, url="https://b", key=provider)
 
-    statement = rotation_statement(sender, new, at=now, overlap=60)
-    trust = Trust([Sender("a", sender.public_key)])
+    trust = Trust([provider.public_key])
     person = Person(name="Anna", handle="u17", conversation="c", recipients=("Ben",), avatar=reference)
-    push = Sealer(new, topic="a").seal(
+    push = Sealer(provider, topic="a").seal(
         {"aps": {"alert": "a"}}, phone.public_key, at=now, attachments=[reference] * 2, full_body=body, person=person,
-        withdrawing=["x", "y"], dropped=True, announcing=[statement])
+        withdrawing=["x", "y"], dropped=True)
     opened = open_push(push.payload.decode(), topic="a", devices=[phone], trust=trust, at=now)
     yield "attachments", opened.attachments == ([reference] * 2, []) and opened.full_body() == body.reference
     yield "a person", opened.person == person
-    names = [Sealer(sender, topic="a").seal(b'{"aps":{"alert":"a"}}', phone.public_key, message_name=name) for name in "xy"]
+    names = [Sealer(provider, topic="a").seal(b'{"aps":{"alert":"a"}}', phone.public_key, message_name=name) for name in "xy"]
     yield "withdrawals", opened.withdraws == [earlier.message_id for earlier in names] and opened.is_dropped
     yield "times", (opened.sent_at, opened.expires_at) == (now, push.expires_at)
-    accepted, told = trust.follow(opened.statements, "a", now)
-    yield "a rotation", (accepted, told, trust.senders[0].pinned) == ([statement], [], new.public_key)
-    announced = AnnouncedStatements.parse(statement_line(statement, sender.public_key), new.public_key)
-    for when, wanted in ((now, [statement]), (now + 34_560_000_001, [])):
-        push = Sealer(new, topic="a").seal({"aps": {"alert": "a"}}, phone.public_key, at=when, announcing=announced)
-        fresh = Trust([Sender("a", new.public_key if when > now else sender.public_key)])
-        again = open_push(push.payload, topic="a", devices=[phone], trust=fresh, at=when)
-        yield f"{len(wanted)} statements of a text", again.statements == wanted
-    yield "statements to another key", refused(
-        "untrusted-old-key", Sealer(sender, topic="a").seal, b'{"aps":{"alert":"a"}}', phone.public_key, announcing=announced)
-    yield from added(announced, sender, new)
-    both = [new.public_key, sender.public_key]
-    yield "keys that a sender had", trust.had_before(new.public_key, now + 60_000) == both
-    yield "keys after their overlap", trust.had_before(new.public_key, now + 60_001) == both[:1]
-    yield "keys before a rotation", trust.had_before(sender.public_key, now) == both[1:]
-    yield "a rotation to itself", refused("superseded-new-key", rotation_statement, new, new)
-    yield "an overlap of 61 days", refused("overlap-too-long", rotation_statement, sender, new, overlap=61 * 86_400)
-    recovery = RecoveryKey.generate()
-    lost = recovery_statement(recovery, new, topic="a", serial=1)
-    yield "the line of a recovery without a key", wrong_type(statement_line, lost, None) and wrong_type(statement_line, lost)
-    yield "a recovery without a serial", refused("malformed-statement", recovery_statement, recovery, new, topic="a", serial=0)
-    replaced = Trust([Sender("a", sender.public_key, recovery=(recovery.public_key,))])
-    after = replaced.follow([recovery_statement(recovery, new, topic="a", serial=1)], "a")
-    yield "a recovery", len(after[0]) == 1 and replaced.revoked() == {sender.public_key} and replaced.had_before(new.public_key, now) == both[:1]
 
 
-def added(announced, sender, new):
-    """A rotation is added to others, now and for the usual time."""
-    third, now = SenderKey.generate(), time.time_ns() // 1_000_000
-    second = rotation_statement(new, third)
-    for days, count in ((59, 2), (61, 1)):
-        first = rotation_statement(sender, new, at=now - 86_400_000 * days)
-        text = AnnouncedStatements.parse(statement_line(first, sender.public_key), new.public_key).adding(second).text
-        again = AnnouncedStatements.parse(text, third.public_key)
-        yield f"a rotation {days} days after another", again.accepted() == [first, second][-count:] and again.text == text
-        trust = Trust([Sender("a", sender.public_key if count == 2 else new.public_key)])
-        yield f"phones {days} days later", trust.follow(again.accepted(), "a") == ([first, second][-count:], []) and trust.senders[0].pinned == third.public_key
-    yield "a rotation as text", wrong_type(announced.adding, text)
-    yield "an announcement of half a second", wrong_type(announced.adding, second, announced_for=0.5)
-    yield "an announcement before a rotation", refused("invalid-time", announced.adding, second, announced_for=-1)
-    yield "a rotation at a time with a fraction", wrong_type(announced.adding, second, at=1.5)
+def trusting(provider):
+    """Certificates and trust: what a phone stores comes back, and what a provider mixes up is refused."""
+    now, key, pin = 1_767_225_600_000, SigningKey.generate(), provider.public_key
+
+    def issued(**more):
+        return issue_certificate(provider, key.public_bytes(), **{"topic": "a", "at": now} | more)
+
+    first = issued()
+    second = issued(current=first, stolen=True)
+    yield "three pins", refused("too-many-pins", Trust, [ProviderKey.generate().public_key for _ in range(3)])
+    yield "one pin twice", refused("too-many-pins", Trust, [pin, pin])
+    yield "a pin as text", wrong_type(Trust, [str(pin)]) and wrong_type(Trust, str(pin))
+    yield "a certificate as text", wrong_type(Trust([pin]).accept, str(first), topic="a") and wrong_type(Certificate, str(first))
+    yield "a certificate for nobody", refused("bad-certificate-signature", Trust().accept, first, topic="a")
+    trust = Trust([pin])
+    yield "a certificate", trust.accept(first, topic="a") is Change.RAISED and trust.accept(first, topic="a") is Change.UNCHANGED
+    stored = trust.learned(pin)
+    stored = Learned(Certificate.parse(str(stored.certificate)), stored.floor)
+    yield "what was stored", stored == trust.learned(pin)
+    trust.accept(second, topic="a")
+    trust.learn(pin, stored)
+    yield "an older state that is merged", trust.learned(pin) == Learned(second, second.epoch)
+    yield "an epoch of the day after tomorrow", refused("implausible-epoch", issued, current=second, at=now - 86_400_001)
+    same = SigningKey(bytes([7]) * 32).public_bytes()
+    yield "the provider key as signing key", refused("weak-key", issue_certificate, ProviderKey(bytes([7]) * 32), same, topic="a", at=now)
+    yield "the certificate of another key", refused("wrong-certificate", Credential, SigningKey.generate(), first, pin)
+    credential = Credential(key, first, pin)
+    yield "the certificate of another app", refused("bad-certificate-signature", Sealer, credential, topic="b")
+    yield "a signing key without its certificate", wrong_type(Sealer, key, topic="a")
+    yield "a certificate without its provider", wrong_type(Sealer, Stranger(provider), topic="a", certificate=first)
+    yield "a signing key file", Credential.parse(credential.secret_text()).secret_text() == credential.secret_text()
+    yield "a signing key file of two lines", refused("malformed-key", Credential.parse, credential.secret_text().rsplit("\n", 2)[0])
+    yield "a signing key that is printed", key.secret_text() not in f"{credential!r} {Sealer(credential, topic='a')!r}"
+    record = DeviceRecord(public_key=DeviceKey.generate().public_key, certificate=first)
+    yield "a certificate that was never issued", shows_stale_store(record, pin, topic="a", issued=[second])
+    yield "one that was", not shows_stale_store(record, pin, topic="a", issued=[first, second])
 
 
-def answers(device, sender):
+def answers(device, provider):
     """A name for each, and whether it passed. The keys are valid."""
-    public, key = sender.public_key, os.urandom(32)
-    yield from sealing(device, sender)
-    yield from objects(device, sender)
-    yield from registering(device, sender)
-    yield from uses(sender)
-    old = Superseded(public)
-    yield "a pin of zeros", refused("weak-key", SenderPublicKey, bytes(32))
-    yield "a recovery key of zeros", refused("weak-key", RecoveryPublicKey, bytes(32))
+    key = os.urandom(32)
+    yield from sealing(device, provider)
+    yield from objects(device, provider)
+    yield from registering(device, provider)
+    yield from uses(provider)
+    yield from trusting(provider)
+    yield "a pin of zeros", refused("weak-key", ProviderPublicKey, bytes(32))
     yield "a key of 31 bytes", refused("malformed-key", DeviceKey, bytes(31))
-    yield "a key that is pinned and superseded", refused("sender-superseded", Trust, [Sender("a", public, (old,))])
-    two_uses = [Sender("a", public), Sender("b", None, (), (RecoveryPublicKey(bytes(public)),))]
-    yield "a key that is a sender's and a recovery key", refused("sender-superseded", Trust, two_uses)
-    yield "a last recovery of 52 bytes", refused("corrupt-store", Trust, [Sender("a", public, (), (), bytes(52))])
-    yield "a statement of 180 bytes that is kept", refused("corrupt-store", Trust, [Sender("a", None, (Superseded(public, bytes(180)),))])
-    statement = bytes([1]) + bytes(180)
-    same = Trust([Sender("a", None, (Superseded(public, statement),))])
-    yield "the same statement of a sender without a pin", same.evaluate(statement, "a", 0) == (False, None)
-    opener = FileOpener(SealedFile(key, 46, bytes(32)))
-    first, then = refused("not-a-sealed-file", opener.update, bytes(46)), refused("malformed-file", opener.update, b"")
+    opener = FileOpener(SealedFile(key, 22, bytes(32)))
+    first, then = refused("not-a-sealed-file", opener.update, bytes(22)), refused("malformed-file", opener.update, b"")
     yield "a file after it was refused", first and then and refused("malformed-file", opener.finish)
-    reference = Reference(url="https://a", key=key, size=46, sha256=bytes(32), type="a.b", name="a")
-    yield "a key that is printed", repr(key) not in repr(reference) and repr(key) not in repr(SealedFile(key, 46, bytes(32)))
-    secret = SenderKey(key)
+    reference = Reference(url="https://a", key=key, size=22, sha256=bytes(32), type="a.b", name="a")
+    yield "a key that is printed", repr(key) not in repr(reference) and repr(key) not in repr(SealedFile(key, 22, bytes(32)))
+    secret = ProviderKey(key)
     shown = f"{secret!r} {secret} {Sealer(secret, topic='a')!r}"
     yield "a secret key that is printed", secret.secret_text() not in shown and key.hex() not in shown and repr(key) not in shown
     yield "the fingerprint of half of a pair", len(fingerprint(HALF)) == 8
@@ -296,6 +277,6 @@ def answers(device, sender):
     hard = refused("malformed-payload", _json.parse_object, b"[" * 33 + b'"' + b'\\"' * 8_000, Code.MALFORMED_PAYLOAD)
     hard = hard and time.process_time() - start < 0.1
     wide = b'{"aps":{"alert":"' + b'a\\"' * 15_000 + b'" }, "own":"' + b"b" * 15_000 + b'" }'
-    refused_wide = refused("payload-too-large", Sealer(sender, topic="a").seal, wide, device)
+    refused_wide = refused("payload-too-large", Sealer(provider, topic="a").seal, wide, device)
     yield "white space behind long texts", refused_wide and time.process_time() - start < 0.3
     yield "an unterminated string", hard

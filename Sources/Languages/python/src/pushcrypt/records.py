@@ -89,14 +89,14 @@ class DeviceRecord:
         require(device is None or is_device_id(device), "the device's id")
         require(version is None or is_label(version, LONGEST_VERSION), "the app's version")
         topic, generation, created = fields.topic(), fields.number("generation"), fields.number("created")
-        suites, certificate = fields.suites(suite), fields.text("certificate")
+        suites, (certificate, _) = fields.suites(suite), fields.certificate()
         token, environment = fields.matching("token", TOKEN), fields.matching("environment", ENVIRONMENT)
         withdrawal, grant = fields.matching("withdrawal", WITHDRAWAL), fields.matching("grant", GRANT)
         record = cls(
             public_key=DevicePublicKey.parse(public_key), device=device, suites=suites, topic=topic,
             generation=1 if generation is None else generation, created=created,
             provider=None if provider is None else ProviderPublicKey.parse(provider),
-            certificate=None if certificate is None else Certificate.parse(certificate), app_version=version,
+            certificate=certificate, app_version=version,
             token=token, environment=environment, withdrawal=withdrawal, grant=grant,
         )
         require(key_id is None or key_id == record.public_key.key_id, "key_id, which is another key's,")
@@ -135,10 +135,10 @@ class ProviderRecord:
         fields.check_suite(SUITE)
         public_key, key_id = fields.needed("public_key"), fields.text("key_id")
         topic, generation, created = fields.topic(), fields.number("generation"), fields.number("created")
-        certificate = fields.text("certificate")
+        certificate, _ = fields.certificate()
         record = cls(
             public_key=ProviderPublicKey.parse(public_key), topic=topic, generation=1 if generation is None else generation,
-            created=created, certificate=None if certificate is None else Certificate.parse(certificate),
+            created=created, certificate=certificate,
         )
         require(key_id is None or key_id == record.public_key.key_id, "key_id, which is another key's,")
         return record
@@ -164,8 +164,10 @@ class Reply:
     suites: Sequence[int] = (SUITE,)
     #: The members of the record that name a key which the provider never had [D-22].
     foreign: Sequence[str] = ()
-    #: 32 bytes, for a service that gives out the app's pushes.
+    #: The public key with which the provider signs requests to a relay, 32 bytes.
     push_key: bytes | None = None
+    #: Why a certificate that came is ignored [D-20].
+    refused_certificate: Code | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_type(self.acknowledged, (DevicePublicKey, type(None)), "acknowledged")
@@ -190,13 +192,13 @@ class Reply:
         acknowledged, refused, provider = (fields.text(name) for name in ("acknowledged", "refused", "provider"))
         require((acknowledged is None) != (refused is None), "the choice of acknowledged or refused")
         require(refused is None or REASON.fullmatch(refused) is not None, "the reason")
-        certificate, push_key = fields.text("certificate"), fields.matching("push_key", BYTES32)
+        (certificate, refused_certificate), push_key = fields.certificate(), fields.text("push_key")
         foreign, suites = fields.texts("foreign", MOST_FOREIGN), fields.suites(None)
         return cls(
             acknowledged=None if acknowledged is None else DevicePublicKey.parse(acknowledged), refused=refused,
             provider=None if provider is None else ProviderPublicKey.parse(provider),
-            certificate=None if certificate is None else Certificate.parse(certificate), suites=suites, foreign=tuple(foreign),
-            push_key=None if push_key is None else base64.urlsafe_b64decode(push_key + "="),
+            certificate=certificate, refused_certificate=refused_certificate, suites=suites, foreign=tuple(foreign),
+            push_key=None if push_key is None else read_push_key(push_key),
         )
 
     def to_json(self) -> bytes:
@@ -325,7 +327,7 @@ def apply_reply(
     if confirms and not trust.pins and not is_built_in and reply.provider is not None:
         trust.pins = (reply.provider,)
     if reply.certificate is None or not trust.pins:
-        return confirms, None
+        return confirms, reply.refused_certificate
     try:
         return confirms, Code.CERTIFICATE_CONFLICT if trust.accept(reply.certificate, topic=topic) is Change.CONFLICT else None
     except PushcryptError as refused:
@@ -371,6 +373,14 @@ class Fields:
         value = self.text(name)
         require(value is None or rule.fullmatch(value) is not None, name)
         return value
+
+    def certificate(self) -> tuple[Certificate | None, Code | None]:
+        """A certificate that breaks [T-1] counts as absent [D-31]; its code comes with it."""
+        text = self.text("certificate")
+        try:
+            return None if text is None else Certificate.parse(text), None
+        except PushcryptError as refused:
+            return None, refused.code
 
     def topic(self) -> str | None:
         topic = self.text("topic")
@@ -420,6 +430,13 @@ def own_texts(record: DeviceRecord) -> list[tuple[str | None, re.Pattern[str], s
         (record.token, TOKEN, "token"), (record.environment, ENVIRONMENT, "environment"),
         (record.withdrawal, WITHDRAWAL, "withdrawal"), (record.grant, GRANT, "grant"),
     ]
+
+
+def read_push_key(text: str) -> bytes:
+    """[D-32]"""
+    if not BYTES32.fullmatch(text):
+        raise PushcryptError(Code.MALFORMED_KEY, "push_key is not 32 bytes in base64url")
+    return base64.urlsafe_b64decode(text + "=")
 
 
 def text_of(value: object) -> str | None:
