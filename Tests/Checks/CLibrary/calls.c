@@ -1,6 +1,6 @@
 // The border as C meets it: pointers that lead nowhere, buffers that end at a page nobody may touch, structures of other versions,
 // threads; and at the end a look whether a secret key is anywhere in memory still. Whatever is wrong ends the program with its line.
-// Usage: calls DEVICE-PUBLIC-KEY SIGNING-KEY-FILE DEVICE-KEY-FILE SENDER-PUBLIC-KEY
+// Usage: calls DEVICE-PUBLIC-KEY SIGNING-KEY-FILE DEVICE-KEY-FILE PROVIDER-PUBLIC-KEY
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
         }                                                                                                \
     } while (0)
 
-static const char *device_public, *sender_public;
+static const char *device_public, *provider_public;
 static char *signing_key, *device_secret;
 static const char topic[] = "com.example.app", payload[] = "{\"aps\":{\"alert\":\"Your table is ready\"}}";
 static const uint64_t now = UINT64_C(1767225600000);
@@ -42,7 +42,7 @@ static int seal(char *push, size_t capacity, size_t *length) {
 }
 
 static int open_push(const char *push, size_t push_length, struct pushcrypt_opened *opened, char *out, size_t capacity, size_t *length) {
-    return pushcrypt_open(push, push_length, device_secret, sender_public, topic, now, opened, out, capacity, length);
+    return pushcrypt_open(push, push_length, NULL, device_secret, provider_public, topic, now, opened, out, capacity, length);
 }
 
 // So many bytes, behind which lies a page that nobody may touch.
@@ -63,8 +63,8 @@ static void there_and_back(void) {
     CHECK(length == sizeof payload - 1 && memcmp(out, payload, length) == 0);
     CHECK(opened.size == sizeof opened && opened.sent_at == now && opened.expires_at == now + UINT64_C(2592000000));
     CHECK(strlen(opened.message_id) == PUSHCRYPT_ID_CAPACITY - 1 && strspn(opened.message_id, "0123456789abcdef") == 32);
-    CHECK(strcmp(opened.sender, sender_public) == 0 && strcmp(opened.device_key, device_public) == 0);
-    CHECK(opened.file_count == 0 && opened.rotation_count == 0);
+    CHECK(strcmp(opened.provider, provider_public) == 0 && strcmp(opened.device_key, device_public) == 0);
+    CHECK(opened.file_count == 0 && opened.epoch == 0 && opened.certificate_conflict == 0 && opened.learned[0] == 0);
     CHECK(last_error()[0] == 0);
 
     // A message that does not open says nothing.
@@ -88,18 +88,18 @@ static void null_pointers(void) {
     SEAL(payload, device_public, signing_key, NULL, push, &length);
     SEAL(payload, device_public, signing_key, topic, NULL, &length);
     SEAL(payload, device_public, signing_key, topic, push, NULL);
-#define OPEN(push, device, senders, topic, opened, out, length)                                                    \
+#define OPEN(push, device, providers, topic, opened, out, length)                                                  \
     CHECK(                                                                                                         \
-        pushcrypt_open(push, push_length, device, senders, topic, now, opened, out, 3584, length) == PUSHCRYPT_MISUSE && \
+        pushcrypt_open(push, push_length, NULL, device, providers, topic, now, opened, out, 3584, length) == PUSHCRYPT_MISUSE && \
         says("invalid-call"))
-    OPEN(NULL, device_secret, sender_public, topic, &opened, out, &length);
-    OPEN(push, NULL, sender_public, topic, &opened, out, &length);
+    OPEN(NULL, device_secret, provider_public, topic, &opened, out, &length);
+    OPEN(push, NULL, provider_public, topic, &opened, out, &length);
     OPEN(push, device_secret, NULL, topic, &opened, out, &length);
-    OPEN(push, device_secret, sender_public, NULL, &opened, out, &length);
-    OPEN(push, device_secret, sender_public, topic, NULL, out, &length);
-    OPEN(push, device_secret, sender_public, topic, &opened, NULL, &length);
+    OPEN(push, device_secret, provider_public, NULL, &opened, out, &length);
+    OPEN(push, device_secret, provider_public, topic, NULL, out, &length);
+    OPEN(push, device_secret, provider_public, topic, &opened, NULL, &length);
     memset(opened.message_id, 'x', sizeof opened.message_id);
-    OPEN(push, device_secret, sender_public, topic, &opened, out, NULL);
+    OPEN(push, device_secret, provider_public, topic, &opened, out, NULL);
     CHECK(opened.message_id[0] == 0);
     // No bytes are an input like any other.
     CHECK(pushcrypt_seal(NULL, 0, device_public, signing_key, topic, now, NULL, push, 5120, &length) == PUSHCRYPT_REFUSED);
@@ -137,11 +137,11 @@ static void texts_and_lengths(void) {
     CHECK(pushcrypt_seal(payload, 1, endless, signing_key, topic, now, NULL, push, sizeof push, &length) == PUSHCRYPT_MISUSE);
     CHECK(pushcrypt_seal(payload, 1, device_public, endless, topic, now, NULL, push, sizeof push, &length) == PUSHCRYPT_MISUSE);
     CHECK(pushcrypt_seal(payload, 1, device_public, signing_key, endless, now, NULL, push, sizeof push, &length) == PUSHCRYPT_MISUSE);
-    CHECK(pushcrypt_open(push, 1, endless, sender_public, topic, now, &opened, out, sizeof out, &length) == PUSHCRYPT_MISUSE);
-    CHECK(pushcrypt_open(push, 1, device_secret, endless, topic, now, &opened, out, sizeof out, &length) == PUSHCRYPT_MISUSE);
+    CHECK(pushcrypt_open(push, 1, NULL, endless, provider_public, topic, now, &opened, out, sizeof out, &length) == PUSHCRYPT_MISUSE);
+    CHECK(pushcrypt_open(push, 1, NULL, device_secret, endless, topic, now, &opened, out, sizeof out, &length) == PUSHCRYPT_MISUSE);
     CHECK(says("invalid-call"));
     endless[PUSHCRYPT_TEXT_MAX - 1] = 0;
-    CHECK(pushcrypt_open(push, 1, device_secret, endless, topic, now, &opened, out, sizeof out, &length) == PUSHCRYPT_MISUSE);
+    CHECK(pushcrypt_open(push, 1, NULL, device_secret, endless, topic, now, &opened, out, sizeof out, &length) == PUSHCRYPT_MISUSE);
     CHECK(says("malformed-key"));
     // A text that ends where the memory does.
     char *last = before_the_end(strlen(signing_key) + 1);
@@ -222,20 +222,21 @@ static void *thread(void *number) {
     char list[1024] = "", expected[64], said[PUSHCRYPT_ERROR_MAX], push[PUSHCRYPT_PUSH_MAX], out[PUSHCRYPT_PAYLOAD_MAX];
     struct pushcrypt_opened opened = {.size = sizeof opened};
     for (size_t line = 1; line <= THREADS; line++) {
-        strcat(list, line == wrong && wrong != THREADS ? "pcs1wrong" : sender_public);
+        strcat(list, line == wrong && wrong != THREADS ? "PCR-SECRET-1WRONG" : device_secret);
         strcat(list, "\n");
     }
-    sprintf(expected, "malformed-key: key %zu of senders:", wrong);
+    sprintf(expected, "malformed-key: key %zu of device_keys:", wrong);
     CHECK(pushcrypt_last_error(said, sizeof said) == 0 && said[0] == 0);
     pthread_barrier_wait(&barrier);
     for (int round = 0; round < ROUNDS; round++) {
         CHECK(seal(push, sizeof push, &length) == PUSHCRYPT_DONE);
         CHECK(pushcrypt_last_error(said, sizeof said) == 0);
-        int result = pushcrypt_open(push, length, device_secret, list, topic, now, &opened, out, sizeof out, &length);
+        int result = pushcrypt_open(push, length, NULL, list, provider_public, topic, now, &opened, out, sizeof out, &length);
         CHECK(result == (wrong == THREADS ? PUSHCRYPT_DONE : PUSHCRYPT_MISUSE));
         pushcrypt_last_error(said, sizeof said);
         CHECK(wrong == THREADS ? said[0] == 0 : strncmp(said, expected, strlen(expected)) == 0);
     }
+    explicit_bzero(list, sizeof list);
     return NULL;
 }
 
@@ -347,24 +348,24 @@ static char *read_secret(const char *path) {
 }
 
 static void secrets_are_gone(void) {
-    const struct sought of_sender = sought(signing_key), of_device = sought(device_secret);
+    const struct sought of_signer = sought(signing_key), of_device = sought(device_secret);
     char push[PUSHCRYPT_PUSH_MAX], out[PUSHCRYPT_PAYLOAD_MAX];
     size_t push_length, length;
     struct pushcrypt_opened opened = {.size = sizeof opened};
     keeps_memory = 1;
     // The caller's own text is found, in its two halves; a copy would be, too.
-    CHECK(seal(push, sizeof push, &push_length) == PUSHCRYPT_DONE && found_anywhere(&of_sender) == 2);
+    CHECK(seal(push, sizeof push, &push_length) == PUSHCRYPT_DONE && found_anywhere(&of_signer) == 2);
     CHECK(open_push(push, push_length, &opened, out, sizeof out, &length) == PUSHCRYPT_DONE && found_anywhere(&of_device) == 2);
-    CHECK(seal(push, 0, &length) == PUSHCRYPT_TOO_SMALL && found_anywhere(&of_sender) == 2);
+    CHECK(seal(push, 0, &length) == PUSHCRYPT_TOO_SMALL && found_anywhere(&of_signer) == 2);
     CHECK(open_push(push, 0, &opened, out, sizeof out, &length) == PUSHCRYPT_REFUSED && found_anywhere(&of_device) == 2);
     // Nor when a caller mixes up which key is which.
     CHECK(pushcrypt_seal(payload, 1, signing_key, device_public, topic, now, NULL, push, 0, &length) == PUSHCRYPT_MISUSE);
-    CHECK(found_anywhere(&of_sender) == 2);
-    CHECK(pushcrypt_open(push, 0, sender_public, device_secret, topic, now, &opened, out, 0, &length) == PUSHCRYPT_MISUSE);
+    CHECK(found_anywhere(&of_signer) == 2);
+    CHECK(pushcrypt_open(push, 0, NULL, provider_public, device_secret, topic, now, &opened, out, 0, &length) == PUSHCRYPT_MISUSE);
     CHECK(found_anywhere(&of_device) == 2);
     explicit_bzero(signing_key, TEXT);
     explicit_bzero(device_secret, TEXT);
-    CHECK(found_anywhere(&of_sender) == 0 && found_anywhere(&of_device) == 0);
+    CHECK(found_anywhere(&of_signer) == 0 && found_anywhere(&of_device) == 0);
 }
 
 int main(int count, char **arguments) {
@@ -372,7 +373,7 @@ int main(int count, char **arguments) {
     device_public = arguments[1];
     signing_key = read_secret(arguments[2]);
     device_secret = read_secret(arguments[3]);
-    sender_public = arguments[4];
+    provider_public = arguments[4];
     there_and_back();
     null_pointers();
     small_outputs();

@@ -2,32 +2,28 @@
 import ctypes
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int, c_size_t, c_uint32, c_uint64, create_string_buffer, sizeof
 
-PUSH_MAX, PAYLOAD_MAX, ERROR_MAX, KEY, ID, RECOVERY = 5120, 3584, 1024, 63, 33, 72
+PUSH_MAX, PAYLOAD_MAX, ERROR_MAX, KEY, ID, LEARNED = 5120, 3584, 1024, 63, 33, 174
 
 
 class Options(Structure):
     _fields_ = [
         ("size", c_size_t), ("push_type", c_char_p), ("message_name", c_char_p), ("title", c_char_p), ("time_to_live", c_uint32),
-        ("flags", c_uint32), ("statements", c_char_p),
+        ("flags", c_uint32),
     ]
-
-
-class Rotation(Structure):
-    _fields_ = [("old_until", c_uint64), ("old_sender", c_char * KEY), ("new_sender", c_char * KEY)]
 
 
 class Opened(Structure):
     _fields_ = [
-        ("size", c_size_t), ("sent_at", c_uint64), ("expires_at", c_uint64), ("file_count", c_uint32), ("rotation_count", c_uint32),
-        ("rotations", Rotation * 4), ("message_id", c_char * ID), ("sender", c_char * KEY), ("device_key", c_char * KEY),
-        ("recovered", c_char * RECOVERY), ("recovery_conflict", c_uint32), ("device_number", c_uint32),
+        ("size", c_size_t), ("sent_at", c_uint64), ("expires_at", c_uint64), ("file_count", c_uint32), ("device_number", c_uint32),
+        ("epoch", c_uint32), ("certificate_conflict", c_uint32), ("message_id", c_char * ID), ("provider", c_char * KEY),
+        ("device_key", c_char * KEY), ("learned", c_char * LEARNED),
     ]
 
 
 library = ctypes.CDLL("libpushcrypt.so.0")
 text, output = c_char_p, [c_char_p, c_size_t, POINTER(c_size_t)]
 library.pushcrypt_seal.argtypes = [c_char_p, c_size_t, text, text, text, c_uint64, POINTER(Options)] + output
-library.pushcrypt_open.argtypes = [c_char_p, c_size_t, text, text, text, c_uint64, POINTER(Opened)] + output
+library.pushcrypt_open.argtypes = [c_char_p, c_size_t, text, text, text, text, c_uint64, POINTER(Opened)] + output
 library.pushcrypt_last_error.argtypes, library.pushcrypt_last_error.restype = [c_char_p, c_size_t], c_size_t
 library.pushcrypt_version.restype = c_char_p
 
@@ -52,23 +48,18 @@ def seal(payload, device_key, signing_key, topic, now, **options):
     return push.raw[: length.value]
 
 
-def open_push(push, device_keys, senders, topic, now):
+def open_push(push, device_keys, providers, topic, now, push_type=None):
     opened, payload, length = Opened(size=sizeof(Opened)), create_string_buffer(PAYLOAD_MAX), c_size_t()
     result = library.pushcrypt_open(
-        push, len(push), device_keys, senders, topic, now, byref(opened), payload, sizeof(payload), byref(length))
+        push, len(push), push_type, device_keys, providers, topic, now, byref(opened), payload, sizeof(payload), byref(length))
     if result != 0:
         raise Refused(result)
     return opened, payload.raw[: length.value]
 
 
-def changed(senders, opened):
-    """The list of senders after a message, to store."""
-    lines = dict(line.partition(b" ")[::2] for line in senders.split(b"\n") if line)
-    for rotation in opened.rotations[: opened.rotation_count]:
-        if rotation.old_sender:
-            lines[rotation.old_sender] = b"%d" % rotation.old_until
-        else:
-            lines = {key: b"0" if key.startswith(b"pcs1") else rest for key, rest in lines.items()}
-            lines[b"recovered"] = opened.recovered
-        lines[rotation.new_sender] = b""
+def changed(providers, opened):
+    """The list of providers after a message, to store."""
+    lines = dict(line.partition(b" ")[::2] for line in providers.split(b"\n") if line)
+    if opened.learned:
+        lines[opened.provider] = opened.learned
     return b"".join(key + b" " * bool(rest) + rest + b"\n" for key, rest in lines.items())

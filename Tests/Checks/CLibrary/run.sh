@@ -72,15 +72,15 @@ clang -std=c99 -O1 -g "${strict[@]}" Tests/Checks/CLibrary/calls.c "${link[@]}" 
 
 export PYTHONPATH=$work
 cd "$work"
-said=$(python3 open.py phone.key sender.pub <push.json 2>&1) && fail 'open.py shows a message twice'
+said=$(python3 open.py phone.key providers <push.json 2>&1) && fail 'open.py shows a message twice'
 [ "$said" = 'open: seen before' ] || fail "open.py says $said"
-said=$(printf '{}' | ./seal sender.key "$(cat phone.pub)" 2>&1) && fail 'seal.c seals nothing'
+said=$(printf '{}' | ./seal provider.key "$(cat phone.pub)" 2>&1) && fail 'seal.c seals nothing'
 [[ $said = 'seal: missing-aps: '* ]] || fail "seal.c says $said"
 echo "library: the commands and $examples examples of $document do what it says"
 
 # --- The calls ------------------------------------------------------------------------------------------------------------------
 
-./calls "$(cat phone.pub)" sender.key phone.key "$(cat sender.pub)"
+./calls "$(cat phone.pub)" provider.key phone.key "$(cat provider.pub)"
 python3 "$root/Tests/Checks/CLibrary/calls.py" "$root" "$pushcrypt"
 
 cd "$root"
