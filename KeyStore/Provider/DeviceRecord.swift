@@ -120,7 +120,7 @@ struct DeviceRow: StoredRow {
             .unsigned(record.generation), .time(record.createdAt), .time(record.updatedAt),
             .blob(record.pinnedProvider?.bytes), record.epoch.map { .integer(Int64($0)) } ?? .null,
             record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
-            .text(record.appVersion?.description), .text(record.user), .blob(record.token.map(Bytes.init(hex:))),
+            .text(record.appVersion?.description), .text(record.user), .blob(record.token.flatMap(Bytes.init(lowerCaseHex:))),
             record.environment.map { .integer($0.code) } ?? .null, .blob(record.withdrawal?.bytes),
             .text(record.grant),
         ]
@@ -148,17 +148,8 @@ extension ColumnReader {
 
     fileprivate mutating func withdrawalCapability() throws(KeyStoreError) -> WithdrawalCapability? {
         guard let bytes = try optionalBlob() else { return nil }
-        guard let capability = WithdrawalCapability(bytes: bytes.span) else { throw damaged }
+        guard let capability = WithdrawalCapability(bytes.hex) else { throw damaged }
         return capability
-    }
-}
-
-extension Bytes {
-    /// Creates the bytes of a token, whose digits the record's check has counted.
-    fileprivate init(hex digits: String) {
-        func value(_ digit: UInt8) -> UInt8 { digit >= UInt8(ascii: "a") ? digit - UInt8(ascii: "a") + 10 : digit & 15 }
-        let digits = Array(digits.utf8)
-        self.init(stride(from: 0, to: digits.count - 1, by: 2).map { value(digits[$0]) << 4 | value(digits[$0 + 1]) })
     }
 }
 

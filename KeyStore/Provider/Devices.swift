@@ -200,7 +200,7 @@ extension StoreTransaction {
         try put(
             DeviceRow(
                 DeviceRecord(
-                    registration, epoch: try epoch ?? reportedEpoch(registration), id: id, user: user,
+                    registration, epoch: try reportedEpoch(registration, exported: epoch), id: id, user: user,
                     topic: registration.topic, updatedAt: updatedAt)))
         try delete(RemovedDeviceRow.self, key: .text(id))
         return isNew ? .added : .updated

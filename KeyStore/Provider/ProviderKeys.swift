@@ -27,7 +27,7 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) -> ProviderKeyRecord {
         try StoreName.check(name, "the name of a provider key")
         return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
-            let key = try key ?? store.newProviderKey()
+            let key = if let key { key } else { try store.newProviderKey() }
             var row = try store.newProviderKeyRow(key.publicKey, name: name, topic: topic, at: now)
             row.keep(key, keys)
             return try store.add(row)

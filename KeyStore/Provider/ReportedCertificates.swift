@@ -20,7 +20,12 @@ extension StoreTransaction {
     ///
     /// One that this store never issued shows that it is an old copy, or that the provider key was stolen, and is
     /// remembered as long as phones may believe it.
-    func reportedEpoch(_ registration: DeviceRegistration) throws(KeyStoreError) -> UInt32? {
+    ///
+    /// - Parameter epoch: What another store has exported, which has verified it.
+    func reportedEpoch(
+        _ registration: DeviceRegistration, exported epoch: UInt32? = nil
+    ) throws(KeyStoreError) -> UInt32? {
+        if let epoch { return epoch }
         guard let certificate = registration.certificate, let pinned = registration.pinnedProvider, let reports,
             let index = try providers(reports).firstIndex(where: { $0.row.publicKey == pinned }),
             let provider = reports.providers?[index]
