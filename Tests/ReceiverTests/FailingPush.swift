@@ -79,23 +79,28 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
 
     private static let notAuthentic: [FailingPush] =
         [
-            ("enc", 5), ("the sender's key id", 37), ("the signature", 41), ("the content type", 105),
-            ("the statement", 137), ("the padding", 1000), ("the tag", 1076),
+            ("enc", 5), ("the epoch", 37), ("the signature", 41), ("the kind", 105), ("the certificate", 137),
+            ("the padding", 1000), ("the tag", 1076),
         ].map { name, offset in
             FailingPush(.authenticationFailed, "a bit of \(name)") { scene in
                 try changed(scene) { bytes in bytes[offset] ^= 0x01 }
             }
         } + [
             FailingPush(.authenticationFailed, "another app's topic") { scene in
-                Scene.push(try scene.envelope(topic: .other))
+                let other = try scene.provider.certified(epoch: 1, topic: .other)
+                return Scene.push(try scene.envelope(by: EnvelopeSigner(other, for: .other), topic: .other))
             },
-            FailingPush(.authenticationFailed, "a stranger who announces a genuine rotation") { scene in
-                Scene.push(try scene.envelope(by: ProviderKey()))
+            FailingPush(.authenticationFailed, "a stranger") { scene in
+                Scene.push(try scene.envelope(by: EnvelopeSigner(ProviderKey())))
             },
-            FailingPush(.authenticationFailed, "a stranger who announces a rotation to himself") { scene in
-                let stranger = ProviderKey()
-                let statement = try RotationStatement(from: ProviderKey(), to: stranger, at: .start)
-                return Scene.push(try scene.envelope(by: stranger, announcing: [statement]))
+            FailingPush(.authenticationFailed, "a stranger with a certificate of his own") { scene in
+                Scene.push(try scene.envelope(by: EnvelopeSigner(ProviderKey().certified(epoch: 1), for: .app)))
+            },
+            FailingPush(.authenticationFailed, "a stranger with the provider's certificate") { scene in
+                Scene.push(
+                    try scene.envelope(
+                        by: EnvelopeSigner(
+                            verified: scene.certificate, SigningKey(), by: scene.provider.publicKey, for: .app)))
             },
             FailingPush(.authenticationFailed, "sealed for the other key of this phone") { scene in
                 var bytes = try scene.envelope(to: scene.activeKey).bytes
@@ -103,25 +108,17 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
                 for index in 0..<4 { bytes[1 + index] = UInt8(truncatingIfNeeded: id >> UInt32(24 - 8 * index)) }
                 return Scene.push(Envelope(sealed: bytes, .x25519))
             },
-            FailingPush(.rotationConflict, "a thief's second rotation") { scene in
-                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
-                let thief = ProviderKey()
-                let second = try RotationStatement(from: scene.oldSender, to: thief, at: Scene.now)
-                return Scene.push(try scene.envelope(by: thief, announcing: [second]))
-            },
-            FailingPush(.recoveryConflict, "a second recovery with the serial of the first") { scene in
-                let (recovery, thief) = (RecoveryKey(), ProviderKey())
-                try scene.phone.store.setRecoveryKeys([recovery.publicKey], ofProvider: Phone.sender)
-                let first = try recovered(by: recovery, to: scene.newSender)
-                _ = try scene.phone.store.acceptStatements([first], topic: .app, at: .start)
-                let second = try recovered(by: recovery, to: thief)
-                return Scene.push(try scene.envelope(by: thief, announcing: [second]))
-            },
         ]
 
     // MARK: Authentic
 
     private static let notTimely: [FailingPush] = [
+        FailingPush(.wrongPushClass, "a background push as an alert") { scene in
+            Scene.push(try scene.envelope(as: .background))
+        },
+        FailingPush(.wrongPushClass, "a call as an alert, and late") { scene in
+            Scene.push(try scene.envelope(as: .call, at: Scene.now.subtracting(milliseconds: 60_001)))
+        },
         FailingPush(.unsupportedMessage, "a time to live of 0") { scene in
             Scene.push(try scene.envelope(timeToLive: 0))
         },
@@ -147,17 +144,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             FailingPush(.malformedPayload, "the payload is '\(payload)'") { scene in
                 Scene.push(try scene.envelope(payload))
             }
-        } + [
-            FailingPush(.malformedPayload, "a count of 0") { scene in
-                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
-                return Scene.push(try scene.seal(.rotationAndPayload, [0] + Bytes(Provider.payload.utf8)))
-            }
-        ]
-
-    private static func recovered(by key: RecoveryKey, to new: ProviderKey) throws -> RotationStatement {
-        let request = try RecoveryRequest(by: key.publicKey, for: .app, to: new, serial: 7, at: .start)
-        return try request.signed(by: key).statement
-    }
+        }
 
     private static func changed(_ scene: Scene, _ change: (inout Bytes) -> Void) throws -> Bytes {
         var bytes = try scene.envelope().bytes

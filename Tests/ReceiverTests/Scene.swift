@@ -2,7 +2,7 @@
 import PushcryptKeyStore
 import PushcryptReceiver
 
-/// A phone in the middle of both rotations: a message that opens makes its pending key active and brings a new pin.
+/// A phone in the middle of both rotations: a message that opens makes its pending key active and brings a certificate.
 ///
 /// Whatever fails here had everything to change something.
 struct Scene {
@@ -19,53 +19,38 @@ struct Scene {
     static let now = Timestamp.start.plus(days: 1)
 
     let phone: Phone
-    /// The pinned key, and the one that takes its place.
-    let oldSender = ProviderKey()
-    let newSender = ProviderKey()
-    let statement: RotationStatement
+    /// The pinned key, which signed messages itself.
+    let provider = ProviderKey()
+    /// The key that signs now, by the certificate.
+    let signing: SigningCredential
+    var certificate: Certificate { signing.certificate }
     let activeKey: DevicePublicKey
     let pendingKey: DevicePublicKey
 
     init(floor: Timestamp? = nil, options: StoreOptions = StoreOptions()) throws {
         phone = try Phone(floor: floor, options: options)
-        try phone.store.pinProvider(oldSender.publicKey, named: Phone.sender, at: .start)
+        try phone.store.pinProvider(provider.publicKey, at: .start)
         activeKey = try phone.newestKey().publicKey
         pendingKey = try phone.store.rotateDeviceKey(at: .start).publicKey
-        statement = try RotationStatement(from: oldSender, to: newSender, at: .start)
+        signing = try provider.certified(epoch: 1)
     }
+
+    /// The signer of the scene.
+    var signer: EnvelopeSigner { get throws { try EnvelopeSigner(signing, for: .app) } }
 
     /// Seals as the scene has it, with one thing or another as the caller wants it.
     func envelope(
-        _ payload: String = Provider.payload, by sender: ProviderKey? = nil,
-        announcing statements: [RotationStatement]? = nil, to recipient: DevicePublicKey? = nil, topic: Topic = .app,
-        at sentAt: Timestamp = now, timeToLive: UInt32 = 60
+        _ payload: String = Provider.payload, by signer: EnvelopeSigner? = nil, to recipient: DevicePublicKey? = nil,
+        as pushClass: PushClass = .alert, topic: Topic = .app, at sentAt: Timestamp = now, timeToLive: UInt32 = 60
     ) throws -> Envelope {
-        let statements = statements ?? [statement]
-        guard !statements.isEmpty else {
-            return try seal(
-                .payload, Bytes(payload.utf8), by: sender, to: recipient, topic: topic, at: sentAt,
-                timeToLive: timeToLive)
-        }
-        let block = [UInt8(statements.count)] + statements.flatMap(\.bytes)
-        return try seal(
-            .rotationAndPayload, Bytes(block) + Bytes(payload.utf8), by: sender, to: recipient, topic: topic,
-            at: sentAt,
-            timeToLive: timeToLive)
-    }
-
-    /// Seals a body whatever it is.
-    func seal(
-        _ contentType: InnerPlaintext.ContentType, _ body: Bytes, by sender: ProviderKey? = nil,
-        to recipient: DevicePublicKey? = nil, topic: Topic = .app, at sentAt: Timestamp = now, timeToLive: UInt32 = 60
-    ) throws -> Envelope {
-        let message = EnvelopeSealer.Message(
-            contentType: contentType, sentAt: sentAt, timeToLive: timeToLive, id: nil)
-        let key = sender ?? newSender
-        let prepared = try EnvelopeSealer(signer: EnvelopeSigner(key), topic: topic).prepare(
+        let signer = try signer ?? self.signer
+        let body = (signer.certificate?.bytes ?? []) + Bytes(payload.utf8)
+        let message = EnvelopeSealer.Message(pushClass: pushClass, sentAt: sentAt, timeToLive: timeToLive, id: nil)
+        let prepared = try EnvelopeSealer(signer: signer, topic: topic).prepare(
             body.span, message, to: recipient ?? pendingKey, bucket: 1024, randomness: EnvelopeSealer.Randomness())
+        guard case .key(let key) = signer.kind else { throw Unexpected() }
         let toSign = prepared.toSign
-        let signature = key.signature(of: toSign.span)
-        return try prepared.finish(signature: signature)
+        return try prepared.finish(signature: key.signature(of: toSign.span))
     }
 
     /// The push of an envelope, in a relay's clear part.
@@ -86,7 +71,21 @@ struct Scene {
     var isSettled: Bool {
         get throws {
             try phone.store.deviceKeys().contains { $0.publicKey == pendingKey && $0.state == .active }
-                && phone.pin == newSender.publicKey
+                && phone.certificate == certificate
         }
+    }
+}
+
+extension ProviderKey {
+    /// Makes a signing key with a certificate for the app; what was before opens until 38 days after the start, unless the
+    /// floor says otherwise.
+    func certified(
+        epoch: UInt32, floor: UInt32 = 0, expiresAt: Timestamp? = nil, topic: Topic = .app, key: SigningKey = SigningKey()
+    ) throws -> SigningCredential {
+        let plan = CertificatePlan(
+            epoch: epoch, floor: floor, graceUntil: floor == epoch ? nil : .start.plus(days: 38), expiresAt: expiresAt)
+        let certificate = try UnsignedCertificate(plan, for: key.publicKey, provider: publicKey, topic: topic)
+            .signed(by: self)
+        return try SigningCredential(key, certificate, by: publicKey)
     }
 }
