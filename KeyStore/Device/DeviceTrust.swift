@@ -9,7 +9,7 @@ extension DeviceStorage {
         var trusted: [ProviderTrust.Pin] = []
         for pin in try pins(of: account) where pin.topic == nil || pin.topic == topic {
             let learned = try learnedTrust(of: pin.key, topic)?.trust ?? LearnedTrust()
-            trusted.append(ProviderTrust.Pin(key: pin.key, learned: learned))
+            trusted.append(ProviderTrust.Pin(pin.key, learned))
         }
         return ProviderTrust(trusted)
     }

@@ -34,7 +34,7 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
                 where certificate != learned.certificate && certificate.isSigned(by: pin.key, for: topic) {
                     learned = learned.learning(certificate).0
                 }
-                return ProviderTrust.Pin(key: pin.key, learned: learned)
+                return ProviderTrust.Pin(pin.key, learned)
             })
     }
 

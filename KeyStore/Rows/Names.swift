@@ -28,7 +28,7 @@ package enum StoreName {
 
     static func isAllowed(_ name: String) -> Bool {
         (1...maximumLength).contains(name.utf8.count)
-            && !name.unicodeScalars.contains(where: \.isHidden)
+            && !name.unicodeScalars.contains(where: \.isInvisible)
     }
 
     /// Compares bytes, as the database does: to Swift, two spellings of an accented letter are equal.

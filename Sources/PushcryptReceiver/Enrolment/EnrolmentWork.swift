@@ -254,7 +254,7 @@ extension Enrolment {
             return (pins.contains(key) ? .trusted : .notAccepted(key), try takeCertificate(of: reply, now))
         }
         var certificate = reply.certificate
-        var failure = reply.certificateFault
+        var failure: TrustError?
         do throws(TrustError) {
             try certificate?.check(for: key, topic: topic)
         } catch {
@@ -268,7 +268,6 @@ extension Enrolment {
     private func takeCertificate(
         of reply: RegistrationReply, _ now: Timestamp
     ) throws(KeyStoreError) -> Result<ProviderTrust.Change, TrustError>? {
-        if let fault = reply.certificateFault { return .failure(fault) }
         guard let certificate = reply.certificate else { return nil }
         var trust = try trust()
         do throws(TrustError) {

@@ -42,7 +42,7 @@ public struct FallbackTexts: Hashable, Sendable {
         switch clear {
         case .plain(let text): return .plain(text.line(Self.maximumTitleLength))
         case .localized(let key, let arguments):
-            return .localized(key: key, arguments: arguments.map(\.withoutHiddenCharacters))
+            return .localized(key: key, arguments: arguments.map(\.withoutInvisible))
         }
     }
 }
@@ -51,7 +51,7 @@ extension String {
     /// Returns the first visible characters on one line.
     fileprivate func line(_ length: Int) -> String {
         var line = UnicodeScalarView()
-        for scalar in withoutHiddenCharacters.unicodeScalars.prefix(length) {
+        for scalar in withoutInvisible.unicodeScalars.prefix(length) {
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: line.append(" ")
             default: line.append(scalar)
