@@ -13,8 +13,8 @@ payload='{"aps":{"alert":{"title":"Table for two","body":"See you at 8 on the te
 
 provider=$work/provider
 "$pushcrypt" --store "$provider" init 2>/dev/null
-"$pushcrypt" --store "$provider" keygen sender >/dev/null
-"$pushcrypt" keygen sender --output "$work/sender.key" >/dev/null
+"$pushcrypt" --store "$provider" key new provider >/dev/null
+"$pushcrypt" key new provider --output "$work/provider.key" >/dev/null
 # As many devices as a small app has, each with its own key.
 "$bench" devices "$devices" >"$work/devices.ndjson"
 "$pushcrypt" --store "$provider" device import "$work/devices.ndjson" 2>/dev/null
@@ -42,7 +42,7 @@ seconds() { # JOBS FILE OPTION…
     "$pushcrypt" seal --batch --jobs "$jobs" --topic "$topic" "$@" <"$file" >"$work/sealed"
     awk -v start="$start" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.6f\n", end - start }'
 }
-with_keys=(--sender-key-file "$work/sender.key")
+with_keys=(--signing-key-file "$work/provider.key")
 with_store=(--store "$provider")
 
 # Seconds of the bare seals in two processes at once, by the slower one: what a second core is worth on this machine.

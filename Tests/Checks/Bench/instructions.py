@@ -117,10 +117,10 @@ class Bench:
             return run([self.command, "--store", str(self.folder / store), *arguments])
 
         pushcrypt("provider", "init")
-        pushcrypt("provider", "keygen", "sender")
+        pushcrypt("provider", "key", "new", "provider")
         for number in range(DEVICES):
             pushcrypt(f"phone{number}", "init")
-            pushcrypt(f"phone{number}", "keygen", "device")
+            pushcrypt(f"phone{number}", "key", "new", "device")
             record = self.folder / f"record{number}"
             record.write_bytes(pushcrypt(f"phone{number}", "export", "device", "--json"))
             pushcrypt("provider", "device", "add", f"phone{number}", str(record))

@@ -78,9 +78,9 @@ command_row() {
     ' until a quarter past"},"sound":"default","thread-id":"chat-c41"},"chat":"c41","message":"7182"}' >"$payload"
     quietly "$pushcrypt" --store "$provider" init
     quietly "$pushcrypt" --store "$phone" init
-    quietly "$pushcrypt" --store "$provider" keygen sender
-    quietly "$pushcrypt" --store "$phone" keygen device
-    "$pushcrypt" --store "$phone" export device >"$1/registration"
+    quietly "$pushcrypt" --store "$provider" key new provider
+    quietly "$pushcrypt" --store "$phone" key new device
+    "$pushcrypt" --store "$phone" key show >"$1/registration"
     quietly "$pushcrypt" --store "$provider" device add phone1 "$1/registration"
     quietly age-keygen -o "$1/age.key"
     seal=("$pushcrypt" --store "$provider" seal --to phone1 --topic com.example.app "$payload")

@@ -43,8 +43,8 @@ def prepare(folder):
     os.rename("token.p8", f"AuthKey_{KEY}.p8")
     os.symlink(f"AuthKey_{KEY}.p8", "token.p8")
     os.chmod(f"AuthKey_{KEY}.p8", 0o600)
-    for words in (["--store", "provider", "init"], ["--store", "provider", "keygen", "sender", "--topic", TOPIC],
-                  ["keygen", "device", "-o", "phone.key"]):
+    for words in (["--store", "provider", "init"], ["--store", "provider", "key", "new", "provider", "--topic", TOPIC],
+                  ["key", "new", "device", "-o", "phone.key"]):
         key = subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True).stdout.strip()
     with open("messages", "w") as file:
         for number in range(COUNT):

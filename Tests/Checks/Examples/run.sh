@@ -32,7 +32,7 @@ swift build --quiet --build-tests --package-path "$work" --scratch-path .build/o
 Tests/Checks/Lint/apple-floor.sh app "${apps[@]/#/Tests/Examples/}"
 provider=$PWD/.build/outside/debug/Provider
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT && cd "$folder"
-"$command" keygen device --output phone.key >phone.pub
-"$command" keygen sender --output sender.key >sender.pub
+"$command" key new device --output phone.key >phone.pub
+"$command" key new provider --output provider.key >provider.pub
 "$provider" >push.json
-"$command" open --device-key-file phone.key --sender "$(cat sender.pub)" --topic com.example.app --banner push.json | grep 'Table for two'
+"$command" open --device-key-file phone.key --provider "$(cat provider.pub)" --topic com.example.app --banner push.json | grep 'Table for two'

@@ -45,7 +45,7 @@ PATH=$prefix/bin:$PATH
 export PATH
 [ "$(pushcrypt --version)" = "$("$program" --version)" ] || fail 'another command is installed'
 if command -v man >/dev/null; then
-    for page in pushcrypt pushcrypt-seal pushcrypt-key-import-sender; do
+    for page in pushcrypt pushcrypt-seal pushcrypt-key-new-provider; do
         found=$(env -u MANPATH man -w "$page" 2>&1) || fail "man does not find $page: $found"
         [ "$(realpath "$found")" = "$(realpath "$prefix")/share/man/man1/$page.1" ] || fail "man finds $page elsewhere: $found"
     done
@@ -61,8 +61,8 @@ else
     echo 'SKIPPED: install: there is no zsh that could complete'
 fi
 if command -v fish >/dev/null; then
-    found=$(HOME=$folder XDG_DATA_DIRS=$prefix/share fish -c 'complete -C "pushcrypt keyge"' 2>&1)
-    [[ $found == keygen* ]] || fail "fish does not complete the command: $found"
+    found=$(HOME=$folder XDG_DATA_DIRS=$prefix/share fish -c 'complete -C "pushcrypt doct"' 2>&1)
+    [[ $found == doctor* ]] || fail "fish does not complete the command: $found"
 else
     echo 'SKIPPED: install: there is no fish that could complete'
 fi

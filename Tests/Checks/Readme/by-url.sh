@@ -24,8 +24,8 @@ grep -q "from: \"$version\"" "$place/provider/Package.swift" || { echo 'by-url: 
 cd "$place/provider"
 swift build --quiet --cache-path "$place/cache" --config-path "$place/config" --security-path "$place/security"
 grep -q "\"version\" : \"$version\"" Package.resolved || { echo "by-url: error: $(cat Package.resolved)" >&2; exit 1; }
-"$command" keygen sender -o sender.key >sender.pub
-"$command" keygen device -o phone.key >phone.pub
+"$command" key new provider -o provider.key >provider.pub
+"$command" key new device -o phone.key >phone.pub
 .build/debug/provider >push.json
-"$command" open --device-key-file phone.key --sender "$(cat sender.pub)" --topic com.example.app --banner push.json | grep -q 'Table for two'
+"$command" open --device-key-file phone.key --provider "$(cat provider.pub)" --topic com.example.app --banner push.json | grep -q 'Table for two'
 echo "by-url: version $version of a repository's URL seals in a package outside"

@@ -18,12 +18,12 @@ fail() {
 
 metrics() {
     cd "$work"
-    "$pushcrypt" keygen sender -o sender.key >sender.pub
-    "$pushcrypt" keygen device -o phone.key >phone.pub
+    "$pushcrypt" key new provider -o provider.key >provider.pub
+    "$pushcrypt" key new device -o phone.key >phone.pub
     for to in "$(cat phone.pub)" "$(cat phone.pub)" nobody; do
         echo "{\"to\":\"$to\",\"token\":\"$(printf '%064d' 1)\",\"payload\":{\"aps\":{\"alert\":\"Hello\"}}}"
     done >lines
-    "$pushcrypt" seal --batch --emit request --topic com.example.app --sender-key-file sender.key --metrics seal.prom <lines >sealed || true
+    "$pushcrypt" seal --batch --emit request --topic com.example.app --signing-key-file provider.key --metrics seal.prom <lines >sealed || true
     /usr/bin/python3 "$root/Tests/Checks/Send/serve.py" apns -- bash -c '
         "$0" send --host "$APNS_HOST" --ca-file apns/authority.pem --key apns/AuthKey_*.p8 --team TEAM123456 --metrics send.prom <sealed >answers' \
         "$pushcrypt" >serve.log 2>&1 || true
@@ -102,9 +102,9 @@ image() {
 # Runs in the image as Kubernetes would: without rights, on a read-only root.
 in_image() {
     mkdir -p "$1/run/alive" "$1/run/secrets/push"
-    "$pushcrypt" keygen sender -o "$work/image.key" >"$work/image.pub"
-    install -m 440 -g 5000 "$work/image.key" "$1/run/secrets/push/sender.key"
-    "$pushcrypt" keygen device -o "$work/phone" >"$work/phone.pub"
+    "$pushcrypt" key new provider -o "$work/image.key" >"$work/image.pub"
+    install -m 440 -g 5000 "$work/image.key" "$1/run/secrets/push/provider.key"
+    "$pushcrypt" key new device -o "$work/phone" >"$work/phone.pub"
     unshare --mount --net --pid --fork --mount-proc="$1/proc" bash -euc '
         mount --bind "$1" "$1"
         mount -t tmpfs -o mode=777 tmpfs "$1/run/alive"
@@ -114,14 +114,14 @@ in_image() {
 ! touch /x 2>/dev/null
 [ "\$(id -u)" = 4000 ]
 echo '{"to":"$(cat "$work/phone.pub")","payload":{"aps":{"alert":"Hello"}}}' |
-    pushcrypt seal --batch --emit=request --topic=com.example.app --sender-key-file=/run/secrets/push/sender.key | grep -q ENCRYPTED_DATA
+    pushcrypt seal --batch --emit=request --topic=com.example.app --signing-key-file=/run/secrets/push/provider.key | grep -q ENCRYPTED_DATA
 pushcrypt send --dry-run </dev/null
 # The worker, against a broker that librdkafka simulates; then the probes of the manifest.
 echo '{"consumer":{"group.id":"g","test.mock.num.brokers":1},"producer":{"test.mock.num.brokers":1}}' >/run/alive/kafka.json
 probe() { $(.build/dist/bin/python -B Tests/Checks/Release/manifest.py --probe "$recipes/kubernetes.yaml") 2>/dev/null; }
 ! probe
 python3 /opt/sealer/queue_worker.py kafka --config=/run/alive/kafka.json --from=pushes --to=sealed --refused=refused --alive=/run/alive/worker \
-    -- pushcrypt seal --batch --emit=request --topic=com.example.app --sender-key-file=/run/secrets/push/sender.key 2>/run/alive/log &
+    -- pushcrypt seal --batch --emit=request --topic=com.example.app --signing-key-file=/run/secrets/push/provider.key 2>/run/alive/log &
 worker=\$!
 for i in \$(seq 100); do probe && break; sleep 0.2; done
 probe || { cat /run/alive/log; false; }

@@ -34,10 +34,10 @@ scaffold() {
     swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/$name"
 }
 
-[ -s "$work/sender.pub" ] || "$command" keygen sender --output "$fresh/sender.key" > "$work/sender.pub"
+[ -s "$work/provider.pub" ] || "$command" key new provider --output "$fresh/provider.key" > "$work/provider.pub"
 scaffold plain --communication
 scaffold full --xcodegen --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
-    --sender-key "$(cat "$work/sender.pub")"
+    --provider "$(cat "$work/provider.pub")"
 
 export SWIFT_BACKTRACE=enable=no
 # One after another in one folder, that of document-examples.sh, so that the library is compiled once.

@@ -15,7 +15,7 @@ PROGRAM = os.path.abspath(sys.argv[1])
 TOPIC, TEAM, KEY = "com.example.app", "TEAM123456", "ABC123DEFG"
 TOKEN, GONE = "1f" * 32, "2e" * 32
 MESSAGES = [
-    {"to": "phone1", "id": "table-17", "token": TOKEN, "collapse-id": "table-17",
+    {"to": "phone1", "id": "table-17", "token": TOKEN, "collapse_id": "table-17",
      "payload": {"aps": {"alert": {"title": "Table for two", "body": "See you at 8"}, "sound": "default"}}},
     {"to": "phone2", "id": "table-18", "token": GONE, "payload": {"aps": {"alert": {"title": "Table for four", "body": "At 9"}}}},
 ]
@@ -41,10 +41,10 @@ def prepare():
     script = f"""set -e; pushcrypt() {{ "{PROGRAM}" "$@"; }}
     "{HERE}/../Senders/certificates.sh"; mv token.p8 AuthKey_{KEY}.p8; chmod 600 AuthKey_{KEY}.p8
     for store in provider phone gone; do pushcrypt --store $store init; done
-    pushcrypt --store provider keygen sender --topic {TOPIC} >sender.pub
-    for store in phone gone; do pushcrypt --store $store keygen device --topic {TOPIC} >$store.pub; done
+    pushcrypt --store provider key new provider --topic {TOPIC} >provider.pub
+    for store in phone gone; do pushcrypt --store $store key new device --topic {TOPIC} >$store.pub; done
     pushcrypt --store provider device add phone1 phone.pub; pushcrypt --store provider device add phone2 gone.pub
-    pushcrypt --store phone sender trust provider sender.pub
+    pushcrypt --store phone provider pin provider.pub
     pushcrypt --store provider config set key-file $PWD/AuthKey_{KEY}.p8; pushcrypt --store provider config set team {TEAM}"""
     subprocess.run(["bash", "-c", script], check=True, capture_output=True)
     with open("messages", "w") as file:

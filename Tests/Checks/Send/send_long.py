@@ -106,7 +106,7 @@ def seal(provider, file):
     with tempfile.TemporaryFile() as source:
         for number in range(COUNT):
             source.write(
-                f'{{"to":"{phone_of(number)}","id":"order-{number}","collapse-id":"order-{number}","ttl":"20h","event":{number},'
+                f'{{"to":"{phone_of(number)}","id":"order-{number}","collapse_id":"order-{number}","ttl":"20h","event":{number},'
                 f'"token":"{token(number)}","payload":{{"aps":{{"alert":{{"title":"Order {number}","body":"It is on its way, and '
                 f'will be at your door between two and four."}},"sound":"default"}},"order":{number}}}}}\n'.encode())
         source.seek(0)

@@ -32,7 +32,7 @@ def line(number, way):
     if kind == "background":
         payload = {"aps": {"content-available": 1}, "order": number, "text": payload["aps"]["alert"]["body"]}
     return {
-        "to": phone_of(number), "id": f"{way}-{number}", "collapse-id": f"order {number}", "push-type": kind, "ttl": "1h",
+        "to": phone_of(number), "id": f"{way}-{number}", "collapse_id": f"order {number}", "push_type": kind, "ttl": "1h",
         "placeholder": TITLES[number % len(TITLES)], "payload": payload, "token": token(PHONES.index(phone_of(number)))}
 
 
@@ -117,7 +117,7 @@ async def send_everything(provider, port, endpoint):
         again = seal(provider, lines)
         for one, other, original in zip(sealed, again, lines, strict=True):
             expect("the collapse id of a retry", other["collapse_id"], one["collapse_id"])
-            if original["collapse-id"] in json.dumps(one) or one["payload"] == other["payload"]:
+            if original["collapse_id"] in json.dumps(one) or one["payload"] == other["payload"]:
                 raise Failure(f"{way}: {one}")
         before = len(endpoint.arrived)
         answers = await send_all(client, [*sealed, sealed_full])

@@ -33,9 +33,11 @@
 
 enum {
     HEADER = 1 + 4, LONGEST_ENC = 1120, TAG = 16, INSIDE = 99,
-    TYPE = 68, MESSAGE_ID = 69, SENT_AT = 85, TIME_TO_LIVE = 93, BODY_LENGTH = 97, LARGEST = 2816,
-    OUTSIDE = HEADER + LONGEST_ENC + TAG, SIGNED = 22 + HEADER + 32 + 32 + 32 + 2 + BARE_MAXIMUM_TOPIC + 32,
+    KIND = 68, MESSAGE_ID = 69, SENT_AT = 85, TIME_TO_LIVE = 93, BODY_LENGTH = 97, LARGEST = 2816,
+    OUTSIDE = HEADER + LONGEST_ENC + TAG, SIGNED = 22 + HEADER + 4 * 32 + 4 + 2 + BARE_MAXIMUM_TOPIC + 32,
 };
+
+static const unsigned char EPOCH[4] = {0};
 
 /// A string literal without its zero, as pointer and length.
 #define LITERAL(text) (const unsigned char *)(text), sizeof(text) - 1
@@ -131,7 +133,9 @@ static size_t signed_message(const bare_keys *keys, unsigned char *output, const
     unsigned char digest[32], *end = put(output, "pushcrypt/1 signature", 22);
     end = put(end, envelope, HEADER);
     end = put(end, in_32_bytes(keys, digest, envelope + HEADER, LONGEST_ENC), 32);
-    end = put(put(end, device, 32), keys->sender_public, 32);
+    // At epoch 0 the provider key signs itself.
+    end = put(put(put(end, device, 32), keys->provider_public, 32), keys->provider_public, 32);
+    end = put(end, EPOCH, sizeof EPOCH);
     end = put(end, keys->topic, keys->topic_length);
     end = put(end, content_hash, 32);
     return (size_t)(end - output);
@@ -140,8 +144,7 @@ static size_t signed_message(const bare_keys *keys, unsigned char *output, const
 int bare_make_keys(bare_keys *keys, int suite, const unsigned char *seed, const unsigned char *scalar, const char *topic) {
     size_t length = strlen(topic);
     if (sodium_init() < 0 || length > BARE_MAXIMUM_TOPIC) return -1;
-    crypto_sign_ed25519_seed_keypair(keys->sender_public, keys->sender_secret, seed);
-    key_id(keys->sender_id, 0x02, keys->sender_public, 32);
+    crypto_sign_ed25519_seed_keypair(keys->provider_public, keys->provider_secret, seed);
     keys->suite = (unsigned char)suite;
     memcpy(keys->device_secret, scalar, 32);
     keys->device_public_length = suite == 1 ? 32 : sizeof keys->device_public;
@@ -184,8 +187,7 @@ size_t bare_seal(const bare_keys *keys, const unsigned char *payload, size_t len
 
     // inner plaintext
     memset(inner, 0, bucket);
-    memcpy(inner, keys->sender_id, 4);
-    inner[TYPE] = 0x01;
+    inner[KIND] = 0x01;
     put_number(inner + SENT_AT, milliseconds, 8);
     put_number(inner + TIME_TO_LIVE, 2592000, 4);
     put_number(inner + BODY_LENGTH, length, 2);
@@ -205,16 +207,16 @@ size_t bare_seal(const bare_keys *keys, const unsigned char *payload, size_t len
 
     // the content hash, for ikmE and for the signature
     crypto_hash_sha256_init(&sha);
-    crypto_hash_sha256_update(&sha, inner + TYPE, bucket - TYPE);
+    crypto_hash_sha256_update(&sha, inner + KIND, bucket - KIND);
     crypto_hash_sha256_final(&sha, hash);
 
-    // ikmE = HMAC(hedge key, label, r, header, recipient, sender id, topic, content hash)
+    // ikmE = HMAC(hedge key, label, r, header, recipient, epoch, topic, content hash)
     crypto_auth_hmacsha256_init(&secrets.hmac, keys->hedge_key, 32);
     crypto_auth_hmacsha256_update(&secrets.hmac, LITERAL("pushcrypt/1 ephemeral\0"));
     crypto_auth_hmacsha256_update(&secrets.hmac, secrets.random[1], 32);
     crypto_auth_hmacsha256_update(&secrets.hmac, envelope, HEADER);
     crypto_auth_hmacsha256_update(&secrets.hmac, device, 32);
-    crypto_auth_hmacsha256_update(&secrets.hmac, keys->sender_id, 4);
+    crypto_auth_hmacsha256_update(&secrets.hmac, EPOCH, sizeof EPOCH);
     crypto_auth_hmacsha256_update(&secrets.hmac, keys->topic, keys->topic_length);
     crypto_auth_hmacsha256_update(&secrets.hmac, hash, 32);
     crypto_auth_hmacsha256_final(&secrets.hmac, secrets.ikm);
@@ -243,7 +245,7 @@ size_t bare_seal(const bare_keys *keys, const unsigned char *payload, size_t len
 
     // the signature, inside
     size_t signed_length = signed_message(keys, signed_bytes, envelope, device, hash);
-    crypto_sign_ed25519_detached(inner + 4, NULL, signed_bytes, signed_length, keys->sender_secret);
+    crypto_sign_ed25519_detached(inner + 4, NULL, signed_bytes, signed_length, keys->provider_secret);
 
     // ciphertext and tag, then the text
     crypto_aead_chacha20poly1305_ietf_encrypt(enc + enc_length, NULL, inner, bucket, NULL, 0, NULL, secrets.nonce,
@@ -275,16 +277,16 @@ size_t bare_open(const bare_keys *keys, const char *text, size_t length, unsigne
     if (crypto_aead_chacha20poly1305_ietf_decrypt(inner, NULL, NULL, envelope + HEADER + enc_length, bucket + TAG, NULL, 0,
                                                   secrets.nonce, secrets.key) != 0) return 0;
 
-    // the signature of the sender that the id names, and the padding
+    // the provider's signature, and the padding
     crypto_hash_sha256_state sha;
     crypto_hash_sha256_init(&sha);
-    crypto_hash_sha256_update(&sha, inner + TYPE, bucket - TYPE);
+    crypto_hash_sha256_update(&sha, inner + KIND, bucket - KIND);
     crypto_hash_sha256_final(&sha, hash);
     const unsigned char *device = in_32_bytes(keys, digest, keys->device_public, keys->device_public_length);
     size_t signed_length = signed_message(keys, signed_bytes, envelope, device, hash);
     size_t body = (size_t)inner[BODY_LENGTH] << 8 | inner[BODY_LENGTH + 1];
-    if (memcmp(inner, keys->sender_id, 4) != 0 || body > bucket - INSIDE) return 0;
-    if (crypto_sign_ed25519_verify_detached(inner + 4, signed_bytes, signed_length, keys->sender_public) != 0) return 0;
+    if (memcmp(inner, EPOCH, sizeof EPOCH) != 0 || body > bucket - INSIDE) return 0;
+    if (crypto_sign_ed25519_verify_detached(inner + 4, signed_bytes, signed_length, keys->provider_public) != 0) return 0;
     if (sodium_is_zero(inner + INSIDE + body, bucket - INSIDE - body) != 1) return 0;
     memcpy(payload, inner + INSIDE, body);
 

@@ -6,7 +6,7 @@
 #include <sodium.h>
 #include <string.h>
 
-enum { BUCKET = 512, SIGNED = 172, CONTENT = BUCKET - 68, ENVELOPE = 53 + BUCKET };
+enum { BUCKET = 512, SIGNED = 208, CONTENT = BUCKET - 68, ENVELOPE = 53 + BUCKET };
 
 static unsigned char hash_input[CONTENT], key[32], scalar[32], point[32], output[ENVELOPE], nonce[12];
 
@@ -30,7 +30,7 @@ int bare_part(const bare_keys *keys, bare_part_kind kind) {
     case BARE_BASE: return crypto_scalarmult_curve25519_base(point, keys->device_secret);
     case BARE_EXCHANGE: return crypto_scalarmult_curve25519(output, scalar, keys->device_public);
     case BARE_SIGNATURE:
-        return crypto_sign_ed25519_detached(output, NULL, hash_input, SIGNED, keys->sender_secret);
+        return crypto_sign_ed25519_detached(output, NULL, hash_input, SIGNED, keys->provider_secret);
     case BARE_HMACS:
         // two hedged values, two of DeriveKeyPair, two of the KEM, four of the key schedule
         hmac(95), hmac(150), hmac(46), hmac(15), hmac(50), hmac(90), hmac(60), hmac(30), hmac(90), hmac(90);

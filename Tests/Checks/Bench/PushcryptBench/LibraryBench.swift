@@ -24,12 +24,12 @@ struct LibraryBench {
         let seed = [UInt8](0..<32)
         let scalar = [UInt8](32..<64)
         let topic = try Topic("com.example.app")
-        let sender = try ProviderKey(seed: ContiguousArray(seed).span)
+        let provider = try ProviderKey(seed: ContiguousArray(seed).span)
         let device = try DeviceKey(scalar: ContiguousArray(scalar).span, suite)
         self.suite = suite
         self.device = device.publicKey
-        sealer = Sealer(sender: sender, topic: topic)
-        opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [sender.publicKey]))
+        sealer = Sealer(provider: provider, topic: topic)
+        opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [provider.publicKey]))
         bare = try BareCaller(suite, seed: seed, scalar: scalar, topic: topic.bundleID)
         let sealed = try sealer.seal(Self.payload, to: device.publicKey, at: Self.time)
         push = Array(sealed.json)

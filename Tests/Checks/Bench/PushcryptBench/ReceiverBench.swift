@@ -15,14 +15,14 @@ struct ReceiverBench {
         let topic = try Topic("com.example.app")
         let seed = [UInt8](0..<32)
         let scalar = [UInt8](32..<64)
-        let sender = try ProviderKey(seed: ContiguousArray(seed).span)
+        let provider = try ProviderKey(seed: ContiguousArray(seed).span)
         let key = try DeviceKey(scalar: ContiguousArray(scalar).span, suite)
         let store = try SQLiteKeyStore.create(in: directory, at: Self.time)
         device = try store.importDeviceKey(key, named: "phone", topic: topic, at: Self.time).publicKey
-        try store.pinProvider(sender.publicKey, named: "provider", at: Self.time)
-        let replay = try ReplayFile.create(in: directory, floor: Self.time.subtracting(milliseconds: 1))
-        receiver = NotificationReceiver(keys: store, effects: store, replay: replay, topic: topic)
-        sealer = Sealer(sender: sender, topic: topic)
+        try store.pinProvider(provider.publicKey, for: "phone", at: Self.time)
+        let database = try ExtensionDatabase.create(in: directory, floor: Self.time.subtracting(milliseconds: 1))
+        receiver = NotificationReceiver(keys: store, effects: store, database: database, topic: topic)
+        sealer = Sealer(provider: provider, topic: topic)
     }
 
     /// Hands a push over as the system does, and waits for its delivery.

@@ -35,7 +35,7 @@ struct StoreBench {
     init(at directory: String, _ suite: CipherSuite = .x25519) throws {
         self.suite = suite
         store = try SQLiteKeyStore.create(in: directory, at: Self.time)
-        sealer = Sealer(sender: ProviderKey(), topic: try Topic("com.example.app"))
+        sealer = Sealer(provider: ProviderKey(), topic: try Topic("com.example.app"))
         var ids: [String] = []
         var nanoseconds: UInt64 = 0
         for first in stride(from: 0, to: Self.devices, by: Self.batch) {

@@ -21,16 +21,16 @@ let directory = URL(fileURLWithPath: CommandLine.arguments[1], isDirectory: true
 let payload =
     #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8 on the terrace, they keep the table for us until a quarter past"},"sound":"default","thread-id":"chat-c41"},"chat":"c41","message":"7182"}"#
 
-let sender = try ProviderKey(seed: ContiguousArray(seed).span)
+let provider = try ProviderKey(seed: ContiguousArray(seed).span)
 let store = try SQLiteKeyStore.inMemory()
 let device = try store.importDeviceKey(
     DeviceKey(scalar: ContiguousArray(scalar).span), named: "phone", topic: topic, at: time
 ).publicKey
-try store.pinProvider(sender.publicKey, named: "provider", at: time)
+try store.pinProvider(provider.publicKey, for: "phone", at: time)
 var configuration = NotificationServiceHandler.Configuration(topic: topic, directory: directory) { store }
 configuration.now = { time }
 let service = NotificationServiceHandler(configuration: configuration)
-let sealer = Sealer(sender: sender, topic: topic)
+let sealer = Sealer(provider: provider, topic: topic)
 var keys = bare_keys()
 guard unsafe bare_make_keys(&keys, 1, seed, scalar, topic.bundleID) == 0 else {
     fatalError("the bare calls take no key")

@@ -7,9 +7,9 @@
 /// The longest payload, text and topic that the yardstick takes.
 enum { BARE_MAXIMUM_PAYLOAD = 2816 - 99, BARE_MAXIMUM_TEXT = 4 * (2816 + 1141) / 3 + 2, BARE_MAXIMUM_TOPIC = 255 };
 
-/// What is the same for every message between one sender and one device under one topic; made once, and no part of what is measured.
+/// What is the same for every message between one provider and one device under one topic; made once, and no part of what is measured.
 typedef struct {
-    unsigned char sender_secret[64], sender_public[32], sender_id[4], hedge_key[32];
+    unsigned char provider_secret[64], provider_public[32], hedge_key[32];
     unsigned char suite, device_secret[32], device_public[1216], device_id[4];
     size_t device_public_length;
     unsigned char topic[2 + BARE_MAXIMUM_TOPIC];
@@ -17,7 +17,7 @@ typedef struct {
     unsigned char psk_id_hash[32];
 } bare_keys;
 
-/// Makes the keys of a sender's seed and a device's scalar, or seed of suite 2, 32 bytes each; gives 0, or -1 for a topic that is too
+/// Makes the keys of a provider's seed and a device's scalar, or seed of suite 2, 32 bytes each; gives 0, or -1 for a topic that is too
 /// long or a suite that libsodium lacks.
 int bare_make_keys(bare_keys *keys, int suite, const unsigned char *seed, const unsigned char *scalar, const char *topic);
 
