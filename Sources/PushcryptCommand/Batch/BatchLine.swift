@@ -88,12 +88,7 @@ package struct BatchLine {
             throw LineFailure(.reservedKey, "the key \(quoted(name)) is nearly '\(meant)': write that, or rename yours")
         }
         guard let reservedName else { return }
-        let hyphenated = String(reservedName.map { $0 == "_" ? "-" : $0 })
-        throw LineFailure(
-            .reservedKey,
-            "the key \(quoted(reservedName)) is one of the answer's: rename yours"
-                + (["push-type", "collapse-id"].contains(hyphenated) ? ", or write \(hyphenated) if you mean that" : "")
-        )
+        throw LineFailure(.reservedKey, "the key \(quoted(reservedName)) is one of the answer's: rename yours")
     }
 
     // Members are written without white space between tokens: a line break there would end the answer's line.

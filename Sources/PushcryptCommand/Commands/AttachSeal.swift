@@ -99,7 +99,7 @@ struct AttachSealCommand: CommandBody {
     }
 
     private func seal(
-        _ input: borrowing InputFile, _ size: Int, by key: ProviderKey, _ console: Console,
+        _ input: borrowing InputFile, _ size: Int, by key: Sealer, _ console: Console,
         to write: (Span<UInt8>) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> SealedFile {
         var progress = Progress("sealing", total: size > Int.max / 2 ? .max : 2 * size, console)
@@ -124,10 +124,11 @@ struct AttachSealCommand: CommandBody {
     }
 
     /// The key that only hedges: what it seals shows nothing of it.
-    private func hedgingKey(_ console: Console) throws(CommandFailure) -> ProviderKey {
-        if let signingKeyFile { return try console.readProviderKey(from: signingKeyFile) }
-        let keys = try console.open(store)
-        return try withStoreErrors { () throws(KeyStoreError) in try keys.providerKey(named: signer).key }
+    private func hedgingKey(_ console: Console) throws(CommandFailure) -> Sealer {
+        if let signingKeyFile { return try console.readSigningKey(from: signingKeyFile).hedge }
+        let store = try console.open(store)
+        let keys = try withStoreErrors { () throws(KeyStoreError) in try SealingKeys(of: store, .named(signer)) }
+        return Sealer(signer: keys.signer.signer, topic: keys.signer.topic ?? .example)
     }
 
     /// The description of the file, checked before a long file is read.

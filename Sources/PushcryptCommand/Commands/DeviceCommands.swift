@@ -9,6 +9,7 @@ extension Command {
             commands: [
                 Command("add", "register a device's public key, or a newer one", DeviceAddCommand.self),
                 Command("list", "list the devices, one per line", DeviceListCommand.self),
+                Command("show", "show all that is known of a device", DeviceShowCommand.self),
                 Command("remove", "remove devices, and remember that they are gone", DeviceRemoveCommand.self),
                 Command(
                     "import", "register many devices, or import what another store knows of them",
@@ -28,7 +29,7 @@ struct DeviceAddCommand: CommandBody {
             discussion: [
                 "Reads the output of 'key show': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
                 "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
-                "--reply prints what an enrolling phone expects: the key that is sealed to from now on and the provider's, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store never had.",
+                "--reply prints what an enrolling phone expects: the key that is sealed to from now on, the provider's with its newest certificate, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store never had; the warning stale-store, that it has a certificate which this store never issued.",
                 "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 1. Other keys are passed through.",
             ],
             examples: [
@@ -113,12 +114,13 @@ struct DeviceAddCommand: CommandBody {
                 hints: ["after a rotation give the record, which has a generation: pushcrypt key show --json"])
         }
         var foreign = try ForeignProviders(of: store)
-        let members = foreign.add(id, registration)
+        let members = foreign.add(id, pinning: registration.pinnedProvider)
         console.warn(of: foreign)
         if wantsReply {
             // Read now: a key that was replaced before the device was stored must not be sent.
             let replies = try RegistrationReplies(of: store)
             try replies.check(registration, of: id)
+            console.warn(ofStale: replies.warning)
             try console.write(line: replies.reply(to: registration, of: id, foreign: members).json)
         }
         if isJSON {

@@ -4,10 +4,13 @@ internal import PushcryptKeyStore
 
 struct DeviceListCommand: CommandBody {
     static var page: CommandPage {
-        CommandPage(examples: [
-            Example(
-                "pushcrypt device list --json", "one registration record per line, with the user and the last change")
-        ])
+        CommandPage(
+            discussion: ["Columns: the device, its key, the app, the key's age in days, the user."],
+            examples: [
+                Example("pushcrypt device list"),
+                Example(
+                    "pushcrypt device list --json", "one registration record per line, with the user and the last change"),
+            ])
     }
 
     private let user: String?
@@ -27,11 +30,12 @@ struct DeviceListCommand: CommandBody {
         let store = try console.open(store)
         var printer = DevicePrinter(console)
         var foreign = try ForeignProviders(of: store)
+        let now = console.timestamp
         func show(_ device: Result<DeviceRecord, KeyStoreError>) throws {
             if case .success(let record) = device {
-                foreign.add(record.id, trusting: record.pinnedProvider, record.recoveryKeys)
+                foreign.add(record.id, pinning: record.pinnedProvider)
             }
-            try printer.print(device, isJSON ? ExportedDevice.text : columns)
+            try printer.print(device) { isJSON ? ExportedDevice.text($0) : columns($0, at: now) }
         }
         let failure = listFailure {
             if showsRemoved {
@@ -110,8 +114,17 @@ private func listFailure(_ body: () throws -> Void) -> CommandFailure? {
     }
 }
 
-private func columns(_ device: DeviceRecord) -> ContiguousArray<UInt8> {
-    columns(device.id, "\(device.publicKey)", device.topic?.bundleID ?? "-", device.user)
+private func columns(_ device: DeviceRecord, at now: Timestamp) -> ContiguousArray<UInt8> {
+    columns(
+        device.id, "\(device.publicKey)", device.topic?.bundleID ?? "-", device.keyAge(at: now), device.user)
+}
+
+extension DeviceRecord {
+    /// How long ago the device made its key, in days: `31d`.
+    func keyAge(at now: Timestamp) -> String {
+        let milliseconds = now.milliseconds > createdAt.milliseconds ? now.milliseconds - createdAt.milliseconds : 0
+        return "\(milliseconds / 86_400_000)d"
+    }
 }
 
 private func columns(_ removed: RemovedDevice) -> ContiguousArray<UInt8> {

@@ -58,7 +58,7 @@ struct DeviceTestCommand: CommandBody {
         let now = console.timestamp
         let settings = SealSettings(topic: try topic.topic(), emission: .request, now: { now })
         let text = self.message ?? "This device opens what its provider seals."
-        let message = try source.plan(to: id, in: "ID", settings)
+        let message = try source.plan(to: id, in: "ID", settings, console)
             .seal(Self.payload(text, at: now), deviceGivenIn: "ID")
         let headers = [PushRequest.Header.pushType, .topic, .priority].compactMap { header in
             message.request.map { (name: header.rawValue, value: $0.value(of: header)) }
@@ -107,7 +107,7 @@ struct DeviceTestCommand: CommandBody {
     private func simulate(_ file: String, _ console: Console) throws(CommandFailure) -> ExitCode {
         if let id { throw .usage("--simulate takes no device", hint: "leave \(quoted(id)) out") }
         let receiver = try CommandReceiver.store(store, topic, console, NotificationReceiver.Policy()) {
-            (keys) throws(CommandFailure) in (keys, try console.openReplayFile(of: store))
+            (keys) throws(CommandFailure) in (keys, try console.openExtensionDatabase(of: store))
         }
         let push = PushToOpen(try console.readPush(file), mayPassInTheClear: false)
         let (delivery, warnings) = try OpenSession(receiver: receiver, push: push, console: console).runOnPhone()

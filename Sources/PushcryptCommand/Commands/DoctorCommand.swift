@@ -31,7 +31,7 @@ struct DoctorCommand: CommandBody {
             let found = store.check()
             findings += found
             if !found.contains(where: { $0.severity == .error }) {
-                findings += ReplayFile.check(in: directory, at: console.timestamp)
+                findings += ExtensionDatabase.check(in: directory, at: console.timestamp)
             }
             // Damage is listed by now, and would be found once more.
             if !found.contains(where: { $0.severity == .error }) {
@@ -159,80 +159,6 @@ private func checkLimits() -> [Finding] {
         findings.append(Finding(.warning, "core dumps are on: a crash could write secrets to the disk"))
     } else {
         findings.append(Finding(.note, "no core dumps, so a crash writes no secret"))
-    }
-    return findings
-}
-
-private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailure) -> [Finding] {
-    let (devices, senders, trusted, count) = try withStoreErrors { () throws(KeyStoreError) in
-        (try store.deviceKeys(), try store.providerKeys(), try store.pinnedProviders(), try store.deviceCount())
-    }
-    var findings: [Finding] = []
-    let last = try withStoreErrors { () throws(KeyStoreError) in try store.lastChange() }
-    if let last, now.adding(.days(1)) < last {
-        findings.append(
-            Finding(
-                .error, "the store was last changed at \(last), in the future",
-                fix: "set the clock; if it is right, rotate a key with \(ClockArgument.option)"))
-    }
-    for key in devices {
-        let name = "device key \(key.keyID) of \(quoted(key.name))"
-        if key.createdAt > now {
-            findings.append(Finding(.warning, "\(name) is from the future (\(key.createdAt)): check the clock"))
-        } else if let end = key.retiresAt, end < now {
-            findings.append(Finding(.warning, "\(name) has retired: destroy it with 'key rotate --purge'"))
-        } else if key.state == .pending {
-            findings.append(
-                Finding(.warning, "\(name) is pending: register it, then 'key rotate --confirm'"))
-        } else if let end = key.retiresAt {
-            findings.append(Finding(.note, "\(name) is retiring, and opens until \(end)"))
-        } else {
-            findings.append(Finding(.note, "\(name) is \(key.state)"))
-        }
-    }
-    for key in senders {
-        findings.append(Finding(.note, "provider key \(key.keyID) of \(quoted(key.name)), made \(key.createdAt)"))
-    }
-    if !devices.isEmpty, !trusted.contains(where: { $0.state == .pinned }) {
-        findings.append(Finding(.warning, "no provider is trusted, so nothing opens: 'provider pin NAME FILE'"))
-    }
-    findings += try checkDevices(of: store)
-    if !senders.isEmpty { findings.append(Finding(.note, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
-    if devices.isEmpty, senders.isEmpty {
-        findings.append(
-            Finding(.warning, "the store has no key: 'key new provider' (on a server) or 'key new device' (on a phone)"))
-    }
-    return findings
-}
-
-/// Finds devices that trust a provider key that the store never had, evidence of a theft or of a false enrolment, and those
-/// whose keys this build cannot seal to.
-private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
-    var foreign = try ForeignProviders(of: store)
-    var unsupported = 0
-    do {
-        try store.forEachDevice {
-            if case .success(let device) = $0 {
-                foreign.add(device.id, trusting: device.pinnedProvider, device.recoveryKeys)
-                if !device.publicKey.suite.isSupported { unsupported += 1 }
-            }
-        }
-    } catch let error as KeyStoreError {
-        throw CommandFailure(error)
-    } catch {
-        throw .failed("cannot read the devices")
-    }
-    var findings: [Finding] = []
-    if foreign.count > 0 {
-        findings.append(Finding(.warning, foreign.text, fix: "see A stolen key in Docs/KeyRotation.md"))
-    }
-    if unsupported > 0 {
-        let devices =
-            unsupported == 1 ? "1 device has a post-quantum key" : "\(unsupported) devices have post-quantum keys"
-        findings.append(
-            Finding(
-                .error, "\(devices), which this libsodium (\(Sodium.version)) cannot seal to",
-                fix: "run a build with libsodium 1.0.22 or later"))
     }
     return findings
 }

@@ -4,8 +4,12 @@ internal import PushcryptCommandKit
 struct InspectCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
-            discussion: ["Needs no key and shows no secret: the clear fields, the sizes, and the envelope's header."],
-            examples: [Example("pushcrypt inspect sealed.json")])
+            discussion: [
+                "Needs no key and shows no secret: of a push the clear fields, the sizes, and the envelope's header; of a certificate, its text or the file of 'key certify', what it says. Push type, epoch and certificate of a message are sealed: 'open --json' shows the last two."
+            ],
+            examples: [
+                Example("pushcrypt inspect sealed.json"), Example("pushcrypt inspect certificate.json"),
+            ])
     }
 
     private let file: String
@@ -13,12 +17,17 @@ struct InspectCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         file = arguments.optionalInput(
-            "FILE", help: "a sealed payload or an envelope; default standard input")
+            "FILE", help: "a sealed payload, an envelope or a certificate; default standard input")
         isJSON = arguments.json()
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let inspection = try Inspection(console.read(file, limit: ReceivedPush.maximumLength))
+        let input = try console.read(file, limit: ReceivedPush.maximumLength)
+        if let certificate = try InspectedCertificate(input) {
+            try console.write(isJSON ? certificate.json : certificate.text(console))
+            return .done
+        }
+        let inspection = try Inspection(input)
         try console.write(isJSON ? inspection.json(console) : inspection.text(console))
         return .done
     }
@@ -64,16 +73,11 @@ private struct Inspection {
             ))
         rows.append(("recipient", "key \(envelope.recipientKeyID)"))
         rows.append(("enc", envelope.enc.hex))
-        rows.append(("bucket", "\(envelope.innerLength) bytes: sender, times, content and padding, sealed"))
+        rows.append(("bucket", "\(envelope.innerLength) bytes: epoch, signature, push type, times, content and padding, sealed"))
         return rows
     }
 
-    func text(_ console: Console) -> String {
-        rows.map { row in
-            let name = row.name + String(repeating: " ", count: max(0, 13 - row.name.count))
-            return console.styled(name, .dim) + sanitized(forTerminal: row.value) + "\n"
-        }.joined()
-    }
+    func text(_ console: Console) -> String { console.columns(rows) }
 
     func json(_ console: Console) -> String {
         var json = JSONWriter()
@@ -108,6 +112,62 @@ private struct Inspection {
             }
         }
         return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+/// A certificate, or one in the file of `key certify`.
+private struct InspectedCertificate {
+    private let certificate: Certificate
+    private let signed: SignedCertificate?
+
+    /// Returns nil for what is neither.
+    init?(_ input: ContiguousArray<UInt8>) throws(CommandFailure) {
+        let text = String(decoding: input.last == newline ? input.dropLast() : input[...], as: UTF8.self)
+        if text.utf8.first == UInt8(ascii: "{") {
+            guard let root = try? JSONDocument(parsing: input).root, root["certificate"] != nil, root["aps"] == nil else {
+                return nil
+            }
+            signed = try withTrustErrors { () throws(TrustError) in try SignedCertificate(json: input) }
+        } else {
+            signed = nil
+        }
+        guard let certificate = signed?.certificate ?? Certificate(text) else { return nil }
+        self.certificate = certificate
+    }
+
+    func text(_ console: Console) -> String {
+        let checked = signed.map { [("app", $0.topic.bundleID), ("provider", "\($0.provider), which signed it")] } ?? []
+        return console.columns(
+            checked + [
+                ("epoch", "\(certificate.epoch)"), ("signing key", certificate.signingKey.text),
+                ("before", earlierKeys(floor: certificate.floor, graceUntil: certificate.graceUntil)),
+                ("expires", certificate.expiresAt.map { "\($0)" } ?? "never"),
+            ])
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.object { json in
+            if let signed {
+                json.string(signed.topic.bundleID, for: "topic")
+                json.string(signed.provider.description, for: "provider")
+            }
+            json.integer(certificate.epoch, for: "epoch")
+            json.integer(certificate.floor, for: "floor")
+            if let end = certificate.graceUntil { json.integer(end.milliseconds, for: "grace_until") }
+            if let end = certificate.expiresAt { json.integer(end.milliseconds, for: "expires_at") }
+            json.string(certificate.signingKey.text, for: "signing_key")
+        }
+        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+    }
+}
+
+extension Console {
+    fileprivate func columns(_ rows: [(name: String, value: String)]) -> String {
+        rows.map { row in
+            let name = row.name + String(repeating: " ", count: max(0, 13 - row.name.count))
+            return styled(name, .dim) + sanitized(forTerminal: row.value) + "\n"
+        }.joined()
     }
 }
 

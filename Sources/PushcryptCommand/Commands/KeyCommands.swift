@@ -14,6 +14,8 @@ extension Command {
                 Command("show", "print the public key, or the record for the other side", KeyShowCommand.self),
                 Command("list", "list the keys of the store", KeyListCommand.self),
                 Command("rotate", "change a key without losing a notification in flight", KeyRotateCommand.self),
+                Command("certify", "certify a signing key, where the provider key is", KeyCertifyCommand.self),
+                Command("offline", "move a provider key out of the store", KeyOfflineCommand.self),
                 Command("default", "choose the key that is used without a name", KeyDefaultCommand.self),
                 Command("remove", "destroy a key, and what it was for", KeyRemoveCommand.self),
                 Command("export", "write a key, also the secret one, for a backup or another program", KeyExportCommand.self),

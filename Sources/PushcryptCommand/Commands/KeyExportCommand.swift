@@ -6,10 +6,10 @@ struct KeyExportCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "With --secret, the active secret key, as a key file of this program or in the format of another; nothing protects it there. Without --secret, the public key in the format of another program. The formats of others have no topic and no generation: phones and providers need the record of 'key show --json'."
+                "With --secret, the active secret key, as a key file of this program or in the format of another; nothing protects it there. Of a provider it is the key that signs messages: from the first rotation on a signing key with its certificate, for 'seal --signing-key-file' ('key offline' moves the provider key itself). Without --secret, the public key in the format of another program. The formats of others have no topic and no generation: phones and providers need the record of 'key show --json'."
             ],
             examples: [
-                Example("pushcrypt key export --secret -o provider.key", "a copy to keep offline"),
+                Example("pushcrypt key export --secret -o signing.key", "for a container that seals without a store"),
                 Example("pushcrypt key export work --format pem --secret -o device.pem"),
                 Example("pushcrypt key export --format jwk", "the public key"),
             ])
@@ -41,26 +41,50 @@ struct KeyExportCommand: CommandBody {
                 hint: "pushcrypt key show prints the public key as this program writes it")
         }
         if isSecret {
-            try secretKey(console).withText(in: format) { (text) throws(CommandFailure) in
-                try console.deliverSecret(text, to: output)
-            }
+            try write(secret(console), console)
         } else if let format {
             try console.deliver(publicText(in: format, console) + "\n", to: output)
         }
         return .done
     }
 
-    private func secretKey(_ console: Console) throws(CommandFailure) -> SecretKey {
-        if let keyFile { return try readKey(keyFile, console) }
+    // MARK: Secrets
+
+    private enum Secret {
+        case key(SecretKey)
+        /// A signing key, with its certificate.
+        case signing(SigningCredential)
+    }
+
+    private func secret(_ console: Console) throws(CommandFailure) -> Secret {
+        if let keyFile { return .key(try readKey(keyFile, console)) }
         let store = try console.open(store)
         let kind = try key.kind(in: store)
         return try withStoreErrors { () throws(KeyStoreError) in
-            switch kind {
-            case .device: .device(try store.deviceSecret(named: key.name))
-            case .provider: .provider(try store.providerKey(named: key.name).key)
-            }
+            if kind == .device { return .key(.device(try store.deviceSecret(named: key.name))) }
+            let (record, credential) = try store.signingCredential(named: key.name)
+            if let credential { return .signing(credential) }
+            return .key(.provider(try store.providerSecret(named: record.name)))
         }
     }
+
+    /// Writes a key's file, or the key in another format.
+    private func write(_ secret: Secret, _ console: Console) throws(CommandFailure) {
+        func deliver(_ text: Span<UInt8>) throws(CommandFailure) { try console.deliverSecret(text, to: output) }
+        switch (secret, format) {
+        case (.key(.device(let key)), nil): try key.withText(deliver)
+        case (.key(.provider(let key)), nil): try key.withText(deliver)
+        case (.signing(let credential), nil): try credential.withText(deliver)
+        case (.key(.device(let key)), let format?):
+            try key.publicKey.checkHasOtherFormats()
+            try key.withText(in: format, deliver)
+        case (.key(.provider(let key)), let format?): try key.withText(in: format, deliver)
+        case (.signing, _?):
+            throw .usage("a signing key has no other format", hint: "leave --format out: 'seal' reads its file")
+        }
+    }
+
+    // MARK: Public keys
 
     private func publicText(in format: KeyFormat, _ console: Console) throws(CommandFailure) -> String {
         if let keyFile {
@@ -74,7 +98,7 @@ struct KeyExportCommand: CommandBody {
         case .device: return try store.deviceKeyToRegister(named: key.name).publicKey.otherText(in: format)
         case .provider:
             return try withStoreErrors { () throws(KeyStoreError) in
-                try store.providerKey(named: key.name).record.publicKey.text(in: format)
+                try store.providerKey(named: key.name).publicKey.text(in: format)
             }
         }
     }
@@ -82,22 +106,6 @@ struct KeyExportCommand: CommandBody {
     private func readKey(_ file: String, _ console: Console) throws(CommandFailure) -> SecretKey {
         try console.withKey(from: file) { (text) throws(KeyError) in
             try SecretKey(text, format: nil, kind: key.kind)
-        }
-    }
-}
-
-extension SecretKey {
-    /// Calls `body` with the text of a key file, or of another format.
-    fileprivate func withText(
-        in format: KeyFormat?, _ body: (Span<UInt8>) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
-        switch (self, format) {
-        case (.device(let key), nil): try key.withText(body)
-        case (.provider(let key), nil): try key.withText(body)
-        case (.device(let key), let format?):
-            try key.publicKey.checkHasOtherFormats()
-            try key.withText(in: format, body)
-        case (.provider(let key), let format?): try key.withText(in: format, body)
         }
     }
 }

@@ -66,7 +66,7 @@ struct KeyImportCommand: CommandBody {
         let text =
             switch key {
             case .device(let key): key.description
-            case .sender(let key): key.description
+            case .provider(let key): key.description
             }
         try console.deliver(text + "\n", to: destination.output)
     }

@@ -42,8 +42,12 @@ private struct KeyLine {
     let generation: UInt64
     let createdAt: Timestamp?
     let isDefault: Bool
-    /// One word.
+    /// One word: whether it is pending, active or retiring, or where a provider key's secret is.
     let state: String
+    /// Of the certificate in use, 0 without one; nil for a device.
+    let epoch: UInt32?
+    let expiresAt: Timestamp?
+    let isStale: Bool
     /// What the key does now, for people.
     let meaning: String
 
@@ -51,8 +55,12 @@ private struct KeyLine {
         (name, kind, publicKey, keyID) = (record.name, .provider, "\(record.publicKey)", record.keyID)
         (topic, generation, createdAt) = (record.topic, record.generation, record.createdAt)
         isDefault = record.isDefault
-        state = "active"
-        meaning = "signs, made \(record.createdAt)"
+        state = record.isOffline ? "offline" : "in-store"
+        (epoch, expiresAt, isStale) = (record.epoch, record.certificate?.expiresAt, record.warning != nil)
+        let place = record.isOffline ? "offline" : "in the store"
+        let signer = record.epoch == 0 ? "signs itself" : "a signing key of epoch \(record.epoch) signs"
+        let end = record.certificate?.expiresAt.map { ", expires \($0)" } ?? ""
+        meaning = "\(place), \(signer), since \(record.signsSince)\(end)" + (isStale ? ", stale" : "")
     }
 
     init(_ record: DeviceKeyRecord, at now: Timestamp) {
@@ -60,6 +68,7 @@ private struct KeyLine {
         (topic, generation, createdAt) = (record.topic, record.generation, record.createdAt)
         isDefault = record.isDefault
         state = "\(record.state)"
+        (epoch, expiresAt, isStale) = (nil, nil, false)
         meaning =
             if let end = record.retiresAt {
                 "\(record.state), opens until \(end)"
@@ -87,6 +96,9 @@ private struct KeyLine {
             json.integer(generation, for: "generation")
             if let createdAt { json.integer(createdAt.milliseconds, for: "created") }
             json.string(state, for: "state")
+            if let epoch { json.integer(epoch, for: "epoch") }
+            if let expiresAt { json.integer(expiresAt.milliseconds, for: "expires") }
+            if isStale { json.bool(true, for: "stale") }
             json.bool(isDefault, for: "default")
         }
         return String(decoding: json.bytes, as: UTF8.self) + "\n"
@@ -125,7 +137,7 @@ struct KeyRemoveCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Destroys every key of the name, a device's for example at a log-out: what is sealed to them opens no more. Asks first."
+                "Destroys every key of the name. With a device's keys, for example at a log-out, its pins go too. Asks first."
             ],
             examples: [Example("pushcrypt key remove work"), Example("pushcrypt key remove work --yes", "in a script")])
     }
@@ -147,23 +159,35 @@ struct KeyRemoveCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
         let kind = try OwnKeyArguments(name: name, kind: kind).kind(in: store)
-        guard kind == .device else {
-            throw .usage("a provider's key is not removed")
-        }
-        let keys = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys(named: name) }
-        console.hintPurged(keys)
-        if !isAgreed { try console.agree("destroy the keys of \(quoted(name))?", otherwise: Arguments.consentHint) }
-        let purged = try withStoreErrors { () throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }
+        let removed = try kind == .device ? removeDevice(store, console) : removeProvider(store, console)
         if isJSON {
             var json = JSONWriter()
             json.object { json in
-                json.array(for: "removed") { json in
-                    for record in purged { json.string(record.keyID.description) }
-                }
+                json.array(for: "removed") { json in for id in removed { json.string(id.description) } }
             }
             try console.write(line: json.bytes)
+        } else {
+            console.hint("destroyed: \(removed.map(\.description).joined(separator: ", "))")
         }
         return .done
+    }
+
+    private func removeDevice(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> [KeyID] {
+        let keys = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys(named: name) }
+        try agree("what is sealed to \(keys.map(\.keyID.description).joined(separator: ", ")) opens no more", console)
+        return try withStoreErrors { () throws(KeyStoreError) in try store.removeAccount(name) }.map(\.keyID)
+    }
+
+    private func removeProvider(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> [KeyID] {
+        let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: name) }
+        try agree("phones that have pinned \(record.keyID) open nothing more that this store seals", console)
+        return [try withStoreErrors { () throws(KeyStoreError) in try store.removeProviderKey(named: name) }.keyID]
+    }
+
+    private func agree(_ effect: String, _ console: Console) throws(CommandFailure) {
+        guard !isAgreed else { return }
+        console.hint(effect)
+        try console.agree("destroy \(quoted(name))?", otherwise: Arguments.consentHint)
     }
 }
 

@@ -45,32 +45,80 @@ struct KeyNewProviderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Prints the public key, for phones to pin. The secret key stays in the store."
+                "Prints the public key, for phones to pin. Without --offline the secret key stays in the store and signs messages itself, which is for trying: whoever copies the store speaks as the provider for ever.",
+                "--offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/KeyRotation.md.",
             ],
             examples: [
                 Example("pushcrypt key new provider --topic com.example.app"),
+                Example(
+                    "pushcrypt key new provider --topic com.example.app --offline -o provider.key", "before going live"),
+                Example("pushcrypt key new provider -o provider.key", "into a key file, without a store"),
             ])
     }
 
+    private let isOffline: Bool
+    private let lifetime: Interval?
     private let destination: NewKeyArguments
 
     init(_ arguments: inout Arguments) {
-        destination = NewKeyArguments(&arguments)
+        isOffline = arguments.flag(
+            "--offline", help: "keep the secret key out of the store, which gets a signing key and a certificate")
+        lifetime = arguments.certificateLifetime()
+        destination = NewKeyArguments(&arguments, mayKeepBoth: true)
+        arguments.option("--offline", needs: "--output", hint: "add -o FILE for the secret key")
+        arguments.option("--offline", needs: "--topic", hint: "a certificate is for one app: add its bundle id")
+        arguments.option("--expires", needs: "--offline")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        if destination.output.path != nil {
+        if isOffline {
+            try makeOffline(console)
+        } else if destination.output.path != nil {
+            try destination.refuseStore()
             try console.deliverKeyFile(ProviderKey(), to: destination)
         } else {
             try console.keep(nil, in: destination)
         }
         return .done
     }
+
+    private func makeOffline(_ console: Console) throws(CommandFailure) {
+        guard let topic = try destination.topic.topic(console) else { preconditionFailure("--offline needs --topic") }
+        let store = try console.open(destination.store)
+        let (name, now) = (destination.name, console.timestamp)
+        // Refused before a file is written that nothing needs.
+        let names = try withStoreErrors { () throws(KeyStoreError) in try store.providerKeys().map(\.name) }
+        if names.contains(name) {
+            throw CommandFailure(KeyStoreError(.nameTaken, "a provider key is already named '\(name)'"))
+        }
+        let key = ProviderKey()
+        try key.withText { (text) throws(CommandFailure) in try console.deliverSecret(text, to: destination.output) }
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            let record = try store.addOfflineProviderKey(
+                key, named: name, topic: topic, expires: lifetime, clock: destination.clock.assurance(console), at: now)
+            if destination.isDefault { try store.setDefaultProviderKey(named: name) }
+            return record
+        }
+        if destination.output.file != nil {
+            try console.write((destination.isJSON ? record.json : "\(record.publicKey)") + "\n")
+        }
+        console.hint(
+            "the secret of provider key \(record.keyID) is only where it was written: move it away from this machine; the signing key of epoch \(record.epoch) is in the store"
+        )
+    }
 }
 
 extension Arguments {
     mutating func postQuantum() -> Bool {
         flag("--post-quantum", help: "of suite 2, which a quantum computer cannot read; needs libsodium 1.0.22")
+    }
+
+    /// `--expires`.
+    mutating func certificateLifetime() -> Interval? {
+        seconds(
+            "--expires", "TIME", 86_400...3650 * 86_400,
+            help: "how long the certificate is good: even a phone that hears nothing believes a thief no longer")
+            .map { .seconds(UInt64($0)) }
     }
 }
 
@@ -84,22 +132,36 @@ struct NewKeyArguments: Sendable {
     let isJSON: Bool
     /// The key file; its path is nil for a key in the store.
     let output: OutputArguments
+    /// The options that were given and are about a store.
+    private let ofStore: [String]
 
-    init(_ arguments: inout Arguments) {
-        name =
-            arguments.value("--name", "NAME", help: "the new key's name in the store; default 'default'") ?? "default"
-        topic = TopicArgument(&arguments, help: "bind the key to this app")
-        isDefault = arguments.flag("--default", help: "make it the default key")
-        clock = ClockArgument(&arguments)
-        store = StoreArguments(&arguments)
+    private static let hint = "a key file is used without a store"
+
+    /// - Parameter mayKeepBoth: Whether there may be a key file beside a key in the store.
+    init(_ arguments: inout Arguments, mayKeepBoth: Bool = false) {
+        ((name, topic, isDefault, clock, store), ofStore) = arguments.given { arguments in
+            (
+                arguments.value("--name", "NAME", help: "the new key's name in the store; default 'default'")
+                    ?? SQLiteKeyStore.defaultName,
+                TopicArgument(&arguments, help: "bind the key to this app"),
+                arguments.flag("--default", help: "make it the default key"), ClockArgument(&arguments),
+                StoreArguments(&arguments)
+            )
+        }
         isJSON = arguments.json()
         output = OutputArguments(&arguments, help: "write the secret key to a key file instead of a store")
-        arguments.option(
-            "--output",
-            excludes: [
-                "--store", "--name", "--default", ClockArgument.option, "--passphrase-file", "--topic",
-            ],
-            hint: "a key file is used without a store")
+        if !mayKeepBoth {
+            arguments.option(
+                "--output",
+                excludes: ["--store", "--name", "--default", ClockArgument.option, "--passphrase-file", "--topic"],
+                hint: Self.hint)
+        }
+    }
+
+    /// Refuses options about a store beside a key file.
+    func refuseStore() throws(CommandFailure) {
+        guard let name = ofStore.first else { return }
+        throw .usage("--output and \(name) exclude each other", hint: Self.hint)
     }
 }
 
@@ -116,7 +178,7 @@ extension Console {
         // Before the first key that is made here, because nothing sent earlier can be for it, and so that a failure leaves no
         // key that nobody was told of.
         let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().isEmpty }
-        if imported == nil, isFirst { try createReplayFile(of: arguments.store) }
+        if imported == nil, isFirst { try createExtensionDatabase(of: arguments.store) }
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record =
                 if let imported {
@@ -145,7 +207,7 @@ extension Console {
             if arguments.isDefault { try store.setDefaultProviderKey(named: name) }
             return record
         }
-        try write((arguments.isJSON ? announcementText(record, store) : "\(record.publicKey)") + "\n")
+        try write((arguments.isJSON ? record.json : "\(record.publicKey)") + "\n")
     }
 }
 
@@ -162,7 +224,7 @@ extension Console {
     /// Writes a provider's key file, and prints the public key.
     func deliverKeyFile(_ key: ProviderKey, to arguments: NewKeyArguments) throws(CommandFailure) {
         try key.withText { (text) throws(CommandFailure) in try deliverSecret(text, to: arguments.output) }
-        let record = ProviderAnnouncement(publicKey: key.publicKey, topic: nil, generation: 1, createdAt: timestamp).json
+        let record = ProviderRecord(publicKey: key.publicKey, topic: nil, generation: 1, createdAt: timestamp).json
         try writePublic("\(key.publicKey)", record, arguments)
     }
 

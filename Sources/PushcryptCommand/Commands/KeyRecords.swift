@@ -2,29 +2,29 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// The registration record that a phone sends to its provider.
+/// The registration record that a phone sends to its provider, with what it knows of its provider key.
 func registrationText(_ record: DeviceKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
-    let senders = try withStoreErrors { () throws(KeyStoreError) in try store.pinnedProviders() }
-    let pinned = senders.last { sender in
-        sender.state == .pinned && (sender.topic == nil || record.topic == nil || sender.topic == record.topic)
+    let pin = try withStoreErrors { () throws(KeyStoreError) in
+        try record.topic.flatMap { (topic) throws(KeyStoreError) in
+            try store.trust(for: topic, account: record.name).pins.first
+        }
     }
-    let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
-        guard let pinned else { return [RecoveryPublicKey]() }
-        return try store.recoveryKeys(ofProvider: pinned.name)
+    let pinned = try withStoreErrors { () throws(KeyStoreError) in
+        try pin?.key
+            ?? store.pinnedProviders().first { $0.account == record.name && ($0.topic ?? record.topic) == record.topic }?
+            .key
     }
     let registration = DeviceRegistration(
         publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
-        pinnedProvider: pinned?.key, recoveryKeys: recoveryKeys)
+        pinnedProvider: pinned, certificate: pin?.learned.certificate)
     return String(decoding: registration.json, as: UTF8.self)
 }
 
-/// The announcement of a sender's key for the app's phones.
-func announcementText(_ record: ProviderKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
-    let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
-        try store.announcedRecoveryKeys(of: record.name)
+extension ProviderKeyRecord {
+    /// The record that phones pin.
+    var json: String {
+        let record = ProviderRecord(
+            publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt, certificate: certificate)
+        return String(decoding: record.json, as: UTF8.self)
     }
-    let announcement = ProviderAnnouncement(
-        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
-        recoveryKeys: recoveryKeys)
-    return String(decoding: announcement.json, as: UTF8.self)
 }

@@ -6,11 +6,15 @@ struct KeyRotateCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
+                "Of a provider: creates a signing key, certifies it with the provider key, and destroys the signing key before it. Phones follow with their next push. Planned, what the old key signed opens for 38 more days; with --stolen it ends at once. With several provider keys, name one.",
+                "With the provider key offline, --request and --install are the two halves, and 'key certify' is between them. --provider-signer asks a service that has it.",
                 "Of a device: creates a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then run --confirm; the first message that opens with it also confirms it.",
                 "Docs/KeyRotation.md has the recipes.",
             ],
             examples: [
-                Example("pushcrypt key rotate --if-older-than 30d", "from cron"),
+                Example("pushcrypt key rotate --if-older-than 90d", "from cron"),
+                Example("pushcrypt key rotate --request --stolen -o request.json", "after a theft"),
+                Example("pushcrypt key rotate --install certificate.json"),
                 Example("pushcrypt key rotate --json", "of a device: the record to register"),
                 Example("pushcrypt key rotate --confirm", "the provider has it"),
                 Example("pushcrypt key rotate --purge"),

@@ -2,28 +2,198 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// The rotation of a provider's signing key.
+/// The rotation of the key that signs a provider's messages, by the provider key in the store, elsewhere or behind a signer.
 struct ProviderRotation: Sendable {
+    private let isStolen: Bool
+    private let anyway: Bool
+    private let lifetime: Interval?
+    private let isRequest: Bool
+    private let certificate: String?
+    private let signer: String?
+    private let signerTimeout: Int?
+    private let topic: TopicArgument
+    private let output: OutputArguments
     /// The names of the options that were given.
     let given: [String]
 
     init(_ arguments: inout Arguments) {
-        given = []
+        ((isStolen, anyway, lifetime, isRequest, certificate, signer, signerTimeout, topic, output), given) =
+            arguments.given { arguments in
+                (
+                    arguments.flag(
+                        "--stolen", help: "provider: end all earlier keys at once, which somebody else may have"),
+                    arguments.flag(
+                        "--anyway",
+                        help: "with --stolen: also if the provider key is in the store, where it does not help"),
+                    arguments.certificateLifetime(),
+                    arguments.flag(
+                        "--request", help: "provider key offline: make the signing key, and write a request for 'key certify'"),
+                    arguments.value(
+                        "--install", "FILE", .input, help: "provider key offline: use what 'key certify' wrote"),
+                    arguments.value(
+                        "--provider-signer", "ADDRESS", help: "the program at unix:PATH has the provider key, and certifies"),
+                    arguments.signerTimeout(), TopicArgument(&arguments, help: "the app, if the key is not bound to it"),
+                    OutputArguments(&arguments, help: "with --request: the file for the request")
+                )
+            }
+        arguments.atMostOne(of: "--request", "--install", "--provider-signer")
+        arguments.option("--anyway", needs: "--stolen")
+        arguments.option("--output", needs: "--request")
+        arguments.option("--signer-timeout", needs: "--provider-signer")
+        arguments.option(
+            "--install", excludes: ["--stolen", "--expires", "--topic", "--if-older-than"],
+            hint: "the certificate says it already")
     }
 
     func run(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let rotation = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.rotateProviderKey(
-                named: key.name, ifOlderThan: key.minimumAge, overlap: RotationStatement.standardOverlap, announceFor: SQLiteKeyStore.standardAnnouncement, force: false,
-                clock: key.clock, at: console.timestamp
-            ) { old, end in }
+        let record: ProviderKeyRecord
+        if let certificate {
+            record = try install(certificate, key, console)
+        } else {
+            let old = try chosen(key)
+            if let age = key.minimumAge, console.timestamp < old.signsSince.adding(age) {
+                console.hintYoung(old.signsSince)
+                return .done
+            }
+            if isRequest {
+                try request(of: old, key, console)
+                return .done
+            }
+            guard let new = try signer.map({ (address) throws(CommandFailure) in try rotate(old, by: address, key, console) })
+                ?? rotate(old, key, console)
+            else {
+                console.hintYoung(old.signsSince)
+                return .done
+            }
+            record = new
         }
-        guard let rotation else {
-            let record = try withStoreErrors { () throws(KeyStoreError) in try key.store.providerKey(named: key.name).record }
-            console.hintYoung(record.createdAt)
-            return .done
-        }
-        try console.write((key.isJSON ? announcementText(rotation.record, key.store) : "\(rotation.record.publicKey)") + "\n")
+        if key.isJSON { try console.write(record.json + "\n") }
         return .done
     }
+
+    /// The named key, or the only one: of several, one would end that nobody meant.
+    private func chosen(_ key: RotatedKey) throws(CommandFailure) -> ProviderKeyRecord {
+        let records = try withStoreErrors { () throws(KeyStoreError) in try key.store.providerKeys() }
+        if key.name == nil, records.count > 1 {
+            throw .usage(
+                "the store has \(records.count) provider keys, and a rotation ends one",
+                hint: "name it: " + records.map { sanitized(forTerminal: $0.name) }.joined(separator: ", "))
+        }
+        return try withStoreErrors { () throws(KeyStoreError) in try key.store.providerKey(named: key.name) }
+    }
+
+    // MARK: The provider key in the store
+
+    private func rotate(
+        _ old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console
+    ) throws(CommandFailure) -> ProviderKeyRecord? {
+        let topic = try topic.topic(console)
+        let record: ProviderKeyRecord?
+        do throws(KeyStoreError) {
+            record = try key.store.rotateSigningKey(
+                named: old.name, topic: topic, ifOlderThan: key.minimumAge, stolen: isStolen, expires: lifetime,
+                anyway: anyway, clock: key.clock, at: console.timestamp)
+        } catch {
+            throw failure(error)
+        }
+        if let record { console.hint(change: record, after: old) }
+        return record
+    }
+
+    private func failure(_ error: KeyStoreError) -> CommandFailure {
+        switch error.code {
+        case .rotationRefused where isStolen && !anyway:
+            CommandFailure(error, hint: "--anyway rotates all the same; see Stolen in Docs/KeyRotation.md")
+        case .topicMismatch: CommandFailure(error, hint: "--topic BUNDLE-ID names the app")
+        default: CommandFailure(error)
+        }
+    }
+
+    // MARK: The provider key elsewhere
+
+    private func request(of old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console) throws(CommandFailure) {
+        let (request, replacesAnother) = try newRequest(of: old, key, console)
+        try console.deliver(String(decoding: request.json, as: UTF8.self) + "\n", to: output)
+        if replacesAnother {
+            console.hint("an earlier request of \(quoted(old.name)) can no longer be installed; if it was not yours, somebody was in this server")
+        }
+        console.hint(
+            "app \(request.topic), signing key \(request.signingKey.text); nothing has changed yet: 'key certify' where the provider key is, then 'key rotate --install' here"
+        )
+    }
+
+    private func newRequest(
+        of old: ProviderKeyRecord, _ key: RotatedKey, _ console: Console
+    ) throws(CommandFailure) -> (request: CertificateRequest, replacesAnother: Bool) {
+        let topic = try topic.topic(console)
+        do throws(KeyStoreError) {
+            return try key.store.requestCertificate(
+                for: old.name, topic: topic, stolen: isStolen, expires: lifetime, anyway: anyway, at: console.timestamp)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func install(
+        _ file: String, _ key: RotatedKey, _ console: Console
+    ) throws(CommandFailure) -> ProviderKeyRecord {
+        let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
+        let place = file == "-" ? "standard input" : quoted(file)
+        let signed = try withTrustErrors(in: place) { () throws(TrustError) in try SignedCertificate(json: bytes) }
+        return try install(signed, key, console)
+    }
+
+    private func install(
+        _ signed: SignedCertificate, _ key: RotatedKey, _ console: Console
+    ) throws(CommandFailure) -> ProviderKeyRecord {
+        var old: ProviderKeyRecord?
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            try key.store.installCertificate(signed, named: key.name, clock: key.clock, at: console.timestamp) { old = $0 }
+        }
+        if let old {
+            console.hint(change: record, after: old)
+        } else {
+            console.hint("the certificate of epoch \(record.epoch) was installed before: nothing has changed")
+        }
+        return record
+    }
+
+    private func rotate(
+        _ old: ProviderKeyRecord, by address: String, _ key: RotatedKey, _ console: Console
+    ) throws(CommandFailure) -> ProviderKeyRecord {
+        let socket = try SocketSigner(at: address, option: "--provider-signer", threads: 1, timeout: signerTimeout)
+        guard socket.publicKey == old.publicKey.bytes else {
+            throw .usage(
+                "the signer has another key than provider key \(quoted(old.name))",
+                hint: "check that the socket is the right one")
+        }
+        let request = try newRequest(of: old, key, console).request
+        let unsigned = try withTrustErrors { () throws(TrustError) in
+            try UnsignedCertificate(
+                request.plan(at: console.timestamp), for: request.signingKey, provider: request.provider,
+                topic: request.topic)
+        }
+        let signer = SocketCertificateSigner(signer: socket, providerKey: old.publicKey)
+        let certificate = try withSigningErrors { () throws(SigningError) in try unsigned.signed(by: signer) }
+        return try install(
+            SignedCertificate(topic: request.topic, provider: request.provider, certificate: certificate), key, console)
+    }
+}
+
+extension Console {
+    fileprivate func hint(change record: ProviderKeyRecord, after old: ProviderKeyRecord) {
+        guard let certificate = record.certificate else { return }
+        hint(
+            "\(quoted(record.name)) signs at epoch \(record.epoch) from now on; "
+                + earlierKeys(floor: certificate.floor, graceUntil: certificate.graceUntil))
+    }
+}
+
+/// What a certificate makes of the messages that earlier keys have signed, for people.
+func earlierKeys(floor: UInt32, graceUntil: Timestamp?) -> String {
+    guard let graceUntil else {
+        return "what earlier keys signed opens no more on a phone that has got a push or a reply since"
+    }
+    let first = floor == 0 ? "earlier keys" : "keys from epoch \(floor) on"
+    return "what \(first) signed opens until \(graceUntil)"
 }

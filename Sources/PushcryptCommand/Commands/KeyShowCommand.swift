@@ -6,7 +6,7 @@ struct KeyShowCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "--json prints the record: of a device, to register with; of a provider, for phones to pin. Of a device whose key is changing, the pending key is shown: it is the one to register, and already opens."
+                "--json prints the record: of a device, to register with; of a provider, for phones to pin, with its certificate. Of a device whose key is changing, the pending key is shown: it is the one to register, and already opens."
             ],
             examples: [
                 Example("pushcrypt key show --json", "the record"),
@@ -38,8 +38,8 @@ struct KeyShowCommand: CommandBody {
             let record = try store.deviceKeyToRegister(named: key.name)
             return try isJSON ? registrationText(record, store) : "\(record.publicKey)"
         case .provider:
-            let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: key.name).record }
-            return try isJSON ? announcementText(record, store) : "\(record.publicKey)"
+            let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: key.name) }
+            return isJSON ? record.json : "\(record.publicKey)"
         }
     }
 }

@@ -8,9 +8,9 @@ struct OpenCommand: CommandBody {
             discussion: [
                 "Writes the notification that a phone would show: a banner on a terminal, JSON otherwise. A push that does not open gives the fallback, with exit 65 and the reason on standard error. Nothing is fetched.",
                 "The JSON leaves out badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and parts of localised texts (title_loc_key, title_loc_args and so on) if they are not set. Keys of attachments are never shown.",
-                "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 1 if one is an error. Other keys are passed through, except \"request_id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given: a message signed with a new key opens only after the one that announces it.",
+                "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 1 if one is an error. Other keys are passed through, except \"request_id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given.",
                 "A message that was shown before is passive, without sound and badge; with \"duplicate\": true, which came under another request or is too old to tell, also without category, attachments and full_body.",
-                "Opening may complete a rotation: a pending device key becomes active, and an announced change of the sender's key takes effect. Device keys that ended a day earlier are then deleted.",
+                "Opening may change the store: a pending device key becomes active, and the newest certificate of the provider is kept. Device keys that ended a day earlier are then deleted.",
             ],
             examples: [
                 Example("pushcrypt open --topic com.example.app sealed.json"),
@@ -53,7 +53,8 @@ struct OpenCommand: CommandBody {
         let receiver = try CommandReceiver(receiver, store, console)
         let push = PushToOpen(try console.readPush(file), mayPassInTheClear: self.receiver.passesClear)
         let session = OpenSession(
-            receiver: receiver, push: push, requestID: self.receiver.requestID, console: console)
+            receiver: receiver, push: push, pushClass: self.receiver.pushClass, requestID: self.receiver.requestID,
+            console: console)
         let (received, warnings) = session.run()
         for warning in warnings { console.warning(warning) }
         let delivery = try fullBody.extend(received, console)
@@ -68,13 +69,14 @@ struct OpenCommand: CommandBody {
         for (name, isGiven) in single where isGiven {
             throw .usage("\(name) goes with one push", hint: "leave it out, or leave --batch out")
         }
-        // With several threads, a message may be opened before the one that announces its sender's new key.
+        // In order, as a phone receives them: a copy of a message is quiet only after the first.
         let run = try BatchRun(
             .opened, jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, batch, to: output, console)
         let opener = try CommandReceiver(receiver, store, console)
-        let mayPassInTheClear = receiver.passesClear
+        let (mayPassInTheClear, pushClass) = (receiver.passesClear, receiver.pushClass)
         return try run.run(file: file) { () throws(CommandFailure) in
-            OpenWorker(receiver: opener, mayPassInTheClear: mayPassInTheClear, console: console)
+            OpenWorker(
+                receiver: opener, mayPassInTheClear: mayPassInTheClear, pushClass: pushClass, console: console)
         }
     }
 }

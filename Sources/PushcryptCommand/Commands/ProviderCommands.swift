@@ -14,8 +14,21 @@ extension Command {
 }
 
 extension Arguments {
-    fileprivate mutating func trustedName() -> String {
-        operand("NAME", .name(.pinnedProvider), help: "this store's name for the provider")
+    fileprivate mutating func account() -> String? {
+        value(
+            "--account", "NAME", .name(.deviceKey),
+            help: "the account, by the name of its device key; default the default device key's")
+    }
+}
+
+extension SQLiteKeyStore {
+    /// The given account, or that of the default device key.
+    fileprivate func account(_ given: String?) throws(CommandFailure) -> String {
+        if let given { return given }
+        let keys = try withStoreErrors { () throws(KeyStoreError) in try deviceKeys() }
+        guard !keys.isEmpty else { return Self.defaultName }
+        return try withStoreErrors { () throws(KeyStoreError) in try deviceKeys(named: nil) }.first?.name
+            ?? Self.defaultName
     }
 }
 
@@ -23,64 +36,60 @@ struct ProviderPinCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads the output of 'key show', which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. When the provider rotates its key, the change takes effect automatically.",
-                "--replace is for after a theft: from then on the old key is not trusted, and nothing signed by it brings it back.",
-                "A record's recovery keys are accepted with the first key of the name, and with --replace; --no-recovery forgets those that are there.",
+                "Reads the output of 'key show' of the provider, which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. A record (--json) brings the newest certificate too; later ones come with messages.",
+                "An account trusts one provider key, or two while its app's releases change from one to the other. Accounts do not share what they trust.",
             ],
-            examples: [Example("pushcrypt key show | pushcrypt --store D provider pin provider -")])
+            examples: [
+                Example("pushcrypt key show --json | pushcrypt --store D provider pin"),
+                Example("pushcrypt provider pin provider.pub --account work"),
+            ])
     }
 
-    private let name: String
     private let file: String
+    private let account: String?
     private let topic: TopicArgument
-    private let replaces: Bool
-    private let forgetsRecoveryKeys: Bool
     private let store: StoreArguments
 
     init(_ arguments: inout Arguments) {
-        name = arguments.trustedName()
         file = arguments.optionalInput("FILE", help: "the key (pcs1…) or record; default standard input")
+        account = arguments.account()
         topic = TopicArgument(&arguments, help: "trust it for this app only")
-        replaces = arguments.flag("--replace", help: "replace another key of the same name")
-        forgetsRecoveryKeys = arguments.flag(
-            "--no-recovery", help: "with --replace: trust no recovery key of this name any more")
         store = StoreArguments(&arguments)
-        arguments.option("--no-recovery", needs: "--replace")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
-        let key: ProviderPublicKey
-        var recoveryKeys: [RecoveryPublicKey]? = forgetsRecoveryKeys ? [] : nil
-        var topic = try topic.topic()
+        let pin: ProviderPin
+        var topic = try topic.topic(console)
         do throws(KeyError) {
             if bytes.first == UInt8(ascii: "{") {
-                let announcement = try ProviderAnnouncement(json: bytes, at: console.timestamp)
-                key = announcement.publicKey
-                if !forgetsRecoveryKeys, !announcement.recoveryKeys.isEmpty { recoveryKeys = announcement.recoveryKeys }
-                topic = topic ?? announcement.topic
+                let record = try ProviderRecord(json: bytes, at: console.timestamp)
+                pin = ProviderPin(record.publicKey, certificate: record.certificate)
+                topic = topic ?? record.topic
             } else {
-                key = try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self))
+                pin = ProviderPin(try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self)))
             }
         } catch {
             throw CommandFailure(error, in: "the provider's key")
         }
         let store = try console.open(store)
-        let ended = try withStoreErrors { () throws(KeyStoreError) in
-            try store.pinProvider(
-                key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: replaces, at: console.timestamp)
+        let account = try store.account(account)
+        let outcome = try withStoreErrors { () throws(KeyStoreError) in
+            try store.pinProvider(pin, for: account, topic: topic, at: console.timestamp)
         }
-        for sender in ended {
-            let name = sanitized(forTerminal: sender.name)
-            console.hint(
-                "key \(sender.key.id) of \(quoted(name)) is no longer trusted, even for messages in flight")
-        }
+        let verb = outcome == .unchanged ? "pinned already" : "pinned"
+        console.hint(
+            "\(verb): provider key \(pin.key.id), account \(quoted(account))" + (topic.map { ", app \($0)" } ?? ""))
         return .done
     }
 }
 
 struct ProviderListCommand: CommandBody {
-    static var page: CommandPage { CommandPage(examples: [Example("pushcrypt provider list")]) }
+    static var page: CommandPage {
+        CommandPage(
+            discussion: ["One pin per line: the account, the provider key, its app, the newest epoch, who pinned it."],
+            examples: [Example("pushcrypt provider list")])
+    }
 
     private let store: StoreArguments
     private let isJSON: Bool
@@ -92,68 +101,79 @@ struct ProviderListCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
-        let senders = try withStoreErrors { () throws(KeyStoreError) in try store.pinnedProviders() }
+        let pins = try withStoreErrors { () throws(KeyStoreError) in try store.pinnedProviders() }
         var output = OutputBuffer(console)
-        for sender in senders {
-            let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
-                try store.recoveryKeys(ofProvider: sender.name)
-            }
-            if isJSON {
-                var json = JSONWriter()
-                json.object { json in
-                    json.string(sender.name, for: "name")
-                    json.string(sender.key.description, for: "public_key")
-                    json.string(sender.key.id.description, for: "key_id")
-                    if let topic = sender.topic { json.string(topic.bundleID, for: "topic") }
-                    json.string(sender.state.description, for: "state")
-                    if let end = sender.verifiesUntil { json.integer(end.milliseconds, for: "verifies_until") }
-                    if sender.state == .pinned, !recoveryKeys.isEmpty {
-                        json.array(for: "recovery") { json in
-                            for key in recoveryKeys { json.string(key.description) }
-                        }
-                    }
-                }
-                try output.append(String(decoding: json.bytes, as: UTF8.self) + "\n")
-            } else {
-                let state =
-                    if sender.state == .pinned {
-                        sender.isRevoked ? "replaced under another name, not trusted" : "trusted"
-                    } else if !sender.isRevoked, let end = sender.verifiesUntil {
-                        "superseded, verifies until \(end)"
-                    } else {
-                        "replaced, not trusted"
-                    }
-                try output.append(
-                    "\(sanitized(forTerminal: sender.name))  \(sender.key)  \(sender.topic?.bundleID ?? "-")  \(state)\n"
-                )
-                guard sender.state == .pinned else { continue }
-                for key in recoveryKeys {
-                    try output.append("\(sanitized(forTerminal: sender.name))  \(key)  -  recovery key\n")
+        for pin in pins {
+            let learned = try withStoreErrors { () throws(KeyStoreError) in
+                try pin.topic.flatMap { (topic) throws(KeyStoreError) in
+                    try store.trust(for: topic, account: pin.account).pins.first { $0.key == pin.key }?.learned
                 }
             }
+            try output.append(isJSON ? json(pin, learned?.certificate) : text(pin, learned?.certificate))
         }
         try output.flush()
         return .done
     }
+
+    private func text(_ pin: PinnedProviderRecord, _ certificate: Certificate?) -> String {
+        let words = [
+            sanitized(forTerminal: pin.account), "\(pin.key)", pin.topic?.bundleID ?? "-",
+            "epoch \(certificate?.epoch ?? 0)", pin.origin == .app ? "from the app" : "from a reply",
+        ]
+        return words.joined(separator: "  ") + "\n"
+    }
+
+    private func json(_ pin: PinnedProviderRecord, _ certificate: Certificate?) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(pin.account, for: "account")
+            json.string(pin.key.description, for: "public_key")
+            json.string(pin.key.id.description, for: "key_id")
+            if let topic = pin.topic { json.string(topic.bundleID, for: "topic") }
+            json.string(pin.origin == .app ? "app" : "reply", for: "origin")
+            json.integer(pin.createdAt.milliseconds, for: "created")
+            if let certificate {
+                json.integer(certificate.epoch, for: "epoch")
+                json.string(certificate.description, for: "certificate")
+            }
+        }
+        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+    }
 }
 
 struct ProviderUnpinCommand: CommandBody {
-    static var page: CommandPage { CommandPage(examples: [Example("pushcrypt provider unpin provider")]) }
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "What is known of the key's certificates stays: pinned again, it cannot bring back a signing key that has ended."
+            ],
+            examples: [Example("pushcrypt provider unpin pcs1…")])
+    }
 
-    private let name: String
+    private let key: String
+    private let account: String?
     private let store: StoreArguments
 
     init(_ arguments: inout Arguments) {
-        name = arguments.trustedName()
+        key = arguments.operand("KEY", .name(.pinnedProvider), help: "the provider key (pcs1…), or its key_id")
+        account = arguments.account()
         store = StoreArguments(&arguments)
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
-        let wasTrusted = try withStoreErrors { () throws(KeyStoreError) in try store.unpinProvider(named: name) }
-        if !wasTrusted {
-            throw .usage("no provider \(quoted(name)) is pinned", hint: "pushcrypt provider list shows them")
+        let account = try store.account(account)
+        let pins = try withStoreErrors { () throws(KeyStoreError) in try store.pinnedProviders() }
+        guard
+            let pin = pins.first(where: {
+                $0.account == account && (key == "\($0.key)" || key == $0.key.id.description)
+            })
+        else {
+            throw .usage(
+                "account \(quoted(account)) has no pin \(quoted(key))", hint: "pushcrypt provider list shows them")
         }
+        _ = try withStoreErrors { () throws(KeyStoreError) in try store.unpinProvider(pin.key, for: account) }
+        console.hint("unpinned: provider key \(pin.key.id), account \(quoted(account))")
         return .done
     }
 }

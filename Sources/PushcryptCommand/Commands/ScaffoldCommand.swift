@@ -22,7 +22,7 @@ struct ScaffoldIOSCommand: CommandBody {
             ],
             examples: [
                 Example(
-                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out Notifications"),
+                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example -o Notifications"),
                 Example(
                     "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --into MyApp"),
             ])
@@ -37,7 +37,7 @@ struct ScaffoldIOSCommand: CommandBody {
     private let keychainGroup: String?
     private let hasContentExtension: Bool
     private let categories: [String]
-    private let providerKey: String?
+    private let provider: String?
     private let packagePath: String?
     private let isJSON: Bool
     private let force: Bool
@@ -62,9 +62,9 @@ struct ScaffoldIOSCommand: CommandBody {
         hasCommunication = arguments.flag(
             "--communication", help: "show the sender's name and face, with Apple's entitlement")
         forXcodeGen = arguments.flag("--xcodegen", help: "also write project.yml, for XcodeGen")
-        providerKey = arguments.value(
-            "--provider", "KEY",
-            help: "build in the provider's key (pcs1…); otherwise the first reply brings it")
+        provider = arguments.value(
+            "--provider", "KEY|FILE", .input,
+            help: "build in the provider's key: pcs1…, or the record of 'key show --json'; otherwise the first reply brings it")
         packagePath = arguments.value(
             "--package-path", "PATH", .folder,
             help:
@@ -79,7 +79,7 @@ struct ScaffoldIOSCommand: CommandBody {
         let place = try packagePath.map(PackageLocation.given) ?? PackageLocation.ofRunningProgram
         let package = place ?? PackageLocation.usual
         let path = try chosenFolder()
-        let scaffold = try scaffold(package: package, folder: path)
+        let scaffold = try scaffold(package: package, folder: path, console)
         let files = project == nil ? scaffold.files(forXcodeGen: forXcodeGen) : scaffold.filesForProject
         let folder: ScaffoldFolder
         if project == nil {
@@ -131,7 +131,7 @@ struct ScaffoldIOSCommand: CommandBody {
         }
     }
 
-    private func scaffold(package: String, folder: String) throws(CommandFailure) -> IOSScaffold {
+    private func scaffold(package: String, folder: String, _ console: Console) throws(CommandFailure) -> IOSScaffold {
         let topic = try Topic(bundleID, in: "--bundle-id")
         guard Self.isIdentifier(bundleID), bundleID.utf8.contains(UInt8(ascii: ".")) else {
             throw .usage(
@@ -146,15 +146,10 @@ struct ScaffoldIOSCommand: CommandBody {
                 "a content extension is for notifications of certain categories, and none is given",
                 hint: "add --category with the name that the payloads have, for example --category MESSAGE")
         }
-        let sender: ProviderPublicKey?
-        do throws(KeyError) {
-            sender = try providerKey.map { (text) throws(KeyError) in try ProviderPublicKey(text: text) }
-        } catch {
-            throw CommandFailure(error, inOption: "--provider")
-        }
+        let provider = try provider.map { (text) throws(CommandFailure) in try console.readProvider(text) }
         return IOSScaffold(
             topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,
-            categories: categories, sender: sender, hasCommunication: hasCommunication, package: package,
+            categories: categories, provider: provider?.publicKey, certificate: provider?.certificate, hasCommunication: hasCommunication, package: package,
             projectPackage: PackageLocation.path(to: package, from: folder))
     }
 
@@ -200,6 +195,21 @@ struct ScaffoldIOSCommand: CommandBody {
             return try CategorySet(names.map { CategoryDeclaration($0) }).categories.map(\.identifier)
         } catch {
             throw .usage("--category: \(error.code): \(error)")
+        }
+    }
+}
+
+extension Console {
+    /// Reads the value of `--provider`: a key, or the file of a record, which has the certificate too.
+    fileprivate func readProvider(_ text: String) throws(CommandFailure) -> ProviderRecord {
+        let isKey = text.lowercased().hasPrefix("pcs")
+        let bytes = isKey ? ContiguousArray(text.utf8) : try read(text, limit: DeviceInput.maximumRecord)
+        do throws(KeyError) {
+            if bytes.first == UInt8(ascii: "{") { return try ProviderRecord(json: bytes, at: timestamp) }
+            let key = try ProviderPublicKey(text: String(decoding: bytes, as: UTF8.self))
+            return ProviderRecord(publicKey: key, topic: nil, generation: 1, createdAt: timestamp)
+        } catch {
+            throw CommandFailure(error, inOption: "--provider")
         }
     }
 }

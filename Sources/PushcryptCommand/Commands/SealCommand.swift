@@ -66,6 +66,6 @@ struct SealCommand: CommandBody {
         let source = try SealSource(arguments, console)
         var settings = settings
         try settings.complete(from: source)
-        return try source.plan(to: device, in: "--to", settings)
+        return try source.plan(to: device, in: "--to", settings, console)
     }
 }

@@ -4,8 +4,8 @@ internal import PushcryptKeyStore
 
 /// One line of `device export`: everything that a store knows of one device.
 ///
-///     {"device",… the other members of a registration record …,"user","updated"}
-///     {"device","removed","reason"}
+///     {"device",… the other members of a registration record …,"user","updated","epoch"}
+///     {"device","removed","reason","user","generation","suite","key_id"}
 ///
 /// All members are the provider's, so a line is read only if the provider says that it is an export. Times are in
 /// milliseconds since 1970.
@@ -30,12 +30,18 @@ enum ExportedDevice {
                 throw KeyError(.malformedRecord, "the record has a public_key and says that the device was removed")
             }
             let reason = try record.text("reason")
-            return try record.text("device").map { .removed(RemovedDevice(id: $0, removedAt: time, reason: reason)) }
+            let (user, lastKey) = (try record.text("user"), try record.lastKey())
+            return try record.text("device").map {
+                .removed(RemovedDevice(id: $0, removedAt: time, reason: reason, user: user, lastKey: lastKey))
+            }
         }
         let registration = try DeviceRegistration(record)
         let updatedAt = try record.time("updated")
         let owner = try owner(record)
-        return registration.deviceID.map { .registered(id: $0, registration, owner: owner, updatedAt: updatedAt) }
+        let epoch = try record.epoch()
+        return registration.deviceID.map {
+            .registered(id: $0, registration, owner: owner, updatedAt: updatedAt, epoch: epoch)
+        }
     }
 
     private static func owner(_ record: KeyRecord) throws(KeyError) -> DeviceOwner {
@@ -50,6 +56,7 @@ enum ExportedDevice {
             device.registration.write(to: &json)
             if let user = device.user { json.string(user, for: "user") } else { json.null(for: "user") }
             json.integer(device.updatedAt.milliseconds, for: "updated")
+            if let epoch = device.epoch { json.integer(epoch, for: "epoch") }
         }
         return json.bytes + [newline]
     }
@@ -61,6 +68,12 @@ enum ExportedDevice {
             json.string(removed.id, for: "device")
             json.integer(removed.removedAt.milliseconds, for: "removed")
             if let reason = removed.reason { json.string(reason, for: "reason") }
+            if let user = removed.user { json.string(user, for: "user") }
+            if let key = removed.lastKey {
+                json.integer(key.generation, for: "generation")
+                json.integer(key.suite.rawValue, for: "suite")
+                json.string(key.id.description, for: "key_id")
+            }
         }
         return json.bytes + [newline]
     }
@@ -69,8 +82,32 @@ enum ExportedDevice {
 extension DeviceRecord {
     /// The record with which the device would register again.
     fileprivate var registration: DeviceRegistration {
-        DeviceRegistration(
+        var registration = DeviceRegistration(
             deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
-            createdAt: createdAt, pinnedProvider: pinnedProvider, recoveryKeys: recoveryKeys, appVersion: appVersion)
+            createdAt: createdAt, pinnedProvider: pinnedProvider, appVersion: appVersion)
+        (registration.token, registration.environment) = (token, environment)
+        (registration.withdrawal, registration.grant) = (withdrawal, grant)
+        return registration
+    }
+}
+
+extension KeyRecord {
+    fileprivate func epoch() throws(KeyError) -> UInt32? {
+        guard let number = try number("epoch") else { return nil }
+        guard let epoch = UInt32(exactly: number) else {
+            throw KeyError(.malformedRecord, "the record's epoch is not a number of 32 bits")
+        }
+        return epoch
+    }
+
+    /// The key that a removed device had last; nil if the line does not say it.
+    fileprivate func lastKey() throws(KeyError) -> RemovedDevice.LastKey? {
+        guard let generation = try number("generation"), let text = try text("key_id"), let suite = try suite() else {
+            return nil
+        }
+        guard let id = KeyID(text), let suite = CipherSuite(rawValue: suite) else {
+            throw KeyError(.malformedRecord, "the record's key_id is not eight hexadecimal digits")
+        }
+        return RemovedDevice.LastKey(generation: generation, suite: suite, id: id)
     }
 }

@@ -27,6 +27,8 @@ private final class RegistrationWorker: LineWorker {
     private let console: Console
     /// Whether a foreign key was warned of. Later ones are only in the replies, so that phones cannot fill a log.
     private var hasWarned = false
+    /// Whether a stale store was warned of.
+    private var hasWarnedOfStale = false
 
     init(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) {
         try withStoreErrors { () throws(KeyStoreError) in try store.prepareForManyChanges() }
@@ -71,6 +73,8 @@ private final class RegistrationWorker: LineWorker {
             }
             if !hasWarned { console.warn(of: foreign) }
             hasWarned = hasWarned || foreign.count > 0
+            if !hasWarnedOfStale { console.warn(ofStale: replies.warning) }
+            hasWarnedOfStale = hasWarnedOfStale || replies.warning != nil
         } catch {
             // The next lines may find the store usable again.
             for index in lines.indices { lines[index].fail(LineFailure(error)) }
@@ -132,7 +136,7 @@ private struct RegistrationLine {
             fail(LineFailure(refusal))
             reply = refusal.refusal.map { RegistrationReply(.refused($0)) }
         } else {
-            let members = foreign.add(device.id, device.registration)
+            let members = foreign.add(device.id, pinning: device.registration.pinnedProvider)
             do throws(CommandFailure) {
                 reply = try replies.reply(to: device.registration, of: device.id, foreign: members)
                 registration = nil

@@ -22,7 +22,7 @@ struct Explanation: Sendable {
 
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
-        case delivery, opening, attachments, sealing, lint, batches, sending, signing, keys, rotation, store, enrolment,
+        case delivery, opening, attachments, sealing, lint, batches, sending, signing, keys, trust, store, enrolment,
             categories, library, json
     }
 
@@ -47,7 +47,7 @@ struct Explanation: Sendable {
 extension Explanation {
     /// Every explanation, area by area. Built on first use, which few commands need.
     static let all =
-        delivery + opening + attachments + sealing + lint + batches + sending + signing + keys + rotation + store
+        delivery + opening + attachments + sealing + lint + batches + sending + signing + keys + trust + store
         + enrolment
         + categories + library + json
 
@@ -70,7 +70,7 @@ extension Explanation.Area {
         case .sending: "Sending to APNs"
         case .signing: "Signing with an external signer"
         case .keys: "Reading a key or a record"
-        case .rotation: "Accepting a rotation statement"
+        case .trust: "Certificates and pins"
         case .store: "The key store"
         case .enrolment: "Enrolling a phone"
         case .categories: "Declaring categories and actions"
@@ -92,7 +92,7 @@ extension Explanation.Area {
         case .sending: "Why 'pushcrypt send' did not bring a message to APNs. 'reason' beside it is APNs' own word."
         case .signing: "Why a key service or hardware module did not sign: the code after signing-failed."
         case .keys: "Why a key, or the record around one, is refused."
-        case .rotation: "Why a statement that one sender key follows another is refused."
+        case .trust: "Why a certificate, a request for one or a pin is refused. A message with such a certificate is authentication-failed."
         case .store: "Why a key store cannot do what was requested."
         case .enrolment: "What a launch of the app found."
         case .categories: "Why an app's categories are refused, at launch or as JSON."
@@ -106,7 +106,7 @@ extension Explanation.Area {
     var note: String? {
         switch self {
         case .keys:
-            "Public keys are lower case: a device's begins with pcr1 (X25519) or pcrx1 (post-quantum), a sender's with pcs1 (Ed25519). Secret keys are upper case: PCR-SECRET-1, PCRX-SECRET-1, PCS-SECRET-1."
+            "Public keys are lower case: a device's begins with pcr1 (X25519) or pcrx1 (post-quantum), a provider's with pcs1 (Ed25519). Secret keys are upper case: PCR-SECRET-1, PCRX-SECRET-1, PCS-SECRET-1, and PCK-SECRET-1 of a signing key."
         case .lint:
             "The user notices nothing of clear content, but the relay, and anyone who reads its storage, sees it."
         default: nil
@@ -124,7 +124,7 @@ extension Explanation.Area {
             "The line's answer in a batch, which ends with 1; on standard error for 'device import' and 'device remove', which end with 65."
         case .sending: "The line's answer. The run continues, and ends with 1."
         case .keys: "Only the caller sees it. Nothing was stored."
-        case .rotation: "Nothing. A message ignores such a statement, and opens or not by the key that signed it."
+        case .trust: "Only the caller sees it. Nothing was stored."
         case .store:
             "The command reports it; nothing was changed or sealed. A phone whose keys cannot be read shows the fallback."
         case .enrolment: "The user notices nothing."

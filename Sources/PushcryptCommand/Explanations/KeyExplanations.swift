@@ -19,12 +19,12 @@ extension Explanation {
         Explanation(
             KeyError.Code.wrongKind, .keys,
             summary: "a key of another kind than is needed",
-            cause: "A device's key was given for a sender's, or a secret one for a public one.",
+            cause: "A device's key was given for a provider's, or a secret one for a public one.",
             fix:
                 "Give the kind that the message names. A secret key pasted into a ticket or chat is no longer secret: replace it."
         ),
         Explanation(
-            KeyError.Code.weakKey, .keys, .rotation,
+            KeyError.Code.weakKey, .keys, .trust, .store,
             summary: "a public key that no honest program makes",
             cause: "Everyone would know its shared secret, or could forge its signatures.",
             fix: "Do not use it. Find out who sent it, and how."),
@@ -33,7 +33,7 @@ extension Explanation {
             summary: "a key of another algorithm, or in an unsupported form",
             cause: "It is RSA, P-256, X448, Ed448, symmetric, OpenSSH's, encrypted, or a certificate.",
             fix:
-                "Decrypt an encrypted one (Docs/migration/keys.md). Instead of any other, make one with 'pushcrypt keygen'."
+                "Decrypt an encrypted one (Docs/migration/keys.md). Instead of any other, make one with 'pushcrypt key new'."
         ),
         Explanation(
             KeyError.Code.unequalHalves, .keys,
@@ -54,47 +54,47 @@ extension Explanation {
             KeyError.Code.malformedRecord, .keys,
             summary: "the record around a key breaks its rules",
             cause: "A member is missing or wrong, such as another key's key_id or suite.",
-            fix: "Pass on what the app, or 'pushcrypt export --json', wrote. See Docs/FormatRecords.md."),
+            fix: "Pass on what the app, or 'pushcrypt key show --json', wrote. See Docs/FormatRecords.md."),
     ]
 
-    static let rotation = [
+    static let trust = [
         Explanation(
-            RotationError.Code.malformedStatement, .rotation,
-            summary: "the statement does not have 181 bytes, its version is unknown, or a recovery has no serial",
-            fix: "Get it again from its issuer. If that is a newer version, update the receiver."),
+            TrustError.Code.malformedCertificate, .trust, .keys, .store,
+            summary: "not a certificate, or one whose fields contradict each other",
+            cause: "It was cut or changed, or is of a version that this program does not know.",
+            fix: "Copy it whole: 162 characters, or the whole file. If a newer version made it, update the receiver."),
         Explanation(
-            RotationError.Code.untrustedKey, .rotation,
-            summary: "the old key is not trusted here",
+            TrustError.Code.badSignature, .trust, .store,
+            summary: "the provider key did not sign the certificate for this app",
+            cause: "It is another provider's or another app's, or it was changed.",
+            fix: "Compare the topic and the provider key ('key show', 'provider list') on both ends."),
+        Explanation(
+            TrustError.Code.conflict, .trust, .store,
+            summary: "two certificates have the same epoch, and say different things",
             cause:
-                "The device never pinned that sender, was enrolled later in the chain, which is harmless, or the app replaced the key.",
-            fix: "If messages do not open, give the device the current key through the app."),
+                "Two machines certified within one second, or somebody else has the provider key.",
+            fix: "If you did not certify twice, the provider key is stolen: see Stolen in Docs/KeyRotation.md.",
+            shown: "Messages of both open. The app is told."),
         Explanation(
-            RotationError.Code.unknownRecoveryKey, .rotation,
-            summary: "no sender here has this recovery key",
-            cause: "The device has no recovery key, or a different one. Only an app release changes it.",
-            fix: "Sign the recovery with the key that the app has built in. Otherwise pin the new key through the app."),
+            TrustError.Code.wrongCertificate, .trust, .store,
+            summary: "the certificate is for another signing key, provider or app than the one needed",
+            cause: "Files were mixed up, the request was made again since, or another certificate is newer.",
+            fix: "Make a request with 'key rotate --request', certify that one, and install what came of it."),
         Explanation(
-            RotationError.Code.badSignature, .rotation,
-            summary: "one of the statement's two signatures is wrong",
-            fix: "Get it again from its issuer. If it keeps arriving, treat it as an attack."),
+            TrustError.Code.malformedRequest, .trust, .store,
+            summary: "not the file of a request for a certificate, or of the answer to one",
+            cause: "The file was cut, or the request was given for the certificate.",
+            fix: "'key rotate --request' writes the request, 'key certify' makes the certificate of it, '--install' uses that."),
         Explanation(
-            RotationError.Code.supersededKey, .rotation,
-            summary: "the new key was superseded or revoked here before, or is a recovery key",
-            fix: "Rotate to a key that was never used. After a restored backup, see Docs/KeyRotation.md."),
+            TrustError.Code.tooManyPins, .trust, .store,
+            summary: "an account would have more than two provider keys",
+            cause: "An account has two only while its app's releases change from one to the other.",
+            fix: "End the trust in the old one: 'provider unpin KEY', or the app's release."),
         Explanation(
-            RotationError.Code.overlapTooLong, .rotation,
-            summary: "the old key would remain valid for more than 60 days",
-            fix: "Issue it with at most 60 days of overlap; 31 is the default."),
-        Explanation(
-            RotationError.Code.notYetValid, .rotation,
-            summary: "issued more than 24 hours from now",
-            cause: "The provider's clock was ahead when it rotated, or the device's is behind.",
-            fix: "Set the wrong clock, or wait."),
-        Explanation(
-            RotationError.Code.expired, .rotation,
-            summary: "the statement is no longer accepted",
-            cause: "The device missed it for longer than it allows, 400 days by default.",
-            fix: "Give the device the current key through the app."),
+            TrustError.Code.implausibleEpoch, .trust, .store,
+            summary: "the certificate's number would be more than a day ahead of the clock",
+            cause: "Numbers follow the clock. The clock here is wrong, or was where the last certificate was made.",
+            fix: "Set the clock. If a certificate far ahead was given out, wait, or release the app with another pin."),
     ]
 
     // MARK: The store
@@ -115,7 +115,7 @@ extension Explanation {
             KeyStoreError.Code.storeExists, .store,
             summary: "there is a store, a replay file, or the output file of a backup, already",
             cause:
-                "It is never overwritten: its keys would be lost. For restore: the store has sender keys that the backup lacks, is another one, or cannot be read; or store.key is another key.",
+                "It is never overwritten: its keys would be lost. For restore: the store has provider keys or certificates that the backup lacks, is another one, or cannot be read; or store.key is another key.",
             fix: "Use it, or name another directory or file. 'restore --replace' replaces a store."),
         Explanation(
             KeyStoreError.Code.unsafeStoreFile, .store,
@@ -123,7 +123,7 @@ extension Explanation {
             cause:
                 "It, its directory or one above has another owner, is open to others, is a symbolic link or has a second name; often after copying as root, or with a lax umask.",
             fix:
-                "Run the command in the message. After long exposure replace the keys ('pushcrypt rotate'). For a secret mount use --sender-key-file."
+                "Run the command in the message. After long exposure replace the keys ('pushcrypt key rotate'). For a secret mount use --signing-key-file."
         ),
         Explanation(
             KeyStoreError.Code.storeKeyMissing, .store,
@@ -153,7 +153,7 @@ extension Explanation {
             summary: "a version before 1.0 wrote the store",
             cause: "Its layout is no longer read.",
             fix:
-                "Create a store with 'pushcrypt init', and let the devices register again. 'pushcrypt export sender --secret' of the version that wrote the old one gives the sender key."
+                "Create a store with 'pushcrypt init', and let the devices register again. The version that wrote the old one can write its provider key to a file."
         ),
         Explanation(
             KeyStoreError.Code.corruptStore, .store,
@@ -208,15 +208,15 @@ extension Explanation {
             KeyStoreError.Code.unknownName, .store,
             summary: "no key has this name",
             cause: "It is mistyped, the key is in another store or not yet made, or its only key is pending.",
-            fix: "List the keys with 'pushcrypt doctor'; make one with 'pushcrypt keygen'."),
+            fix: "List the keys with 'pushcrypt doctor'; make one with 'pushcrypt key new'."),
         Explanation(
             KeyStoreError.Code.ambiguousName, .store,
             summary: "the store has keys under several names, and no default",
-            fix: "Name one with --name or --from, or make one the default when it is made ('keygen … --default')."),
+            fix: "Name one, or choose the default with 'pushcrypt key default'."),
         Explanation(
             KeyStoreError.Code.nameTaken, .store,
             summary: "a key has this name already",
-            fix: "Give the name a new key with 'pushcrypt rotate', or choose another with --name."),
+            fix: "Change its key with 'pushcrypt key rotate', or choose another name with --name."),
         Explanation(
             KeyStoreError.Code.keyIDTaken, .store,
             summary: "the store already holds this key, or one with its id",
@@ -228,7 +228,7 @@ extension Explanation {
             cause:
                 "An old record arrived late or was replayed, a bare key (generation 1) followed a rotation, or the device was set up again.",
             fix:
-                "Ignore a late record. After a rotation give the record ('export device --json'). For a device set up again, the operator uses --replace."
+                "Ignore a late record. After a rotation give the record ('key show --json'). For a device set up again, the operator uses --replace."
         ),
         Explanation(
             KeyStoreError.Code.generationTooHigh, .store,
@@ -289,28 +289,29 @@ extension Explanation {
             fix: "Stop sending to it until it registers; 'device add' accepts it again."),
         Explanation(
             KeyStoreError.Code.providerAlreadyPinned, .store,
-            summary: "another key is trusted under this name",
-            fix:
-                "After a planned rotation do nothing: messages bring the proof. After a theft use --replace, which ends all trust in the old key at once."
-        ),
+            summary: "the account trusts another provider key already, and a reply cannot change it",
+            cause: "A first reply pins a key only if there is none. Another key comes with a release of the app.",
+            fix: "Nothing after a rotation: the provider key stays. Otherwise build the other key into the app."),
         Explanation(
-            KeyStoreError.Code.senderSuperseded, .store,
-            summary: "the key was superseded here, and stays so, or is a recovery key",
-            cause: "It is from an old build of the app or an old record; or the same key is to sign and to recover.",
-            fix: "Get the current key from the provider: 'pushcrypt export sender'."),
+            KeyStoreError.Code.providerOffline, .store,
+            summary: "the secret of the provider key is not in this store",
+            cause: "It was made with --offline or moved out, so that a theft of the store is not final.",
+            fix: "Use 'key rotate --request', 'key certify' where the key is, and 'key rotate --install'."),
         Explanation(
-            KeyStoreError.Code.tooManyAnnouncements, .store,
-            summary: "a message cannot carry another rotation",
-            cause: "Four are being announced, each for 60 days by default; a recovery counts as one, and never ends.",
+            KeyStoreError.Code.staleStore, .store,
+            summary: "a phone has a certificate that this store never issued",
+            cause:
+                "The store was restored from a backup made before a rotation, another store has the same provider key, or the provider key is stolen.",
             fix:
-                "Wait for the first to end; rotate every 15 days at most, 20 after a recovery. 'rotate sender --force' or 'rotate signer --announce' ends it early: devices that missed it need the key from the app."
+                "If a backup was restored, 'key rotate' ends all earlier keys at once. If none was, see Stolen in Docs/KeyRotation.md.",
+            shown: "A warning with every seal and reply, and in 'doctor'. Phones that have the newer certificate show the fallback."
         ),
         Explanation(
             KeyStoreError.Code.rotationRefused, .store,
-            summary: "a rotation cannot be issued or is not accepted",
+            summary: "a rotation would not help, or cannot go on",
             cause:
-                "The overlap is above 60 days, a statement is not acceptable here, no generation is left, or the recovery is not the one that waits here.",
-            fix: "Read the message; statements have their own codes."),
+                "After a theft: the provider key lies in the stolen store, so the thief can certify too. Of a device: no generation is left.",
+            fix: "After a theft, release the app with another provider key. --anyway rotates all the same."),
         Explanation(
             KeyStoreError.Code.responseTooLarge, .store,
             summary: "a response is too long to be kept",

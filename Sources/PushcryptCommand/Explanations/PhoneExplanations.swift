@@ -101,33 +101,24 @@ extension Explanation {
         ),
         Explanation(
             OpenError.Code.authenticationFailed, .opening,
-            summary: "changed, or not sealed by a trusted sender for this app and device",
+            summary: "changed, or not sealed by a trusted provider for this app and device",
             cause:
-                "Most often one end uses the extension's bundle id or a .voip topic instead of the app's. Otherwise the sender is not trusted, the text changed, or someone else sealed it.",
+                "Most often one end uses the extension's bundle id or a .voip topic instead of the app's. Otherwise the provider key is not pinned, the key that signed has ended or its certificate has expired, the text changed, or someone else sealed it.",
             fix:
-                "Compare on both ends the topic, the sender's key ('export sender', 'sender list') and the device's ('device list', 'export device'). If they agree and the provider's log lacks the fingerprint, someone else sealed it."
+                "Compare on both ends the topic, the provider's key ('key list', 'provider list') and the device's ('device list', 'key list'). A copy of a store from before a rotation, or a container with an old signing key file, seals what opens no more. If they agree and the provider's log lacks the fingerprint, someone else sealed it."
         ),
-        Explanation(
-            OpenError.Code.rotationConflict, .opening, .rotation, .store,
-            summary: "a superseded sender key signed a second, different rotation",
-            cause: "Someone else has the key, or the provider's store was restored and rotated again.",
-            fix:
-                "Unless the store was restored, the key is stolen: stop sealing with it, and give phones a new one through the app ('sender trust NAME FILE --replace'), not by 'rotate sender'. See Docs/KeyRotation.md.",
-            shown: "The fallback, for messages by the second statement's key. Trust does not change; the app is told."),
-        Explanation(
-            OpenError.Code.recoveryConflict, .opening, .rotation, .store,
-            summary: "the recovery key signed two recoveries with one serial",
-            cause:
-                "Someone else has the recovery key, or, after a lost store, it signed again without --serial-above.",
-            fix:
-                "If it is not explained by a lost store, the recovery key is stolen: ship new recovery and sender keys in a release of the app. See Docs/KeyRotation.md.",
-            shown: "The fallback, for messages by the second recovery's key. Trust does not change; the app is told."),
         Explanation(
             OpenError.Code.unsupportedMessage, .opening,
             summary: "authentic, but of an unknown type or with invalid times",
             cause:
                 "The sealer is newer or breaks the format: a time to live of 0 or over 30 days, a time beyond 2^53 milliseconds, an unassigned type.",
             fix: "Update the app, or see Opening and Inner plaintext in Docs/Format.md."),
+        Explanation(
+            OpenError.Code.wrongPushClass, .opening,
+            summary: "authentic, but sealed as another push type than the one it arrived as",
+            cause:
+                "Somebody on the way put an alert into a voip or background push, or the other way round, or the client sends another apns-push-type than it was sealed for.",
+            fix: "Send what 'seal --push-type' sealed with that type, and open it there: 'open --push-type'."),
         Explanation(
             OpenError.Code.expired, .opening,
             summary: "authentic, but past its time to live",
@@ -144,7 +135,7 @@ extension Explanation {
         Explanation(
             OpenError.Code.malformedPayload, .opening,
             summary: "authentic, but the sealed body is not a payload",
-            cause: "It has no aps, is not valid JSON, or has unreadable rotation statements.",
+            cause: "It has no aps, or is not valid JSON.",
             fix: "Fix the other sealer: see Body in Docs/Format.md."),
         Explanation(
             OpenError.Code.duplicate, .opening,
@@ -235,7 +226,7 @@ extension Explanation {
         ),
         Explanation(
             EnrolmentPlan.Notice.providerReplaced, .enrolment,
-            summary: "the pinned sender key was not built into the app, and a built-in one replaced it",
+            summary: "the pinned provider key was not built into the app, and a built-in one replaced it",
             cause:
                 "The app has a built-in key for the first time, or a new one after a theft. Otherwise someone answered the first registration instead of the provider.",
             fix: "After such a release none is needed. Without one, find out who controlled the channel.",
@@ -267,18 +258,18 @@ extension Explanation {
             cause: "The record or its reply was lost, or not saved. The key is registered again; it opens already."),
         Explanation(
             EnrolmentPlan.Reason.providerChanged, .enrolment,
-            summary: "the phone trusts another sender key than it last reported",
+            summary: "the phone trusts another provider key than it last reported",
             cause: "The first reply brought the key, or the provider or the app replaced it. The record reports it."),
-        Explanation(
-            EnrolmentPlan.Reason.recoveryChanged, .enrolment,
-            summary: "the phone has other recovery keys than it last reported",
-            cause: "An app release or the first reply brought them; the record reports them."),
         Explanation(
             EnrolmentPlan.Reason.tokenChanged, .enrolment,
             summary: "APNs gave another device token",
             cause: "The system was updated or restored, or notifications were turned off and on.",
             fix: "Send the new token with the record.",
             shown: "Nothing, until the provider has it."),
+        Explanation(
+            EnrolmentPlan.Reason.grantChanged, .enrolment,
+            summary: "the relay issued another grant",
+            cause: "The record passes it on."),
         Explanation(
             EnrolmentPlan.Reason.appVersionChanged, .enrolment,
             summary: "the app was updated or downgraded",

@@ -38,7 +38,7 @@ extension Explanation {
             SealError.Code.payloadTooLarge, .sealing, .lint,
             summary: "the payload exceeds the largest bucket",
             cause:
-                "Without white space the limit is 2,717 bytes, 3,485 for voip; for a device with a post-quantum key 1,629 and 2,397. An announced rotation takes 182, each further one 181, each attachment about 200.",
+                "Without white space the limit is 2,717 bytes, 3,485 for voip; for a device with a post-quantum key 1,629 and 2,397. The certificate of a signing key takes 121, each attachment about 200.",
             fix: "Let the app fetch long content. Characters outside ASCII take two to four bytes."),
         Explanation(
             SealError.Code.pushTooLarge, .sealing, .lint,
@@ -46,7 +46,7 @@ extension Explanation {
             cause:
                 "The limit is 4,096 bytes, 5,120 for voip, in the widest form that a client may send: a space after each separator, characters outside ASCII as escapes.",
             fix:
-                "Shorten the title, or leave out clear fields. If the client sends the very bytes it gets, add --exact."
+                "Shorten the title, or leave out clear fields."
         ),
         Explanation(
             SealError.Code.pushTypeNotSealable, .sealing, .lint,
@@ -58,7 +58,7 @@ extension Explanation {
             summary: "the placeholder would show nothing, or fits no push",
             cause: "Its title or sound name has no visible character, or over 4,096 bytes.",
             fix:
-                "Give a title that reads well alone: a phone shows it if the extension does not run. For no sound use --sound none."
+                "Give a title that reads well alone: a phone shows it if the extension does not run. For no sound use --placeholder-sound none."
         ),
         Explanation(
             SealError.Code.invalidTime, .sealing,
@@ -133,7 +133,7 @@ extension Explanation {
             summary: "a push that a client may make too long for Apple",
             cause:
                 "It fits as it is, but clients may add spaces, and escape slashes, some signs and characters outside ASCII.",
-            fix: "Shorten the clear part. If the client sends the very bytes it gets, add --exact."),
+            fix: "Shorten the clear part, unless your client sends the very bytes it gets."),
     ]
 
     private static let lintedLeaks = [
@@ -149,7 +149,7 @@ extension Explanation {
         Explanation(
             PayloadLint.Code.clearField, .lint,
             summary: "a clear field of aps says something about the message",
-            cause: "Sealing leaves one clear only for --clear or --sound.",
+            cause: "Sealing leaves one clear only for --clear or --placeholder-sound.",
             fix:
                 "Leave it to the envelope, unless the fallback needs it, such as the category for its text on a locked screen."
         ),
@@ -232,7 +232,7 @@ extension Explanation {
         Explanation(
             LineError.Code.noTopic, .batches,
             summary: "there is no topic for the message",
-            cause: "The line, the command line, the sender's key, the device and the store have none.",
+            cause: "The line, the command line, the provider key, the device and the store have none.",
             fix: "Add --topic with the app's bundle id, or a topic to the line."),
         Explanation(
             LineError.Code.overflowFailed, .batches,

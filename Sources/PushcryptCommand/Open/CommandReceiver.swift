@@ -12,7 +12,7 @@ enum CommandReceiver: Sendable {
 
     /// Opens a push; `isAwaited` as in `NotificationReceiver.receive`.
     func receive(
-        _ push: PushToOpen, requestID: String?, at now: Timestamp, isAwaited: () -> Bool
+        _ push: PushToOpen, as pushClass: PushClass, requestID: String?, at now: Timestamp, isAwaited: () -> Bool
     ) -> (delivery: Delivery, warnings: [String]) {
         let received: ReceivedPush
         let incoming: IncomingPush
@@ -22,14 +22,15 @@ enum CommandReceiver: Sendable {
         }
         switch self {
         case .store(let receiver):
-            let reception = receiver.receive(incoming, requestID: requestID, at: now, isAwaited: isAwaited)
+            let reception = receiver.receive(
+                incoming, as: pushClass, requestID: requestID, at: now, isAwaited: isAwaited)
             return (reception.delivery, reception.warnings)
         case _ where incoming.encryptedData == .absent && incoming.mayPassInTheClear:
             return (Delivery(passing: incoming), [])
         case .damagedStore(let error): return (push.fallback(Delivery.Reason(error)), [])
         case .keyFile(let opener):
             do throws(OpenError) {
-                return (Delivery(opened: try opener.open(received.envelope(), at: now)), [])
+                return (Delivery(opened: try opener.open(received.envelope(), at: now, as: pushClass)), [])
             } catch {
                 return (push.fallback(Delivery.Reason(error)), [])
             }
@@ -91,6 +92,7 @@ struct PushToOpen: Sendable {
 /// The options for the keys that open, and for what they may open.
 struct ReceiverArguments: Sendable {
     let topic: TopicArgument
+    let pushClass: PushClass
     let requestID: String?
     let duplicates: DuplicatePolicy?
     let deviceKeyFile: String?
@@ -99,6 +101,7 @@ struct ReceiverArguments: Sendable {
 
     init(_ arguments: inout Arguments) {
         topic = TopicArgument(&arguments)
+        pushClass = arguments.pushClass()
         requestID = arguments.value(
             "--request-id", "ID",
             help:
@@ -142,13 +145,11 @@ extension CommandReceiver {
         guard let topic = try arguments.topic.topic() else {
             throw .usage("--topic is missing", hint: TopicArgument.hint)
         }
-        var providers: [ProviderPublicKey] = []
-        for text in arguments.providers {
-            do throws(KeyError) {
-                providers.append(try ProviderPublicKey(text: text))
-            } catch {
-                throw CommandFailure(error, inOption: "--provider")
-            }
+        let providers = try arguments.providers.map { (text) throws(CommandFailure) in
+            try ProviderPublicKey(text, inOption: "--provider")
+        }
+        guard providers.count <= ProviderTrust.maximumPins else {
+            throw .usage("--provider is given \(providers.count) times", hint: "a phone trusts one provider, or two")
         }
         guard !providers.isEmpty else {
             throw .usage("--provider is missing", hint: "add --provider with the key to trust (pcs1…)")
@@ -168,14 +169,14 @@ extension CommandReceiver {
         policy.duplicates = arguments.duplicates ?? .quiet
         policy.hasFilteringEntitlement = arguments.duplicates == .suppress
         return try self.store(store, arguments.topic, console, policy) { (keys) throws(CommandFailure) in
-            (keys, try console.openReplayFile(of: store))
+            (keys, try console.openExtensionDatabase(of: store))
         }
     }
 
     /// Opens with a store's keys; `keeping` returns the places for changes and for the record of messages.
     static func store(
         _ arguments: StoreArguments, _ topic: TopicArgument, _ console: Console, _ policy: NotificationReceiver.Policy,
-        keeping: (SQLiteKeyStore) throws(CommandFailure) -> (effects: any OpeningEffects, replay: ReplayFile)
+        keeping: (SQLiteKeyStore) throws(CommandFailure) -> (effects: any OpeningEffects, database: ExtensionDatabase)
     ) throws(CommandFailure) -> CommandReceiver {
         let topic = try topic.topic()
         do throws(CommandFailure) {
@@ -183,10 +184,10 @@ extension CommandReceiver {
             let defaultTopic = try withStoreErrors { () throws(KeyStoreError) in
                 topic == nil ? try store.defaultTopic() : nil
             }
-            let (effects, replay) = try keeping(store)
+            let (effects, database) = try keeping(store)
             return .store(
                 NotificationReceiver(
-                    keys: store, effects: effects, replay: replay, topic: topic, defaultTopic: defaultTopic,
+                    keys: store, effects: effects, database: database, topic: topic, defaultTopic: defaultTopic,
                     policy: policy))
         } catch {
             guard let cause = error.cause as? KeyStoreError, cause.code == .corruptStore else { throw error }
@@ -221,3 +222,18 @@ struct FullBodyArgument: Sendable {
         }
     }
 }
+
+extension Arguments {
+    /// `--push-type`, of a push that is received.
+    mutating func pushClass() -> PushClass {
+        let type: ReceivedPushType? = choice(
+            "--push-type", "TYPE", help: "what the push arrived as; one sealed as another type is refused; default alert")
+        return switch type {
+        case .alert, nil: .alert
+        case .background: .background
+        case .voip: .call
+        }
+    }
+}
+
+private enum ReceivedPushType: String, CaseIterable { case alert, background, voip }

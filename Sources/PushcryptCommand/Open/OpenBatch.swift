@@ -6,6 +6,7 @@ internal import PushcryptReceiver
 struct OpenWorker: LineWorker {
     let receiver: CommandReceiver
     let mayPassInTheClear: Bool
+    let pushClass: PushClass
     let console: Console
 
     private static let names: Set = ["payload", "request_id"]
@@ -37,7 +38,7 @@ struct OpenWorker: LineWorker {
             payload.written.count > ReceivedPush.maximumLength ? nil : payload.written,
             mayPassInTheClear: mayPassInTheClear)
         let session = OpenSession(
-            receiver: receiver, push: push, requestID: try line.text("request_id"), console: console)
+            receiver: receiver, push: push, pushClass: pushClass, requestID: try line.text("request_id"), console: console)
         let (delivery, warnings) = session.run()
         for warning in warnings { console.warning(warning) }
         if case .fallback(let reason) = delivery.outcome { throw LineFailure(reason) }

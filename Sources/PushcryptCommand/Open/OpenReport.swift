@@ -82,7 +82,9 @@ struct OpenReport {
         }
         if opened.isDuplicate { json.bool(true, for: "duplicate") } else { writeFiles(of: opened, to: &json) }
         json.string(opened.messageID.description, for: "message_id")
-        json.string(opened.sender.description, for: "provider")
+        json.string(opened.provider.description, for: "provider")
+        json.integer(opened.epoch, for: "epoch")
+        if let certificate = opened.certificate { json.string(certificate.description, for: "certificate") }
         json.integer(opened.sentAt.milliseconds, for: "sent_at")
         json.integer(opened.expiresAt.milliseconds, for: "expires_at")
     }

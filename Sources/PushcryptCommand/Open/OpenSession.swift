@@ -7,6 +7,7 @@ internal import PushcryptReceiver
 struct OpenSession: Sendable {
     let receiver: CommandReceiver
     let push: PushToOpen
+    var pushClass = PushClass.alert
     var requestID: String?
     let console: Console
 
@@ -86,7 +87,7 @@ struct OpenSession: Sendable {
         _ session: DeliverySession<Delivery>, _ result: Locked<Result>, opened: (Delivery) -> Void = { _ in }
     ) {
         let (delivery, warnings) = receiver.receive(
-            push, requestID: requestID, at: console.timestamp, isAwaited: { !session.isOver })
+            push, as: pushClass, requestID: requestID, at: console.timestamp, isAwaited: { !session.isOver })
         result.withLock { $0.warnings = warnings }
         opened(delivery)
         session.handle(DeliveryMachine.Event(delivery, content: delivery))

@@ -95,7 +95,7 @@ struct PreviewedPush {
         OpenSession(receiver: receiver, push: PushToOpen(bytes, mayPassInTheClear: false), console: console).run()
     }
 
-    /// Opens with a store's keys, and changes nothing: the replay guard is a temporary one, and no rotation takes effect.
+    /// Opens with a store's keys, and changes nothing: the replay guard is a temporary one, and no certificate is kept.
     private static func openWithoutTrace(
         _ bytes: ContiguousArray<UInt8>, _ arguments: PreviewArguments, _ console: Console
     ) throws(CommandFailure) -> (Delivery, warnings: [String]) {
@@ -105,10 +105,10 @@ struct PreviewedPush {
                 arguments.store, arguments.topic, console, NotificationReceiver.Policy()
             ) {
                 (_) throws(CommandFailure) in
-                let replay = try withStoreErrors { () throws(KeyStoreError) in
-                    try ReplayFile.create(in: path, floor: Timestamp(milliseconds: 0))
+                let database = try withStoreErrors { () throws(KeyStoreError) in
+                    try ExtensionDatabase.create(in: path, floor: Timestamp(milliseconds: 0))
                 }
-                return (NoEffects(), replay)
+                return (NoEffects(), database)
             }
             return deliver(bytes, by: receiver, console)
         }
@@ -118,20 +118,21 @@ struct PreviewedPush {
 /// Keeps nothing.
 private struct NoEffects: OpeningEffects {
     func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
+        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
+        at now: Timestamp
     ) throws(KeyStoreError) {}
 }
 
 /// A provider and a phone with temporary keys.
 private struct TemporaryPhone {
-    private let sender = ProviderKey()
+    private let provider = ProviderKey()
     private let device = DeviceKey()
     private let topic: Topic
 
     init(topic: Topic) { self.topic = topic }
 
     var opener: Opener {
-        Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [sender.publicKey]))
+        Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [provider.publicKey]))
     }
 
     func seal(
@@ -142,7 +143,7 @@ private struct TemporaryPhone {
             let store = try console.open(arguments.store)
             choice = choice.otherwise(try withStoreErrors { () throws(KeyStoreError) in try store.placeholder() })
         }
-        let sealer = Sealer(sender: sender, topic: topic, placeholder: try Placeholder(choice))
+        let sealer = Sealer(provider: provider, topic: topic, placeholder: try Placeholder(choice))
         let attachments = try console.read(arguments.attachments)
         let from = try console.readSender(arguments.attachments)
         do throws(SealError) {

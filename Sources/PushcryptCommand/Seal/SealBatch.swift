@@ -11,10 +11,11 @@ func sealBatch(
         log: arguments.log, arguments.batch, to: arguments.output, console)
     let source = try SealSource(arguments, console)
     let batch = try SealBatch(for: recipients, from: source, arguments, console)
+    let stale = StaleStoreWarning(console)
     // Wrong keys are wrong for every line.
-    _ = try withStoreErrors { () throws(KeyStoreError) in try source.keys() }
+    stale.report(try withStoreErrors { () throws(KeyStoreError) in try source.keys() }.signer)
     let worker: @Sendable () throws(CommandFailure) -> SealWorker = { () throws(CommandFailure) in
-        SealWorker(batch, try withStoreErrors { () throws(KeyStoreError) in try source.followingKeys() })
+        SealWorker(batch, try withStoreErrors { () throws(KeyStoreError) in try source.followingKeys() }, stale)
     }
     switch recipients {
     case .one: preconditionFailure("a single message is not a batch")
@@ -87,7 +88,7 @@ final class SealBatch: Sendable {
         common = payload.map(Common.init)
         self.hasFacts = hasFacts
         self.log = log
-        var reserved: Set = ["unencrypted", "shortened", "collapse_id"]
+        var reserved: Set = ["unencrypted", "shortened"]
         if settings.overflow != nil { reserved.insert(SealOverflow.File.member) }
         if hasFacts { reserved.formUnion(SealedMessage.factNames) }
         var names = SealRequest.names
@@ -137,10 +138,12 @@ final class SealBatch: Sendable {
 final class SealWorker: LineWorker {
     private let batch: SealBatch
     private let keys: SealingKeys
+    private let stale: StaleStoreWarning
 
-    init(_ batch: SealBatch, _ keys: SealingKeys) {
+    init(_ batch: SealBatch, _ keys: SealingKeys, _ stale: StaleStoreWarning) {
         self.batch = batch
         self.keys = keys
+        self.stale = stale
     }
 
     func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
@@ -150,6 +153,7 @@ final class SealWorker: LineWorker {
         var rest = items[...]
         do throws(KeyStoreError) {
             try keys.refresh()
+            stale.report(keys.signer)
             while !rest.isEmpty, answer.isWanted {
                 let devices = try keys.devices(for: rest.lazy.map(\.recipient))
                 seal(rest, for: devices, into: &answer)
@@ -195,6 +199,21 @@ final class SealWorker: LineWorker {
             answer.add(item, device, outcome)
             return answer.isWanted
         }
+    }
+}
+
+/// Says once in a batch that its store may be an old copy, whenever that turns out.
+final class StaleStoreWarning: Sendable {
+    private let console: Console
+    private let isGiven = Monitor(false)
+
+    init(_ console: Console) { self.console = console }
+
+    func report(_ signer: SealingKeys.Signer) {
+        guard let warning = signer.warning, !isGiven.change({ given in defer { given = true }; return given }) else {
+            return
+        }
+        console.warn(ofStale: warning)
     }
 }
 

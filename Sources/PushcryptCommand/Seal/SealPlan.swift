@@ -232,7 +232,9 @@ extension SealSource {
     /// - Parameters:
     ///   - name: The id or the public key of the device.
     ///   - place: The option or operand that gives it.
-    func plan(to name: String, in place: String, _ settings: SealSettings) throws(CommandFailure) -> SealPlan {
+    func plan(
+        to name: String, in place: String, _ settings: SealSettings, _ console: Console
+    ) throws(CommandFailure) -> SealPlan {
         let recipient: SealRequest.Recipient
         do throws(KeyError) {
             recipient = try SealRequest.Recipient(named: name)
@@ -244,6 +246,7 @@ extension SealSource {
         var plan = SealPlan(settings, keys)
         for devices in devices { plan.add(SealItem(to: recipient, settings), devices[...]) }
         if let failure = plan.failure { throw CommandFailure(failure, deviceGivenIn: place) }
+        console.warn(ofStale: keys.signer.warning)
         keys.leaveStore()
         return plan
     }

@@ -14,7 +14,14 @@ final class SealingKeys {
         var defaultTopic: Topic?
         var placeholder = PlaceholderChoice()
 
-        init(_ signer: EnvelopeSigner) { self.signer = signer }
+        /// Why the store may be an old copy, for whoever seals; its code is `stale-store`.
+        var warning: KeyStoreError?
+
+        /// - Parameter topic: The app of the certificate, if there is one.
+        init(_ signer: EnvelopeSigner, for topic: Topic?) {
+            self.signer = signer
+            self.topic = topic
+        }
     }
 
     /// The key to sign with, if there is a store.
@@ -22,7 +29,7 @@ final class SealingKeys {
         /// The store's key of this name, or the default one.
         case named(String?)
         /// A key outside the store.
-        case signer(EnvelopeSigner)
+        case signer(EnvelopeSigner, for: Topic?)
     }
 
     /// A device to seal for.
@@ -51,7 +58,7 @@ final class SealingKeys {
     }
 
     /// Creates keys without devices.
-    init(_ signer: EnvelopeSigner) { self.signer = Signer(signer) }
+    init(_ signer: EnvelopeSigner, for topic: Topic?) { self.signer = Signer(signer, for: topic) }
 
     /// Reads the keys of a store once.
     init(of store: SQLiteKeyStore, _ choice: SignerChoice) throws(KeyStoreError) {
@@ -170,12 +177,18 @@ extension SealRequest.Recipient {
 extension SealingKeys.Signer {
     fileprivate init(_ store: SQLiteKeyStore, _ choice: SealingKeys.SignerChoice) throws(KeyStoreError) {
         switch choice {
-        case .signer(let signer): self.init(signer)
+        case .signer(let signer, let topic): self.init(signer, for: topic)
         case .named(let name):
-            let stored = try store.providerKey(named: name)
-            self.init(EnvelopeSigner(stored.key))
-            self.name = stored.record.name
-            topic = stored.record.topic
+            let (record, credential) = try store.signingCredential(named: name)
+            if let credential, let topic = record.topic {
+                let signer = EnvelopeSigner(
+                    verified: credential.certificate, credential.key, by: credential.provider, for: topic)
+                self.init(signer, for: topic)
+            } else {
+                self.init(EnvelopeSigner(try store.providerSecret(named: record.name)), for: record.topic)
+            }
+            self.name = record.name
+            warning = record.warning
         }
         defaultTopic = try store.defaultTopic()
         placeholder = try store.placeholder()

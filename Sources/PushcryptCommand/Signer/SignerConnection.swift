@@ -146,7 +146,7 @@ enum SignerFrames {
     enum Kind: UInt8 {
         case publicKey = 0x01
         case sign = 0x02
-        case signStatement = 0x03
+        case signCertificate = 0x03
     }
 
     enum Status: UInt8 {

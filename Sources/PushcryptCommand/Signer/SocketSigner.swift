@@ -11,7 +11,8 @@ final class SocketSigner: MessageSigner {
     /// How long a signer may be silent by default, in milliseconds.
     static let standardTimeout = 10_000
 
-    let publicKey: ProviderPublicKey
+    /// The key that signs, a provider's or a signing key.
+    let publicKey: ContiguousArray<UInt8>
 
     private let path: String
     private let timeout: UInt64
@@ -41,9 +42,9 @@ final class SocketSigner: MessageSigner {
         } catch {
             throw SigningError(error, path)
         }
-        let bytes = try answers[0].body(length: ProviderPublicKey.length, path)
+        publicKey = try answers[0].body(length: ProviderPublicKey.length, path)
         do throws(KeyError) {
-            publicKey = try ProviderPublicKey(bytes: bytes.span)
+            _ = try SigningPublicKey(bytes: publicKey.span)
         } catch {
             throw SigningError(
                 .signerUnavailable, "the signer at \(quoted(path)) has an invalid public key: \(error)")
@@ -55,8 +56,9 @@ final class SocketSigner: MessageSigner {
         try sign(.sign, messages)
     }
 
-    func sign(statement: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8> {
-        try sign(.signStatement, [statement])[0]
+    /// Has a certificate signed, which few signers do.
+    func sign(certificate message: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8> {
+        try sign(.signCertificate, [message])[0]
     }
 
     private func sign(
@@ -96,6 +98,16 @@ final class SocketSigner: MessageSigner {
 
     private func put(_ connection: SignerConnection) {
         idle.withLock { $0.all.append(connection) }
+    }
+}
+
+/// A signer of certificates: the one at a socket, under the provider key that it must have.
+struct SocketCertificateSigner: CertificateSigner {
+    let signer: SocketSigner
+    let providerKey: ProviderPublicKey
+
+    func sign(certificate message: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8> {
+        try signer.sign(certificate: message)
     }
 }
 

@@ -81,23 +81,23 @@ extension Console {
         }
     }
 
-    /// Creates the replay guard beside the store's database, unless it exists.
+    /// Creates the database of the extension beside the store's, unless it exists.
     ///
-    /// Its floor is the current time minus the clock tolerance: a phone whose clock is ahead of its provider's must not
+    /// The floor of its replay guard is the current time minus the clock tolerance: a phone whose clock is ahead of its provider's must not
     /// treat its first notifications as old ones. Only for the first key of a store; a guard that is missing later is
     /// created by the next message, with a floor close to the current time.
-    func createReplayFile(of store: StoreArguments) throws(CommandFailure) {
+    func createExtensionDatabase(of store: StoreArguments) throws(CommandFailure) {
         let path = try path(of: store)
         do throws(KeyStoreError) {
-            _ = try ReplayFile.create(in: path, floor: timestamp.subtracting(Freshness.clockTolerance))
+            _ = try ExtensionDatabase.create(in: path, floor: timestamp.subtracting(Freshness.clockTolerance))
         } catch {
             guard error.code == .storeExists else { throw CommandFailure(error) }
         }
     }
 
-    /// Opens the replay guard beside the store's database.
-    func openReplayFile(of store: StoreArguments) throws(CommandFailure) -> ReplayFile {
-        ReplayFile.open(in: try path(of: store), at: timestamp)
+    /// Opens the database of the extension, beside the store's.
+    func openExtensionDatabase(of store: StoreArguments) throws(CommandFailure) -> ExtensionDatabase {
+        ExtensionDatabase(in: try path(of: store))
     }
 }
 

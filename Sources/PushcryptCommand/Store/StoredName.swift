@@ -3,7 +3,7 @@ internal import PushcryptKeyStore
 
 /// The kinds of names in a key store.
 enum StoredName: String, Sendable {
-    case device, user, ownKey, providerKey, pinnedProvider
+    case device, user, ownKey, deviceKey, providerKey, pinnedProvider
 
     /// The names in the store of the command line that is completed.
     fileprivate var source: NameSource {
@@ -54,8 +54,9 @@ extension SQLiteKeyStore {
         case .device: try deviceIDs(startingWith: start, count: count)
         case .user: try users(startingWith: start, count: count)
         case .ownKey: unique(try deviceKeys().map(\.name) + providerKeys().map(\.name))
+        case .deviceKey: unique(try deviceKeys().map(\.name))
         case .providerKey: unique(try providerKeys().map(\.name))
-        case .pinnedProvider: unique(try pinnedProviders().map(\.name))
+        case .pinnedProvider: unique(try pinnedProviders().map(\.key.description))
         }
     }
 

@@ -12,10 +12,17 @@ extension CommandFailure {
         "generation-too-high": ["if the device was set up again, --replace accepts it"],
         "generation-rollback": ["if the device was set up again, --replace accepts it"],
         "implausible-clock": ["if the clock is right, --clock-is-right says so"],
+        "implausible-epoch": ["check the clock of every machine that has the key"],
         "name-taken": ["pushcrypt key rotate replaces its key; --name chooses another name"],
+        "provider-already-pinned": ["pushcrypt provider unpin ends the trust in the other key"],
+        "provider-offline": [
+            "pushcrypt key rotate --request makes a request, and key certify signs it where the provider key is"
+        ],
         "reserved-key": ["--attachment adds attachments to a payload"],
         "suite-downgrade": ["if the device was set up again, --replace accepts it"],
         "store-missing": ["pushcrypt init with the same --store (or PUSHCRYPT_STORE) creates one there"],
+        "stale-store": ["pushcrypt key rotate, and see A stale store in Docs/Devices.md"],
+        "too-many-pins": ["pushcrypt provider unpin ends the trust in another key"],
         "topic-mismatch": ["--replace changes the app"],
         "unknown-device": ["pushcrypt device list shows them, device add registers one"],
         "user-mismatch": ["if the device has changed hands, --replace gives it to the other user"],
@@ -45,7 +52,9 @@ extension CommandFailure {
 
     init(_ error: OpenError) { self.init(.refused, error) }
 
-    init(_ error: RotationError) { self.init(.refused, error) }
+    init(_ error: TrustError, in place: String? = nil) {
+        self.init(error.code == .implausibleEpoch ? .usage : .refused, error, in: place)
+    }
 
     init(_ error: AttachmentError) { self.init(error.code == .changedFile ? .failed : .refused, error) }
 
@@ -61,7 +70,8 @@ extension CommandFailure {
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
             case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .suiteDowngrade,
-                .futureTime, .rotationRefused, .keyIDTaken, .unknownDevice, .removedDevice:
+                .futureTime, .keyIDTaken, .unknownDevice, .removedDevice, .malformedCertificate, .weakKey,
+                .badCertificateSignature, .certificateConflict, .wrongCertificate, .malformedRequest:
                 .refused
             default: .usage
             }
@@ -84,12 +94,12 @@ extension Console {
     var timestamp: Timestamp { Timestamp(milliseconds: now()) }
 }
 
-/// Turns errors of rotations and recoveries into failures of a command.
-func withRotationErrors<R>(_ body: () throws(RotationError) -> R) throws(CommandFailure) -> R {
-    do throws(RotationError) {
+/// Turns errors of certificates into failures of a command; `place` is where the certificate is from.
+func withTrustErrors<R>(in place: String? = nil, _ body: () throws(TrustError) -> R) throws(CommandFailure) -> R {
+    do throws(TrustError) {
         return try body()
     } catch {
-        throw CommandFailure(error)
+        throw CommandFailure(error, in: place)
     }
 }
 

@@ -4,7 +4,7 @@ package import PushcryptCommandKit
 /// The texts of secret keys, this project's and other programs', inside other texts: messages quote input that they refuse,
 /// and it may be a key in the wrong place.
 package enum SecretText {
-    private static let prefixes = ["pcr-secret-1", "pcrx-secret-1", "pcs-secret-1", "pcv-secret-1"].map {
+    private static let prefixes = ["pcr-secret-1", "pcrx-secret-1", "pcs-secret-1", "pck-secret-1"].map {
         ContiguousArray($0.utf8)
     }
     private static let pemMark = ContiguousArray("PRIVATE KEY-----".utf8)

@@ -1,0 +1,102 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+// What `doctor` says of the keys and devices of a store.
+
+/// How long before its end a certificate is warned of: long enough to bring a provider key that is offline.
+private let expiryNotice = Interval.days(45)
+
+func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailure) -> [Finding] {
+    let (devices, providers, pinned, count) = try withStoreErrors { () throws(KeyStoreError) in
+        (try store.deviceKeys(), try store.providerKeys(), try store.pinnedProviders(), try store.deviceCount())
+    }
+    var findings: [Finding] = []
+    let last = try withStoreErrors { () throws(KeyStoreError) in try store.lastChange() }
+    if let last, now.adding(.days(1)) < last {
+        findings.append(
+            Finding(
+                .error, "the store was last changed at \(last), in the future",
+                fix: "set the clock; if it is right, rotate a key with \(ClockArgument.option)"))
+    }
+    findings += devices.map { check($0, at: now) } + providers.flatMap { check($0, at: now) }
+    if !devices.isEmpty, pinned.isEmpty {
+        findings.append(Finding(.warning, "no provider is trusted, so nothing opens: 'provider pin FILE'"))
+    }
+    findings += try checkDevices(of: store)
+    if !providers.isEmpty { findings.append(Finding(.note, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
+    if devices.isEmpty, providers.isEmpty {
+        findings.append(
+            Finding(.warning, "the store has no key: 'key new provider' (on a server) or 'key new device' (on a phone)"))
+    }
+    return findings
+}
+
+private func check(_ key: DeviceKeyRecord, at now: Timestamp) -> Finding {
+    let name = "device key \(key.keyID) of \(quoted(key.name))"
+    if key.createdAt > now {
+        return Finding(.warning, "\(name) is from the future (\(key.createdAt)): check the clock")
+    } else if let end = key.retiresAt {
+        return end < now
+            ? Finding(.warning, "\(name) has retired: destroy it with 'key rotate --purge'")
+            : Finding(.note, "\(name) is retiring, and opens until \(end)")
+    } else if key.state == .pending {
+        return Finding(.warning, "\(name) is pending: register it, then 'key rotate --confirm'")
+    }
+    return Finding(.note, "\(name) is \(key.state)")
+}
+
+/// Where the secret of a provider key is, until when its certificate is good, and whether another store certifies too.
+private func check(_ key: ProviderKeyRecord, at now: Timestamp) -> [Finding] {
+    let name = "provider key \(key.keyID) of \(quoted(key.name))"
+    var findings = [
+        key.isOffline
+            ? Finding(.note, "\(name) is offline, and signs at epoch \(key.epoch) since \(key.signsSince)")
+            : Finding(
+                .warning, "\(name) lies in this store: whoever copies the store can certify keys of his own for ever",
+                fix: "before you have users, 'key offline' moves it out")
+    ]
+    if let end = key.certificate?.expiresAt {
+        let fix = "rotate with 'key rotate'" + (key.isOffline ? " --request" : "")
+        if end <= now {
+            findings.append(
+                Finding(.error, "the certificate of \(name) has expired, at \(end): phones open nothing", fix: fix))
+        } else if end <= now.adding(expiryNotice) {
+            findings.append(Finding(.warning, "the certificate of \(name) expires at \(end)", fix: fix))
+        }
+    }
+    if let warning = key.warning { findings.append(Finding(.error, "\(warning.code): \(warning)")) }
+    return findings
+}
+
+/// Finds devices that have pinned a provider key that the store never had, evidence of a false enrolment, and those whose
+/// keys this build cannot seal to.
+private func checkDevices(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
+    var foreign = try ForeignProviders(of: store)
+    var unsupported = 0
+    do {
+        try store.forEachDevice {
+            if case .success(let device) = $0 {
+                foreign.add(device.id, pinning: device.pinnedProvider)
+                if !device.publicKey.suite.isSupported { unsupported += 1 }
+            }
+        }
+    } catch let error as KeyStoreError {
+        throw CommandFailure(error)
+    } catch {
+        throw .failed("cannot read the devices")
+    }
+    var findings: [Finding] = []
+    if foreign.count > 0 {
+        findings.append(Finding(.warning, foreign.text, fix: "see A foreign key in Docs/Devices.md"))
+    }
+    if unsupported > 0 {
+        let devices =
+            unsupported == 1 ? "1 device has a post-quantum key" : "\(unsupported) devices have post-quantum keys"
+        findings.append(
+            Finding(
+                .error, "\(devices), which this libsodium (\(Sodium.version)) cannot seal to",
+                fix: "run a build with libsodium 1.0.22 or later"))
+    }
+    return findings
+}

@@ -1,0 +1,55 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+
+struct KeyCertifyCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Where the provider key is: certifies the signing key of a request that 'key rotate --request' wrote. Shows the app, the signing key, and what ends when; compare the key with what the server showed. Epoch, floor and grace follow from the certificates in the request. Uses no store."
+            ],
+            examples: [
+                Example("pushcrypt key certify request.json --provider-key-file provider.key -o certificate.json")
+            ])
+    }
+
+    private let file: String
+    private let keyFile: String
+    private let isAgreed: Bool
+    private let output: OutputArguments
+
+    init(_ arguments: inout Arguments) {
+        file = arguments.operand("REQUEST", .input, help: "what 'key rotate --request' wrote")
+        keyFile = arguments.requiredValue(
+            "--provider-key-file", "FILE", .secret, help: "the provider's secret key: a file, fd:N or -")
+        isAgreed = arguments.consent()
+        output = OutputArguments(&arguments)
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let place = file == "-" ? "standard input" : quoted(file)
+        let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
+        let request = try withTrustErrors(in: place) { () throws(TrustError) in try CertificateRequest(json: bytes) }
+        let key = try console.readProviderKey(from: keyFile)
+        let now = console.timestamp
+        let plan = try withTrustErrors(in: place) { () throws(TrustError) in try request.plan(at: now) }
+        guard key.publicKey == request.provider else {
+            throw CommandFailure(
+                TrustError(
+                    .wrongCertificate,
+                    "the request is for provider key \(request.provider.id), and this is \(key.id): give that key's file"))
+        }
+        show(request, plan, console)
+        if !isAgreed { try console.agree("certify this key?", otherwise: Arguments.consentHint) }
+        let signed = try withTrustErrors { () throws(TrustError) in try request.certify(by: key, at: now) }
+        try console.deliver(String(decoding: signed.json, as: UTF8.self) + "\n", to: output)
+        return .done
+    }
+
+    private func show(_ request: CertificateRequest, _ plan: CertificatePlan, _ console: Console) {
+        console.hint("app \(request.topic), provider key \(request.provider.id), signing key \(request.signingKey.text)")
+        let reason = request.kind == .stolen ? "after a theft" : request.proven == nil ? "planned" : "of a stale store"
+        console.hint(
+            "epoch \(plan.epoch), \(reason): \(earlierKeys(floor: plan.floor, graceUntil: plan.graceUntil)); "
+                + (plan.expiresAt.map { "expires at \($0)" } ?? "never expires"))
+    }
+}

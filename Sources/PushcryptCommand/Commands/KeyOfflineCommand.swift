@@ -1,0 +1,52 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+struct KeyOfflineCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Writes the secret of a provider key to --output, reads it back, and destroys it in the store. If it signed messages itself, a signing key with a certificate takes over, and what it signed opens for 38 more days. Backups made before still hold the secret: destroy them. See Docs/KeyRotation.md."
+            ],
+            examples: [Example("pushcrypt key offline default -o provider.key")])
+    }
+
+    private let name: String
+    private let topic: TopicArgument
+    private let path: String
+    private let force: Bool
+    private let clock: ClockArgument
+    private let store: StoreArguments
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        name = arguments.operand("NAME", .name(.providerKey), help: "the provider key's name in the store")
+        topic = TopicArgument(&arguments, help: "the app, if the key is not bound to it")
+        path = arguments.requiredValue("--output", short: "-o", "FILE", .file, help: "the file for the secret key")
+        force = arguments.force()
+        clock = ClockArgument(&arguments)
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        guard path != "-" else { throw .usage("the secret key is written to a file, which is read back") }
+        let topic = try topic.topic(console)
+        let store = try console.open(store)
+        let secret = try withStoreErrors { () throws(KeyStoreError) in try store.providerSecret(named: name) }
+        try secret.withText { (text) throws(CommandFailure) in
+            try OutputFile.write(text, to: path, mode: 0o600, force: force)
+        }
+        // The store's copy is destroyed only if this one can be read.
+        let saved = try console.readProviderKey(from: path)
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            try store.takeProviderKeyOffline(
+                saved, named: name, topic: topic, clock: clock.assurance(console), at: console.timestamp)
+        }
+        if isJSON { try console.write(record.json + "\n") }
+        console.hint(
+            "the secret of provider key \(record.keyID) is only in \(quoted(path)) now, and in backups made before: destroy those, and move the file away from this machine"
+        )
+        return .done
+    }
+}
