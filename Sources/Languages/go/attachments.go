@@ -8,13 +8,15 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/crypto/chacha20poly1305"
+
 	"example.com/pushcrypt/internal/jsontext"
 )
 
 // References to files that accompany a push: Docs/FormatAttachments.md. Nothing is fetched here: an app must fetch over https only, after
 // redirects too, from the same host, and never more than Size bytes, [A-34].
 const (
-	smallestFile    = 46
+	smallestFile    = 21
 	largestFile     = 1<<53 - 1
 	largestFullBody = 65536
 	mostAttachments = 8
@@ -66,8 +68,8 @@ func (reference *Reference) check() error {
 		return malformedReference("type is not a uniform type identifier, such as public.jpeg")
 	case !isFileName(reference.Name):
 		return malformedReference("name has not 1 to 255 bytes, or has a slash or control characters")
-	case reference.Size < smallestFile || reference.Size > largestFile:
-		return malformedReference("size is not 46 to 2^53 - 1")
+	case !isSize(reference.Size):
+		return malformedReference("size is not 21 to 2^53 - 1, or that of no sealed file")
 	}
 	return nil
 }
@@ -117,9 +119,18 @@ func (reference *Reference) append(output []byte) []byte {
 
 func checkFullBody(reference Reference) error {
 	if reference.Type != "public.plain-text" || reference.Size <= smallestFile || reference.Size > smallestFile+largestFullBody {
-		return malformedReference("a full body has the type public.plain-text and 47 to 65,582 sealed bytes")
+		return malformedReference("a full body has the type public.plain-text and 22 to 65,557 sealed bytes")
 	}
 	return nil
+}
+
+// isSize is: the last chunk is empty only if it is the first.
+func isSize(size uint64) bool {
+	if size < smallestFile || size > largestFile {
+		return false
+	}
+	last := (size - uint64(len(filePrefix))) % sealedChunk
+	return size == smallestFile || last == 0 || last > chacha20poly1305.Overhead
 }
 
 // isURL is the grammar of.

@@ -9,19 +9,17 @@ type keyKind string
 
 const (
 	kindDevicePublic   keyKind = "pcr"
-	kindSenderPublic   keyKind = "pcs"
-	kindRecoveryPublic keyKind = "pcv"
+	kindProviderPublic keyKind = "pcs"
 	kindDeviceSecret   keyKind = "PCR-SECRET-"
-	kindSenderSecret   keyKind = "PCS-SECRET-"
-	kindRecoverySecret keyKind = "PCV-SECRET-"
+	kindProviderSecret keyKind = "PCS-SECRET-"
+	kindSigningSecret  keyKind = "PCK-SECRET-"
 	// Keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are.
 	kindDevicePublic2 keyKind = "pcrx"
 	kindDeviceSecret2 keyKind = "PCRX-SECRET-"
 )
 
 var keyKinds = []keyKind{
-	kindDevicePublic, kindSenderPublic, kindRecoveryPublic, kindDeviceSecret, kindSenderSecret, kindRecoverySecret,
-	kindDevicePublic2, kindDeviceSecret2,
+	kindDevicePublic, kindProviderPublic, kindDeviceSecret, kindProviderSecret, kindSigningSecret, kindDevicePublic2, kindDeviceSecret2,
 }
 
 func (kind keyKind) isSecret() bool { return strings.HasSuffix(string(kind), "-") }

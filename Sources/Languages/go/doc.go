@@ -2,9 +2,9 @@
 //
 // A provider seals the payload that it sends today, and sends the result instead:
 //
-//	sender, err := pushcrypt.ParseSenderKey(text)
+//	provider, err := pushcrypt.ParseProviderKey(text)
 //	device, err := pushcrypt.ParseDevicePublicKey(registered)
-//	sealer, err := pushcrypt.NewSealer(sender, "com.example.app", pushcrypt.Placeholder{})
+//	sealer, err := pushcrypt.NewSealer(provider, "com.example.app", pushcrypt.Placeholder{})
 //	push, err := sealer.Seal(payload, device, pushcrypt.WithName("table-17"))
 //	request, err := sealer.Request(push) // its headers and its payload are what APNs gets
 //

@@ -19,9 +19,10 @@ const (
 	longestText       = 4850
 	longestTimeToLive = 2_592_000
 	largestTime       = 1<<53 - 1
-	contentPayload    = 0x01
-	contentStatements = 0x02
-	mostStatements    = 4
+	clockTolerance    = 86_400
+	kindClass         = 0x0f
+	kindReserved      = 0x70
+	kindCertified     = 0x80
 	never             = math.MaxUint64
 )
 
@@ -101,10 +102,11 @@ func envelopeInfo(header []byte, topic string) []byte {
 	return appendLP16(append([]byte("pushcrypt/1 envelope\x00"), header...), topic)
 }
 
-// signedMessage is what the sender signs.
-func signedMessage(header, enc []byte, recipient, sender publicKey, topic string, contentHash [32]byte) []byte {
+// signedMessage is what the signing key signs, at epoch 0 the provider key.
+func signedMessage(header, enc []byte, recipient publicKey, provider ProviderPublicKey, signing []byte, epoch uint32, topic string, contentHash [32]byte) []byte {
 	data := append([]byte("pushcrypt/1 signature\x00"), header...)
-	data = append(append(append(data, enc...), recipient.bytes[:]...), sender.bytes[:]...)
+	data = append(append(append(data, enc...), recipient.bytes[:]...), provider.bytes[:]...)
+	data = binary.BigEndian.AppendUint32(append(data, signing...), epoch)
 	return append(appendLP16(data, topic), contentHash[:]...)
 }
 

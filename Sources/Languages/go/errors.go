@@ -15,9 +15,8 @@ const (
 	UnsupportedSuite      Code = "unsupported-suite"
 	UnknownRecipientKey   Code = "unknown-recipient-key"
 	AuthenticationFailed  Code = "authentication-failed"
-	RotationConflict      Code = "rotation-conflict"
-	RecoveryConflict      Code = "recovery-conflict"
 	UnsupportedMessage    Code = "unsupported-message"
+	WrongPushClass        Code = "wrong-push-class"
 	Expired               Code = "expired"
 	NotYetValid           Code = "not-yet-valid"
 	MalformedPayload      Code = "malformed-payload" // also of sealing
@@ -57,19 +56,14 @@ const (
 	KeyTaken           Code = "key-taken"
 )
 
-// Codes of trust and of statements.
+// Codes of certificates and trust.
 const (
-	CorruptStore          Code = "corrupt-store"
-	SenderSuperseded      Code = "sender-superseded"
-	MalformedStatement    Code = "malformed-statement"
-	UntrustedOldKey       Code = "untrusted-old-key"
-	UnknownRecoveryKey    Code = "unknown-recovery-key"
-	BadStatementSignature Code = "bad-statement-signature"
-	SupersededNewKey      Code = "superseded-new-key"
-	OverlapTooLong        Code = "overlap-too-long"
-	TooManyAnnouncements  Code = "too-many-announcements"
-	StatementNotYetValid  Code = "statement-not-yet-valid"
-	StatementExpired      Code = "statement-expired"
+	MalformedCertificate    Code = "malformed-certificate"
+	BadCertificateSignature Code = "bad-certificate-signature"
+	CertificateConflict     Code = "certificate-conflict"
+	WrongCertificate        Code = "wrong-certificate"
+	TooManyPins             Code = "too-many-pins"
+	ImplausibleEpoch        Code = "implausible-epoch"
 )
 
 // Codes of files.
@@ -79,7 +73,6 @@ const (
 	WrongSize          Code = "wrong-size"
 	WrongHash          Code = "wrong-hash"
 	MalformedFile      Code = "malformed-file"
-	TruncatedFile      Code = "truncated-file"
 	ChangedFile        Code = "changed-file"
 	BodyTooLong        Code = "body-too-long"
 )

@@ -10,10 +10,10 @@ import (
 
 // A provider seals, a phone opens.
 func Example() {
-	sender, _ := pushcrypt.GenerateSenderKey()
+	provider, _ := pushcrypt.GenerateProviderKey()
 	phone, _ := pushcrypt.GenerateDeviceKey()
 
-	sealer, err := pushcrypt.NewSealer(sender, "com.example.app", pushcrypt.Placeholder{})
+	sealer, err := pushcrypt.NewSealer(provider, "com.example.app", pushcrypt.Placeholder{})
 	if err != nil {
 		panic(err)
 	}
@@ -22,7 +22,7 @@ func Example() {
 		panic(err)
 	}
 
-	trust, _ := pushcrypt.NewTrust(pushcrypt.Sender{Name: "provider", Pinned: sender.PublicKey()})
+	trust, _ := pushcrypt.NewTrust([]pushcrypt.ProviderPublicKey{provider.PublicKey()}, nil)
 	receiver := pushcrypt.Receiver{Topic: "com.example.app", Keys: []pushcrypt.HeldKey{{Key: phone}}, Trust: trust}
 	opened, err := receiver.Open(push.Payload, time.Time{})
 	if err != nil {
@@ -34,9 +34,9 @@ func Example() {
 
 // What is refused has a code.
 func ExampleError() {
-	sender, _ := pushcrypt.GenerateSenderKey()
+	provider, _ := pushcrypt.GenerateProviderKey()
 	phone, _ := pushcrypt.GenerateDeviceKey()
-	sealer, _ := pushcrypt.NewSealer(sender, "com.example.app", pushcrypt.Placeholder{})
+	sealer, _ := pushcrypt.NewSealer(provider, "com.example.app", pushcrypt.Placeholder{})
 	_, err := sealer.Seal([]byte(`{"alert":"Hello"}`), phone.PublicKey())
 	fmt.Println(errors.Is(err, pushcrypt.MissingAPS), err)
 	// Output: true missing-aps: the payload has no aps object; a push without one is never shown

@@ -11,14 +11,17 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"example.com/pushcrypt/internal/secretstream"
+	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Sealed files: Docs/FormatAttachments.md.
+// Sealed files, in the STREAM construction: Docs/FormatAttachments.md.
 const (
-	sealedChunk = secretstream.PlainChunk + secretstream.Overhead
-	fileStart   = 5 + secretstream.HeaderLength
+	plainChunk  = 65536
+	sealedChunk = plainChunk + chacha20poly1305.Overhead
 )
+
+// The start of a sealed file, and the associated data of each chunk.
+var filePrefix = []byte("PCA2\x10")
 
 // A SealedFile is the key, size and SHA-256 of a sealed file.
 type SealedFile struct {
@@ -65,16 +68,56 @@ func sealFile(sealed io.Writer, plain io.ReadSeeker, own *signing) (SealedFile, 
 	if err != nil {
 		return SealedFile{}, err
 	}
-	header, err := random(secretstream.HeaderLength)
+	return sealChunks(sealed, plain, own.hedge.sum("file", r, binary.BigEndian.AppendUint64(nil, uint64(length)), first.Sum(nil)), length, first.Sum(nil))
+}
+
+// sealChunks seals a file of known length and SHA-256 under a key that is never used for another to.
+func sealChunks(sealed io.Writer, plain io.Reader, key []byte, length int64, plainSHA256 []byte) (SealedFile, error) {
+	aead, err := chacha20poly1305.New(key)
 	if err != nil {
 		return SealedFile{}, err
 	}
-	key := own.sum("file", r, binary.BigEndian.AppendUint64(nil, uint64(length)), first.Sum(nil))
-	size, sum, err := secretstream.Seal(sealed, plain, key, header, first.Sum(nil))
-	if err == secretstream.ErrChanged {
-		return SealedFile{}, refuse(ChangedFile, "the file changed while it was being sealed; seal it again")
+	before, after, size := sha256.New(), sha256.New(), uint64(0)
+	output := io.MultiWriter(sealed, after)
+	chunk := append(make([]byte, 0, sealedChunk), filePrefix...)
+	for number, came := uint64(0), int64(0); ; number++ {
+		size += uint64(len(chunk))
+		if _, err := output.Write(chunk); err != nil {
+			return SealedFile{}, err
+		}
+		if came == length && number > 0 {
+			break
+		}
+		read, err := io.ReadFull(plain, chunk[:plainChunk])
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return SealedFile{}, err
+		}
+		came += int64(read)
+		before.Write(chunk[:read])
+		isEnd := came == length && bytes.Equal(before.Sum(nil), plainSHA256)
+		if came > length || came < length && read < plainChunk || came == length && !isEnd {
+			return SealedFile{}, errChangedFile()
+		}
+		chunk = aead.Seal(chunk[:0], chunkNonce(number, isEnd), chunk[:read], filePrefix)
 	}
-	return SealedFile{*(*[32]byte)(key), size, sum}, err
+	if extra, _ := plain.Read(make([]byte, 1)); extra > 0 {
+		return SealedFile{}, errChangedFile()
+	}
+	return SealedFile{*(*[32]byte)(key), size, *(*[32]byte)(after.Sum(nil))}, nil
+}
+
+// chunkNonce is the number of the chunk in 11 bytes, and whether it is the last.
+func chunkNonce(number uint64, isLast bool) []byte {
+	nonce := make([]byte, chacha20poly1305.NonceSize)
+	binary.BigEndian.PutUint64(nonce[3:], number)
+	if isLast {
+		nonce[11] = 1
+	}
+	return nonce
+}
+
+func errChangedFile() error {
+	return refuse(ChangedFile, "the file changed while it was being sealed; seal it again")
 }
 
 // SealFullBody seals a text that is too long for a push; the payload's own body has to be one that can be shown alone, such as its
@@ -136,9 +179,9 @@ type FileOpener struct {
 	reference Reference
 	hash      hash.Hash
 	came      uint64
+	start     []byte
 	buffer    []byte
-	stream    *secretstream.Stream
-	isLater   bool // than the first chunk
+	number    uint64
 	ended     bool
 }
 
@@ -158,20 +201,25 @@ func (opener *FileOpener) Update(piece []byte) (plain []byte, err error) {
 	}
 	opener.came += uint64(len(within))
 	opener.hash.Write(within)
-	for rest := within; len(rest) > 0; {
-		full := sealedChunk
-		if opener.stream == nil {
-			full = fileStart
+	rest := within
+	if missing := len(filePrefix) - len(opener.start); missing > 0 {
+		if missing > len(rest) {
+			missing = len(rest)
 		}
-		if len(opener.buffer) == full {
-			chunk, err := opener.takeBuffer()
+		opener.start, rest = append(opener.start, rest[:missing]...), rest[missing:]
+		if len(opener.start) == len(filePrefix) && !bytes.Equal(opener.start, filePrefix) {
+			return nil, refuse(NotASealedFile, "the file does not begin as sealed files do; check its address")
+		}
+	}
+	for len(rest) > 0 {
+		if len(opener.buffer) == sealedChunk {
+			chunk, err := opener.takeBuffer(false)
 			if err != nil {
 				return nil, err
 			}
 			plain = append(plain, chunk...)
-			continue
 		}
-		count := full - len(opener.buffer)
+		count := sealedChunk - len(opener.buffer)
 		if count > len(rest) {
 			count = len(rest)
 		}
@@ -186,6 +234,9 @@ func (opener *FileOpener) Update(piece []byte) (plain []byte, err error) {
 
 // begin refuses further calls until the current one succeeds.
 func (opener *FileOpener) begin() error {
+	if !isSize(opener.reference.Size) {
+		return malformedReference("size is that of no sealed file")
+	}
 	if opener.ended {
 		return errMalformedFile("the file was refused or finished before; open it again from its start")
 	}
@@ -193,25 +244,18 @@ func (opener *FileOpener) begin() error {
 	return nil
 }
 
-// takeBuffer processes the start of the file, or a chunk that is not the last.
-func (opener *FileOpener) takeBuffer() ([]byte, error) {
-	buffer := opener.buffer
-	opener.buffer = opener.buffer[:0]
-	if opener.stream == nil {
-		if !bytes.HasPrefix(buffer, secretstream.Prefix) {
-			return nil, refuse(NotASealedFile, "the file does not begin as sealed files do; check its address")
-		}
-		opener.stream = secretstream.New(opener.reference.Key[:], buffer[len(secretstream.Prefix):])
-		return nil, nil
+// takeBuffer opens a whole chunk.
+func (opener *FileOpener) takeBuffer(isLast bool) ([]byte, error) {
+	aead, err := chacha20poly1305.New(opener.reference.Key[:])
+	if err != nil {
+		return nil, err
 	}
-	chunk, tag, ok := opener.stream.Pull(buffer, secretstream.Prefix)
-	if !ok {
+	chunk, err := aead.Open(nil, chunkNonce(opener.number, isLast), opener.buffer, filePrefix)
+	if err != nil {
 		return nil, refuse(AuthenticationFailed, "part of the file is not sealed under this key")
 	}
-	if tag != secretstream.Message {
-		return nil, errMalformedFile("a chunk before the last is marked otherwise; fix the file's sealer")
-	}
-	opener.isLater = true
+	opener.buffer = opener.buffer[:0]
+	opener.number++
 	return chunk, nil
 }
 
@@ -223,18 +267,11 @@ func (opener *FileOpener) Finish() ([]byte, error) {
 	if opener.came != opener.reference.Size {
 		return nil, refuse(WrongSize, "the file is shorter than its reference says")
 	}
-	if opener.stream == nil || len(opener.buffer) < secretstream.Overhead {
-		return nil, refuse(TruncatedFile, "the file was sealed without its end")
+	chunk, err := opener.takeBuffer(true)
+	if err != nil {
+		return nil, err
 	}
-	chunk, tag, ok := opener.stream.Pull(opener.buffer, secretstream.Prefix)
-	switch {
-	case !ok:
-		return nil, refuse(AuthenticationFailed, "part of the file is not sealed under this key")
-	case tag == secretstream.Message:
-		return nil, refuse(TruncatedFile, "the file was sealed without its end")
-	case tag != secretstream.Final || len(chunk) == 0 && opener.isLater:
-		return nil, errMalformedFile("the file's last chunk breaks the format; fix its sealer")
-	case subtle.ConstantTimeCompare(opener.hash.Sum(nil), opener.reference.SHA256[:]) != 1:
+	if subtle.ConstantTimeCompare(opener.hash.Sum(nil), opener.reference.SHA256[:]) != 1 {
 		return nil, refuse(WrongHash, "this is another file than the payload means")
 	}
 	return chunk, nil

@@ -1,6 +1,7 @@
 package pushcrypt
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ed25519"
 	"crypto/hmac"
@@ -13,37 +14,67 @@ import (
 // crypto/rand.Reader, on a secret key and on their purpose.
 type hedge struct{ key []byte }
 
-// signing is a key, here or in a service, with its hedge.
+// signing is a key, here or in a service, with its hedge: at epoch 0 the provider key, from then on that of a certificate.
 type signing struct {
-	signer crypto.Signer
-	public SenderPublicKey
-	hedge
+	signer      crypto.Signer
+	key         []byte
+	provider    ProviderPublicKey
+	certificate Certificate
+	hedge       hedge
 }
 
 // newSigning asks a key that is elsewhere for a signature over a constant label, and derives the hedge key from it.
 func newSigning(signer crypto.Signer) (*signing, error) {
-	if signer == nil {
+	own := &signing{signer: signer}
+	if credential, ok := signer.(*Credential); ok && credential != nil {
+		own.signer, own.certificate, own.provider = credential.Key, credential.Certificate, credential.Provider
+		if own.certificate.IsZero() || own.provider.isZero() {
+			return nil, refuse(WrongCertificate, "the credential has no certificate or no provider key")
+		}
+	}
+	if own.signer == nil {
 		return nil, refuse(InvalidRequest, "there is no signing key")
 	}
-	own := &signing{signer: signer}
-	seed := []byte(nil)
-	if key, ok := signer.(*SenderKey); ok {
-		own.public, seed = key.public, key.private.Seed()
-	} else {
-		public, ok := signer.Public().(ed25519.PublicKey)
-		if !ok {
-			return nil, refuse(WrongSignature, "the signer's key is no Ed25519 key")
+	public, ok := own.signer.Public().(ed25519.PublicKey)
+	if !ok {
+		return nil, refuse(WrongSignature, "the signer's key is no Ed25519 key")
+	}
+	own.key = public
+	if own.certificate.IsZero() {
+		if _, ok := own.signer.(*SigningKey); ok {
+			return nil, refuse(WrongCertificate, "a signing key signs by its certificate; give a *Credential")
 		}
 		var err error
-		if own.public, err = NewSenderPublicKey(public); err != nil {
+		if own.provider, err = NewProviderPublicKey(public); err != nil {
 			return nil, err
 		}
-		if seed, err = own.sign([]byte("pushcrypt/1 hedge seed\x00")); err != nil {
-			return nil, err
-		}
+	} else if !bytes.Equal(own.certificate.signingKey(), public) {
+		return nil, refuse(WrongCertificate, "the certificate is that of another signing key; install the one made for it")
 	}
-	own.key = hedge{seed}.sum("hedge")
+	seed, err := own.seed()
+	if err != nil {
+		return nil, err
+	}
+	own.hedge = hedge{hedge{seed}.sum("hedge")}
 	return own, nil
+}
+
+func (own *signing) seed() ([]byte, error) {
+	if private := own.private(); private != nil {
+		return private.Seed(), nil
+	}
+	return own.sign([]byte("pushcrypt/1 hedge seed\x00"))
+}
+
+// private returns the key if it is here; otherwise nil.
+func (own *signing) private() ed25519.PrivateKey {
+	switch key := own.signer.(type) {
+	case *ProviderKey:
+		return key.private
+	case *SigningKey:
+		return key.private
+	}
+	return nil
 }
 
 // sign returns a checked signature.
@@ -52,7 +83,7 @@ func (own *signing) sign(message []byte) ([]byte, error) {
 	if err != nil {
 		return nil, &Error{SigningFailed, "the signer did not sign; the payload can be sealed again", err}
 	}
-	if _, ok := own.signer.(*SenderKey); !ok && !own.public.verifies(signature, message) {
+	if own.private() == nil && !verifies(own.key, signature, message) {
 		return nil, refuse(WrongSignature, "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519")
 	}
 	return signature, nil

@@ -26,10 +26,10 @@ type hpkeContext struct {
 
 func errNotAuthentic() error {
 	return refuse(AuthenticationFailed,
-		"the message was changed, or not sealed by a trusted sender for this app and device; compare topic and keys on both ends")
+		"the message was changed, or not sealed by a pinned provider for this app and device; compare topic and keys on both ends")
 }
 
-// setupBaseS returns enc and the sender's context.
+// setupBaseS returns enc and the sealer's context.
 func setupBaseS(recipient, info, ikmE []byte) ([]byte, hpkeContext, error) {
 	prk := labeledExtract(kemSuite, nil, "dkp_prk", ikmE)
 	secret := labeledExpand(kemSuite, prk, "sk", 32)

@@ -27,9 +27,8 @@ const mlkemQ = 3329
 // Types of keys in a key id.
 const (
 	typeDevice   = 0x01
-	typeSender   = 0x02
+	typeProvider = 0x02
 	typeXWing    = 0x03
-	typeRecovery = 0x04
 )
 
 func keyID(kind byte, key []byte) [4]byte {
@@ -128,67 +127,35 @@ func (key *DevicePublicKey) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// A SenderPublicKey is what a phone trusts: pcs1…. Compare keys with ==.
-type SenderPublicKey struct{ publicKey }
+// A ProviderPublicKey is what a phone pins: pcs1…. Compare keys with ==.
+type ProviderPublicKey struct{ publicKey }
 
-// NewSenderPublicKey creates a key from 32 bytes [K-7].
-func NewSenderPublicKey(data []byte) (SenderPublicKey, error) {
+// NewProviderPublicKey creates a key from 32 bytes [K-7].
+func NewProviderPublicKey(data []byte) (ProviderPublicKey, error) {
 	if err := checkVerifyingKey(data); err != nil {
-		return SenderPublicKey{}, err
+		return ProviderPublicKey{}, err
 	}
-	return SenderPublicKey{publicKey{*(*[keyLength]byte)(data), keyID(typeSender, data)}}, nil
+	return ProviderPublicKey{publicKey{*(*[keyLength]byte)(data), keyID(typeProvider, data)}}, nil
 }
 
-// ParseSenderPublicKey reads a key's text; one newline at its end is dropped.
-func ParseSenderPublicKey(text string) (SenderPublicKey, error) {
-	data, err := readKey(text, kindSenderPublic)
+// ParseProviderPublicKey reads a key's text; one newline at its end is dropped.
+func ParseProviderPublicKey(text string) (ProviderPublicKey, error) {
+	data, err := readKey(text, kindProviderPublic)
 	if err != nil {
-		return SenderPublicKey{}, err
+		return ProviderPublicKey{}, err
 	}
-	return NewSenderPublicKey(data)
+	return NewProviderPublicKey(data)
 }
 
 // String returns the key's text.
-func (key SenderPublicKey) String() string { return writeKey(key.bytes[:], kindSenderPublic) }
+func (key ProviderPublicKey) String() string { return writeKey(key.bytes[:], kindProviderPublic) }
 
 // MarshalText returns the key's text.
-func (key SenderPublicKey) MarshalText() ([]byte, error) { return []byte(key.String()), nil }
+func (key ProviderPublicKey) MarshalText() ([]byte, error) { return []byte(key.String()), nil }
 
 // UnmarshalText parses a key's text.
-func (key *SenderPublicKey) UnmarshalText(text []byte) (err error) {
-	*key, err = ParseSenderPublicKey(string(text))
-	return err
-}
-
-// A RecoveryPublicKey may replace a provider's stolen key: pcv1…. Compare keys with ==.
-type RecoveryPublicKey struct{ publicKey }
-
-// NewRecoveryPublicKey creates a key from 32 bytes [K-7].
-func NewRecoveryPublicKey(data []byte) (RecoveryPublicKey, error) {
-	if err := checkVerifyingKey(data); err != nil {
-		return RecoveryPublicKey{}, err
-	}
-	return RecoveryPublicKey{publicKey{*(*[keyLength]byte)(data), keyID(typeRecovery, data)}}, nil
-}
-
-// ParseRecoveryPublicKey reads a key's text; one newline at its end is dropped.
-func ParseRecoveryPublicKey(text string) (RecoveryPublicKey, error) {
-	data, err := readKey(text, kindRecoveryPublic)
-	if err != nil {
-		return RecoveryPublicKey{}, err
-	}
-	return NewRecoveryPublicKey(data)
-}
-
-// String returns the key's text.
-func (key RecoveryPublicKey) String() string { return writeKey(key.bytes[:], kindRecoveryPublic) }
-
-// MarshalText returns the key's text.
-func (key RecoveryPublicKey) MarshalText() ([]byte, error) { return []byte(key.String()), nil }
-
-// UnmarshalText parses a key's text.
-func (key *RecoveryPublicKey) UnmarshalText(text []byte) (err error) {
-	*key, err = ParseRecoveryPublicKey(string(text))
+func (key *ProviderPublicKey) UnmarshalText(text []byte) (err error) {
+	*key, err = ParseProviderPublicKey(string(text))
 	return err
 }
 
@@ -243,109 +210,104 @@ func (key DeviceKey) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "DeviceKey(%s)", key.public)
 }
 
-// A SenderKey is a provider's signing key: PCS-SECRET-1…. It is a crypto.Signer, and not printed.
-type SenderKey struct {
+// A ProviderKey signs certificates and, at epoch 0, messages: PCS-SECRET-1…. It is a crypto.Signer, and not printed.
+type ProviderKey struct {
 	private ed25519.PrivateKey
-	public  SenderPublicKey
+	public  ProviderPublicKey
 }
 
-// GenerateSenderKey creates a key from the system's random source.
-func GenerateSenderKey() (*SenderKey, error) {
+// GenerateProviderKey creates a key from the system's random source.
+func GenerateProviderKey() (*ProviderKey, error) {
 	seed, err := randomKey()
 	if err != nil {
 		return nil, err
 	}
-	return NewSenderKey(seed)
+	return NewProviderKey(seed)
 }
 
-// NewSenderKey creates a key from its seed, 32 bytes.
-func NewSenderKey(seed []byte) (*SenderKey, error) {
+// NewProviderKey creates a key from its seed, 32 bytes.
+func NewProviderKey(seed []byte) (*ProviderKey, error) {
 	if len(seed) != keyLength {
 		return nil, refuse(MalformedKey, "a key has 32 bytes")
 	}
 	private := ed25519.NewKeyFromSeed(seed)
-	public, err := NewSenderPublicKey(private.Public().(ed25519.PublicKey))
+	public, err := NewProviderPublicKey(private.Public().(ed25519.PublicKey))
 	if err != nil {
 		return nil, err
 	}
-	return &SenderKey{private, public}, nil
+	return &ProviderKey{private, public}, nil
 }
 
-// ParseSenderKey reads a key's text; one newline at its end is dropped.
-func ParseSenderKey(text string) (*SenderKey, error) {
-	seed, err := readKey(text, kindSenderSecret)
+// ParseProviderKey reads a key's text; one newline at its end is dropped.
+func ParseProviderKey(text string) (*ProviderKey, error) {
+	seed, err := readKey(text, kindProviderSecret)
 	if err != nil {
 		return nil, err
 	}
-	return NewSenderKey(seed)
+	return NewProviderKey(seed)
 }
 
 // PublicKey returns the public half.
-func (key *SenderKey) PublicKey() SenderPublicKey { return key.public }
+func (key *ProviderKey) PublicKey() ProviderPublicKey { return key.public }
 
 // Public returns the public half as an ed25519.PublicKey.
-func (key *SenderKey) Public() crypto.PublicKey { return ed25519.PublicKey(key.public.Bytes()) }
+func (key *ProviderKey) Public() crypto.PublicKey { return ed25519.PublicKey(key.public.Bytes()) }
 
 // Sign signs a message with Ed25519; opts.HashFunc() has to be 0.
-func (key *SenderKey) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
+func (key *ProviderKey) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
 	return key.private.Sign(random, message, opts)
 }
 
 // SecretText returns the key's text, as secret as the key.
-func (key *SenderKey) SecretText() string { return writeKey(key.private.Seed(), kindSenderSecret) }
+func (key *ProviderKey) SecretText() string { return writeKey(key.private.Seed(), kindProviderSecret) }
 
 // Format prints the public half, whatever the verb.
-func (key SenderKey) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "SenderKey(%s)", key.public)
+func (key ProviderKey) Format(state fmt.State, _ rune) {
+	fmt.Fprintf(state, "ProviderKey(%s)", key.public)
 }
 
-// A RecoveryKey stays offline: PCV-SECRET-1…. It is not printed.
-type RecoveryKey struct {
-	private ed25519.PrivateKey
-	public  RecoveryPublicKey
-}
+// A SigningKey signs messages by a certificate, and is replaced by another: PCK-SECRET-1…. It is a crypto.Signer, and not printed.
+type SigningKey struct{ private ed25519.PrivateKey }
 
-// GenerateRecoveryKey creates a key from the system's random source.
-func GenerateRecoveryKey() (*RecoveryKey, error) {
+// GenerateSigningKey creates a key from the system's random source.
+func GenerateSigningKey() (*SigningKey, error) {
 	seed, err := randomKey()
 	if err != nil {
 		return nil, err
 	}
-	return NewRecoveryKey(seed)
+	return NewSigningKey(seed)
 }
 
-// NewRecoveryKey creates a key from its seed, 32 bytes.
-func NewRecoveryKey(seed []byte) (*RecoveryKey, error) {
+// NewSigningKey creates a key from its seed, 32 bytes.
+func NewSigningKey(seed []byte) (*SigningKey, error) {
 	if len(seed) != keyLength {
 		return nil, refuse(MalformedKey, "a key has 32 bytes")
 	}
-	private := ed25519.NewKeyFromSeed(seed)
-	public, err := NewRecoveryPublicKey(private.Public().(ed25519.PublicKey))
+	return &SigningKey{ed25519.NewKeyFromSeed(seed)}, nil
+}
+
+// ParseSigningKey reads a key's text; one newline at its end is dropped.
+func ParseSigningKey(text string) (*SigningKey, error) {
+	seed, err := readKey(text, kindSigningSecret)
 	if err != nil {
 		return nil, err
 	}
-	return &RecoveryKey{private, public}, nil
+	return NewSigningKey(seed)
 }
 
-// ParseRecoveryKey reads a key's text; one newline at its end is dropped.
-func ParseRecoveryKey(text string) (*RecoveryKey, error) {
-	seed, err := readKey(text, kindRecoverySecret)
-	if err != nil {
-		return nil, err
-	}
-	return NewRecoveryKey(seed)
-}
+// Public returns the public half, an ed25519.PublicKey.
+func (key *SigningKey) Public() crypto.PublicKey { return key.private.Public() }
 
-// PublicKey returns the public half.
-func (key *RecoveryKey) PublicKey() RecoveryPublicKey { return key.public }
+// Sign signs a message with Ed25519; opts.HashFunc() has to be 0.
+func (key *SigningKey) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
+	return key.private.Sign(random, message, opts)
+}
 
 // SecretText returns the key's text, as secret as the key.
-func (key *RecoveryKey) SecretText() string { return writeKey(key.private.Seed(), kindRecoverySecret) }
+func (key *SigningKey) SecretText() string { return writeKey(key.private.Seed(), kindSigningSecret) }
 
-// Format prints the public half, whatever the verb.
-func (key RecoveryKey) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "RecoveryKey(%s)", key.public)
-}
+// Format prints nothing of the key, whatever the verb.
+func (key SigningKey) Format(state fmt.State, _ rune) { fmt.Fprint(state, "SigningKey") }
 
 func randomKey() ([]byte, error) {
 	key := make([]byte, keyLength)
@@ -375,7 +337,7 @@ func isSmallOrder(u *big.Int) bool {
 	return false
 }
 
-// checkVerifyingKey refuses what [K-7] refuses of sender and recovery keys. With u of the point in Montgomery form, X25519(5L - 1, u) = u
+// checkVerifyingKey refuses what [K-7] refuses of provider and signing keys. With u of the point in Montgomery form, X25519(5L - 1, u) = u
 // exactly for a point of order L; a y of no point gives one of the twist, which has none of that order.
 func checkVerifyingKey(data []byte) error {
 	if len(data) != keyLength {
@@ -404,10 +366,9 @@ func errWeak() error {
 	return refuse(WeakKey, "no honest program makes this public key; find out who sent it")
 }
 
-// verifies checks a signature by [K-9]. The key is of prime order; Go compares the bytes of R.
-func (key publicKey) verifies(signature, message []byte) bool {
-	return len(signature) == ed25519.SignatureSize && !bytes.Equal(signature[:32], identity) &&
-		ed25519.Verify(key.bytes[:], message, signature)
+// verifies checks a signature by [K-9]. The key has passed [K-7]; Go compares the bytes of R.
+func verifies(key, signature, message []byte) bool {
+	return len(signature) == ed25519.SignatureSize && !bytes.Equal(signature[:32], identity) && ed25519.Verify(key, message, signature)
 }
 
 func littleEndian(data []byte) *big.Int {

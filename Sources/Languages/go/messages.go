@@ -3,6 +3,7 @@ package pushcrypt
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -148,7 +149,26 @@ func readPerson(value *jsontext.Value) (*Person, []Code) {
 	if person.check() != nil {
 		return nil, dropped
 	}
+	person.Name = visible(person.Name)
+	for index, recipient := range person.Recipients {
+		person.Recipients[index] = visible(recipient)
+	}
+	if person.check() != nil {
+		return nil, dropped
+	}
 	return &person, dropped
+}
+
+// visible returns a name without the characters that [N-4] takes away.
+func visible(name string) string {
+	return strings.Map(func(character rune) rune {
+		switch {
+		case character == 0x061C, character == 0x200B, character == 0x200E, character == 0x200F, character == 0x2060, character == 0xFEFF,
+			0x202A <= character && character <= 0x202E, 0x2066 <= character && character <= 0x2069:
+			return -1
+		}
+		return character
+	}, name)
 }
 
 // checkWithdrawals refuses names that no receiver would take [O-8.11].

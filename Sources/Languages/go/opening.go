@@ -21,28 +21,35 @@ func (held HeldKey) opens(now uint64) bool {
 	return held.End.IsZero() || ok && now <= end
 }
 
-// A Receiver is what opens pushes: an app's bundle id, never a value from a push [O-0.2], its device keys and its trust.
+// A Receiver is what opens pushes: an app's bundle id, never a value from a push [O-0.2], its device keys and its trust. PushType is that
+// with which the push came, by default Alert: a message that was sealed as another is refused.
 type Receiver struct {
-	Topic string
-	Keys  []HeldKey
-	Trust *Trust
+	Topic    string
+	Keys     []HeldKey
+	Trust    *Trust
+	PushType PushType
 }
 
 // An Opened message is authentic and fresh.
 //
-// The app's guard decides by Sender and MessageID whether it was shown before; this package has none. Whatever the guard says, the app,
-// under one lock, lets the currently stored trust follow the accepted Statements, with the topic and the time of the opening, and stores
-// it [O-9.1]; a pending Device key becomes active [O-9.2]; and the conflicts in Told are reported to the app, [R-19].
+// The app's guard decides by Provider and MessageID whether it was shown before; this package has none. Whatever the guard says, the app,
+// under one lock, stores what is stored for the provider key and the topic, merged with Learned [O-9.1]; a pending Device key becomes
+// active [O-9.2]; and a conflict is reported to the app [T-3].
 type Opened struct {
 	// Payload is as it was sealed. Its member pushcrypt holds keys of files: no log or other code may get it.
 	Payload    []byte
 	MessageID  MessageID
 	SentAt     time.Time
 	TimeToLive time.Duration
-	Sender     SenderPublicKey
-	Device     DevicePublicKey
-	Statements [][]byte
-	Told       []Code
+	// Provider is the pin under which it verified.
+	Provider ProviderPublicKey
+	// Epoch: a guard counts what it remembers of lower epochs than the floor in Learned as absent.
+	Epoch uint32
+	// Learned is what is known of the provider now, the message's certificate included.
+	Learned Learned
+	// HasCertificateConflict tells that another certificate of its epoch is known: of a restored store, or a stolen provider key.
+	HasCertificateConflict bool
+	Device                 DevicePublicKey
 }
 
 // ExpiresAt returns the last millisecond at which the message may be shown.
@@ -111,45 +118,43 @@ func (receiver Receiver) open(envelope *Envelope, now uint64) (*Opened, error) {
 	if end > len(inner) {
 		return nil, errNotAuthentic()
 	}
-	statements, payload := split(inner[contentOffset], inner[bodyOffset:end])
+	kind, epoch, sentAt, timeToLive := inner[contentOffset], u32(inner), u64(inner[85:]), u32(inner[93:])
+	certificate, payload, err := certificateIn(kind, epoch, inner[bodyOffset:end])
+	if err != nil {
+		return nil, err
+	}
 	hash := sha256.Sum256(inner[contentOffset:])
-	var sender *SenderPublicKey
-	var candidates []SenderPublicKey
-	var accepted [][]byte
-	var told []Code
-	for read, again := statements, true; again; read = withoutRecoveries(read) {
-		var after *Trust
-		after, accepted, told = receiver.Trust.follow(read, receiver.Topic, now)
-		candidates = after.candidates(inner[:4], now)
-		recovered := len(withoutRecoveries(accepted)) < len(accepted)
-		if !recovered {
-			candidates = append(candidates, receiver.Trust.candidates(inner[:4], now)...)
-		}
-		for index := range candidates {
-			message := signedMessage(header, enc, key.public.publicKey, candidates[index].publicKey, receiver.Topic, hash)
-			if candidates[index].verifies(inner[4:68], message) {
-				sender = &candidates[index]
-				break
+	isFrom := func(pin ProviderPublicKey) bool {
+		known, signing := receiver.Trust.Learned(pin), pin.Bytes()
+		if epoch > 0 {
+			signing = certificate.signingKey()
+			// The one that is stored was verified before.
+			if certificate != known.Certificate && certificate.check(pin, receiver.Topic) != nil {
+				return false
 			}
 		}
-		// Again without recoveries: they would revoke the key of a phone that was enrolled since.
-		again = sender == nil && recovered
+		message := signedMessage(header, enc, key.public.publicKey, pin, signing, epoch, receiver.Topic, hash)
+		return verifies(signing, inner[4:68], message) && known.after(certificate).opens(certificate, sentAt, now)
 	}
-	if len(candidates) == 0 && len(told) > 0 {
-		return nil, refuse(told[0], "a key that the phone trusts signed two different statements; see Docs/KeyRotation.md")
+	var provider ProviderPublicKey
+	for _, pin := range receiver.Trust.pins {
+		if provider.isZero() && isFrom(pin) {
+			provider = pin
+		}
 	}
 	var padding byte
 	for _, value := range inner[end:] {
 		padding |= value
 	}
-	if sender == nil || padding != 0 {
+	if provider.isZero() || padding != 0 {
 		return nil, errNotAuthentic()
 	}
 
 	// Step 6.
-	sentAt, timeToLive := u64(inner[85:]), u32(inner[93:])
-	if inner[contentOffset] != contentPayload && inner[contentOffset] != contentStatements {
-		return nil, refuse(UnsupportedMessage, "authentic, but of an unknown type; update this package")
+	if class := kind & kindClass; class < 1 || class > 3 {
+		return nil, refuse(UnsupportedMessage, "authentic, but of an unknown kind; update this package")
+	} else if class != receiver.PushType.class() {
+		return nil, refuse(WrongPushClass, "authentic, but sealed for another push type; somebody sent it as this one")
 	}
 	if timeToLive < 1 || timeToLive > longestTimeToLive || sentAt > largestTime {
 		return nil, refuse(UnsupportedMessage, "authentic, but its times are out of range")
@@ -165,34 +170,29 @@ func (receiver Receiver) open(envelope *Envelope, now uint64) (*Opened, error) {
 	if _, err := checkedPayload(payload); err != nil {
 		return nil, err
 	}
+	known := receiver.Trust.Learned(provider)
 	return &Opened{
-		payload, *(*MessageID)(inner[69:85]), timeOf(sentAt), time.Duration(timeToLive) * time.Second, *sender, key.public, accepted, told,
+		payload, *(*MessageID)(inner[69:85]), timeOf(sentAt), time.Duration(timeToLive) * time.Second, provider, epoch, known.after(certificate),
+		certificate.conflicts(known.Certificate), key.public,
 	}, nil
 }
 
-// split returns the statements and the payload of a body. If the statements cannot be read, there is no payload either [O-7.1]; the trust
-// ignores those of an unknown version.
-func split(contentType byte, body []byte) (statements [][]byte, payload []byte) {
-	if contentType != contentStatements {
-		return nil, body
+// certificateIn returns the certificate with which the body of a message of epoch 1 or more begins, and of no other [O-5.2], and the rest.
+func certificateIn(kind byte, epoch uint32, body []byte) (certificate Certificate, payload []byte, err error) {
+	if kind&kindReserved != 0 || (kind&kindCertified != 0) != (epoch > 0) {
+		return Certificate{}, nil, errNotAuthentic()
 	}
-	if len(body) == 0 || body[0] < 1 || body[0] > mostStatements || len(body) < 1+statementLength*int(body[0]) {
-		return nil, nil
+	if epoch == 0 {
+		return Certificate{}, body, nil
 	}
-	count := int(body[0])
-	for body = body[1:]; count > 0; count-- {
-		statements, body = append(statements, body[:statementLength]), body[statementLength:]
+	if len(body) < certificateLength {
+		return Certificate{}, nil, errNotAuthentic()
 	}
-	return statements, body
-}
-
-func withoutRecoveries(statements [][]byte) (rotations [][]byte) {
-	for _, statement := range statements {
-		if statement[0] != versionRecovery {
-			rotations = append(rotations, statement)
-		}
+	certificate, err = NewCertificate(body[:certificateLength])
+	if err != nil || certificate.Epoch() != epoch {
+		return Certificate{}, nil, errNotAuthentic()
 	}
-	return rotations
+	return certificate, body[certificateLength:], nil
 }
 
 // checkedPayload parses a payload by [J-1] to [J-7].
@@ -259,7 +259,7 @@ func (opened *Opened) FullBody() (*Reference, error) {
 	return &reference, nil
 }
 
-// Withdraws returns the ids of the messages to withdraw: of this sender, or of a key that it had before [O-8.11], [O-8.12].
+// Withdraws returns the ids of the messages to withdraw: of this provider [O-8.11], [O-8.12].
 func (opened *Opened) Withdraws() []MessageID {
 	names := opened.reserved().Present("withdraw")
 	if names == nil || names.Kind != jsontext.Array {

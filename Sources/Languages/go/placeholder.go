@@ -19,6 +19,17 @@ const (
 	VoIP       PushType = "voip"
 )
 
+// class returns the push class [O-6.5]; the zero value is Alert.
+func (pushType PushType) class() byte {
+	switch pushType {
+	case Background:
+		return 2
+	case VoIP:
+		return 3
+	}
+	return 1
+}
+
 // limits returns the most bytes that APNs accepts, and the largest bucket.
 func (pushType PushType) limits() (limit, bucket int, err error) {
 	switch pushType {

@@ -2,10 +2,14 @@ package pushcrypt
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"example.com/pushcrypt/internal/jsontext"
@@ -36,20 +40,24 @@ type DeviceRecord struct {
 	Generation uint64
 	// Created is the zero time if it is not known.
 	Created time.Time
-	// Sender is the key that the device has pinned; the zero value if it is not known.
-	Sender   SenderPublicKey
-	Recovery []RecoveryPublicKey
+	// Provider is the provider key that the device has pinned, and Certificate the highest that it knows; zero values if not.
+	Provider    ProviderPublicKey
+	Certificate Certificate
 	// AppVersion is the app's, as text.
 	AppVersion string
+	// Token is that of APNs in hexadecimal digits, and Environment where it is valid: production or development.
+	Token, Environment string
+	Withdrawal, Grant  string
 }
 
-// A SenderRecord is a provider's announcement of its key: from a provider to its phones.
-type SenderRecord struct {
-	PublicKey  SenderPublicKey
+// A ProviderRecord has a provider's key: from a provider to its phones.
+type ProviderRecord struct {
+	PublicKey  ProviderPublicKey
 	Topic      string
 	Generation uint64
 	Created    time.Time
-	Recovery   []RecoveryPublicKey
+	// Certificate is the current one; the zero value at epoch 0.
+	Certificate Certificate
 }
 
 // A Reply is a provider's answer to a record: it has either Acknowledged or Refused.
@@ -58,8 +66,15 @@ type Reply struct {
 	Acknowledged DevicePublicKey
 	// Refused is the reason: 1 to 64 lower-case letters, digits and hyphens.
 	Refused  string
-	Sender   SenderPublicKey
-	Recovery []RecoveryPublicKey
+	Provider ProviderPublicKey
+	// Certificate is the provider's current one, from epoch 1 on [D-26].
+	Certificate Certificate
+	// Suites of which the phone may make a key, by default 1.
+	Suites []uint8
+	// PushKey is the public key with which the provider signs requests to a relay; nil for none.
+	PushKey ed25519.PublicKey
+	// RefusedCertificate says why a certificate that came is ignored [D-20].
+	RefusedCertificate Code
 	// Foreign has the members of the record that name a key which the provider never had [D-22].
 	Foreign []string
 }
@@ -77,9 +92,14 @@ type recordJSON struct {
 	Created      *uint64  `json:"created,omitempty"`
 	Acknowledged string   `json:"acknowledged,omitempty"`
 	Refused      string   `json:"refused,omitempty"`
-	Sender       string   `json:"sender,omitempty"`
-	Recovery     []string `json:"recovery,omitempty"`
+	Provider     string   `json:"provider,omitempty"`
+	Certificate  string   `json:"certificate,omitempty"`
 	AppVersion   string   `json:"app_version,omitempty"`
+	Token        string   `json:"token,omitempty"`
+	Environment  string   `json:"environment,omitempty"`
+	Withdrawal   string   `json:"withdrawal,omitempty"`
+	Grant        string   `json:"grant,omitempty"`
+	PushKey      string   `json:"push_key,omitempty"`
 	Foreign      []string `json:"foreign,omitempty"`
 }
 
@@ -99,7 +119,7 @@ func brokenRecord(what string) error {
 func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
 	// First what is no text of a key, then those, last what follows of the keys.
 	fields := newFields(data)
-	key, id, sender := fields.needed("public_key"), fields.text("key_id"), fields.text("sender")
+	key, id, provider := fields.needed("public_key"), fields.text("key_id"), fields.text("provider")
 	suite := suiteOf(key)
 	fields.suite(suite)
 	device, version, topic := fields.text("device"), fields.text("app_version"), fields.topic()
@@ -107,8 +127,13 @@ func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
 	fields.require(!fields.has("app_version") || isLabel(version, longestVersion), "app_version")
 	record := &DeviceRecord{
 		Device: device, Suites: fields.suites(suite), Topic: topic, Generation: fields.generation(), Created: fields.created(), AppVersion: version,
+		Token: fields.text("token"), Environment: fields.text("environment"), Withdrawal: fields.text("withdrawal"), Grant: fields.text("grant"),
 	}
-	recovery := fields.texts("recovery", mostRecoveryKeys)
+	fields.require(!fields.has("token") || len(record.Token) >= 2 && len(record.Token) <= 200 && len(record.Token)%2 == 0 && isHex(record.Token), "token")
+	fields.require(!fields.has("environment") || record.Environment == "production" || record.Environment == "development", "environment")
+	fields.require(!fields.has("withdrawal") || len(record.Withdrawal) == 32 && isHex(record.Withdrawal), "withdrawal")
+	fields.require(!fields.has("grant") || isGrant(record.Grant), "grant")
+	record.Certificate, _ = fields.certificate()
 	if fields.err != nil {
 		return nil, fields.err
 	}
@@ -116,16 +141,12 @@ func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
 	if record.PublicKey, err = ParseDevicePublicKey(key); err != nil {
 		return nil, err
 	}
-	if fields.has("sender") {
-		if record.Sender, err = ParseSenderPublicKey(sender); err != nil {
+	if fields.has("provider") {
+		if record.Provider, err = ParseProviderPublicKey(provider); err != nil {
 			return nil, err
 		}
 	}
-	if record.Recovery, err = parseRecovery(recovery); err != nil {
-		return nil, err
-	}
 	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
-	fields.requireDifferent(record.Sender, record.Recovery)
 	return record, fields.err
 }
 
@@ -133,8 +154,9 @@ func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
 func (record *DeviceRecord) JSON() ([]byte, error) {
 	output := recordJSON{
 		Device: record.Device, PublicKey: record.PublicKey.String(), KeyID: record.PublicKey.ID(), Suite: int(record.PublicKey.Suite()), Suites: []int{},
-		Topic: record.Topic, Generation: &record.Generation, Created: milliseconds53(record.Created), Sender: optionalText(record.Sender),
-		Recovery: recoveryTexts(record.Recovery), AppVersion: record.AppVersion,
+		Topic: record.Topic, Generation: &record.Generation, Created: milliseconds53(record.Created), Provider: optionalText(record.Provider),
+		Certificate: certificateText(record.Certificate), AppVersion: record.AppVersion, Token: record.Token, Environment: record.Environment,
+		Withdrawal: record.Withdrawal, Grant: record.Grant,
 	}
 	for _, suite := range record.Suites {
 		output.Suites = append(output.Suites, int(suite))
@@ -147,36 +169,32 @@ func (record *DeviceRecord) JSON() ([]byte, error) {
 	return data, err
 }
 
-// ParseSenderRecord reads a record.
-func ParseSenderRecord(data []byte) (*SenderRecord, error) {
+// ParseProviderRecord reads a record.
+func ParseProviderRecord(data []byte) (*ProviderRecord, error) {
 	fields := newFields(data)
 	fields.suite(suiteNumber)
 	key, id := fields.needed("public_key"), fields.text("key_id")
-	record := &SenderRecord{Topic: fields.topic(), Generation: fields.generation(), Created: fields.created()}
-	recovery := fields.texts("recovery", mostRecoveryKeys)
+	record := &ProviderRecord{Topic: fields.topic(), Generation: fields.generation(), Created: fields.created()}
+	record.Certificate, _ = fields.certificate()
 	if fields.err != nil {
 		return nil, fields.err
 	}
 	var err error
-	if record.PublicKey, err = ParseSenderPublicKey(key); err != nil {
-		return nil, err
-	}
-	if record.Recovery, err = parseRecovery(recovery); err != nil {
+	if record.PublicKey, err = ParseProviderPublicKey(key); err != nil {
 		return nil, err
 	}
 	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
-	fields.requireDifferent(record.PublicKey, record.Recovery)
 	return record, fields.err
 }
 
 // JSON returns the record as it is sent.
-func (record *SenderRecord) JSON() ([]byte, error) {
+func (record *ProviderRecord) JSON() ([]byte, error) {
 	data, err := recordJSON{
 		PublicKey: record.PublicKey.String(), KeyID: record.PublicKey.ID(), Topic: record.Topic, Generation: &record.Generation,
-		Created: milliseconds53(record.Created), Recovery: recoveryTexts(record.Recovery),
+		Created: milliseconds53(record.Created), Certificate: certificateText(record.Certificate),
 	}.encode()
 	if err == nil {
-		_, err = ParseSenderRecord(data)
+		_, err = ParseProviderRecord(data)
 	}
 	return data, err
 }
@@ -186,12 +204,12 @@ func ParseReply(data []byte) (*Reply, error) {
 	fields := newFields(data)
 	version, ok := fields.members.Present("version").Integer(1)
 	fields.require(ok && version == 1, "version")
-	acknowledged, refused, sender := fields.text("acknowledged"), fields.text("refused"), fields.text("sender")
+	acknowledged, refused, provider := fields.text("acknowledged"), fields.text("refused"), fields.text("provider")
 	fields.require(fields.has("acknowledged") != fields.has("refused"), "the choice of acknowledged or refused")
 	fields.require(!fields.has("refused") || isReason(refused), "refused")
-	recovery := fields.texts("recovery", mostRecoveryKeys)
-	fields.suites(0)
-	reply := &Reply{Refused: refused, Foreign: fields.texts("foreign", mostForeign)}
+	reply := &Reply{Refused: refused, Suites: fields.suites(0), Foreign: fields.texts("foreign", mostForeign)}
+	reply.Certificate, reply.RefusedCertificate = fields.certificate()
+	pushKey := fields.text("push_key")
 	if fields.err != nil {
 		return nil, fields.err
 	}
@@ -201,22 +219,34 @@ func ParseReply(data []byte) (*Reply, error) {
 			return nil, err
 		}
 	}
-	if fields.has("sender") {
-		if reply.Sender, err = ParseSenderPublicKey(sender); err != nil {
+	if fields.has("provider") {
+		if reply.Provider, err = ParseProviderPublicKey(provider); err != nil {
 			return nil, err
 		}
 	}
-	if reply.Recovery, err = parseRecovery(recovery); err != nil {
-		return nil, err
+	if fields.has("push_key") {
+		var key [32]byte
+		if !read32(pushKey, &key) {
+			return nil, refuse(MalformedKey, "push_key is not 32 bytes in base64url")
+		}
+		if err := checkVerifyingKey(key[:]); err != nil {
+			return nil, err
+		}
+		reply.PushKey = key[:]
 	}
-	fields.requireDifferent(reply.Sender, reply.Recovery)
-	return reply, fields.err
+	return reply, nil
 }
 
 // JSON returns the reply as it is sent.
 func (reply *Reply) JSON() ([]byte, error) {
 	output := recordJSON{
-		Version: 1, Refused: reply.Refused, Sender: optionalText(reply.Sender), Recovery: recoveryTexts(reply.Recovery), Foreign: reply.Foreign,
+		Version: 1, Refused: reply.Refused, Provider: optionalText(reply.Provider), Certificate: certificateText(reply.Certificate), Foreign: reply.Foreign,
+	}
+	if len(reply.PushKey) > 0 {
+		output.PushKey = base64.RawURLEncoding.EncodeToString(reply.PushKey)
+	}
+	for _, suite := range reply.Suites {
+		output.Suites = append(output.Suites, int(suite))
 	}
 	if !reply.Acknowledged.isZero() {
 		output.Acknowledged = reply.Acknowledged.String()
@@ -314,6 +344,9 @@ func (fields *fields) suite(own uint8) {
 func (fields *fields) suites(own uint8) []uint8 {
 	value := fields.members.Present("suites")
 	if value == nil {
+		if own == 0 {
+			own = suiteNumber
+		}
 		return []uint8{own}
 	}
 	fields.require(value.Kind == jsontext.Array && 1 <= len(value.Elements) && len(value.Elements) <= mostSuites, "suites")
@@ -328,18 +361,39 @@ func (fields *fields) suites(own uint8) []uint8 {
 	return suites
 }
 
-// requireDifferent is [K-10]; no recovery key is named twice either.
-func (fields *fields) requireDifferent(sender SenderPublicKey, recovery []RecoveryPublicKey) {
-	seen := map[[keyLength]byte]bool{sender.bytes: true}
-	for _, key := range recovery {
-		fields.require(!seen[key.bytes], "one key in two places")
-		seen[key.bytes] = true
+// certificate reads a certificate. One that breaks [T-1] counts as absent [D-31]; its code comes with it.
+func (fields *fields) certificate() (Certificate, Code) {
+	text := fields.text("certificate")
+	if !fields.has("certificate") {
+		return Certificate{}, ""
 	}
+	certificate, err := ParseCertificate(text)
+	var refused *Error
+	if errors.As(err, &refused) {
+		return Certificate{}, refused.Code
+	}
+	return certificate, ""
 }
 
 // isDeviceID is [D-14].
 func isDeviceID(text string) bool {
-	return isLabel(text, longestLabel) && !strings.HasPrefix(text, "pcr1") && !strings.HasPrefix(text, prefix2) && strings.Trim(text, " ") != ""
+	return isLabel(text, longestLabel) && strings.IndexFunc(text, isInvisible) < 0 && !strings.HasPrefix(text, "pcr1") && !strings.HasPrefix(text, prefix2) && strings.Trim(text, " ") != ""
+}
+
+// isInvisible tells whether no id may have a character.
+func isInvisible(character rune) bool {
+	return unicode.In(character, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+func isHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" }
+
+func isGrant(text string) bool {
+	for _, c := range []byte(text) {
+		if !isAlphanumeric(c) && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return 1 <= len(text) && len(text) <= 1024
 }
 
 func suiteOf(publicKey string) uint8 {
@@ -358,30 +412,18 @@ func isReason(text string) bool {
 	return 1 <= len(text) && len(text) <= 64 && utf8.ValidString(text)
 }
 
-func parseRecovery(texts []string) (keys []RecoveryPublicKey, err error) {
-	for _, text := range texts {
-		key, err := ParseRecoveryPublicKey(text)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
-	}
-	return keys, nil
-}
-
-func recoveryTexts(keys []RecoveryPublicKey) []string {
-	var texts []string
-	for _, key := range keys {
-		texts = append(texts, key.String())
-	}
-	return texts
-}
-
-func optionalText(key SenderPublicKey) string {
+func optionalText(key ProviderPublicKey) string {
 	if key.isZero() {
 		return ""
 	}
 	return key.String()
+}
+
+func certificateText(certificate Certificate) string {
+	if certificate.IsZero() {
+		return ""
+	}
+	return certificate.String()
 }
 
 func milliseconds53(at time.Time) *uint64 {

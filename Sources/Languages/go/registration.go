@@ -1,5 +1,7 @@
 package pushcrypt
 
+import "errors"
+
 // A HeldDevice is what a provider holds of a device.
 type HeldDevice struct {
 	// PublicKey is the text of its key, which may be of suite 2, pcrx1….
@@ -9,12 +11,14 @@ type HeldDevice struct {
 	Topic string
 	// User is empty if the provider knows none.
 	User string
+	// IsRemoved says that the device was removed: what was learned of it is kept [D-34].
+	IsRemoved bool
 }
 
 // A Registration is a record as a provider gets it, with what it holds.
 type Registration struct {
 	Record *DeviceRecord
-	// Held is what the provider holds of the record's device; nil if it does not know it.
+	// Held is what the provider holds of the record's device, also of a removed one; nil if it never knew it.
 	Held *HeldDevice
 	// User is the user whose session sent the record, never a member of it; empty for a session without a user.
 	User string
@@ -22,8 +26,8 @@ type Registration struct {
 	Elsewhere *HeldDevice
 	// Replace says that the provider's operator says that the device was set up again.
 	Replace bool
-	// HasKey tells whether the provider has or had a sender or recovery key; nil does not ask.
-	HasKey func(key [32]byte) bool
+	// HasKey tells whether the provider has or had a provider key; nil does not ask.
+	HasKey func(key ProviderPublicKey) bool
 }
 
 // Check decides whether a provider accepts a record [D-7], [D-8], [D-15], [D-17], [D-18], [D-22],
@@ -55,7 +59,7 @@ func (registration *Registration) Check() (foreign []string, err error) {
 	if record.PublicKey.Suite() != suiteNumber && !isSameKey {
 		return nil, refuse(UnsupportedSuite, "the key is of suite 2, to which this package does not seal")
 	}
-	if !registration.Replace && held.Topic != "" && record.Topic != "" && held.Topic != record.Topic {
+	if !registration.Replace && !held.IsRemoved && held.Topic != "" && record.Topic != "" && held.Topic != record.Topic {
 		return nil, refuse(TopicMismatch, "the device is held for another app")
 	}
 	owner := registration.User
@@ -65,38 +69,43 @@ func (registration *Registration) Check() (foreign []string, err error) {
 	if registration.Elsewhere != nil && (owner == "" || registration.Elsewhere.User != owner) {
 		return nil, refuse(KeyTaken, "another device, not of the same user, has this key")
 	}
-	if registration.HasKey == nil {
+	if registration.HasKey == nil || record.Provider.isZero() || registration.HasKey(record.Provider) {
 		return nil, nil
 	}
-	if !record.Sender.isZero() && !registration.HasKey(record.Sender.bytes) {
-		foreign = append(foreign, "sender")
-	}
-	for _, key := range record.Recovery {
-		if !registration.HasKey(key.bytes) {
-			return append(foreign, "recovery"), nil
+	return []string{"provider"}, nil
+}
+
+// ShowsStaleStore tells whether a record has a certificate by the provider's own key that the provider did not issue [D-33]. Then its store
+// is an old one, or somebody else has the provider key: tell your operator. A certificate by another key is ignored.
+func (record *DeviceRecord) ShowsStaleStore(provider ProviderPublicKey, topic string, issued []Certificate) bool {
+	for _, one := range issued {
+		if one.claim() == record.Certificate.claim() {
+			return false
 		}
 	}
-	return foreign, nil
+	return !record.Certificate.IsZero() && record.Certificate.check(provider, topic) == nil
 }
 
-// Pins are the sender that a phone has pinned, the zero value if none, and its recovery keys.
-type Pins struct {
-	Sender   SenderPublicKey
-	Recovery []RecoveryPublicKey
-}
-
-// Apply tells what a phone does with a reply to the record of a key: whether the key is confirmed, and what it trusts then [D-12],
-// [D-13], [D-20]. The last two say whether the app has such a key built in.
-func (reply *Reply) Apply(key DevicePublicKey, pins Pins, senderBuiltIn, recoveryBuiltIn bool) (confirms bool, after Pins) {
-	if reply.Acknowledged != key {
-		return false, pins
+// Apply does what a phone does with a reply to the record of a key [D-12], [D-13], [D-20]: whether the key is confirmed, and a code to tell
+// the app of. Store what changes in the trust in one transaction. isBuiltIn says whether the app has a provider key built in.
+func (reply *Reply) Apply(key DevicePublicKey, trust *Trust, topic string, isBuiltIn bool) (confirms bool, told Code) {
+	confirms = reply.Acknowledged == key
+	if !confirms && !reply.Acknowledged.isZero() {
+		return false, ""
 	}
-	if !pins.Sender.isZero() || senderBuiltIn || reply.Sender.isZero() {
-		return true, pins
+	if confirms && len(trust.pins) == 0 && !isBuiltIn && !reply.Provider.isZero() {
+		trust.pins = []ProviderPublicKey{reply.Provider}
 	}
-	recovery := pins.Recovery
-	if len(recovery) == 0 && !recoveryBuiltIn {
-		recovery = append([]RecoveryPublicKey(nil), reply.Recovery...)
+	if reply.Certificate.IsZero() || len(trust.pins) == 0 {
+		return confirms, reply.RefusedCertificate
 	}
-	return true, Pins{reply.Sender, recovery}
+	change, err := trust.Accept(reply.Certificate, topic)
+	var refused *Error
+	if errors.As(err, &refused) {
+		return confirms, refused.Code
+	}
+	if change == Conflict {
+		return confirms, CertificateConflict
+	}
+	return confirms, ""
 }

@@ -110,6 +110,6 @@ func (sealer *Sealer) collapseID(push *SealedPush, asked *requesting) (string, e
 	if asked.collapseName != nil {
 		pushes = append([]byte{0x01}, *asked.collapseName...)
 	}
-	sum := sealer.signing.sum("collapse", appendLP16(nil, sealer.topic), device, pushes)
+	sum := sealer.signing.hedge.sum("collapse", appendLP16(nil, sealer.topic), device, pushes)
 	return base64.RawURLEncoding.EncodeToString(sum[:24]), nil
 }

@@ -24,8 +24,8 @@ type Sealer struct {
 
 // NewSealer creates a sealer for an app's bundle id, without a suffix such as .voip, of which the standard logger is told.
 //
-// The signer is a *SenderKey, or an Ed25519 key elsewhere, such as in a key service, which gives one signature here. Each of its
-// signatures is checked.
+// The signer is a *ProviderKey, or from epoch 1 on a *Credential. Either key may be elsewhere, such as in a key service: it is a crypto.Signer
+// then, which gives one signature here. Each of its signatures is checked.
 func NewSealer(signer crypto.Signer, topic string, placeholder Placeholder) (*Sealer, error) {
 	if err := checkTopic(topic); err != nil {
 		return nil, err
@@ -40,18 +40,23 @@ func NewSealer(signer crypto.Signer, topic string, placeholder Placeholder) (*Se
 	if err != nil {
 		return nil, err
 	}
+	if !own.certificate.IsZero() {
+		if err := own.certificate.check(own.provider, topic); err != nil {
+			return nil, err
+		}
+	}
 	return &Sealer{own, topic, placeholder}, nil
 }
 
-// PublicKey returns the key that phones have to trust.
-func (sealer *Sealer) PublicKey() SenderPublicKey { return sealer.signing.public }
+// Provider returns the provider key that phones have pinned.
+func (sealer *Sealer) Provider() ProviderPublicKey { return sealer.signing.provider }
 
 // Topic returns the app's bundle id.
 func (sealer *Sealer) Topic() string { return sealer.topic }
 
 // Format prints no secret, whatever the verb.
 func (sealer Sealer) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "Sealer(%s, %s)", sealer.signing.public, sealer.topic)
+	fmt.Fprintf(state, "Sealer(%s, %s)", sealer.signing.provider, sealer.topic)
 }
 
 // A SealedPush is what to send to Apple instead of the original payload.
@@ -83,8 +88,6 @@ type message struct {
 	person      *Person
 	withdrawing []string
 	isDropped   bool
-	announcing  [][]byte
-	announced   *AnnouncedStatements
 	sentExactly bool
 }
 
@@ -125,16 +128,6 @@ func Withdrawing(names ...string) Option {
 // Dropped says that nothing is to be shown.
 func Dropped() Option { return func(m *message) { m.isDropped = true } }
 
-// Announcing adds statements that phones may not know yet, at most 4, a recovery first.
-func Announcing(statements ...[]byte) Option {
-	return func(m *message) { m.announcing = append(m.announcing, statements...) }
-}
-
-// AnnouncingAll adds those statements of a text that phones still accept.
-func AnnouncingAll(statements *AnnouncedStatements) Option {
-	return func(m *message) { m.announced = statements }
-}
-
 // SentExactly says that the client sends the payload byte for byte, so that its own length counts.
 func SentExactly() Option { return func(m *message) { m.sentExactly = true } }
 
@@ -166,17 +159,11 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	if !ok || sentAt > largestTime || seconds*time.Second != message.timeToLive || seconds < 1 || seconds > longestTimeToLive {
 		return nil, refuse(InvalidTime, "the time to live is 1 second to 30 days, whole seconds, and the clock after 1970")
 	}
-	if announced := message.announced; announced != nil {
-		if announced.sender != sealer.signing.public {
-			return nil, refuse(UntrustedOldKey, "the statements lead to another key than the one that signs")
-		}
-		message.announcing = append(announced.Accepted(timeOf(sentAt)), message.announcing...)
-	}
 	checked, err := newPayload(payload, message.pushType)
 	if err != nil {
 		return nil, err
 	}
-	body, err := message.body(checked.json)
+	body, err := message.body(sealer.signing.certificate, checked.json)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +176,7 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	}
 	if bucket == 0 {
 		return nil, refuse(PayloadTooLarge, fmt.Sprintf(
-			"the payload, with attachments and statements, has %d bytes, %d too many", len(body), len(body)+bodyOffset-largest))
+			"the payload, with attachments and certificate, has %d bytes, %d too many", len(body), len(body)+bodyOffset-largest))
 	}
 	clear := sealer.placeholder.clearPart(checked, message.pushType)
 	textLength := base64.RawURLEncoding.EncodedLen(outsideLength + bucket)
@@ -206,7 +193,7 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	if err != nil {
 		return nil, err
 	}
-	envelope, err := sealer.encrypt(message.content(body, id, sentAt, life, bucket), device)
+	envelope, err := sealer.encrypt(message.content(sealer.signing.certificate, body, id, sentAt, life, bucket), device)
 	if err != nil {
 		return nil, err
 	}
@@ -214,20 +201,11 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	return &SealedPush{json, envelope, id, device, message.pushType, timeOf(sentAt + 1000*life), widest}, nil
 }
 
-// body returns the statements, then the payload with the member pushcrypt.
-func (m *message) body(payload []byte) ([]byte, error) {
+// body returns the certificate, then the payload with the member pushcrypt.
+func (m *message) body(certificate Certificate, payload []byte) ([]byte, error) {
 	var body []byte
-	if len(m.announcing) > mostStatements {
-		return nil, refuse(InvalidRequest, "a message announces at most 4 statements")
-	}
-	if len(m.announcing) > 0 {
-		body = append(body, byte(len(m.announcing)))
-	}
-	for _, statement := range m.announcing {
-		if len(statement) != statementLength {
-			return nil, refuse(InvalidRequest, "a statement has 181 bytes")
-		}
-		body = append(body, statement...)
+	if !certificate.IsZero() {
+		body = certificate.Bytes()
 	}
 	reserved, err := m.reserved()
 	if err != nil {
@@ -317,15 +295,15 @@ func (sealer *Sealer) messageID(m *message, body []byte, sentAt uint64) (Message
 		return NamedMessageID(*m.name), nil
 	}
 	hash := sha256.Sum256(body)
-	sum := sealer.signing.sum("message id", r, binary.BigEndian.AppendUint64(nil, sentAt), hash[:])
+	sum := sealer.signing.hedge.sum("message id", r, binary.BigEndian.AppendUint64(nil, sentAt), hash[:])
 	return *(*MessageID)(sum[:16]), nil
 }
 
-// content returns the inner plaintext from the content type on.
-func (m *message) content(body []byte, id MessageID, sentAt, life uint64, bucket int) []byte {
-	content := append(make([]byte, 0, bucket), contentPayload)
-	if len(m.announcing) > 0 {
-		content[0] = contentStatements
+// content returns the inner plaintext from the kind on.
+func (m *message) content(certificate Certificate, body []byte, id MessageID, sentAt, life uint64, bucket int) []byte {
+	content := append(make([]byte, 0, bucket), m.pushType.class())
+	if !certificate.IsZero() {
+		content[0] |= kindCertified
 	}
 	content = binary.BigEndian.AppendUint64(append(content, id[:]...), sentAt)
 	content = binary.BigEndian.AppendUint32(content, uint32(life))
@@ -340,16 +318,17 @@ func (sealer *Sealer) encrypt(content []byte, device DevicePublicKey) (string, e
 	}
 	own := sealer.signing
 	header, hash := append([]byte{suiteX25519}, device.id[:]...), sha256.Sum256(content)
-	ikmE := own.sum("ephemeral", r, header, device.bytes[:], own.public.id[:], appendLP16(nil, sealer.topic), hash[:])
+	epoch := own.certificate.bytes[1:5]
+	ikmE := own.hedge.sum("ephemeral", r, header, device.bytes[:], epoch, appendLP16(nil, sealer.topic), hash[:])
 	enc, context, err := setupBaseS(device.bytes[:], envelopeInfo(header, sealer.topic), ikmE)
 	if err != nil {
 		return "", refuse(UnusableKey, "the device's key is missing or gives no secret; parse the registered one")
 	}
-	signature, err := own.sign(signedMessage(header, enc, device.publicKey, own.public.publicKey, sealer.topic, hash))
+	signature, err := own.sign(signedMessage(header, enc, device.publicKey, own.provider, own.key, own.certificate.Epoch(), sealer.topic, hash))
 	if err != nil {
 		return "", err
 	}
-	inner := append(append(append(make([]byte, 0, contentOffset+len(content)), own.public.id[:]...), signature...), content...)
+	inner := append(append(append(make([]byte, 0, contentOffset+len(content)), epoch...), signature...), content...)
 	sealed := context.aead.Seal(append(header, enc...), context.nonce, inner, nil)
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
