@@ -26,7 +26,10 @@ type signing struct {
 // newSigning asks a key that is elsewhere for a signature over a constant label, and derives the hedge key from it.
 func newSigning(signer crypto.Signer) (*signing, error) {
 	own := &signing{signer: signer}
-	if credential, ok := signer.(*Credential); ok && credential != nil {
+	if credential, ok := signer.(*Credential); ok {
+		if credential == nil {
+			return nil, refuse(InvalidRequest, "there is no signing key")
+		}
 		own.signer, own.certificate, own.provider = credential.Key, credential.Certificate, credential.Provider
 		if own.certificate.IsZero() || own.provider.isZero() {
 			return nil, refuse(WrongCertificate, "the credential has no certificate or no provider key")

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,7 +18,6 @@ import (
 	"time"
 
 	"example.com/pushcrypt"
-	"example.com/pushcrypt/internal/secretstream"
 	"example.com/pushcrypt/internal/vector"
 )
 
@@ -110,57 +110,29 @@ func (own *answer) optional(name, value string) {
 	}
 }
 
-var trusts = map[string]*pushcrypt.Trust{}
-
-func readTrust(text string) *pushcrypt.Trust {
-	if trust := trusts[text]; trust != nil {
-		return trust
+func readTrust(pins, learned string) *pushcrypt.Trust {
+	var keys []pushcrypt.ProviderPublicKey
+	known := map[pushcrypt.ProviderPublicKey]pushcrypt.Learned{}
+	for _, pin := range several(pins) {
+		keys = append(keys, must(pushcrypt.ParseProviderPublicKey(pin)))
 	}
-	var senders []pushcrypt.Sender
-	for _, each := range strings.Split(text, "/") {
-		if each != "-" {
-			senders = append(senders, readSender(strings.Split(each, ";")))
+	for _, line := range several(learned) {
+		parts := strings.Split(line, ":")
+		known[must(pushcrypt.ParseProviderPublicKey(parts[0]))] = pushcrypt.Learned{
+			Certificate: must(pushcrypt.ParseCertificate(parts[1])), Floor: uint32(number(parts[2])),
 		}
 	}
-	trusts[text] = must(pushcrypt.NewTrust(senders...))
-	return trusts[text]
+	return must(pushcrypt.NewTrust(keys, known))
 }
 
-func readSender(parts []string) pushcrypt.Sender {
-	sender := pushcrypt.Sender{Name: parts[0], LastRecovery: data(parts[4])}
-	if parts[1] != "-" {
-		sender.Pinned = must(pushcrypt.ParseSenderPublicKey(parts[1]))
-	}
-	for _, old := range several(parts[2]) {
-		key, by, _ := strings.Cut(old, ":")
-		sender.Superseded = append(sender.Superseded, pushcrypt.Superseded{Key: must(pushcrypt.ParseSenderPublicKey(key)), Statement: data(by)})
-	}
-	for _, key := range several(parts[3]) {
-		sender.Recovery = append(sender.Recovery, must(pushcrypt.ParseRecoveryPublicKey(key)))
-	}
-	return sender
-}
-
-func writeTrust(trust *pushcrypt.Trust) string {
-	var senders []string
-	for _, sender := range trust.Senders() {
-		pinned := "-"
-		if sender.Pinned != (pushcrypt.SenderPublicKey{}) {
-			pinned = sender.Pinned.String()
+func writeLearned(trust *pushcrypt.Trust) string {
+	var lines []string
+	for _, pin := range trust.Pins() {
+		if known := trust.Learned(pin); !known.Certificate.IsZero() {
+			lines = append(lines, fmt.Sprintf("%s:%s:%d", pin, known.Certificate, known.Floor))
 		}
-		var superseded, recovery []string
-		for _, old := range sender.Superseded {
-			superseded = append(superseded, old.Key.String()+":"+word(old.Statement))
-		}
-		for _, key := range sender.Recovery {
-			recovery = append(recovery, key.String())
-		}
-		senders = append(senders, strings.Join([]string{sender.Name, pinned, joined(superseded), joined(recovery), word(sender.LastRecovery)}, ";"))
 	}
-	if len(senders) == 0 {
-		return "-"
-	}
-	return strings.Join(senders, "/")
+	return joined(lines)
 }
 
 func codes(codes []pushcrypt.Code) string {
@@ -185,11 +157,11 @@ func ofPublic(key public, text string) string {
 	return fmt.Sprintf("ok %x %s -", key.Bytes(), key.ID())
 }
 
-func ofSecret(key interface{ SecretText() string }, public public, text string) string {
+func ofSecret(key interface{ SecretText() string }, public []byte, text string) string {
 	if key.SecretText() != strings.TrimSuffix(text, "\n") {
 		return "the text of the key is another one"
 	}
-	return fmt.Sprintf("ok %s - %x", secretBytes(text), public.Bytes())
+	return fmt.Sprintf("ok %s - %x", secretBytes(text), public)
 }
 
 // secretBytes decodes the text of a secret key, which no package gives out as bytes.
@@ -212,33 +184,28 @@ func answerKey(words []string) string {
 	case "pcr":
 		return ofPublic(must(pushcrypt.ParseDevicePublicKey(text)), text)
 	case "pcs":
-		return ofPublic(must(pushcrypt.ParseSenderPublicKey(text)), text)
-	case "pcv":
-		return ofPublic(must(pushcrypt.ParseRecoveryPublicKey(text)), text)
+		return ofPublic(must(pushcrypt.ParseProviderPublicKey(text)), text)
 	case "pcr-secret-":
 		key := must(pushcrypt.ParseDeviceKey(text))
-		return ofSecret(key, key.PublicKey(), text)
+		return ofSecret(key, key.PublicKey().Bytes(), text)
 	case "pcs-secret-":
-		key := must(pushcrypt.ParseSenderKey(text))
-		return ofSecret(key, key.PublicKey(), text)
+		key := must(pushcrypt.ParseProviderKey(text))
+		return ofSecret(key, key.PublicKey().Bytes(), text)
 	}
-	key := must(pushcrypt.ParseRecoveryKey(text))
-	return ofSecret(key, key.PublicKey(), text)
+	key := must(pushcrypt.ParseSigningKey(text))
+	return ofSecret(key, key.Public().(ed25519.PublicKey), text)
 }
 
 func answerCheck(words []string) string {
-	switch words[0] {
-	case "pcr":
+	if words[0] == "pcr" {
 		must(pushcrypt.NewDevicePublicKey(data(words[1])))
-	case "pcs":
-		must(pushcrypt.NewSenderPublicKey(data(words[1])))
-	default:
-		must(pushcrypt.NewRecoveryPublicKey(data(words[1])))
+	} else {
+		must(pushcrypt.NewProviderPublicKey(data(words[1])))
 	}
 	return "ok"
 }
 
-var zeros = must(pushcrypt.NewSenderKey(make([]byte, 32)))
+var zeros = must(pushcrypt.NewProviderKey(make([]byte, 32)))
 
 func answerContext(words []string) string {
 	must(pushcrypt.NewSealer(zeros, string(data(words[0])), pushcrypt.Placeholder{}))
@@ -257,7 +224,7 @@ func answerFingerprint(words []string) string {
 var deviceKeys = map[string]*pushcrypt.DeviceKey{}
 
 func receiver(words []string) pushcrypt.Receiver {
-	own := pushcrypt.Receiver{Topic: words[0], Trust: readTrust(words[2])}
+	own := pushcrypt.Receiver{Topic: words[0], Trust: readTrust(words[2], words[3]), PushType: pushcrypt.PushType(words[4])}
 	for _, device := range several(words[1]) {
 		text, end, _ := strings.Cut(device, "@")
 		if deviceKeys[text] == nil {
@@ -274,40 +241,73 @@ func receiver(words []string) pushcrypt.Receiver {
 
 func answerOpen(words []string) string {
 	own := receiver(words)
-	return opened(own, words, must(own.OpenEnvelope(must(pushcrypt.ParseEnvelope(string(data(words[4])))), clock(words[3]))))
+	return opened(own, must(own.OpenEnvelope(must(pushcrypt.ParseEnvelope(string(data(words[6])))), clock(words[5]))))
 }
 
 func answerPush(words []string) string {
 	own := receiver(words)
-	return opened(own, words, must(own.Open(data(words[4]), clock(words[3]))))
+	return opened(own, must(own.Open(data(words[6]), clock(words[5]))))
 }
 
-func opened(own pushcrypt.Receiver, words []string, opened *pushcrypt.Opened) string {
-	after, accepted, _ := own.Trust.Follow(opened.Statements, words[0], clock(words[3]))
-	if len(accepted) != len(opened.Statements) {
-		return "broken the statements are not accepted again"
+func opened(own pushcrypt.Receiver, opened *pushcrypt.Opened) string {
+	own.Trust.Learn(opened.Provider, opened.Learned)
+	told := "-"
+	if opened.HasCertificateConflict {
+		told = "certificate-conflict"
 	}
-	return fmt.Sprintf("opened %s %s %d %d %s %s %s", word(opened.Payload), opened.MessageID, opened.SentAt.UnixMilli(),
-		opened.TimeToLive/time.Second, opened.Sender, writeTrust(after), codes(opened.Told))
+	return fmt.Sprintf("opened %s %s %d %d %s %d %s %s", word(opened.Payload), opened.MessageID, opened.SentAt.UnixMilli(),
+		opened.TimeToLive/time.Second, opened.Provider, opened.Epoch, writeLearned(own.Trust), told)
 }
 
-func answerStatement(words []string) string {
-	trust := readTrust(words[0])
-	after, conflict, err := trust.Evaluate(data(words[3]), words[1], clock(words[2]))
-	must(after, err)
-	told, outcome := "-", "accepted"
-	if conflict != "" {
-		told = string(conflict)
+func answerCertificate(words []string) string {
+	trust := readTrust(words[1], words[2])
+	change := must(trust.Accept(must(pushcrypt.NewCertificate(data(words[3]))), words[0]))
+	outcome := map[pushcrypt.Change]string{
+		pushcrypt.Raised: "accepted", pushcrypt.Unchanged: "unchanged", pushcrypt.Conflict: "certificate-conflict",
+	}[change]
+	return outcome + " " + writeLearned(trust)
+}
+
+func answerPlan(words []string) string {
+	own, plan := readOptions(words), pushcrypt.Plan{}
+	now, _ := own.one("time")
+	kind, _ := own.one("kind")
+	plan.At, plan.IsStolen = clock(now), kind == "stolen"
+	if text, ok := own.one("certificate"); ok {
+		plan.Current = must(pushcrypt.ParseCertificate(text))
 	}
-	if after == trust {
-		outcome = "unchanged"
+	if text, ok := own.one("proven"); ok {
+		plan.Proven = must(pushcrypt.ParseCertificate(text))
 	}
-	return fmt.Sprintf("%s %s %s", outcome, writeTrust(after), told)
+	if seconds, ok := own.one("lifetime"); ok {
+		plan.Lifetime = time.Duration(number(seconds)) * time.Second
+	}
+	for _, line := range own.list("past") {
+		epoch, at, _ := strings.Cut(line, " ")
+		plan.Past = append(plan.Past, pushcrypt.PastEpoch{Epoch: uint32(number(epoch)), ReplacedAt: clock(at)})
+	}
+	own.end()
+	claim, result := must(plan.Claim()), answer{"ok"}
+	result.add("epoch", fmt.Sprint(claim.Epoch))
+	result.add("floor", fmt.Sprint(claim.Floor))
+	result.add("grace-until", fmt.Sprint(claim.GraceUntil))
+	result.add("expires-at", fmt.Sprint(claim.ExpiresAt))
+	return result.text
+}
+
+func answerCertify(words []string) string {
+	claim := pushcrypt.Claim{
+		Epoch: uint32(number(words[2])), Floor: uint32(number(words[3])), GraceUntil: must(strconv.ParseUint(words[4], 10, 64)),
+		ExpiresAt: must(strconv.ParseUint(words[5], 10, 64)),
+	}
+	public := must(pushcrypt.ParseSigningKey(words[6])).Public().(ed25519.PublicKey)
+	made := must(claim.Certify(must(pushcrypt.ParseProviderKey(words[1])), public, words[0]))
+	return fmt.Sprintf("ok %x %s", made.Bytes(), made)
 }
 
 // elsewhere is a key in a service, whose signature over the hedge's label is given.
 type elsewhere struct {
-	*pushcrypt.SenderKey
+	crypto.Signer
 	hedgeSignature []byte
 }
 
@@ -315,7 +315,15 @@ func (own elsewhere) Sign(random io.Reader, message []byte, opts crypto.SignerOp
 	if bytes.HasPrefix(message, []byte("pushcrypt/1 hedge")) {
 		return own.hedgeSignature, nil
 	}
-	return own.SenderKey.Sign(random, message, opts)
+	return own.Signer.Sign(random, message, opts)
+}
+
+// secretKey reads a provider's secret key, or the three lines of a signing key file.
+func secretKey(text string) crypto.Signer {
+	if lines := several(text); len(lines) > 1 {
+		return must(pushcrypt.ParseCredential(strings.Join(lines, "\n")))
+	}
+	return must(pushcrypt.ParseProviderKey(text))
 }
 
 var (
@@ -342,10 +350,11 @@ func sealer(context, secret string, own options) *pushcrypt.Sealer {
 	for _, name := range kept {
 		placeholder.Clear = append(placeholder.Clear, pushcrypt.ClearField(name))
 	}
-	key := must(pushcrypt.ParseSenderKey(secret))
-	var signer crypto.Signer = key
-	if isElsewhere {
-		signer = elsewhere{key, []byte(signature)}
+	signer := secretKey(secret)
+	if credential, ok := signer.(*pushcrypt.Credential); ok && isElsewhere {
+		credential.Key = elsewhere{credential.Key, []byte(signature)}
+	} else if isElsewhere {
+		signer = elsewhere{signer, []byte(signature)}
 	}
 	sealers[id] = must(pushcrypt.NewSealer(signer, context, placeholder))
 	return sealers[id]
@@ -380,9 +389,6 @@ func answerMessage(words []string) string {
 	for _, reference := range own.list("attachment") {
 		given = append(given, pushcrypt.WithAttachments(must(pushcrypt.ParseReference([]byte(reference)))))
 	}
-	for _, statement := range own.list("statement") {
-		given = append(given, pushcrypt.Announcing([]byte(statement)))
-	}
 	if exactly, _ := own.one("sent-exactly"); exactly == "yes" {
 		given = append(given, pushcrypt.SentExactly())
 	}
@@ -416,65 +422,18 @@ func answerMessage(words []string) string {
 	return result.text
 }
 
-func answerRotation(words []string) string {
-	old, new := must(pushcrypt.ParseSenderKey(words[0])), must(pushcrypt.ParseSenderKey(words[1]))
-	rotation := pushcrypt.Rotation{
-		At: clock(words[2]), AcceptFor: time.Duration(number(words[3])) * time.Second, Overlap: time.Duration(number(words[4])) * time.Second,
-	}
-	if rotation.Overlap == 0 {
-		rotation.Overlap = -1
-	}
-	return fmt.Sprintf("ok %x", must(pushcrypt.RotationStatement(old, new, rotation)))
-}
-
-func answerRecovery(words []string) string {
-	recovery, new := must(pushcrypt.ParseRecoveryKey(words[1])), must(pushcrypt.ParseSenderKey(words[2]))
-	return fmt.Sprintf("ok %x", must(pushcrypt.RecoveryStatement(recovery, new, words[0], uint32(number(words[4])), clock(words[3]))))
-}
-
-func answerAnnounced(words []string) string {
-	announced := must(pushcrypt.ParseAnnouncedStatements(string(data(words[2])), must(pushcrypt.ParseSenderPublicKey(words[0]))))
-	var texts []string
-	for _, statement := range announced.Accepted(clock(words[1])) {
-		texts = append(texts, hex.EncodeToString(statement))
-	}
-	if len(texts) == 0 {
-		return "ok -"
-	}
-	return "ok " + strings.Join(texts, ",")
-}
-
-func answerAdding(words []string) string {
-	text := string(data(words[3]))
-	announced := must(pushcrypt.ParseAnnouncedStatements(text, must(pushcrypt.ParseSenderPublicKey(words[0]))))
-	if strings.TrimSpace(announced.Text()) != strings.TrimSpace(text) {
-		return "broken another text is written"
-	}
-	announcedFor := time.Duration(number(words[2])) * time.Second
-	if announcedFor == 0 {
-		announcedFor = -1
-	}
-	added := must(announced.Adding(data(words[4]), announcedFor, clock(words[1])))
-	return fmt.Sprintf("ok %s %x", added.Sender(), added.Text())
-}
-
-func answerLine(words []string) string {
-	return fmt.Sprintf("ok %x", must(pushcrypt.StatementLine(data(words[1]), must(pushcrypt.ParseSenderPublicKey(words[0])))))
-}
-
-func recoveryTexts(keys []pushcrypt.RecoveryPublicKey) []string {
-	var texts []string
-	for _, key := range keys {
-		texts = append(texts, key.String())
-	}
-	return texts
-}
-
-func optionalSender(key pushcrypt.SenderPublicKey) string {
-	if key == (pushcrypt.SenderPublicKey{}) {
+func optionalProvider(key pushcrypt.ProviderPublicKey) string {
+	if key == (pushcrypt.ProviderPublicKey{}) {
 		return ""
 	}
 	return key.String()
+}
+
+func optionalCertificate(certificate pushcrypt.Certificate) string {
+	if certificate.IsZero() {
+		return ""
+	}
+	return certificate.String()
 }
 
 func optionalTime(at time.Time) string {
@@ -486,14 +445,14 @@ func optionalTime(at time.Time) string {
 
 func answerRecord(words []string) string {
 	result := answer{"ok"}
-	if words[0] == "sender" {
-		record := must(pushcrypt.ParseSenderRecord(data(words[1])))
+	if words[0] == "provider" {
+		record := must(pushcrypt.ParseProviderRecord(data(words[1])))
 		must(record.JSON())
 		result.add("key", record.PublicKey.String())
 		result.optional("topic", record.Topic)
 		result.add("generation", strconv.FormatUint(record.Generation, 10))
 		result.optional("created", optionalTime(record.Created))
-		result.add("recovery", recoveryTexts(record.Recovery)...)
+		result.optional("certificate", optionalCertificate(record.Certificate))
 		return result.text
 	}
 	record, own := must(pushcrypt.ParseDeviceRecord(data(words[1]))), readOptions(words[2:])
@@ -505,9 +464,10 @@ func answerRecord(words []string) string {
 	generation, _ := own.one("held-generation")
 	topic, _ := own.one("held-topic")
 	user, _ := own.one("held-user")
+	removed, _ := own.one("removed")
 	if isHeld {
 		registration.Held = &pushcrypt.HeldDevice{
-			PublicKey: key, Generation: uint64(number(generation)), Topic: topic, User: user,
+			PublicKey: key, Generation: uint64(number(generation)), Topic: topic, User: user, IsRemoved: removed == "yes",
 		}
 	}
 	// Without a user nobody says who sent it, as when an operator adds it.
@@ -520,14 +480,21 @@ func answerRecord(words []string) string {
 	}
 	replace, _ := own.one("replace")
 	registration.Replace = replace == "yes"
-	known := map[[32]byte]bool{}
+	var keys []pushcrypt.ProviderPublicKey
 	for _, text := range own.list("provider-has") {
-		registration.HasKey = func(key [32]byte) bool { return known[key] }
-		if strings.HasPrefix(text, "pcs") {
-			known[*(*[32]byte)(must(pushcrypt.ParseSenderPublicKey(text)).Bytes())] = true
-		} else {
-			known[*(*[32]byte)(must(pushcrypt.ParseRecoveryPublicKey(text)).Bytes())] = true
+		keys = append(keys, must(pushcrypt.ParseProviderPublicKey(text)))
+		registration.HasKey = func(key pushcrypt.ProviderPublicKey) bool {
+			for _, own := range keys {
+				if own == key {
+					return true
+				}
+			}
+			return false
 		}
+	}
+	var issued []pushcrypt.Certificate
+	for _, text := range own.list("issued") {
+		issued = append(issued, must(pushcrypt.ParseCertificate(text)))
 	}
 	own.end()
 	foreign := must(registration.Check())
@@ -535,7 +502,7 @@ func answerRecord(words []string) string {
 	for _, suite := range record.Suites {
 		suites = append(suites, strconv.Itoa(int(suite)))
 	}
-	if record.Topic == "" {
+	if record.Topic == "" && removed != "yes" {
 		record.Topic = topic
 	}
 	result.add("key", record.PublicKey.String())
@@ -544,43 +511,52 @@ func answerRecord(words []string) string {
 	result.optional("topic", record.Topic)
 	result.add("generation", strconv.FormatUint(record.Generation, 10))
 	result.optional("created", optionalTime(record.Created))
-	result.optional("sender", optionalSender(record.Sender))
-	result.add("recovery", recoveryTexts(record.Recovery)...)
+	result.optional("provider", optionalProvider(record.Provider))
+	result.optional("certificate", optionalCertificate(record.Certificate))
 	result.optional("app-version", record.AppVersion)
+	result.optional("token", record.Token)
+	result.optional("environment", record.Environment)
+	result.optional("withdrawal", record.Withdrawal)
+	result.optional("grant", record.Grant)
 	result.add("foreign", foreign...)
+	if len(keys) > 0 && record.ShowsStaleStore(keys[0], record.Topic, issued) {
+		result.add("stale", "yes")
+	}
 	return result.text
 }
 
 func answerReply(words []string) string {
 	key := must(pushcrypt.ParseDeviceKey(words[0])).PublicKey()
 	reply, own := must(pushcrypt.ParseReply(data(words[1]))), readOptions(words[2:])
-	if again := must(pushcrypt.ParseReply(must(reply.JSON()))); fmt.Sprint(again) != fmt.Sprint(reply) {
+	again := must(pushcrypt.ParseReply(must(reply.JSON())))
+	again.RefusedCertificate = reply.RefusedCertificate
+	if fmt.Sprint(again) != fmt.Sprint(reply) {
 		return "broken another reply is written"
 	}
-	var pins pushcrypt.Pins
-	if text, ok := own.one("pinned"); ok {
-		pins.Sender = must(pushcrypt.ParseSenderPublicKey(text))
-	}
-	for _, text := range own.list("held-recovery") {
-		pins.Recovery = append(pins.Recovery, must(pushcrypt.ParseRecoveryPublicKey(text)))
-	}
-	builtIn := map[string]bool{}
-	for _, name := range own.list("built-in") {
-		builtIn[name] = true
-	}
+	pins, _ := own.one("pins")
+	learned, _ := own.one("learned")
+	trust := readTrust(pins, learned)
+	builtIn, _ := own.one("built-in")
+	context, _ := own.one("context")
 	own.end()
-	confirms, after := reply.Apply(key, pins, builtIn["sender"], builtIn["recovery"])
+	confirms, told := reply.Apply(key, trust, context, builtIn == "yes")
 	result := answer{"ok"}
 	if reply.Acknowledged != (pushcrypt.DevicePublicKey{}) {
 		result.add("acknowledged", reply.Acknowledged.String())
 	}
 	result.optional("refused", reply.Refused)
-	result.optional("sender", optionalSender(reply.Sender))
-	result.add("recovery", recoveryTexts(reply.Recovery)...)
+	result.optional("provider", optionalProvider(reply.Provider))
+	result.optional("certificate", optionalCertificate(reply.Certificate))
+	result.optional("push-key", hex.EncodeToString(reply.PushKey))
 	result.add("foreign", reply.Foreign...)
 	result.add("confirms", map[bool]string{true: "yes", false: "no"}[confirms])
-	result.optional("pinned-after", optionalSender(after.Sender))
-	result.add("recovery-after", recoveryTexts(after.Recovery)...)
+	var texts []string
+	for _, pin := range trust.Pins() {
+		texts = append(texts, pin.String())
+	}
+	result.add("pins", joined(texts))
+	result.add("learned", writeLearned(trust))
+	result.optional("told", string(told))
 	return result.text
 }
 
@@ -656,19 +632,17 @@ func answerFile(words []string) string {
 }
 
 func answerSealFile(words []string) string {
-	plain, header, sealed := data(words[1]), sha256.Sum256(data(words[0])), bytes.Buffer{}
-	sum := sha256.Sum256(plain)
-	_, _, err := secretstream.Seal(&sealed, bytes.NewReader(plain), data(words[0]), header[:24], sum[:])
-	must(0, err)
-	return fmt.Sprintf("sealed %x", sealed.Bytes())
+	var sealed bytes.Buffer
+	file := must(pushcrypt.SealFile(&sealed, bytes.NewReader(data(words[1])), secretKey(words[0])))
+	return fmt.Sprintf("sealed %x %x", file.Key, sealed.Bytes())
 }
 
 func answerHedgedFile(words []string) string {
 	var file pushcrypt.SealedFile
 	var sealed, again bytes.Buffer
-	plain := data(words[3])
-	withRandom(append(data(words[1]), data(words[2])...), func() {
-		file = must(pushcrypt.SealFile(&sealed, bytes.NewReader(plain), must(pushcrypt.ParseSenderKey(words[0]))))
+	plain := data(words[2])
+	withRandom(data(words[1]), func() {
+		file = must(pushcrypt.SealFile(&sealed, bytes.NewReader(plain), secretKey(words[0])))
 	})
 	reference := must(file.Reference("https://a", "public.data", "a"))
 	must(0, pushcrypt.OpenFile(&again, &sealed, reference))
@@ -679,7 +653,7 @@ func answerHedgedFile(words []string) string {
 }
 
 func answerMisuse(words []string) string {
-	wrong := misuse(must(pushcrypt.ParseDevicePublicKey(words[0])), must(pushcrypt.ParseSenderKey(words[1])))
+	wrong := misuse(must(pushcrypt.ParseDevicePublicKey(words[0])), must(pushcrypt.ParseProviderKey(words[1])))
 	if len(wrong) > 0 {
 		return "broken " + strings.Join(wrong, ", ")
 	}
@@ -688,9 +662,8 @@ func answerMisuse(words []string) string {
 
 var answers = map[string]func([]string) string{
 	"key": answerKey, "check": answerCheck, "context": answerContext, "text": answerText, "fingerprint": answerFingerprint,
-	"open": answerOpen, "push": answerPush, "statement": answerStatement, "message": answerMessage, "rotation": answerRotation,
-	"announced": answerAnnounced, "adding": answerAdding, "line": answerLine,
-	"recovery": answerRecovery, "record": answerRecord, "reply": answerReply, "reserved": answerReserved, "reference": answerReference,
+	"open": answerOpen, "push": answerPush, "certificate": answerCertificate, "plan": answerPlan, "certify": answerCertify,
+	"message": answerMessage, "record": answerRecord, "reply": answerReply, "reserved": answerReserved, "reference": answerReference,
 	"attachments": answerAttachments, "fullbody": answerFullBody, "file": answerFile, "sealfile": answerSealFile,
 	"hedgedfile": answerHedgedFile, "misuse": answerMisuse,
 }
