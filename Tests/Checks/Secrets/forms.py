@@ -46,7 +46,7 @@ def of_device(scalar: bytes, name: str) -> dict[str, bytes]:
     }
 
 
-def of_sender(seed: bytes, name: str) -> dict[str, bytes]:
+def of_provider(seed: bytes, name: str) -> dict[str, bytes]:
     expanded = hashlib.sha512(seed).digest()
     return {
         f"{name}: seed": seed,
@@ -97,9 +97,18 @@ def in_store(path: str, name: str, store_key: bytes | None = None) -> dict[str, 
         for row, generation, state, sealed in database.execute("SELECT id, generation, state, sealed FROM device_keys"):
             scalar = opened(sealed, store_key, store_id, "device_keys", row, generation, state)
             secrets |= of_device(scalar, f"{name}: device key {row}.{generation}")
-        for row, generation, sealed in database.execute("SELECT id, generation, sealed FROM sender_keys"):
-            seed = opened(sealed, store_key, store_id, "sender_keys", row, generation, 0)
-            secrets |= of_sender(seed, f"{name}: sender key {row}.{generation}")
+        for row, generation, sealed, certificate, signing in database.execute(
+            "SELECT id, generation, sealed, certificate, signing_sealed FROM provider_keys"):
+            if sealed is not None:
+                seed = opened(sealed, store_key, store_id, "provider_keys", row, generation, 0)
+                secrets |= of_provider(seed, f"{name}: provider key {row}.{generation}")
+            if signing is not None:
+                epoch = int.from_bytes(certificate[1:5], "big")
+                seed = opened(signing, store_key, store_id, "provider_keys", row, epoch, 1)
+                secrets |= of_provider(seed, f"{name}: signing key {row}.{epoch}")
+        for row, sealed in database.execute("SELECT provider, sealed FROM certificate_requests"):
+            seed = opened(sealed, store_key, store_id, "certificate_requests", row, 0, 0)
+            secrets |= of_provider(seed, f"{name}: requested key {row}.{seed[:4].hex()}")
     return secrets
 
 

@@ -12,20 +12,20 @@ TOPIC = "com.example.app"
 SETUP = """
 pushcrypt --store P init
 pushcrypt --store D init
-pushcrypt keygen sender -o sender.key > sender.pub
-pushcrypt keygen device -o spare.key > spare.pub
-pushcrypt --store P keygen sender --topic com.example.app --import sender.key
-pushcrypt --store D keygen device --topic com.example.app > phone.pub
-pushcrypt --store D export device --secret -o phone.key
-pushcrypt --store D sender trust provider sender.pub
+pushcrypt key new provider -o provider.key > provider.pub
+pushcrypt key new device -o spare.key > spare.pub
+pushcrypt --store P key import --topic com.example.app provider.key
+pushcrypt --store D key new device --topic com.example.app > phone.pub
+pushcrypt --store D key export --secret -o phone.key
+pushcrypt --store D provider pin provider.pub
 pushcrypt --store P device add phone1 phone.pub
 pushcrypt --store P seal --to phone1 today.json > push.json
 pushcrypt --store W init --passphrase-file pass
-pushcrypt --store W keygen device --passphrase-file pass --topic com.example.app --import phone.key
-pushcrypt --store W sender trust --passphrase-file pass provider sender.pub
+pushcrypt --store W key import --passphrase-file pass --topic com.example.app phone.key
+pushcrypt --store W provider pin --passphrase-file pass provider.pub
 pushcrypt --store P attach seal today.json --type public.json -o sealed --reference reference
-pushcrypt key export device --key-file spare.key --format jwk --secret -o spare.jwk
-pushcrypt key export sender --key-file sender.key --format pem --secret -o sender.pem
+pushcrypt key export --key-file spare.key --format jwk --secret -o spare.jwk
+pushcrypt key export --key-file provider.key --format pem --secret -o provider.pem
 """
 
 
@@ -44,23 +44,29 @@ FOREIGN = ("base64", "key text")
 
 COMMANDS = [
     Command("--store P seal --to phone1 today.json"),
-    Command("seal --sender-key-file sender.key --topic com.example.app --to {phone.pub} today.json", ("sender.key", "P: sender key 1.1")),
+    Command("seal --signing-key-file provider.key --topic com.example.app --to {phone.pub} today.json", ("provider.key", "P: provider key 1.1")),
     Command("--store D open push.json"),
     Command("--store W open --passphrase-file pass push.json", ("W: passphrase",)),
     Command("--store P attach seal today.json --type public.json -o sealed2 --reference reference2"),
     Command("attach open sealed --reference reference -o opened"),
     Command("--store P device test phone1"),
     Command("--store D doctor"),
-    Command("--store D keygen device --name spare --import spare.key", ("spare.key",)),
-    Command("--store D export device --secret -o exported.key", ("D: device key 1.1",)),
-    Command("--store D key export device --format jwk --secret -o exported.jwk", ("D: device key 1.1",), FOREIGN),
-    Command("--store P key export sender --format pem --secret -o exported.pem", ("P: sender key 1.1", "sender.key"), FOREIGN),
-    Command("key import device spare.jwk -o imported.key", ("spare.key", "D: device key 2.1"), FOREIGN),
-    Command("--store D key import sender sender.pem", ("P: sender key 1.1", "sender.key"), FOREIGN),
-    Command("--store D rotate device"),
-    Command("--store D rotate device --confirm"),
-    Command("--store D rotate device --purge --everything --name spare"),
-    Command("--store P rotate sender"),
+    Command("--store D key import --name spare spare.key", ("spare.key",)),
+    Command("--store D key export default --secret -o exported.key", ("D: device key 1.1",)),
+    Command("--store D key export default --format jwk --secret -o exported.jwk", ("D: device key 1.1",), FOREIGN),
+    Command("--store P key export --format pem --secret -o exported.pem", ("P: provider key 1.1", "provider.key"), FOREIGN),
+    Command("key import spare.jwk -o imported.key", ("spare.key", "D: device key 2.1"), FOREIGN),
+    Command("--store D key import --name other provider.pem", ("P: provider key 1.1", "provider.key"), FOREIGN),
+    Command("--store D key rotate default"),
+    Command("--store D key rotate default --confirm"),
+    Command("--store D key remove spare --yes"),
+    Command("--store P key rotate"),
+    Command("--store P key export --secret -o signing.key", ("P: signing key 1.",)),
+    Command("seal --signing-key-file signing.key --topic com.example.app --to {phone.pub} today.json", ("P: signing key 1.",)),
+    Command("--store P key rotate --request -o request.json"),
+    Command("key certify request.json --provider-key-file provider.key --yes -o answer.json", ("provider.key", "P: provider key 1.1")),
+    Command("--store P key rotate --install answer.json"),
+    Command("--store P key offline -o offline.key", ("P: provider key 1.1", "provider.key")),
 ]
 
 
@@ -100,7 +106,7 @@ class Scene:
         """Adds the current secrets: a rotation creates some and destroys others."""
         for store in "PD":
             self.secrets |= forms.in_store(self.path(store), store)
-        self.secrets |= forms.of_sender(forms.key_of_text(self.read("sender.key")), "sender.key")
+        self.secrets |= forms.of_provider(forms.key_of_text(self.read("provider.key")), "provider.key")
         self.secrets |= forms.of_device(forms.key_of_text(self.read("spare.key")), "spare.key")
         if "W: passphrase" not in self.secrets:
             self.secrets |= forms.of_passphrase(PASSPHRASE, self.path("W"), "W")

@@ -6,17 +6,19 @@ import concurrent.futures, os, pathlib, re, subprocess, tempfile
 import forms
 from watching import Fault
 
-KEY = re.compile(rb"PC([RS])-SECRET-1[0-9A-Z]{58}")
+KEY = re.compile(rb"PC([RSK])-SECRET-1[0-9A-Z]{58}")
 # Commands that write a secret to standard output on request.
 ASKS_FOR_A_SECRET = re.compile(r"--secret|--output -|-o -|(cat|sed|cut|tee|head|strings) ")
 
-MAKES_A_SECRET = re.compile(r"init|keygen|rotate|export|open|demo|sh ")
+MAKES_A_SECRET = re.compile(r"init|key |open|demo|sh ")
+# Its stores lie on disks of their own, which nobody outside the session sees.
+LEFT_OUT = {"full-disk.txt"}
 
 
 def sessions(folder: pathlib.Path) -> list[tuple[str, list[str], list[str], dict[str, str]]]:
     """Name, needs, commands and files of each."""
     found = []
-    for path in sorted(folder.glob("*.txt")):
+    for path in sorted(path for path in folder.glob("*.txt") if path.name not in LEFT_OUT):
         needs, commands, files, name = [], [], {}, None
         for line in path.read_text().split("\n"):
             if line.startswith("-- ") and line.endswith(" --") and len(line) > 6:
@@ -50,7 +52,7 @@ def secrets_below(directory: str) -> dict[str, bytes]:
             with open(path, "rb") as file:
                 for match in KEY.finditer(file.read()):
                     key = forms.key_of_text(match[0].decode())
-                    secrets |= forms.of_device(key, name) if match[1] == b"R" else forms.of_sender(key, name)
+                    secrets |= forms.of_device(key, name) if match[1] == b"R" else forms.of_provider(key, name)
     return secrets
 
 

@@ -96,8 +96,8 @@ def opens_below(process: int, directory: str) -> bool:
 
 
 BATCHES = [
-    ("--store P seal --batch --topic com.example.app", "seal", ("P: sealing key", "P: authentication key", "P: sender key")),
-    ("seal --batch --sender-key-file sender.key --topic com.example.app", "seal-to", ("sender.key",)),
+    ("--store P seal --batch --topic com.example.app", "seal", ("P: sealing key", "P: authentication key", "P: signing key")),
+    ("seal --batch --signing-key-file provider.key --topic com.example.app", "seal-to", ("provider.key",)),
     ("--store D open --batch", "open", ("D: sealing key", "D: authentication key")),
     ("--store W open --batch --passphrase-file pass", "open", ("W: sealing key", "W: authentication key")),
 ]
@@ -157,7 +157,7 @@ def wait_for_lock(scene: scenes.Scene) -> int:
     release = threading.Timer(1, lambda: database.execute("ROLLBACK"))
     release.start()
     try:
-        return trace(scene, scenes.Command("--store D rotate device"))[0]
+        return trace(scene, scenes.Command("--store D key rotate default"))[0]
     finally:
         release.join()
         database.close()
@@ -180,8 +180,8 @@ def check_dumpable(scene: scenes.Scene) -> None:
     os.chmod(program, 0o755)
     for path in (scene.directory, folder):
         os.chmod(path, 0o777)
-    line = scene.arguments("seal --batch --sender-key-file fd:KEY --topic com.example.app")
-    with open(scene.path("sender.key")) as key:
+    line = scene.arguments("seal --batch --signing-key-file fd:KEY --topic com.example.app")
+    with open(scene.path("provider.key")) as key:
         line = [word.replace("KEY", str(key.fileno())) for word in line]
         process = start_as_nobody([program, *line], folder, key.fileno())
         ordinary = start_as_nobody(["/bin/cat"], folder)

@@ -26,13 +26,13 @@ struct Case {
 
     static func all() throws -> [Case] {
         let (scalar, seed, store, passphrase) = (random(32), random(32), random(32), random(24))
-        let (device, sender) = (try DeviceKey(scalar: scalar.span), try ProviderKey(seed: seed.span))
+        let (device, provider) = (try DeviceKey(scalar: scalar.span), try ProviderKey(seed: seed.span))
         let topic = try Topic("com.example.app")
         let now = Timestamp(milliseconds: 1_790_000_000_000)
         let payload = #"{"aps":{"alert":"x"}}"#.utf8
-        let sealer = Sealer(sender: sender, topic: topic)
+        let sealer = Sealer(provider: provider, topic: topic)
         let envelope = try sealer.seal(payload, to: device.publicKey, at: now).envelope
-        let opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [sender.publicKey]))
+        let opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [provider.publicKey]))
         let storeKey = SecretBytes(copying: store.span)
         let cost = StoreKDF.Cost(passes: 1, memory: 64 << 10)
         let ofDevice = secrets(scalar: Array(scalar))
@@ -40,8 +40,8 @@ struct Case {
         let ofMessage = try secrets(of: envelope, device, scalar: Array(scalar), topic: "com.example.app")
         return [
             Case(name: "making a device's key", secrets: ofDevice) { _ = try DeviceKey(scalar: scalar.span) },
-            Case(name: "making a sender's key", secrets: ofProvider) { _ = try ProviderKey(seed: seed.span) },
-            Case(name: "signing", secrets: ofProvider) { _ = sender.sign([scalar]) },
+            Case(name: "making a provider's key", secrets: ofProvider) { _ = try ProviderKey(seed: seed.span) },
+            Case(name: "signing", secrets: ofProvider) { _ = provider.signature(of: scalar.span) },
             Case(name: "sealing", secrets: ofProvider) { _ = try sealer.seal(payload, to: device.publicKey, at: now) },
             Case(name: "opening", secrets: ofDevice + ofMessage) { _ = try opener.open(envelope, at: now) },
             Case(
