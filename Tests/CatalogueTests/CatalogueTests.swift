@@ -27,7 +27,7 @@ import Testing
 
     @Test func aWorkerSendsPutsBackAndGivesUp() throws {
         let phone = DeviceKey()
-        let worker = Worker(sealer: Sealer(sender: ProviderKey(), topic: try Topic("com.example.app")))
+        let worker = Worker(sealer: Sealer(provider: ProviderKey(), topic: try Topic("com.example.app")))
         let device = Device(id: "phone1", key: phone.publicKey)
         guard case .send(let request) = worker.step(for: payload.utf8, row: "17", to: device, at: now),
             case .send(let retry) = worker.step(for: payload.utf8, row: "17", to: device, at: now)
@@ -56,7 +56,7 @@ import Testing
 
     @Test func aPictureIsOpenedByItsReference() throws {
         let picture = ContiguousArray((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        let sealer = Sealer(sender: ProviderKey(), topic: try Topic("com.example.app"))
+        let sealer = Sealer(provider: ProviderKey(), topic: try Topic("com.example.app"))
         let sealed = try SealedPicture(picture, at: "https://files.example.com/7f3a", by: sealer)
         var opener = AttachmentOpener(sealed.reference.file)
         var plain: ContiguousArray<UInt8> = []
@@ -76,7 +76,7 @@ import Testing
             }
             continuation.finish()
         }
-        let sealer = Sealer(sender: ProviderKey(), topic: try Topic("com.example.app"))
+        let sealer = Sealer(provider: ProviderKey(), topic: try Topic("com.example.app"))
         var tokens: [String] = []
         let refused = try await work(through: orders, by: sealer, at: now) { _, token in tokens.append(token) }
         #expect(refused == [7: .malformedPayload])
@@ -97,23 +97,23 @@ import Testing
         #expect(try pair.seal(payload, for: "phone2", at: now) == nil)
     }
 
-    @Test func aChangedSenderKeyTakesThePinWithTheFirstPush() throws {
+    @Test func aChangedSigningKeyIsLearnedFromTheFirstPush() throws {
         let pair = try Enrolled(in: folder, at: now)
         let before = try #require(try pair.seal(payload, for: "phone1", at: now))
-        let old = try pair.phone.trust(for: pair.topic).pinned
-        let statement = try pair.changeProviderKey(at: now)
+        let pins = try pair.phone.pinnedProviders()
+        let certificate = try pair.changeSigningKey(at: now)
         let after = try #require(try pair.seal(payload, for: "phone1", at: now))
-        #expect(try pair.open(after, at: now).statements == [statement])
-        let new = try pair.phone.trust(for: pair.topic).pinned
-        #expect(new == [try pair.provider.providerKey(named: nil).record.publicKey])
-        #expect(new != old)
-        #expect(try pair.open(before, at: now).sender == old[0])
+        #expect(try pair.open(after, at: now).certificate == certificate)
+        // The phone knows it now, and the pin stays.
+        #expect(try pair.open(after, at: now).certificate == nil)
+        #expect(try pair.phone.pinnedProviders() == pins)
+        #expect(try pair.open(before, at: now).body == "See you at 8")
     }
 
-    @Test func afterATheftTheOldKeyIsNotBelieved() throws {
+    @Test func anotherPinEndsTheFirst() throws {
         let pair = try Enrolled(in: folder, at: now)
         let before = try #require(try pair.seal(payload, for: "phone1", at: now))
-        try recover(pair.phone, ProviderKey().publicKey, for: pair.topic, at: now)
+        try replacePin(of: pair.phone, by: ProviderKey().publicKey, nil, for: pair.topic, at: now)
         let error = #expect(throws: OpenError.self) { try pair.open(before, at: now) }
         #expect(error?.code == .authenticationFailed)
     }
@@ -137,8 +137,7 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: shared, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let receiver = ExtensionReceiver(keys: pair.phone, folder: shared, topic: pair.topic)
-        _ = try pair.changeProviderKey(at: now)
-        let new = try pair.provider.providerKey(named: nil).record.publicKey
+        let certificate = try pair.changeSigningKey(at: now)
         for row in 1...2 {
             let sealed = try #require(try pair.seal(payload, for: "phone1", at: now))
             let push = IncomingPush(try ReceivedPush(sealed.json))
@@ -146,9 +145,11 @@ import Testing
             receiver.receive(push, requestID: "request\(row)", at: now) { shown.append($0) }
             #expect(shown.map(\.content.body) == ["See you at 8"])
         }
-        #expect(try pair.phone.trust(for: pair.topic).pinned != [new])
+        var record = try pair.registration()
+        #expect(record.certificate == nil)
         #expect(try launch(pair.phone, folder: shared, at: now) == ["opened": 2])
-        #expect(try pair.phone.trust(for: pair.topic).pinned == [new])
+        record = try pair.registration()
+        #expect(record.certificate == certificate)
     }
 }
 
@@ -158,10 +159,10 @@ private struct Unexpected: Error {}
 private final class TiredSigner: MessageSigner, @unchecked Sendable {
     private let key = ProviderKey()
     var isTired = false
-    var publicKey: ProviderPublicKey { key.publicKey }
+    var publicKey: ContiguousArray<UInt8> { key.publicKey.bytes }
 
     func sign(_ messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>] {
         guard !isTired else { throw SigningError(.signerTimedOut, "the signer did not answer") }
-        return key.sign(messages)
+        return messages.map { key.signature(of: $0.span) }
     }
 }

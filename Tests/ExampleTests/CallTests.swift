@@ -13,7 +13,7 @@ import Testing
 /// The guide's calls: an app whose delegate returns without having reported a call is ended by the system.
 @Suite(.timeLimit(.minutes(20))) struct CallTests {
     private let keys: SQLiteKeyStore
-    private let sender = ProviderKey()
+    private let provider = ProviderKey()
     private let topic: Topic
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID())")
     private let events = Events()
@@ -23,7 +23,7 @@ import Testing
         topic = try Topic("com.example.app")
         keys = try SQLiteKeyStore.inMemory()
         _ = try keys.generateDeviceKey(topic: topic, at: Self.now)
-        try keys.pinProvider(sender.publicKey, named: "provider", at: Self.now)
+        try keys.pinProvider(provider.publicKey, at: Self.now)
         calls = Calls(Provider(events), AppPushes(configuration: Self.configuration(keys, topic, folder)))
     }
 
@@ -43,7 +43,7 @@ import Testing
     ) throws -> [UInt8] {
         let device = try #require(try keys.deviceKeys().first).publicKey
         let anna = try #require(CommunicationSender(name: "Anna", handle: "u17"))
-        let push = try Sealer(sender: sender, topic: topic)
+        let push = try Sealer(provider: provider, topic: topic)
             .seal(payload.utf8, from: anna, to: device, at: Self.now, options: options)
         return [UInt8](push.json)
     }

@@ -22,7 +22,7 @@ import UserNotifications
         setenv("PUSHCRYPT_APP_GROUPS", folder.appendingPathComponent("groups").path, 1)
         let keys = try SharedKeyStore.open()
         _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.pinProvider(provider.publicKey, named: "provider", at: now)
+        try keys.pinProvider(provider.publicKey, at: now)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -62,7 +62,7 @@ import UserNotifications
     func aSealedPushIsOpened(_ guide: Guide) async throws {
         let payload = #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}"#
         let key = try SharedKeyStore.open().deviceKeys(named: nil)[0].publicKey
-        let sealed = try Sealer(sender: provider, topic: topic).seal(payload.utf8, to: key, at: now)
+        let sealed = try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now)
         let outcome = await SimulatedDevice(serviceExtension: guide.before).push(APNsPush(sealed.json))
         #expect(outcome.shown?.title == "Table for two")
         #expect(outcome.shown?.body == "See you at 8")

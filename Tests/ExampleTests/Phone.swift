@@ -18,12 +18,12 @@ struct Phone {
         topic = try Topic("com.example.app")
         keys = try SQLiteKeyStore.inMemory()
         _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.pinProvider(provider.publicKey, named: "provider", at: now)
+        try keys.pinProvider(provider.publicKey, at: now)
     }
 
     func push(_ payload: String) throws -> APNsPush {
         let device = try keys.deviceKeys()[0].publicKey
-        return APNsPush(try Sealer(sender: provider, topic: topic).seal(payload.utf8, to: device, at: now).json)
+        return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: device, at: now).json)
     }
 
     /// The shipping extension, with this phone's keys and files; on a slow machine, too, it delivers before time passes.

@@ -10,20 +10,20 @@ import Testing
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("registrar-\(UUID())").path
     private let now = Timestamp(secondsSince1970: 1_800_000_000)
     private let registrar: Registrar
-    private let sender: ProviderPublicKey
+    private let provider: ProviderPublicKey
 
     init() throws {
         registrar = Registrar(store: try SQLiteKeyStore.create(in: folder, at: now))
-        sender = try registrar.store.generateProviderKey(at: now).publicKey
+        provider = try registrar.store.generateProviderKey(topic: Topic("com.example.app"), at: now).publicKey
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     private func record(
-        _ key: DeviceKey, device: String? = "5d0f", generation: UInt64 = 1, sender: ProviderPublicKey? = nil
+        _ key: DeviceKey, device: String? = "5d0f", generation: UInt64 = 1, pin: ProviderPublicKey? = nil
     ) -> Data {
         let record = DeviceRegistration(
-            deviceID: device, publicKey: key.publicKey, generation: generation, createdAt: now, pinnedProvider: sender)
+            deviceID: device, publicKey: key.publicKey, generation: generation, createdAt: now, pinnedProvider: pin)
         return Data(record.json)
     }
 
@@ -34,13 +34,22 @@ import Testing
     @Test func anotherUserTakesNeitherTheDeviceNorItsKey() throws {
         let key = DeviceKey()
         #expect(
-            try reply(record(key), from: "alice") == RegistrationReply(.acknowledged(key.publicKey), sender: sender))
+            try reply(record(key), from: "alice") == RegistrationReply(.acknowledged(key.publicKey), provider: provider))
         let refused = try reply(record(DeviceKey(), generation: 2), from: "bob")
-        #expect(refused == RegistrationReply(.refused(.userMismatch)))
-        #expect(try reply(record(key, device: "bobs"), from: "bob") == RegistrationReply(.refused(.keyTaken)))
+        #expect(refused == RegistrationReply(.refused(.userMismatch), provider: provider))
+        #expect(try reply(record(key, device: "bobs"), from: "bob") == RegistrationReply(.refused(.keyTaken), provider: provider))
         let device = try #require(try registrar.store.device(id: "5d0f"))
         #expect(device.user == "alice" && device.publicKey == key.publicKey)
         #expect(try registrar.store.deviceCount() == 1)
+    }
+
+    /// So that a phone that is refused learns of a theft too. [D-26]
+    @Test func everyReplyBringsTheCertificate() throws {
+        let store = registrar.store
+        let certificate = try #require(
+            try store.rotateSigningKey(stolen: true, anyway: true, clock: .confirmed, at: now).certificate)
+        #expect(try reply(record(DeviceKey()), from: "alice").certificate == certificate)
+        #expect(try reply(record(DeviceKey()), from: "bob").certificate == certificate)
     }
 
     @Test func nobodyForgetsAnotherUsersDevice() throws {
@@ -58,8 +67,8 @@ import Testing
 
     @Test func aPhoneThatTrustsSomebodyElseIsTold() throws {
         let key = DeviceKey()
-        let answer = try reply(record(key, sender: ProviderKey().publicKey), from: "alice")
-        #expect(answer == RegistrationReply(.acknowledged(key.publicKey), sender: sender, foreign: [.sender]))
-        #expect(try reply(record(key, sender: sender), from: "alice").foreign == [])
+        let answer = try reply(record(key, pin: ProviderKey().publicKey), from: "alice")
+        #expect(answer == RegistrationReply(.acknowledged(key.publicKey), provider: provider, foreign: [.provider]))
+        #expect(try reply(record(key, pin: provider), from: "alice").foreign == [])
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The claims of Docs/SwiftServers.md for an outside package, tested with its own examples.
 @Suite(.timeLimit(.minutes(20))) struct ServerTests {
-    private let sender = ProviderKey()
+    private let provider = ProviderKey()
     private let device = DeviceKey()
     private let topic: Topic
     private let phone: Server.Phone
@@ -15,7 +15,7 @@ import Testing
     init() throws {
         topic = try Topic("com.example.app")
         phone = Server.Phone(id: "phone1", token: "00ff", key: device.publicKey)
-        opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [sender.publicKey]))
+        opener = Opener(topic: topic, deviceKeys: [device], trust: ProviderTrust(pinned: [provider.publicKey]))
     }
 
     private static func payload(_ text: String) -> Data { Data(#"{"aps":{"alert":{"body":"\#(text)"}}}"#.utf8) }
@@ -26,9 +26,9 @@ import Testing
     }
 
     private func notifier() throws -> Notifier {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("sender-\(UUID()).key")
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("provider-\(UUID()).key")
         defer { try? FileManager.default.removeItem(at: file) }
-        try sender.withText { text in
+        try provider.withText { text in
             var characters = Data()
             for index in text.indices { characters.append(text[index]) }
             try characters.write(to: file)
@@ -77,7 +77,7 @@ import Testing
     @Test func aClientWritesTheClearPart() throws {
         let payload = Self.payload("See you at 8")
         let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
-        let sealed = try Sealer(sender: sender, topic: topic).seal(payload, to: phone.key, at: now)
+        let sealed = try Sealer(provider: provider, topic: topic).seal(payload, to: phone.key, at: now)
         let push = try JSONEncoder().encode(ClientPayload(custom: sealed.customKeys))
         let object = try #require(try JSONSerialization.jsonObject(with: push) as? [String: Any])
         #expect(Set(object.keys) == ["aps", "ENCRYPTED_DATA"])
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func aQueueIsAnsweredInOrder() async throws {
-        try await answerQueue(with: Sealer(sender: sender, topic: topic), count: 500)
+        try await answerQueue(with: Sealer(provider: provider, topic: topic), count: 500)
     }
 
     /// A service that takes 10 ms per signature, any number at the same time.
@@ -95,12 +95,13 @@ import Testing
 
         func sign(_ message: Data) async throws -> Data {
             try await Task.sleep(nanoseconds: 10_000_000)
-            return key.sign([ContiguousArray(message)]).reduce(Data()) { $0 + $1 }
+            let message = ContiguousArray(message)
+            return Data(key.signature(of: message.span))
         }
     }
 
     @Test func aKeyServiceSignsWhatAQueueGives() async throws {
-        let signer = KeyServiceSigner(publicKey: sender.publicKey, service: SlowService(key: sender))
+        let signer = KeyServiceSigner(publicKey: provider.publicKey.bytes, service: SlowService(key: provider))
         let sealer = Sealer(signer: try await .connect(to: signer), topic: topic)
         try await answerQueue(with: sealer, count: 500)
     }
@@ -114,10 +115,11 @@ import Testing
             func sign(_ message: Data) async throws -> Data {
                 // The sealer is created, and nothing after it.
                 guard message.count < 100 else { throw Failure() }
-                return key.sign([ContiguousArray(message)]).reduce(Data()) { $0 + $1 }
+                let message = ContiguousArray(message)
+                return Data(key.signature(of: message.span))
             }
         }
-        let signer = KeyServiceSigner(publicKey: sender.publicKey, service: Broken(key: sender))
+        let signer = KeyServiceSigner(publicKey: provider.publicKey.bytes, service: Broken(key: provider))
         let sealer = Sealer(signer: try await .connect(to: signer), topic: topic)
         let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
         let results = await sealer.seal((0..<3).map { Sealer.Message(Self.payload("\($0)"), to: phone.key, at: now) })

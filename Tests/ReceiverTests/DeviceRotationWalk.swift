@@ -128,7 +128,7 @@ struct DeviceRotationPoint {
     }
 
     private func seal(to generation: UInt64, at now: Timestamp) throws -> Bytes {
-        try Sealer(sender: provider.key, topic: .app)
+        try Sealer(provider: provider.key, topic: .app)
             .seal(Provider.payload.utf8, to: #require(keys[generation]).publicKey, at: now).json
     }
 

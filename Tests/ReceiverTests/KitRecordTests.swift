@@ -143,7 +143,7 @@ import VectorKit
         options.makeDeviceKey = { _ in key }
         let store = try SQLiteKeyStore.inMemory(options: options)
         if let pinned = vector.optional("pinned") {
-            try store.pinProvider(ProviderPublicKey(text: pinned), named: "provider", at: .start)
+            try store.pinProvider(ProviderPublicKey(text: pinned), at: .start)
         }
         try store.setRecoveryKeys(
             vector.all("held-recovery").map { try RecoveryPublicKey(text: $0) }, ofProvider: "provider")

@@ -183,7 +183,7 @@ import Testing
         let bank = try provider.store.providerKey(named: "bank").key
         var options = Sealer.Options()
         options.announcing = [try RotationStatement(from: shop, to: ProviderKey(), at: .start)]
-        let push = try Sealer(sender: bank, topic: .other)
+        let push = try Sealer(provider: bank, topic: .other)
             .seal(Provider.payload.utf8, to: phone.newestKey(named: "ben").publicKey, at: .start, options: options)
         let before = try phone.store.pinnedProviders()
         #expect(phone.receive(push.json, topic: nil, at: .start).code == "opened")

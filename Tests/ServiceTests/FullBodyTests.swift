@@ -22,7 +22,7 @@ import Waiting
 
     init() throws {
         phone = try TestPhone()
-        fullBody = try Self.fullBody(Self.text, by: phone.sender)
+        fullBody = try Self.fullBody(Self.text, by: phone.provider)
         photo = try SealedAttachment(SealedAttachment.plain(100_000))
     }
 
@@ -31,7 +31,7 @@ import Waiting
     }
 
     private static func fullBody(_ text: String, by sender: ProviderKey) throws -> FullBody {
-        let sealer = Sealer(sender: sender, topic: TestPhone.topic)
+        let sealer = Sealer(provider: sender, topic: TestPhone.topic)
         return try #require(
             try FullBody(of: payload(text).utf8, url: "https://files.example/body", by: sealer))
     }
@@ -115,7 +115,7 @@ import Waiting
             (.bytes(tampered), "full body: authentication-failed"),
             (.bytes(ContiguousArray(fullBody.sealedFile.dropLast())), "full body: wrong-size"),
             (.bytes(fullBody.sealedFile + [0]), "full body: "), (.bytes([]), "full body: wrong-size"),
-            (.bytes(try Self.fullBody("another", by: phone.sender).sealedFile), "full body: wrong-size"),
+            (.bytes(try Self.fullBody("another", by: phone.provider).sealedFile), "full body: wrong-size"),
             (.fail("no network"), "full body: no network"),
         ]
         for (play, warning) in plays {

@@ -20,7 +20,7 @@ final class NotificationService: EncryptedNotificationService {
 /// The example in the documentation of `SimulatedDevice`, as an app's team would write it.
 @Suite final class ExampleTests {
     private let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
-    private let sender = ProviderKey()
+    private let provider = ProviderKey()
     private let keys: SQLiteKeyStore
     private let topic: Topic
     private let clock = stillClock()
@@ -31,7 +31,7 @@ final class NotificationService: EncryptedNotificationService {
         topic = try Topic("com.example.app")
         keys = try SQLiteKeyStore.inMemory()
         _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.pinProvider(sender.publicKey, named: "provider", at: now)
+        try keys.pinProvider(provider.publicKey, at: now)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -50,7 +50,7 @@ final class NotificationService: EncryptedNotificationService {
 
     private func push(_ payload: String) throws -> APNsPush {
         let key = try #require(try keys.deviceKeys().first?.publicKey)
-        return APNsPush(try Sealer(sender: sender, topic: topic).seal(payload.utf8, to: key, at: now).json)
+        return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now).json)
     }
 
     /// The report of the next delivery.

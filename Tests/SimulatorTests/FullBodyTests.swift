@@ -19,7 +19,7 @@ import Waiting
         fullBody = try #require(
             try FullBody(
                 of: payload.utf8, url: "https://files.example/body",
-                by: Sealer(sender: phone.sender, topic: TestPhone.topic)))
+                by: Sealer(provider: phone.provider, topic: TestPhone.topic)))
     }
 
     /// Seals it with as much of the text as fits.

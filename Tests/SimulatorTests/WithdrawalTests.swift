@@ -94,7 +94,7 @@ import UserNotifications
         var options = Sealer.Options()
         options.withdrawing = ["table-17", "table-99"]
         let device = try #require(try phone.keys.deviceKeys().last?.publicKey)
-        let foreign = try Sealer(sender: other, topic: TestPhone.topic).seal(
+        let foreign = try Sealer(provider: other, topic: TestPhone.topic).seal(
             Array(#"{"aps":{"alert":"Hello"}}"#.utf8), to: device, at: phone.now, options: options)
         _ = await service.device.push(APNsPush(foreign.json, collapseID: "w"))
         #expect(service.device.list == ["table-17", "w"])

@@ -15,7 +15,7 @@ public import UserNotifications
 ///     import Testing
 ///
 ///     @Suite struct NotificationServiceTests {
-///         let sender = ProviderKey()
+///         let provider = ProviderKey()
 ///         let keys: SQLiteKeyStore
 ///         let topic: Topic
 ///         let clock = SimulatedClock()
@@ -24,12 +24,12 @@ public import UserNotifications
 ///             topic = try Topic("com.example.app")
 ///             keys = try SQLiteKeyStore.inMemory()
 ///             _ = try keys.generateDeviceKey(topic: topic, at: now)
-///             try keys.pinProvider(sender.publicKey, named: "provider", at: now)
+///             try keys.pinProvider(provider.publicKey, at: now)
 ///         }
 ///
 ///         func push(_ payload: String) throws -> APNsPush {
 ///             let key = try #require(try keys.deviceKeys().first?.publicKey)
-///             return APNsPush(try Sealer(sender: sender, topic: topic).seal(payload.utf8, to: key, at: now).json)
+///             return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now).json)
 ///         }
 ///
 ///         @Test func aSealedMessageIsShownOpened() async throws {

@@ -11,7 +11,7 @@ struct RoundTrip {
         let provider = ProviderKey()  // at the provider
 
         // The provider has the phone's public key, which the app has registered.
-        let sealer = Sealer(sender: provider, topic: topic)
+        let sealer = Sealer(provider: provider, topic: topic)
         let payload = #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}},"chat":"c41"}"#
         sent = try sealer.seal(payload.utf8, to: device.publicKey, at: now)
 

@@ -10,11 +10,11 @@ struct ExtensionReceiver {
 
     /// Shows what a push brings, and records it in the journal.
     func receive(_ push: IncomingPush, requestID: String, at now: Timestamp, show: (Delivery) -> Void) {
-        let shared = ExtensionKeys(keys: keys, statements: StatementFile(in: folder))
-        let receiver = NotificationReceiver(
-            keys: shared, effects: shared, replay: ReplayFile.open(in: folder, at: now), topic: topic)
+        let database = ExtensionDatabase(in: folder)
+        let shared = ExtensionKeys(keys: keys, database: database)
+        let receiver = NotificationReceiver(keys: shared, effects: shared, database: database, topic: topic)
         let reception = receiver.receive(push, requestID: requestID, at: now)
-        let problem = JournalFile(in: folder).append(
+        let problem = database.journal.append(
             JournalEntry(
                 time: now, fingerprint: fingerprint(of: push), code: reception.delivery.code,
                 keyState: reception.keyState, milliseconds: 0))

@@ -5,7 +5,7 @@ import PushcryptReceiver
 /// Returns the lines to show for one push, and the reason for them.
 func show(_ push: ContiguousArray<UInt8>, with keys: SQLiteKeyStore, in folder: String, at now: Timestamp) -> [String] {
     let receiver = NotificationReceiver(
-        keys: keys, effects: keys, replay: ReplayFile.open(in: folder, at: now), topic: try? Topic("com.example.app"))
+        keys: keys, effects: keys, database: ExtensionDatabase(in: folder), topic: try? Topic("com.example.app"))
     let delivery = receiver.receive(push, requestID: nil, at: now).delivery
     let texts = [delivery.content.title, delivery.content.subtitle, delivery.content.body]
     let lines = texts.map { text in

@@ -18,13 +18,13 @@ struct TestPhone {
         topic = try Topic("com.example.app")
         keys = try SQLiteKeyStore.inMemory()
         _ = try keys.generateDeviceKey(topic: topic, at: now)
-        try keys.pinProvider(provider.publicKey, named: "provider", at: now)
+        try keys.pinProvider(provider.publicKey, at: now)
     }
 
     /// Returns the provider's push with a payload.
     func push(_ payload: String) throws -> APNsPush {
         let key = try keys.deviceKeys()[0].publicKey
-        return APNsPush(try Sealer(sender: provider, topic: topic).seal(payload.utf8, to: key, at: now).json)
+        return APNsPush(try Sealer(provider: provider, topic: topic).seal(payload.utf8, to: key, at: now).json)
     }
 
     /// Returns a device whose extension uses the keys and files of this phone; `adjust` changes the configuration.

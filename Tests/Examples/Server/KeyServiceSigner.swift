@@ -8,7 +8,7 @@ protocol KeyService: Sendable {
 
 /// A signer whose key stays in a service with an async client, to copy. (`Docs/SwiftServers.md`)
 struct KeyServiceSigner: MessageSigner {
-    let publicKey: ProviderPublicKey
+    let publicKey: ContiguousArray<UInt8>
     let service: any KeyService
 
     func sign(_ messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>] {

@@ -6,7 +6,7 @@ struct Notifier: Sendable {
 
     init(secretKey: URL) throws {
         let secret = ContiguousArray(try Data(contentsOf: secretKey))
-        sealer = Sealer(sender: try ProviderKey(text: secret.span), topic: try Topic("com.example.app"))
+        sealer = Sealer(provider: try ProviderKey(text: secret.span), topic: try Topic("com.example.app"))
     }
 
     /// A retry has the same name, so it is shown once.

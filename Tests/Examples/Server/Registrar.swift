@@ -11,18 +11,18 @@ struct Registrar: Sendable {
     func register(_ body: Data, from user: String, at now: Timestamp) throws -> Data {
         let record = try DeviceRegistration(json: ContiguousArray(body))
         guard let device = record.deviceID else { throw NoDevice() }
-        let reply: RegistrationReply
+        var verdict = RegistrationReply.Verdict.acknowledged(record.publicKey)
         do throws(KeyStoreError) {
             try store.addDevice(record, id: device, owner: .user(user), at: now)
-            let foreign = try store.foreignMemberTest()(record.pinnedProvider, record.recoveryKeys)
-            if !foreign.isEmpty { print("\(device) trusts a key that is not ours: \(foreign)") }
-            reply = RegistrationReply(
-                .acknowledged(record.publicKey), sender: try store.providerKey(named: nil).record.publicKey,
-                recoveryKeys: try store.announcedRecoveryKeys(), foreign: foreign)
         } catch {
             guard let refusal = error.refusal else { throw error }
-            reply = RegistrationReply(.refused(refusal))
+            verdict = .refused(refusal)
         }
+        let foreign = try store.foreignMemberTest()(record.pinnedProvider)
+        if !foreign.isEmpty { print("\(device) trusts a key that is not ours") }
+        let provider = try store.providerKey()
+        let reply = RegistrationReply(
+            verdict, provider: provider.publicKey, certificate: provider.certificate, foreign: foreign)
         return Data(reply.json)
     }
 

@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func whatAnEarlierInstallationBelievedIsForgotten(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        try phone.store.pinProvider(ProviderKey().publicKey, named: "provider", at: .start)
+        try phone.store.pinProvider(ProviderKey().publicKey, at: .start)
         #expect(try phone.launch(with: provider) == "purge-leftovers, register")
         #expect(try phone.pin == provider.key.publicKey)
     }

@@ -16,7 +16,7 @@ package final class TestPhone: Sendable {
     }()
 
     package let keychain = ModelKeychain()
-    package let sender = ProviderKey()
+    package let provider = ProviderKey()
     package let folder: URL
 
     package init() throws {
@@ -24,7 +24,7 @@ package final class TestPhone: Sendable {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         _ = try keys.generateDeviceKey(topic: Self.topic, at: now)
-        try keys.pinProvider(sender.publicKey, named: "provider", at: now)
+        try keys.pinProvider(provider.publicKey, at: now)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -58,7 +58,7 @@ package final class TestPhone: Sendable {
         from: CommunicationSender? = nil, options: Sealer.Options = Sealer.Options()
     ) throws -> ContiguousArray<UInt8> {
         guard let device = try keys.deviceKeys().last?.publicKey else { throw CocoaError(.fileNoSuchFile) }
-        return try Sealer(sender: sender, topic: Self.topic)
+        return try Sealer(provider: provider, topic: Self.topic)
             .seal(
                 payload.utf8, attachments: attachments, fullBody: fullBody, from: from, to: device, at: now,
                 options: options
