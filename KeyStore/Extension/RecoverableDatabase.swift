@@ -24,6 +24,8 @@ final class RecoverableDatabase {
     private let busyTimeout: Int32
     private var connection: Connection?
     private var wasDamaged = false
+    /// Whether a reader has found damage, so that the next writer recreates the file.
+    private var isDamaged = false
 
     init(in path: String, busyTimeout: Int32) {
         self.path = path
@@ -39,12 +41,13 @@ final class RecoverableDatabase {
         at now: Timestamp, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
         do throws(KeyStoreError) {
-            return try writeOnce(at: now, body)
+            if !isDamaged { return try writeOnce(at: now, body) }
         } catch {
             guard error.code == .corruptStore else { throw error }
-            try recreate(replacing: connection?.identity, at: now)
-            return try writeOnce(at: now, body)
         }
+        try recreate(replacing: connection?.identity, at: now)
+        isDamaged = false
+        return try writeOnce(at: now, body)
     }
 
     private func writeOnce<R>(
@@ -72,6 +75,7 @@ final class RecoverableDatabase {
             return try read(body)
         } catch {
             guard error.code == .corruptStore else { throw error }
+            isDamaged = connection != nil
             return nil
         }
     }

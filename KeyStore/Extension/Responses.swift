@@ -137,7 +137,8 @@ struct ResponseTable {
 
     let connection: SQLiteConnection
 
-    /// Returns the rows, oldest first; never more than the capacity, even from a forged file.
+    /// Returns the rows, oldest first, without those that no version writes; never more than the capacity, even from a forged
+    /// file.
     func rows() throws(KeyStoreError) -> [Row] {
         let rows = try connection.rows(
             "SELECT key_id, kept, sealed FROM responses ORDER BY id LIMIT \(Responses.capacity)")
@@ -145,9 +146,7 @@ struct ResponseTable {
         for row in rows {
             guard case .integer(let key) = row[0], let key = UInt32(exactly: key), case .integer(let kept) = row[1],
                 case .blob(let sealed) = row[2]
-            else {
-                throw connection.damaged
-            }
+            else { continue }
             let keptAt = Timestamp(milliseconds: UInt64(bitPattern: kept))
             responses.append(Row(keyID: KeyID(value: key), keptAt: keptAt, sealed: sealed))
         }

@@ -54,6 +54,7 @@ struct JournalTable {
         )
     }
 
+    /// Returns the entries, oldest first, without those that no version writes.
     func entries() throws(KeyStoreError) -> [JournalEntry] {
         let rows = try connection.rows(
             """
@@ -65,19 +66,18 @@ struct JournalTable {
             guard case .integer(let time) = row[0], case .text(let code) = row[2], case .text(let key) = row[3],
                 case .integer(let milliseconds) = row[4],
                 let state = JournalEntry.KeyState(rawValue: String(decoding: key, as: UTF8.self))
-            else { throw connection.damaged }
+            else { continue }
             entries.append(
                 JournalEntry(
-                    time: Timestamp(milliseconds: UInt64(clamping: time)), fingerprint: try fingerprint(row[1]),
+                    time: Timestamp(milliseconds: UInt64(clamping: time)), fingerprint: Self.fingerprint(row[1]),
                     code: String(decoding: code, as: UTF8.self), keyState: state,
                     milliseconds: UInt64(clamping: milliseconds)))
         }
         return entries
     }
 
-    private func fingerprint(_ value: SQLiteValue) throws(KeyStoreError) -> EnvelopeFingerprint? {
-        if value == .null { return nil }
-        guard case .integer(let number) = value, let number = UInt32(exactly: number) else { throw connection.damaged }
+    private static func fingerprint(_ value: SQLiteValue) -> EnvelopeFingerprint? {
+        guard case .integer(let number) = value, let number = UInt32(exactly: number) else { return nil }
         return EnvelopeFingerprint(value: number)
     }
 }
