@@ -3,7 +3,7 @@ import contextlib, dataclasses, pathlib, shutil, sqlite3, tempfile
 
 DATABASE = "keystore.db"
 # The files allowed in a store's folder after every command has ended normally.
-SETTLED = {DATABASE, "store.key", "store.key.old", "replay.db"}
+SETTLED = {DATABASE, "store.key", "store.key.old", "extension.db"}
 PENDING, ACTIVE, RETIRING = 1, 2, 3
 
 
@@ -20,18 +20,18 @@ class Key:
 class Contents:
     """The contents of a store's database, with log and journal applied."""
     keys: tuple
-    # Generation by name.
-    senders: dict
-    announcements: int
+    # Of the provider key `default`: how often its signing key was replaced, whether its secret is elsewhere, and whether a request
+    # waits; empty if there is none.
+    signs: tuple
     devices: frozenset
-    pins: int
-    # What the device trusts: each sender key with its state and its serial of the last recovery.
+    # The accounts with the provider keys that they trust.
+    pins: frozenset
+    # What was learnt: each provider key with its certificate and its floor.
     trust: frozenset
-    # The recovery keys that phones are told of, the serial of the last recovery, and whether one is prepared.
-    recovery: tuple
-    # The sealed forms of all secrets, and of the new key of a recovery that is prepared.
+    # The sealed forms of all secrets, of the key that signs, and of the provider key.
     sealed: frozenset
-    prepared: frozenset
+    signer: frozenset
+    provider: frozenset
 
 
 def contents(store):
@@ -55,20 +55,21 @@ def _read(database):
         return database.execute(f"SELECT {columns} FROM {table}").fetchall()
 
     keys = tuple(Key(*row) for row in rows("name, generation, state, retires, sealed", "device_keys"))
-    senders = rows("name, generation, sealed", "sender_keys")
-    serials = dict(rows("name, serial", "sender_recoveries"))
-    recovery = rows("announced, statement, request, sealed", "recoveries")
-    announced, statement, request, prepared = recovery[0] if recovery else (0, None, None, None)
+    pins = rows("name, public_key", "pins")
+    trust = rows("public_key, certificate, floor", "learned")
+    requests = [sealed for sealed, in rows("sealed", "certificate_requests")]
+    signs, secret, signing = (), None, None
+    for number, secret, certificate, signing in rows(
+            "id, sealed, certificate, signing_sealed", "provider_keys WHERE name = 'default'"):
+        if (certificate is None) != (signing is None):
+            raise ValueError("a certificate without its signing key")
+        past, = rows("count(*)", f"past_epochs WHERE provider = {number}")[0]
+        signs = past, secret is None, bool(requests)
     return Contents(
-        keys=keys, senders={name: generation for name, generation, _ in senders},
-        announcements=rows("count(*)", "announcements")[0][0],
-        devices=frozenset(identifier for identifier, in rows("id", "devices")),
-        pins=rows("count(*)", "trusted_senders WHERE state = 1")[0][0],
-        trust=frozenset(
-            (key, state, serials.get(name, 0)) for name, key, state in rows("name, public_key, state", "trusted_senders")),
-        recovery=(announced, int.from_bytes((statement or bytes(53))[49:53], "big"), request is not None),
-        sealed=frozenset([key.sealed for key in keys] + [sealed for _, _, sealed in senders]),
-        prepared=frozenset([prepared] if prepared else []))
+        keys=keys, signs=signs, devices=frozenset(identifier for identifier, in rows("id", "devices")), pins=frozenset(pins),
+        trust=frozenset(trust),
+        sealed=frozenset([key.sealed for key in keys] + [form for form in (secret, signing, *requests) if form]),
+        signer=frozenset(form for form in (signing, *requests) if form), provider=frozenset(form for form in (secret,) if form))
 
 
 # MARK: Secrets
@@ -78,14 +79,10 @@ def pieces(sealed):
     return {sealed[:24], sealed[24:56], sealed[56:]}
 
 
-def public(text):
-    """The bytes of a public key."""
-    return _bytes(text.strip())
-
-
 def forms(text):
     """A secret key in every form that could be in a file: its text, in either case, and its bytes."""
-    text = text.strip()
+    # A signing key's file has its certificate and its provider's key in further lines.
+    text = text.split(b"\n")[0]
     return {text.upper(), text.lower(), _bytes(text)}
 
 

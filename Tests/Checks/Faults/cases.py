@@ -25,8 +25,6 @@ class Case:
     says: bytes = b""
     # The exit code of a second run.
     again: tuple = (0,)
-    # Repeating the rotation of a sender key rotates once more.
-    adds: int = 0
     # It may fail after it made its change, because later steps such as emptying the log are part of it.
     may_be_done: bool = False
     # Another process has the store open meanwhile.
@@ -68,16 +66,14 @@ def facts(life, **changes):
         provider=provider is not None, phone=phone is not None, messages=tuple(life.messages),
         secrets=frozenset(life.secrets))
     if provider is not None:
-        found = replace(
-            found, sender=provider.senders.get("default", 0), announced=provider.announcements,
-            recovery=provider.recovery, devices=provider.devices)
+        found = replace(found, signs=provider.signs, devices=provider.devices)
     if phone is not None and phone.keys:
         states = {key.generation: key.state for key in phone.keys}
         found = replace(
             found, oldest=min(states), newest=max(states),
             active=max(generation for generation, state in states.items() if state == bytes_on_disk.ACTIVE))
     if phone is not None:
-        found = replace(found, trusted=phone.pins > 0, trust=phone.trust)
+        found = replace(found, pins=phone.pins, trust=phone.trust)
     return replace(found, **changes)
 
 
@@ -120,33 +116,64 @@ def init_of(life):
         may_be_done=True)
 
 
-def keygen_sender(root):
+def new_provider(root):
     life = Life(root)
     root.mkdir()
     life.must(life.provider, "init")
     before = Facts(provider=True)
     return Case(
-        "keygen-sender", life, ("keygen", "sender", "--topic", APP), before, replace(before, sender=1), store="P",
-        says=b"pcs1", again=(0, 64))
+        "new-provider", life, ("key", "new", "provider", "--topic", APP), before, replace(before, signs=(0, False, False)),
+        store="P", says=b"pcs1", again=(0, 64))
 
 
-def keygen_device(root):
+class Offline(Case):
+    """The provider key is in its file before the store does without it."""
+
+    def repeat(self, stores):
+        file = stores.root / "provider.key"
+        signs = bytes_on_disk.contents(stores.provider).signs
+        if signs and signs[1]:
+            if not file.exists() or not re.fullmatch(rb"PCS-SECRET-1[0-9A-Z]{58}\n", file.read_bytes()):
+                raise Failure("the provider key is nowhere")
+        else:
+            file.unlink(missing_ok=True)
+        super().repeat(stores)
+
+
+def new_offline(root):
+    case = new_provider(root)
+    return Offline(
+        "new-offline", case.life, (*case.arguments, "--offline", "-o", "{root}/provider.key"), case.before,
+        replace(case.before, signs=(0, True, False)), store="P", says=b"pcs1", again=(0, 64))
+
+
+def key_offline(root):
+    life = grown(root)
+    before = facts(life)
+    past, _, requested = before.signs
+    return Offline(
+        "key-offline", life, ("key", "offline", "default", "-o", "{root}/provider.key"), before,
+        replace(before, signs=(past, True, requested), gone=frozenset(life.needles["provider", 0])), store="P", again=(0, 64, 65),
+        may_be_done=True)
+
+
+def new_device(root):
     life = Life(root)
     root.mkdir()
     life.must(life.phone, "init")
     before = Facts(phone=True)
     return Case(
-        "keygen-device", life, ("keygen", "device", "--topic", APP), before, replace(before, oldest=1, newest=1, active=1),
+        "new-device", life, ("key", "new", "device", "--topic", APP), before, replace(before, oldest=1, newest=1, active=1),
         says=b"pcr1", again=(0, 64))
 
 
-def keygen_imported(root):
-    case = keygen_device(root)
+def key_import(root):
+    case = new_device(root)
     file = root.parent / f"{root.name}.key"
-    program.must(["keygen", "device", "--output", file])
+    program.must(["key", "new", "device", "--output", file])
     secrets = frozenset(bytes_on_disk.forms(file.read_bytes()))
     return replace(
-        case, name="keygen-import", arguments=(*case.arguments, "--import", file),
+        case, name="key-import", arguments=("key", "import", "--topic", APP, file),
         before=replace(case.before, secrets=secrets), after=replace(case.after, secrets=secrets))
 
 
@@ -154,7 +181,7 @@ def key_file(root):
     """A key without a store: a file that is complete or absent."""
     root.mkdir()
     return Case(
-        "key-file", Life(root), ("keygen", "device", "--output", f"{{root}}/{KEY_FILE}"), Facts(), Facts(key_file=True),
+        "key-file", Life(root), ("key", "new", "device", "--output", f"{{root}}/{KEY_FILE}"), Facts(), Facts(key_file=True),
         store=None, says=b"pcr1", again=(0, 64))
 
 
@@ -171,7 +198,7 @@ def device_import(root):
 def rotate_device(root):
     life = grown(root)
     before = facts(life)
-    return Case("rotate-device", life, ("rotate", "device"), before, replace(before, newest=3), says=b"pcr1")
+    return Case("rotate-device", life, ("key", "rotate"), before, replace(before, newest=3), says=b"pcr1")
 
 
 def confirming(name, life, says):
@@ -179,68 +206,55 @@ def confirming(name, life, says):
     life.register()
     life.send(3)
     before = facts(life)
-    return Case(name, life, ("rotate", "device", "--confirm", "--json"), before, replace(before, active=3), says=says)
+    return Case(name, life, ("key", "rotate", "--confirm", "--json"), before, replace(before, active=3), says=says)
 
 
 def rotate_confirm(root):
     return confirming("rotate-confirm", grown(root).rotate(), b"pcr1")
 
 
-def rotate_sender(root):
+def rotate_signer(root):
     life = grown(root)
     before = facts(life)
     return Case(
-        "rotate-sender", life, ("rotate", "sender"), before,
-        replace(before, sender=2, announced=1, gone=frozenset(life.needles["sender", 1])), store="P",
-        says=b"is destroyed", adds=1)
+        "rotate-signer", life, ("key", "rotate"), before,
+        replace(before, signs=(2, False, False), gone=frozenset(life.needles["signer", 1])), store="P", says=b"epoch")
 
 
-def recover_keys(root):
-    """A second recovery key is announced beside the first."""
-    life = grown(root)
-    second = life.must(None, "keygen", "recovery", "--output", life.root / "second.key").strip().decode()
-    before = facts(life)
-    keys = life.recovery_key, second
-    return Case("recover-keys", life, ("recover", "keys", *keys), before, replace(before, recovery=(2, 0, False)), store="P")
-
-
-def recover_prepare(root):
-    life = grown(root)
+def rotate_request(root):
+    life = grown(root).take_offline()
     before = facts(life)
     return Case(
-        "recover-prepare", life, ("rotate", "sender", "--recover", "prepare"), before,
-        replace(before, recovery=(1, 0, True)), store="P", says=b'"request"')
+        "rotate-request", life, ("key", "rotate", "--request", "-o", "{root}/request.json", "--force"), before,
+        replace(before, signs=(1, True, True)), store="P", says=b"signing key")
 
 
-def recover_finish(root):
-    """After a rotation, whose statement ends with the old key."""
+def rotate_install(root):
+    """The old signing key goes, and the sealed form of the new one that waited."""
+    life = grown(root).take_offline()
+    life.certified()
+    before = facts(life)
+    return Case(
+        "rotate-install", life, ("key", "rotate", "--install", "{root}/answer.json"), before,
+        replace(before, signs=(2, True, False), gone=frozenset(life.needles["signer", 1])), store="P", says=b"epoch")
+
+
+def open_certificate(root):
+    """The phone learns from a message that all earlier signing keys have ended."""
     life = grown(root)
-    life.must(life.provider, "rotate", "sender")
+    life.must(life.provider, "key", "rotate", "--stolen", "--anyway")
     life.note()
-    serial, signed = life.sign_recovery(life.must(life.provider, "rotate", "sender", "--recover", "prepare"))
-    before = facts(life)
-    gone = life.needles["sender", 2] | life.prepared()
-    return Case(
-        "recover-finish", life, ("rotate", "sender", "--recover", "finish"), before,
-        replace(before, sender=3, announced=0, recovery=(1, serial, False), gone=frozenset(gone)), store="P",
-        input=signed, says=b"pcs1", again=(0, 65))
-
-
-def open_recovery(root):
-    """The phone accepts a recovery, and revokes what it trusted."""
-    life = grown(root)
-    old = life.must(life.provider, "export", "sender")
-    serial = life.recover()
     life.messages.clear()
     life.send(2, count=1)
     before = facts(life)
-    trusted, = before.trust
-    new = bytes_on_disk.public(life.must(life.provider, "export", "sender"))
-    after = frozenset({(bytes_on_disk.public(old), 2, serial), (new, 1, serial)})
-    if trusted != (bytes_on_disk.public(old), 1, 0):
-        raise Failure("the phone does not trust the key before the recovery")
+    after = life.copy(root.parent / f"{root.name}-after")
+    if after.open(life.messages, "first") != [life.messages[0].text]:
+        raise Failure("the message after the theft does not open")
+    trust = bytes_on_disk.contents(after.phone).trust
+    if trust == before.trust:
+        raise Failure("the phone has learnt nothing")
     return Case(
-        "open-recovery", life, ("open", "--json", "--request-id", "first"), before, replace(before, trust=after),
+        "open-certificate", life, ("open", "--json", "--request-id", "first"), before, replace(before, trust=trust),
         input=json.dumps(life.messages[-1].push).encode(), says=b'"outcome"')
 
 
@@ -251,7 +265,7 @@ def rotate_purge(root):
     life.send(3)
     before = facts(life)
     return Case(
-        "rotate-purge", life, ("rotate", "device", "--purge", "--json"), before,
+        "rotate-purge", life, ("key", "rotate", "--purge", "--json"), before,
         replace(before, oldest=2, gone=frozenset(life.needles["device", 1])), says=b"purged", may_be_done=True)
 
 
@@ -260,8 +274,9 @@ def log_out(root):
     before = facts(life)
     gone = frozenset().union(*(life.needles["device", generation] for generation in (1, 2)))
     return Case(
-        "log-out", life, ("rotate", "device", "--purge", "--everything", "--json"), before,
-        replace(before, oldest=0, newest=0, active=0, messages=(), gone=gone), says=b"purged", may_be_done=True)
+        "log-out", life, ("key", "remove", "default", "--yes", "--json"), before,
+        replace(before, oldest=0, newest=0, active=0, pins=frozenset(), messages=(), gone=gone), says=b"removed",
+        again=(0, 64, 65), may_be_done=True)
 
 
 def open_message(root):
@@ -298,7 +313,7 @@ def confirm_after_crash(root):
     crashed(case.life, "D", "write", *case.arguments)
     after = replace(case.after, active=3)
     return Case(
-        "confirm-after-crash", case.life, ("rotate", "device", "--confirm", "--json"), case.after, after, says=b"pcr1")
+        "confirm-after-crash", case.life, ("key", "rotate", "--confirm", "--json"), case.after, after, says=b"pcr1")
 
 
 def open_after_crash(root):
@@ -307,8 +322,8 @@ def open_after_crash(root):
     life = case.life
     crashed_input = json.dumps(life.messages[1].push).encode()
     done = life.run(life.phone, "open", "--request-id", "first", input=crashed_input, before=program.strace(
-        "-o/dev/null", "-etrace=unlink", "-P", life.phone / "replay.db-journal", "-einject=unlink:signal=KILL:when=1"))
-    if done.exit != -9 or not (life.phone / "replay.db-journal").exists():
+        "-o/dev/null", "-etrace=unlink", "-P", life.phone / "extension.db-journal", "-einject=unlink:signal=KILL:when=1"))
+    if done.exit != -9 or not (life.phone / "extension.db-journal").exists():
         raise Failure("there is no journal to play back")
     return replace(case, name="open-after-crash")
 
@@ -378,7 +393,7 @@ def restore_over(root):
 def changing_over(root):
     """A phone with two generations of suite 1 has made one of suite 2."""
     life = grown(root)
-    life.must(life.phone, "rotate", "device", "--post-quantum")
+    life.must(life.phone, "key", "rotate", "--post-quantum")
     return life.note()
 
 
@@ -391,7 +406,7 @@ def made_of_suite_2(make, root):
 def change_over_register(root):
     """The provider accepts the new key; it seals to it or to the one before it, and the phone opens either."""
     life = changing_over(root)
-    record = life.must(life.phone, "export", "device", "--json")
+    record = life.must(life.phone, "key", "show", "--json")
     before = facts(life)
     return Case(
         "change-over-register", life, ("device", "add", PHONE, "--reply"), before, before, store="P", input=record,
@@ -416,13 +431,14 @@ def log_out_suite_2(root):
     before = facts(life)
     gone = frozenset().union(*(life.needles["device", generation] for generation in (1, 2, 3)))
     return Case(
-        "log-out-suite-2", life, ("rotate", "device", "--purge", "--everything", "--json"), before,
-        replace(before, oldest=0, newest=0, active=0, messages=(), gone=gone), says=b"purged", may_be_done=True)
+        "log-out-suite-2", life, ("key", "remove", "default", "--yes", "--json"), before,
+        replace(before, oldest=0, newest=0, active=0, pins=frozenset(), messages=(), gone=gone), says=b"removed",
+        again=(0, 64, 65), may_be_done=True)
 
 
 # They need a command with X-Wing.
 SUITE_2 = {
-    "keygen-device-suite-2": functools.partial(made_of_suite_2, keygen_device),
+    "new-device-suite-2": functools.partial(made_of_suite_2, new_device),
     "key-file-suite-2": functools.partial(made_of_suite_2, key_file),
     "change-over": functools.partial(made_of_suite_2, rotate_device),
     "change-over-register": change_over_register, "change-over-confirm": change_over_confirm,
@@ -430,13 +446,14 @@ SUITE_2 = {
 }
 
 ALL = {
-    "init": init, "init-passphrase": init_with_passphrase, "keygen-sender": keygen_sender,
-    "keygen-device": keygen_device, "keygen-import": keygen_imported, "key-file": key_file, "device-import": device_import,
-    "rotate-device": rotate_device, "rotate-confirm": rotate_confirm, "rotate-sender": rotate_sender,
-    "recover-keys": recover_keys, "recover-prepare": recover_prepare, "recover-finish": recover_finish,
-    "open-recovery": open_recovery, "rotate-purge": rotate_purge, "log-out": log_out, "open": open_message, "open-pending": open_with_pending_key,
+    "init": init, "init-passphrase": init_with_passphrase, "new-provider": new_provider, "new-offline": new_offline,
+    "new-device": new_device, "key-import": key_import, "key-file": key_file, "device-import": device_import,
+    "rotate-device": rotate_device, "rotate-confirm": rotate_confirm, "rotate-signer": rotate_signer,
+    "key-offline": key_offline, "rotate-request": rotate_request, "rotate-install": rotate_install,
+    "open-certificate": open_certificate, "rotate-purge": rotate_purge, "log-out": log_out, "open": open_message,
+    "open-pending": open_with_pending_key,
     "rotate-device-shared": functools.partial(shared, rotate_device),
-    "rotate-sender-shared": functools.partial(shared, rotate_sender),
+    "rotate-signer-shared": functools.partial(shared, rotate_signer),
     "rotate-purge-shared": functools.partial(shared, rotate_purge),
     "backup": backup, "restore": restore, "restore-over": restore_over,
     "confirm-after-crash": confirm_after_crash, "open-after-crash": open_after_crash,

@@ -7,12 +7,12 @@ from program import Failure
 
 
 # The advice of `doctor` for an intact store.
-DUE = "is pending: register it", "the store has no key", "no sender is trusted", "has retired: destroy it"
+DUE = "is pending: register it", "the store has no key", "no provider is trusted", "has retired: destroy it", "lies in this store"
 # Its advice after a power cut, for which no message waits.
 DAMAGED_GUARD = "the next message recreates it"
 # A replay guard whose creation was interrupted; creating the next one removes them. A journal whose content was lost is nothing
 # to roll back; the next write removes it.
-GUARD_BEGUN = {"replay.db.new", "replay.db.new-journal", "replay.db-journal"}
+GUARD_BEGUN = {"extension.db.new", "extension.db.new-journal", "extension.db-journal"}
 
 KEY_FILE = "phone.key"
 
@@ -22,15 +22,13 @@ class Facts:
     """The expected state of the stores. Generations are those of the default names, 0 for no key."""
     provider: bool = False
     phone: bool = False
-    sender: int = 0
-    # The statements that are announced, and the recovery, as `Contents` has them.
-    announced: int = 0
-    recovery: tuple = (0, 0, False)
+    # As `Contents` has them.
+    signs: tuple = ()
+    pins: frozenset = frozenset()
     trust: frozenset = frozenset()
     oldest: int = 0
     newest: int = 0
     active: int = 0
-    trusted: bool = False
     devices: frozenset = frozenset()
     # In transit, and inside the grace.
     messages: tuple = ()
@@ -102,12 +100,7 @@ def look(stores, bounds):
     within("the provider's store", provider is not None, low.provider, high.provider)
     within("the phone's store", phone is not None, low.phone, high.phone)
     if provider is not None:
-        generation = provider.senders.get("default", 0)
-        within("the sender key's generation", generation, low.sender, high.sender)
-        found = generation, provider.announcements, provider.recovery
-        within(
-            "the sender key's generation, its statements and its recovery", found,
-            (low.sender, low.announced, low.recovery), (high.sender, high.announced, high.recovery))
+        within("the provider key's rotations, place and request", provider.signs, low.signs, high.signs)
         if provider.devices not in (low.devices, high.devices):
             raise Failure(f"{len(provider.devices)} devices, and neither {len(low.devices)} nor {len(high.devices)}")
     if phone is not None:
@@ -117,8 +110,8 @@ def look(stores, bounds):
         within("the newest generation", max((key.generation for key in own), default=0), low.newest, high.newest)
         active = max((key.generation for key in own if key.state == ACTIVE), default=0)
         within("the active generation", active, low.active, high.active)
-        within("a trusted sender", phone.pins > 0, low.trusted, high.trusted)
-        within("whom the phone trusts", phone.trust, low.trust, high.trust)
+        within("the pins", phone.pins, low.pins, high.pins)
+        within("what the phone has learnt", phone.trust, low.trust, high.trust)
     whole_key_file(stores.root / KEY_FILE, bounds)
     return phone is not None and not phone.keys
 
@@ -169,15 +162,15 @@ def go_on(stores, facts):
     """Creates what is missing, and sends a new message from the provider to the phone."""
     if not facts.provider:
         stores.must(stores.provider, "init")
-    if not facts.sender:
-        stores.must(stores.provider, "keygen", "sender", "--topic", scene.APP)
+    if not facts.signs:
+        stores.must(stores.provider, "key", "new", "provider", "--topic", scene.APP)
     if not facts.phone:
         stores.must(stores.phone, "init")
     if not facts.newest:
-        stores.must(stores.phone, "keygen", "device", "--topic", scene.APP)
-    if not facts.trusted:
-        stores.must(stores.phone, "sender", "trust", "provider", input=stores.must(stores.provider, "export", "sender"))
-    record = stores.must(stores.phone, "export", "device", "--json")
+        stores.must(stores.phone, "key", "new", "device", "--topic", scene.APP)
+    if not facts.pins:
+        stores.must(stores.phone, "provider", "pin", input=stores.must(stores.provider, "key", "show", "--json"))
+    record = stores.must(stores.phone, "key", "show", "--json")
     # After a log-out the generations begin again.
     stores.must(stores.provider, "device", "add", scene.PHONE, "--replace", input=record)
     open_each_once(stores, stores.seal(["it goes on"], 0))

@@ -112,10 +112,10 @@ class Delivery:
         self.stores.root.mkdir()
         for store in self.stores.stores:
             self.stores.must(store, "init")
-        self.stores.must(self.stores.provider, "keygen", "sender", "--topic", scene.APP)
-        self.stores.must(self.stores.phone, "keygen", "device", "--topic", scene.APP)
-        sender = self.stores.must(self.stores.provider, "export", "sender")
-        self.stores.must(self.stores.phone, "sender", "trust", "provider", "-", input=sender)
+        self.stores.must(self.stores.provider, "key", "new", "provider", "--topic", scene.APP)
+        self.stores.must(self.stores.phone, "key", "new", "device", "--topic", scene.APP)
+        provider = self.stores.must(self.stores.provider, "key", "show", "--json")
+        self.stores.must(self.stores.phone, "provider", "pin", input=provider)
         self.register()
         self.sealers = [Sealer(self.stores, name, random.Random(self.coin.random())) for name in ("one", "two")]
         self.counts = collections.Counter()
@@ -124,7 +124,7 @@ class Delivery:
         self.kept = []
 
     def register(self):
-        record = self.stores.must(self.stores.phone, "export", "device", "--json")
+        record = self.stores.must(self.stores.phone, "key", "show", "--json")
         self.stores.must(self.stores.provider, "device", "add", scene.PHONE, "-", input=record)
 
     def run(self, lines):
@@ -212,17 +212,17 @@ class Delivery:
         """Changes keys at the real time, and tries to at another."""
         if self.coin.random() < 0.3:
             far = self.coin.choice([-1, 1]) * self.coin.randrange(30 * DAY, FARTHEST)
-            done = self.stores.run(self.stores.provider, "rotate", "sender", "--force", environment=clock(far))
+            done = self.stores.run(self.stores.provider, "key", "rotate", environment=clock(far))
             if done.exit != 64:
                 raise Failure(f"a rotation at {far:+d} s ended with {done.exit}: {done.messages.decode()}")
             self.counts["refused-rotations"] += 1
         if self.coin.random() < 0.2:
-            self.stores.must(self.stores.provider, "rotate", "sender", "--force")
+            self.stores.must(self.stores.provider, "key", "rotate")
             self.counts["rotations"] += 1
         if self.coin.random() < 0.2:
-            record = self.stores.must(self.stores.phone, "rotate", "device", "--json")
+            record = self.stores.must(self.stores.phone, "key", "rotate", "--json")
             self.stores.must(self.stores.provider, "device", "add", scene.PHONE, "-", input=record)
-            self.stores.must(self.stores.phone, "rotate", "device", "--confirm")
+            self.stores.must(self.stores.phone, "key", "rotate", "--confirm")
             self.counts["rotations"] += 1
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails each call of each command that changes a file, or writes half of it, and checks the output and the stores.
 
-Usage: io_errors.py [CASE ['NUMBER MODE CODE']]    for example: io_errors.py rotate-sender '12 once 28'
+Usage: io_errors.py [CASE ['NUMBER MODE CODE']]    for example: io_errors.py rotate-signer '12 once 28'
 """
 import errno, json, re, sys
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills each command at every system call that it makes, and checks the stores after each kill.
 
-Usage: kill_points.py [CASE [CALL:NUMBER]]    for example: kill_points.py rotate-sender pwrite64:3
+Usage: kill_points.py [CASE [CALL:NUMBER]]    for example: kill_points.py rotate-signer pwrite64:3
        kill_points.py suite-2                 all those of suite 2
 
 A command without X-Wing leaves those of suite 2 out. PUSHCRYPT_PROGRAM names another command than the release build's.

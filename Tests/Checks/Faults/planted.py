@@ -38,19 +38,19 @@ def purge_without_overwriting(stores, life):
         connection.execute("DELETE FROM device_keys WHERE generation = 1")
 
 
-def statement_in_a_transaction_of_its_own(stores, life):
-    """The new key exists, but its statement does not yet."""
-    stores.must(stores.provider, "rotate", "sender")
-    edit("P", "DELETE FROM announcements")(stores, life)
+def certificate_in_a_transaction_of_its_own(stores, life):
+    """The new certificate is there, but not that it replaced another."""
+    stores.must(stores.provider, "key", "rotate")
+    edit("P", "DELETE FROM past_epochs WHERE id = (SELECT max(id) FROM past_epochs)")(stores, life)
 
 
 def secret_in_a_file(stores, life):
-    (stores.phone / "replay.db-journal").write_bytes(b"..." + sorted(life.secrets)[0] + b"...")
+    (stores.phone / "extension.db-journal").write_bytes(b"..." + sorted(life.secrets)[0] + b"...")
 
 
 def older_copy(stores, life):
     """The rotation was acknowledged, but the store is an older copy."""
-    stores.must(stores.phone, "rotate", "device")
+    stores.must(stores.phone, "key", "rotate")
     shutil.copyfile(life.phone / bytes_on_disk.DATABASE, stores.phone / bytes_on_disk.DATABASE)
 
 
@@ -60,7 +60,7 @@ def half_a_file(stores, life):
 
 
 def forgotten_message(stores, life):
-    with database(stores.phone, "replay.db") as connection:
+    with database(stores.phone, "extension.db") as connection:
         connection.execute("DELETE FROM seen")
 
 
@@ -93,17 +93,16 @@ EDITS = (
     ("a device is lost", edit("P", "DELETE FROM devices"), "device-import", False, "0 devices"),
     ("an acknowledged rotation is lost", nothing, "rotate-device", True, "the newest generation"),
     ("an older copy", older_copy, "rotate-device", True, "the newest generation"),
-    ("a rotation in two transactions", statement_in_a_transaction_of_its_own, "rotate-sender", True, "statements"),
+    ("a rotation in two transactions", certificate_in_a_transaction_of_its_own, "rotate-signer", True, "rotations"),
     ("a purge that does not overwrite", purge_without_overwriting, "rotate-purge", True, "what was destroyed lies in D"),
     ("a secret in the clear", secret_in_a_file, "rotate-device", False, "in the clear"),
     ("half of the database", half_a_file, "rotate-device", False, "does not read"),
     ("a sealed secret is changed", changed_seal, "rotate-device", False, "opened: "),
     ("a shown message is forgotten", forgotten_message, "open", False, "shown before, under another request"),
-    ("a pin is lost", edit("D", "DELETE FROM trusted_senders"), "rotate-device", False, "a trusted sender"),
-    ("a recovery key is lost", edit("P", "UPDATE recoveries SET announced = 0"), "recover-prepare", False, "its recovery"),
-    ("a recovery is forgotten", edit("P", "UPDATE recoveries SET request = NULL"), "recover-finish", False, "its recovery"),
-    ("a revoked key is forgotten", edit("D", "UPDATE sender_recoveries SET serial = 1"), "open-recovery", False,
-     "whom the phone trusts"),
+    ("a pin is lost", edit("D", "DELETE FROM pins"), "rotate-device", False, "the pins"),
+    ("a request is lost", edit("P", "DELETE FROM certificate_requests"), "rotate-install", False, "request"),
+    ("a provider key is back", edit("P", "UPDATE provider_keys SET sealed = signing_sealed"), "rotate-request", False, "place"),
+    ("a floor falls", edit("D", "UPDATE learned SET floor = 0"), "open-certificate", True, "what the phone has learnt"),
     ("a file is left", left_over, "rotate-device", False, "files in D"),
     ("others may read the store", opened_to_others, "rotate-device", False, "unsafe-store-file"),
 )

@@ -1,5 +1,5 @@
 """A provider's store and a phone's, and the messages that one seals for the other."""
-import base64, collections, contextlib, json, os, pathlib, shutil, subprocess, tempfile
+import collections, contextlib, json, os, pathlib, shutil, subprocess, tempfile
 
 import bytes_on_disk, program
 from program import Failure
@@ -110,7 +110,7 @@ def request(to, text):
 
 
 def received(push, request):
-    return json.dumps({"payload": push, "request-id": request}).encode() + b"\n"
+    return json.dumps({"payload": push, "request_id": request}).encode() + b"\n"
 
 
 def shown(answer):
@@ -128,88 +128,79 @@ class Life(Scene):
 
     def __init__(self, root, passphrase=None):
         super().__init__(root, passphrase)
-        # The bytes that must be in no file after the key is destroyed, by side and generation.
+        # The bytes that must be in no file after the key is destroyed: of the device's by generation, of those that sign by the
+        # number of rotations before them, and of the provider key.
         self.needles = collections.defaultdict(set)
         # The secrets in the clear, which are never in a store.
         self.secrets = set()
-        self.recovery_key = None
         self.imported_record = None
         self.messages = []
 
     def note(self):
         """Records the sealed forms now in the stores, and the secrets of the active keys."""
-        for side, store in ("device", self.phone), ("sender", self.provider):
-            found = bytes_on_disk.contents(store)
-            if found is None:
-                continue
-            for key in found.keys:
+        phone, provider = bytes_on_disk.contents(self.phone), bytes_on_disk.contents(self.provider)
+        if phone is not None and phone.keys:
+            for key in phone.keys:
                 self.needles["device", key.generation] |= bytes_on_disk.pieces(key.sealed)
-            generation = found.senders.get("default")
-            if side == "sender" and generation:
-                self.needles["sender", generation] |= {
-                    piece for sealed in found.sealed for piece in bytes_on_disk.pieces(sealed)}
-            active = next((key.generation for key in found.keys if key.state == bytes_on_disk.ACTIVE), None)
-            generation = active if side == "device" else generation
-            if generation:
-                secret = bytes_on_disk.forms(self.must(store, "export", side, "--secret"))
-                self.needles[side, generation] |= secret
-                self.secrets |= secret
+            active = next(key.generation for key in phone.keys if key.state == bytes_on_disk.ACTIVE)
+            self.secret(self.phone, "device", active)
+        if provider is not None and provider.signs:
+            self.needles["provider", 0] |= {piece for form in provider.provider for piece in bytes_on_disk.pieces(form)}
+            self.needles["signer", provider.signs[0]] |= {
+                piece for form in provider.signer for piece in bytes_on_disk.pieces(form)}
+            self.secret(self.provider, "signer" if provider.signer else "provider", provider.signs[0])
         return self
+
+    def secret(self, store, side, number):
+        secret = bytes_on_disk.forms(self.must(store, "key", "export", "--secret"))
+        self.needles[side, number] |= secret
+        self.secrets |= secret
 
     def begin(self):
         """A provider with a signing key, and a phone with a device key, that know each other."""
         self.root.mkdir(exist_ok=True)
         self.must(self.provider, "init")
-        self.must(self.provider, "keygen", "sender", "--topic", APP)
-        self.make_recovery_key()
-        self.must(self.provider, "recover", "keys", self.recovery_key)
+        self.must(self.provider, "key", "new", "provider", "--topic", APP)
+        self.note()
+        self.must(self.provider, "key", "rotate")
         self.must(self.phone, "init")
-        self.must(self.phone, "keygen", "device", "--topic", APP)
-        self.trust()
+        self.must(self.phone, "key", "new", "device", "--topic", APP)
+        self.pin()
         self.register()
         return self.note()
 
-    def trust(self):
-        """The phone trusts the sender's key, and its recovery key with it."""
-        announced = self.must(self.provider, "export", "sender", "--json")
-        self.must(self.phone, "sender", "trust", "provider", input=announced)
+    def pin(self):
+        """The phone trusts the provider key, and learns its certificate."""
+        self.must(self.phone, "provider", "pin", input=self.must(self.provider, "key", "show", "--json"))
 
     def imported(self, names):
         """Lines of another store's export: devices with one key, which is not the phone's, or it could not register."""
         if self.imported_record is None:
             file = self.root / "imported.key"
-            self.imported_record = json.loads(program.must(["keygen", "device", "--json", "--output", file]))
+            self.imported_record = json.loads(program.must(["key", "new", "device", "--json", "--output", file]))
         return b"".join(
             json.dumps({**self.imported_record, "device": name, "updated": 1}).encode() + b"\n" for name in names)
 
-    # MARK: Recovery
+    # MARK: The provider key elsewhere
 
     @property
-    def recovery_file(self):
-        return self.root / "recovery.key"
+    def provider_key(self):
+        return self.root / "provider.key"
 
-    def make_recovery_key(self):
-        self.recovery_key = program.must(["keygen", "recovery", "--output", self.recovery_file]).strip().decode()
-        self.secrets |= bytes_on_disk.forms(self.recovery_file.read_bytes())
+    def take_offline(self):
+        self.must(self.provider, "key", "offline", "default", "-o", self.provider_key)
+        return self.note()
 
-    def prepared(self):
-        """The sealed form of the new key that a recovery has prepared."""
-        return {piece for sealed in bytes_on_disk.contents(self.provider).prepared for piece in bytes_on_disk.pieces(sealed)}
-
-    def sign_recovery(self, request):
-        """The serial of a request, and its signed statement, as on the machine that has the recovery key."""
-        signed = program.must(["recover", "sign", "--recovery-key-file", self.recovery_file], request)
-        claim = json.loads(request)["request"]
-        return int.from_bytes(base64.urlsafe_b64decode(claim + "=" * (-len(claim) % 4))[49:53], "big"), signed
-
-    def recover(self):
-        serial, signed = self.sign_recovery(self.must(self.provider, "rotate", "sender", "--recover", "prepare"))
-        self.must(self.provider, "rotate", "sender", "--recover", "finish", input=signed)
+    def certified(self):
+        """Requests a certificate, and signs it as on the machine that has the provider key. The file of the answer."""
+        request, answer = self.root / "request.json", self.root / "answer.json"
+        self.must(self.provider, "key", "rotate", "--request", "-o", request)
+        program.must(["key", "certify", request, "--provider-key-file", self.provider_key, "--yes", "-o", answer])
         self.note()
-        return serial
+        return answer
 
     def register(self):
-        self.must(self.provider, "device", "add", PHONE, input=self.must(self.phone, "export", "device", "--json"))
+        self.must(self.provider, "device", "add", PHONE, input=self.must(self.phone, "key", "show", "--json"))
 
     def send(self, generation, count=2):
         """Some messages in transit, to the key that the provider has."""
@@ -218,10 +209,10 @@ class Life(Scene):
         return self
 
     def rotate(self):
-        self.must(self.phone, "rotate", "device")
+        self.must(self.phone, "key", "rotate")
         return self.note()
 
     def confirm(self, grace="31d"):
         self.register()
-        self.must(self.phone, "rotate", "device", "--confirm", "--grace", grace)
+        self.must(self.phone, "key", "rotate", "--confirm", "--grace", grace)
         return self.note()

@@ -62,14 +62,13 @@ class Story:
 
     def note(self):
         """Reads the stores without a command, which would change their files unrecorded."""
-        for side, store in ("device", self.life.phone), ("sender", self.life.provider):
-            found = bytes_on_disk.contents(store)
-            if found is not None and side == "device":
-                for key in found.keys:
-                    self.life.needles[side, key.generation] |= bytes_on_disk.pieces(key.sealed)
-            if found is not None and side == "sender" and found.senders:
-                self.life.needles[side, found.senders["default"]] |= {
-                    piece for sealed in found.sealed for piece in bytes_on_disk.pieces(sealed)}
+        phone, provider = map(bytes_on_disk.contents, (self.life.phone, self.life.provider))
+        for key in phone.keys if phone is not None else ():
+            self.life.needles["device", key.generation] |= bytes_on_disk.pieces(key.sealed)
+        if provider is not None and provider.signs:
+            self.life.needles["provider", 0] |= {piece for form in provider.provider for piece in bytes_on_disk.pieces(form)}
+            self.life.needles["signer", provider.signs[0]] |= {
+                piece for form in provider.signer for piece in bytes_on_disk.pieces(form)}
 
     def send(self, generation):
         """A message in transit from now on."""
@@ -81,27 +80,27 @@ class Story:
 
     def record(self):
         """The record of the phone's newest key."""
-        return self.step("export device", "D", "export", "device", "--json")
+        return self.step("key show", "D", "key", "show", "--json")
 
     def make(self):
         self.step("init P", "P", "init", again=(0, 64))
-        self.step("keygen sender", "P", "keygen", "sender", "--topic", APP, again=(0, 64))
-        self.life.make_recovery_key()
-        self.step("recover keys", "P", "recover", "keys", self.life.recovery_key)
+        self.step("new provider", "P", "key", "new", "provider", "--topic", APP, again=(0, 64))
         self.step("init D", "D", "init", again=(0, 64))
-        self.step("keygen device", "D", "keygen", "device", "--topic", APP, again=(0, 64))
-        sender = self.step("export sender", "P", "export", "sender", "--json")
-        self.step("sender trust", "D", "sender", "trust", "provider", input=sender)
+        self.step("new device", "D", "key", "new", "device", "--topic", APP, again=(0, 64))
+        provider = self.step("show provider", "P", "key", "show", "--json")
+        self.step("provider pin", "D", "provider", "pin", input=provider)
         self.step("device add", "P", "device", "add", "phone1", input=self.record())
 
     def grow(self):
-        """Three generations, of which the first ends at once, and a change of the provider's key."""
+        """Three generations, of which the first ends at once, and the provider's first two signing keys."""
         for generation, grace in (2, "0s"), (3, "31d"):
-            self.step(f"rotate device {generation}", "D", "rotate", "device")
+            self.step(f"rotate device {generation}", "D", "key", "rotate")
             self.step("device add", "P", "device", "add", "phone1", input=self.record())
-            self.step(f"confirm {generation}", "D", "rotate", "device", "--confirm", "--json", "--grace", grace)
+            self.step(f"confirm {generation}", "D", "key", "rotate", "--confirm", "--json", "--grace", grace)
             self.send(generation)
-        self.step("rotate sender", "P", "rotate", "sender", gone=frozenset(self.life.needles["sender", 1]))
+        self.step("first certificate", "P", "key", "rotate")
+        self.send(3)
+        self.step("rotate signer", "P", "key", "rotate", gone=frozenset(self.life.needles["signer", 1]))
         self.send(3)
         self.step(
             "open", "D", "open", "--batch", input=received(self.kept[-1].push, "first"))
@@ -109,21 +108,28 @@ class Story:
         self.step("device import", "P", "device", "import", "--from-export", "--json", input=lines)
 
     def recover(self):
-        """After a theft: the phone, which still trusts the stolen key, follows with the first message."""
-        request = self.step("recover prepare", "P", "rotate", "sender", "--recover", "prepare")
-        _, signed = self.life.sign_recovery(request)
-        gone = frozenset(self.life.needles["sender", 2] | self.life.prepared())
-        self.step("recover finish", "P", "rotate", "sender", "--recover", "finish", input=signed, again=(0, 65), gone=gone)
+        """After a theft, with the provider key elsewhere: the phone follows with the first message."""
+        self.life.provider_key.unlink(missing_ok=True)
+        self.step(
+            "key offline", "P", "key", "offline", "default", "-o", self.life.provider_key, "--force", again=(0, 64, 65),
+            gone=frozenset(self.life.needles["provider", 0]))
+        request = self.step("request", "P", "key", "rotate", "--request", "--stolen")
+        answer = self.life.root / "answer.json"
+        program.must(
+            ["key", "certify", "-", "--provider-key-file", self.life.provider_key, "--yes", "-o", answer, "--force"], request)
+        self.step(
+            "install", "P", "key", "rotate", "--install", "-", input=answer.read_bytes(), again=(0, 65),
+            gone=frozenset(self.life.needles["signer", 2]))
         # What the stolen key has signed opens only until the phone has followed.
         self.kept = ()
         self.send(3)
-        self.step("open recovery", "D", "open", "--batch", input=received(self.kept[-1].push, "first"))
+        self.step("open certificate", "D", "open", "--batch", input=received(self.kept[-1].push, "first"))
         self.step("device add", "P", "device", "add", "phone1", input=self.record())
 
     def destroy(self):
-        self.step("purge", "D", "rotate", "device", "--purge", "--json", gone=frozenset(self.life.needles["device", 1]))
+        self.step("purge", "D", "key", "rotate", "--purge", "--json", gone=frozenset(self.life.needles["device", 1]))
         gone = frozenset().union(*(self.life.needles["device", generation] for generation in (2, 3)))
-        self.step("log-out", "D", "rotate", "device", "--purge", "--everything", "--json", gone=gone, ends=(2, 3))
+        self.step("log-out", "D", "key", "remove", "default", "--yes", "--json", again=(0, 64, 65), gone=gone, ends=(2, 3))
 
     def tell(self):
         self.make()

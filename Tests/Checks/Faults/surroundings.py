@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs each command where something is missing: reads that fail or give half, no /proc or /dev, little address space, few descriptors.
 
-Usage: surroundings.py [CASE [PLAN]]    for example: surroundings.py rotate-sender 'read EIO 7'
+Usage: surroundings.py [CASE [PLAN]]    for example: surroundings.py rotate-signer 'read EIO 7'
 """
 import os, re, sys
 

@@ -66,7 +66,7 @@ COMMANDS = [
     Command("--store P key rotate --request -o request.json"),
     Command("key certify request.json --provider-key-file provider.key --yes -o answer.json", ("provider.key", "P: provider key 1.1")),
     Command("--store P key rotate --install answer.json"),
-    Command("--store P key offline -o offline.key", ("P: provider key 1.1", "provider.key")),
+    Command("--store P key offline default -o offline.key", ("P: provider key 1.1", "provider.key")),
 ]
 
 
