@@ -77,7 +77,7 @@ extension SQLiteKeyStore {
         at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
         try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            try store.write(at: now, clock) { (store, clock) throws(KeyStoreError) in
                 var row = try store.providerKeyRow(name)
                 let key = try row.key(keys)
                 guard saved.publicKey == key.publicKey else {
@@ -87,7 +87,7 @@ extension SQLiteKeyStore {
                 }
                 if row.certificate == nil {
                     row = try store.rotate(
-                        row, by: key, Rotation(topic: topic, kind: .planned, expires: nil), at: now)
+                        row, by: key, Rotation(topic: topic, kind: .planned, expires: nil), clock)
                 }
                 row.takeOffline()
                 try store.put(row)

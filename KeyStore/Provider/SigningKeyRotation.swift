@@ -68,8 +68,7 @@ extension SQLiteKeyStore {
                 let key = try old.key(keys)
                 let rotation = Rotation(topic: topic, kind: stolen ? .stolen : .planned, expires: expires)
                 try old.refuseTheft(rotation, anyway)
-                _ = try clock.time()
-                let row = try store.rotate(old, by: key, rotation, at: now)
+                let row = try store.rotate(old, by: key, rotation, clock)
                 willEnd(try store.record(old))
                 try store.put(row)
                 return try store.record(row)
@@ -187,16 +186,30 @@ extension ProviderKeyRow {
     }
 }
 
+extension CertificatePlan {
+    /// Returns the plan with the number of an earlier time.
+    fileprivate func numbered(at time: Timestamp, after last: [Certificate?]) -> CertificatePlan {
+        let lowest = (last.compactMap { $0?.epoch }.max() ?? 0) + 1
+        let epoch = min(epoch, max(lowest, UInt32(clamping: time.milliseconds / 1000)))
+        return CertificatePlan(
+            epoch: epoch, floor: floor == self.epoch ? epoch : floor, graceUntil: graceUntil, expiresAt: expiresAt)
+    }
+}
+
 extension StoreTransaction {
     /// Returns the row with a new signing key, which the caller stores, and notes the epoch that it replaces. A request
     /// that waits is void then.
     func rotate(
-        _ old: ProviderKeyRow, by key: ProviderKey, _ rotation: Rotation, at now: Timestamp
+        _ old: ProviderKeyRow, by key: ProviderKey, _ rotation: Rotation, _ clock: StoreClock
     ) throws(KeyStoreError) -> ProviderKeyRow {
+        let (now, time) = (clock.now, try clock.epochTime())
         let signingKey = SigningKey()
         let request = try request(for: signingKey.publicKey, of: old, rotation, at: now)
         let certificate = try withTrustErrors { () throws(TrustError) in
-            try request.certify(by: key, at: now).certificate
+            let plan = try request.plan(at: now).numbered(at: time, after: [request.current, request.proven])
+            return try UnsignedCertificate(
+                plan, for: signingKey.publicKey, provider: key.publicKey, topic: request.topic
+            ).signed(by: key)
         }
         try replace(old.certificate, of: old.id, by: certificate, at: now)
         try delete(CertificateRequestRow.self, key: .integer(old.id))

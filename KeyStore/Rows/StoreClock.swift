@@ -18,7 +18,7 @@ struct StoreClock {
     static let setting = "clock.last"
     /// The maximum difference between two clocks that are both treated as right.
     private static let tolerance = Freshness.clockTolerance
-    /// The longest gap without assurance: a wrong clock within it wastes at most as many numbers of epochs.
+    /// The longest gap without assurance.
     private static let gapOfUnknown = Interval.days(29)
     private static let gapOfSynchronised = Interval.days(400)
 
@@ -55,6 +55,15 @@ struct StoreClock {
             )
         }
         return isLong ? now : boundedNow(last)
+    }
+
+    /// Returns the time that numbers an epoch: unless something says that the clock is right, one that is ahead for a moment
+    /// must not use up the numbers of weeks.
+    ///
+    /// - Throws: `implausibleClock`.
+    func epochTime() throws(KeyStoreError) -> Timestamp {
+        let time = try time()
+        return assurance == .unknown ? time : now
     }
 
     /// Returns the newest time of the store's own changes after a call, which may have changed nothing.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// A store with a sender key and twenty devices, and the paths of its backup.
+/// A store with a provider key and twenty devices, and the paths of its backup.
 struct BackupScene {
     let home: Home
     var scratch: Scratch { home.scratch }
@@ -16,7 +16,7 @@ struct BackupScene {
 
     init() throws {
         home = try Home()
-        _ = try home.store.generateProviderKey(at: start)
+        _ = try home.store.generateProviderKey(topic: .app, at: start)
         try add(0..<20)
     }
 
@@ -42,7 +42,7 @@ struct BackupTests {
     init() throws { scene = try BackupScene() }
 
     @Test func aBackupIsOneFileWithEverythingInIt() throws {
-        let sender = try home.store.providerKey(named: nil).record
+        let provider = try home.store.providerKey()
         try home.store.backUp(to: backup, key: key)
         #expect(mode(of: backup) == 0o600 && mode(of: key) == 0o600)
         #expect(try scene.names() == ["backup", "backup.key", "store"])
@@ -53,7 +53,7 @@ struct BackupTests {
             backup, to: scene.elsewhere, key: key, passphrase: nil, replace: false, options: .impatient, at: start)
         let store = try SQLiteKeyStore.open(in: scene.elsewhere, passphrase: nil, options: .quick)
         #expect(try store.deviceCount() == 20)
-        #expect(try store.providerKey(named: nil).record == sender)
+        #expect(try store.providerKey() == provider)
         #expect(try store.restoredAt() == start)
         #expect(store.check().allSatisfy { $0.severity == .note })
         try store.setSetting("a", named: "title")

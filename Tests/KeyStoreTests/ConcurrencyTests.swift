@@ -49,11 +49,11 @@ struct ConcurrencyTests {
             try #require(try store.device(id: id)?.publicKey == registration.publicKey)
             if round == 0 {
                 _ = try store.generateDeviceKey(named: id, at: start)
-                _ = try store.generateProviderKey(named: id, at: start)
+                _ = try store.generateProviderKey(named: id, topic: .app, at: start)
             } else {
                 _ = try store.rotateDeviceKey(named: "\(writer).0", at: start)
                 _ = try store.confirmDeviceKey(named: "\(writer).0", at: start)
-                _ = try store.rotateProviderKey(named: "\(writer).0", force: true, at: start)
+                _ = try store.rotateSigningKey(named: "\(writer).0", at: start)
             }
         }
     }
@@ -70,7 +70,8 @@ struct ConcurrencyTests {
     private static func expectEverything(in store: SQLiteKeyStore, writers: Int) throws {
         #expect(try store.deviceCount() == writers * rounds)
         #expect(try store.deviceKeys().count == writers * rounds)
-        #expect(try store.providerKeys().map(\.generation) == Array(repeating: UInt64(rounds), count: writers))
+        let epoch = UInt32(start.milliseconds / 1000) + UInt32(rounds) - 2
+        #expect(try store.providerKeys().map(\.epoch) == Array(repeating: epoch, count: writers))
         #expect(!store.check().contains { $0.severity != .note })
     }
 
@@ -88,21 +89,36 @@ struct ConcurrencyTests {
         #expect(try home.store.deviceKeys().map(\.state) == [.active, .pending])
     }
 
-    @Test func twoThatRotateASenderAtOnceMakeAChain() async throws {
+    private static let rotations = 6
+
+    @Test func processesThatRotateASigningKeyAtOnceMakeNoEpochTwice() async throws {
         let home = try Home()
-        let first = try home.store.generateProviderKey(at: start).publicKey
-        let stores = try (0..<4).map { _ in try home.store.anotherConnection() }
+        let provider = try home.store.generateProviderKey(topic: .app, at: start).publicKey
+        let path = home.scratch.store
+        async let first: Void = Self.rotateInAnotherProcess(path)
+        async let second: Void = Self.rotateInAnotherProcess(path)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for store in stores { group.addTask { _ = try store.rotateProviderKey(at: start) } }
+            let stores = try (0..<2).map { _ in try home.store.anotherConnection() }
+            for store in stores { group.addTask { try Self.rotate(store) } }
             try await group.waitForAll()
         }
-        let current = try home.store.providerKey(named: nil).record
-        #expect(current.generation == 5)
-        var trust = ProviderTrust(pinned: [first])
-        for statement in try home.store.announcements(for: current.publicKey, to: nil, at: start) {
-            _ = try trust.accept(statement, for: .app, at: start)
+        _ = await (first, second)
+        let issued = try home.store.read { (store) throws(KeyStoreError) in
+            try store.pastEpochs(of: 1).compactMap(\.epoch.certificate)
+        } + [try #require(try home.store.providerKey().certificate)]
+        let lowest = UInt32(start.milliseconds / 1000)
+        #expect(issued.map(\.epoch) == (0..<UInt32(4 * Self.rotations)).map { lowest + $0 })
+        for certificate in issued { #expect(throws: Never.self) { try certificate.check(for: provider, topic: .app) } }
+    }
+
+    private static func rotateInAnotherProcess(_ path: String) async {
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try ConcurrencyTests.rotate(.open(in: path, passphrase: nil, options: .quick))
         }
-        #expect(trust.pinned == [current.publicKey])
+    }
+
+    static func rotate(_ store: SQLiteKeyStore) throws {
+        for _ in 0..<rotations { try store.rotateSigningKey(at: start) }
     }
 
     // MARK: Waiting

@@ -155,9 +155,9 @@ struct DeviceLookupTests {
     func aVersionChangesWithEveryChangeAndWithNothingElse(_ kind: StoreKind) throws {
         let home = try Home(kind)
         let store = home.store
-        _ = try store.generateProviderKey(at: start)
+        _ = try store.generateProviderKey(topic: .app, at: start)
         let first = try store.version()
-        _ = try store.providerKey(named: nil)
+        _ = try store.providerKey()
         _ = try store.devices(["a"])
         #expect(try store.version() == first)
         _ = try store.addDevice(registration(), id: "a", at: start)
@@ -165,7 +165,7 @@ struct DeviceLookupTests {
         #expect(second != first)
         let other = try store.anotherConnection()
         #expect(try store.version() == second)
-        _ = try other.rotateProviderKey(at: start)
+        _ = try other.rotateSigningKey(at: start)
         let third = try store.version()
         #expect(third != second && !third.isReplaced)
         #expect(code { try other.removeDevice(id: "nobody", at: start) } == nil)
@@ -208,24 +208,5 @@ struct DeviceLookupTests {
         try writeFile(scratch.file("restored"), bytes)
         for name in ["keystore.db-wal", "keystore.db-shm"] { unsafe unlink(scratch.file(name)) }
         try #require(unsafe rename(scratch.file("restored"), scratch.file("keystore.db")) == 0)
-    }
-
-    @Test func announcementsThatWereReadOnceSayTheSameAsTheStore() throws {
-        let store = try Home(.memory).store
-        var senders = [try store.generateProviderKey(at: start).publicKey]
-        for day in 1...4 as ClosedRange<UInt64> {
-            senders.append(try store.rotateProviderKey(at: start + day * 86_400).record.publicKey)
-        }
-        let current = try #require(senders.last)
-        let announcements = try store.announcements()
-        let pins: [(pinned: ProviderPublicKey?, count: Int)] = [
-            (nil, 4), (senders[0], 4), (senders[2], 2), (senders[3], 1), (current, 0), (ProviderKey().publicKey, 4),
-        ]
-        for (pinned, count) in pins {
-            let statements = announcements.statements(endingAt: current, pinned: pinned, at: start + 5 * 86_400)
-            #expect(statements.count == count)
-            #expect(try store.announcements(for: current, to: pinned, at: start + 5 * 86_400) == statements)
-        }
-        #expect(announcements.statements(endingAt: ProviderKey().publicKey, pinned: nil, at: start).isEmpty)
     }
 }

@@ -87,7 +87,7 @@ struct DeviceTests {
         #expect(try store.device(id: "a")?.topic?.bundleID == "com.example.other")
     }
 
-    @Test func theLastReportedSenderCounts() throws {
+    @Test func theLastReportedPinCounts() throws {
         let store = try Home(.memory).store
         let key = DeviceKey().publicKey
         let pinned = ProviderKey().publicKey

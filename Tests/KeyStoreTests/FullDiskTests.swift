@@ -57,7 +57,7 @@ struct FullDiskTests {
         guard let disk = try SmallDisk(kilobytes: 600) else { return }
         let store = try SQLiteKeyStore.create(in: disk.path + "/store", passphrase: nil, options: .quick, at: start)
         let record = try store.generateDeviceKey(at: start)
-        let sender = try store.generateProviderKey(at: start)
+        let provider = try store.generateProviderKey(at: start)
         try disk.fill()
         // What the files already take up may be used again, so it may take some changes to find the end.
         var refusals = 0
@@ -71,7 +71,7 @@ struct FullDiskTests {
             #expect(try store.deviceCount() == devices + (failure == nil ? 1 : 0))
         }
         #expect(refusals == 3)
-        #expect(try store.deviceKeys() == [record] && store.providerKeys() == [sender])
+        #expect(try store.deviceKeys() == [record] && store.providerKeys() == [provider])
         disk.empty()
         #expect(try store.addDevice(registration(), id: "again", at: start) == .added)
         #expect(!store.check().contains { $0.severity != .note })

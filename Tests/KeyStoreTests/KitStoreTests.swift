@@ -47,7 +47,7 @@ import VectorKit
     }
 
     private func expected(_ vector: KitVector) -> [String] {
-        ["device-key", "trusted", "sender-key", "device", "setting"].flatMap { name in
+        ["device-key", "pin", "provider-key", "device", "setting"].flatMap { name in
             vector.all(name).map { "\(name) \($0)" }
         }
     }
@@ -66,14 +66,19 @@ import VectorKit
                 return "device-key \(record.state) \(record.generation) \(text) \(record.name)"
             }
         },
-        Part(table: "trusted_senders") { store in
-            try store.pinnedProviders().map { "trusted \($0.state) \($0.key) \($0.name)" }
+        Part(table: "pins") { store in
+            try store.pinnedProviders().map { "pin \($0.key) \($0.account)" }
         },
-        Part(table: "sender_keys") { store in
+        Part(table: "provider_keys") { store in
             try store.providerKeys().map { record in
-                let key = try store.providerKey(named: record.name).key
-                let text = key.withText { String(decoding: Bytes(copying: $0), as: UTF8.self) }
-                return "sender-key \(record.generation) \(text) \(record.name)"
+                _ = try store.signingCredential(named: record.name)
+                let text =
+                    record.isOffline
+                    ? "-"
+                    : try store.providerSecret(named: record.name).withText {
+                        String(decoding: Bytes(copying: $0), as: UTF8.self)
+                    }
+                return "provider-key \(record.generation) \(record.epoch) \(text) \(record.name)"
             }
         },
         Part(table: "devices") { store in

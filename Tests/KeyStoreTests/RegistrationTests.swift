@@ -178,55 +178,26 @@ struct RegistrationTests {
         #expect(try store.importDevices([change], at: start + 10).added == 1)
     }
 
-    // MARK: Sender keys of somebody else
+    // MARK: Provider keys of somebody else
 
     @Test func aKeyThatTheStoreNeverHadIsForeign() throws {
         let store = try Home(.memory).store
-        let (other, otherRecovery) = (ProviderKey().publicKey, RecoveryKey().publicKey)
-        #expect(try store.foreignMemberTest()(other, []) == [], "a store without sender keys knows nothing")
-        let first = try store.generateProviderKey(at: start).publicKey
-        let second = try store.rotateProviderKey(at: start).record.publicKey
-        let recovery = [RecoveryKey().publicKey, RecoveryKey().publicKey]
-        try store.setAnnouncedRecoveryKeys([recovery[0]], at: start)
-        try store.setAnnouncedRecoveryKeys([recovery[1]], at: start)
-        #expect(try store.announcedRecoveryKeys() == [recovery[1]])
-        // Long after its announcement has ended.
-        let later = start + 3 * 365 * 86_400
-        let third = try store.rotateProviderKey(clock: .confirmed, at: later).record.publicKey
+        let other = ProviderKey().publicKey
+        #expect(try store.foreignMemberTest()(other) == [], "a store without provider keys knows nothing")
+        let first = try store.generateProviderKey(named: "one", topic: .app, at: start).publicKey
+        try store.rotateSigningKey(named: "one", at: start)
+        let second = try store.generateProviderKey(named: "two", at: start).publicKey
         let foreign = try store.foreignMemberTest()
-        for key in [first, second, third] { #expect(foreign(key, recovery) == []) }
-        #expect(foreign(other, []) == [.sender] && foreign(nil, []) == [])
-        #expect(foreign(nil, [recovery[0], otherRecovery]) == [.recovery])
-        #expect(foreign(other, [otherRecovery]) == [.sender, .recovery])
-    }
-
-    @Test func theRecoveryKeysOfASenderAreAnnounced() throws {
-        let home = try Home()
-        #expect(code { try home.store.setAnnouncedRecoveryKeys([], at: start) } == .unknownName)
-        let seed = Bytes(repeating: 7, count: 32)
-        _ = try home.store.importProviderKey(ProviderKey(seed: seed.span), at: start)
-        _ = try home.store.rotateProviderKey(at: start)
-        let same = try RecoveryKey(seed: seed.span).publicKey
-        #expect(code { try home.store.setAnnouncedRecoveryKeys([same], at: start) } == .senderSuperseded)
-        var keys: [RecoveryPublicKey] = []
-        for _ in 0..<20 {
-            keys = [RecoveryKey().publicKey] + keys.prefix(1)
-            try home.store.setAnnouncedRecoveryKeys(keys, at: start)
-        }
-        #expect(try home.reopened().announcedRecoveryKeys() == keys)
-        // A device's report of them is kept.
-        let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start, recoveryKeys: keys)
-        try home.store.addDevice(record, id: "phone", at: start)
-        #expect(try home.reopened().device(id: "phone")?.recoveryKeys == keys)
-        #expect(home.store.check().allSatisfy { $0.severity == .note })
+        for key in [first, second, nil] { #expect(foreign(key) == []) }
+        #expect(foreign(other) == [.provider])
     }
 
     /// Who changed a row may hide a device as well; a list of devices must go on.
-    @Test func aDamagedSenderKeyMakesNoKeyUnknown() throws {
+    @Test func aDamagedProviderKeyMakesNoKeyUnknown() throws {
         let home = try Home()
         _ = try home.store.generateProviderKey(at: start)
         _ = try home.store.generateProviderKey(named: "other", at: start)
-        try home.raw().execute("UPDATE sender_keys SET created = created + 1 WHERE id = 2")
-        #expect(try home.store.foreignMemberTest()(ProviderKey().publicKey, []) == [])
+        try home.raw().execute("UPDATE provider_keys SET created = created + 1 WHERE id = 2")
+        #expect(try home.store.foreignMemberTest()(ProviderKey().publicKey) == [])
     }
 }

@@ -153,7 +153,7 @@ struct RestoreTests {
 
     /// Otherwise it could rotate a key between the comparison and its replacement.
     @Test func aStoreIsLockedBeforeItIsCompared() throws {
-        _ = try home.store.rotateProviderKey(at: start)
+        _ = try home.store.rotateSigningKey(at: start)
         #expect(code { try restore() } == .storeBusy)
     }
 
@@ -173,22 +173,40 @@ struct RestoreTests {
         try open(elsewhere).setSetting("a", named: "title")
         try restore(to: elsewhere)
         #expect(try open(elsewhere).setting(named: "title") == nil)
-        _ = try open(elsewhere).rotateProviderKey(at: start)
+        let lost = try open(elsewhere).rotateSigningKey(at: start)
         let error = error { try restore(to: elsewhere) }
         #expect(error?.code == .storeExists)
-        #expect(error?.description.contains("has rotated the sender key 'default' since the backup") == true)
-        #expect(try open(elsewhere).providerKey(named: nil).record.generation == 2)
+        #expect(error?.description.contains("has rotated the signing key of 'default' since the backup") == true)
+        #expect(try open(elsewhere).providerKey() == lost)
         #expect(try restore(to: elsewhere, replace: true) == nil)
-        #expect(try open(elsewhere).providerKey(named: nil).record.generation == 1)
+        // Phones may know the epoch that is lost: the store knows that it is old, until it rotates.
+        let restored = try open(elsewhere).providerKey()
+        #expect(restored.epoch == 0 && restored.provenCertificate == lost.certificate)
+        let next = try open(elsewhere).rotateSigningKey(at: start)
+        #expect(next.epoch > lost.epoch && next.certificate?.floor == next.epoch && next.warning == nil)
         #expect(try list(elsewhere).sorted().filter { !$0.hasPrefix("keystore.db-") } == ["keystore.db", "store.key"])
     }
 
-    @Test func aStoreWithANewerSenderKeyIsReplacedOnRequestOnly() throws {
+    @Test func aSecretThatWasTakenOutComesBackOnRequestOnly() throws {
+        _ = try home.store.rotateSigningKey(at: start)
+        let later = scratch.path + "/later"
+        try home.store.backUp(to: later)
+        try restore(later, to: elsewhere, key: key)
+        let secret = try open(elsewhere).providerSecret()
+        _ = try open(elsewhere).takeProviderKeyOffline(secret, at: start)
+        let error = error { try restore(later, to: elsewhere) }
+        #expect(error?.code == .storeExists)
+        #expect(error?.description.contains("still holds the secret of provider key 'default'") == true)
+        try restore(later, to: elsewhere, replace: true)
+        #expect(try !open(elsewhere).providerKey().isOffline)
+    }
+
+    @Test func aStoreWithANewerProviderKeyIsReplacedOnRequestOnly() throws {
         try restore(to: elsewhere, key: key)
         _ = try open(elsewhere).generateProviderKey(named: "second", at: start)
         let error = error { try restore(to: elsewhere) }
         #expect(error?.code == .storeExists)
-        #expect(error?.description.contains("has a sender key 'second' that the backup lacks") == true)
+        #expect(error?.description.contains("has a provider key 'second' that the backup lacks") == true)
         try restore(to: elsewhere, replace: true)
         #expect(try open(elsewhere).providerKeys().count == 1)
     }

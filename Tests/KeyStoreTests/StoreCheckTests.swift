@@ -48,12 +48,12 @@ struct StoreCheckTests {
         try home.store.write { (store) throws(KeyStoreError) in
             let row = try store.providerKeyRow(nil)
             var values = row.values
-            values[values.count - 1] = .blob(store.keys.seal(ProviderKey().seed.span, at: .elsewhere))
+            values[7] = .blob(store.keys.seal(ProviderKey().seed.span, at: .elsewhere))
             values.append(.blob(store.keys.tag(of: values[...], in: ProviderKeyRow.table.name)))
             try store.connection.rows(ProviderKeyRow.table.put, values)
         }
         #expect(problems(home.store).count == 1)
-        #expect(code { try home.store.providerKey(named: nil) } == .corruptStore)
+        #expect(code { try home.store.providerSecret() } == .corruptStore)
     }
 
     @Test func aLostLogIsFound() throws {

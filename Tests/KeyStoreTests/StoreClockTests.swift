@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// A clock that is wrong ends no key, and dates no statement.
+/// A clock that is wrong ends no key, and uses up no numbers of epochs.
 @Suite struct StoreClockTests {
     private static let hour: UInt64 = 3600
     private static let day: UInt64 = 86_400
@@ -11,15 +11,15 @@ import Testing
     /// A provider whose key was made at `start`.
     private func provider() throws -> Home {
         let home = try Home(.disk)
-        _ = try home.store.generateProviderKey(at: start)
+        _ = try home.store.generateProviderKey(topic: .app, at: start)
         return home
     }
 
     /// The database alone: SQLite's other files change without a change of the contents.
     private func contents(_ home: Home) throws -> [[SQLiteValue]] {
         try home.store.read { (store) throws(KeyStoreError) in
-            try store.connection.rows("SELECT * FROM sender_keys")
-                + store.connection.rows("SELECT * FROM announcements")
+            try store.connection.rows("SELECT * FROM provider_keys")
+                + store.connection.rows("SELECT * FROM past_epochs")
                 + store.connection.rows("SELECT * FROM settings") + store.connection.rows("SELECT * FROM device_keys")
         }
     }
@@ -36,7 +36,7 @@ import Testing
         for clock in [.unknown, .synchronised, .confirmed] as [ClockAssurance] {
             let home = try provider()
             let before = try contents(home)
-            let error = code { try home.store.rotateProviderKey(clock: clock, at: now) }
+            let error = code { try home.store.rotateSigningKey(clock: clock, at: now) }
             if clock == .confirmed || admitted.contains(clock) {
                 #expect(error == nil)
             } else {
@@ -57,9 +57,9 @@ import Testing
             }
             #expect(try home.store.lastChange() == start)
             if days > 29 {
-                #expect(code { try home.store.rotateProviderKey(at: now) } == .implausibleClock)
+                #expect(code { try home.store.rotateSigningKey(at: now) } == .implausibleClock)
             } else {
-                #expect(try home.store.rotateProviderKey(at: now).statement.issuedAt == start + Self.day)
+                #expect(try home.store.rotateSigningKey(at: now).epoch == Self.epoch(start + Self.day))
             }
         }
         // A store in use stays current.
@@ -71,45 +71,42 @@ import Testing
         #expect(try home.store.lastChange() == start + 40 * Self.day)
     }
 
-    @Test(
-        "A clock that is ahead dates the statement a day after the last change, and the overlap ends as if it were right"
-    )
+    private static func epoch(_ time: Timestamp) -> UInt32 { UInt32(time.milliseconds / 1000) }
+
+    @Test("A clock that is ahead numbers the epoch a day after the last change, and the grace ends as if it were right")
     func ahead() throws {
         for days in [0, 1, 2, 20, 29] as [UInt64] {
-            let home = try provider()
-            let now = start + days * Self.day
-            let rotation = try home.store.rotateProviderKey(at: now)
-            #expect(rotation.statement.issuedAt == min(now, start + Self.day))
-            #expect(rotation.statement.overlapEnd == now + 31 * Self.day)
-            #expect(rotation.record.createdAt == now)
-            // The clock was wrong, and is right again: nothing is refused then.
-            #expect(try home.store.lastChange() == min(now, start + Self.day))
-            #expect(try home.store.rotateProviderKey(at: start + 1).record.generation == 3)
+            for isStolen in [false, true] {
+                let home = try provider()
+                let now = start + days * Self.day
+                let record = try home.store.rotateSigningKey(stolen: isStolen, anyway: true, at: now)
+                #expect(record.epoch == Self.epoch(min(now, start + Self.day)))
+                #expect(record.certificate?.graceUntil == (isStolen ? nil : now + 38 * Self.day))
+                #expect(record.certificate?.floor == (isStolen ? record.epoch : 0))
+                #expect(record.signsSince == now)
+                // The clock was wrong, and is right again: nothing is refused then.
+                #expect(try home.store.lastChange() == min(now, start + Self.day))
+                #expect(try home.store.rotateSigningKey(at: start + 1).epoch == record.epoch + 1)
+            }
         }
     }
 
-    @Test("The overlap grows to 60 days and no further, and one that is too long is refused as before")
-    func overlap() throws {
-        let home = try provider()
-        let now = start + 20 * Self.day
-        #expect(try home.store.rotateProviderKey(overlap: .days(50), at: now).statement.overlap == .days(60))
-        #expect(code { try home.store.rotateProviderKey(overlap: .days(61), at: now) } == .rotationRefused)
-    }
-
-    @Test("A clock that is known to be right dates the statement, and the changes after it")
+    @Test("A clock that is known to be right numbers the epoch")
     func confirmed() throws {
-        for (clock, days) in [(.synchronised, 90), (.confirmed, 20), (.confirmed, 4000)] as [(ClockAssurance, UInt64)] {
+        for (clock, days) in [(.synchronised, 10), (.synchronised, 90), (.confirmed, 20), (.confirmed, 4000)]
+            as [(ClockAssurance, UInt64)]
+        {
             let home = try provider()
             let now = start + days * Self.day
-            #expect(try home.store.rotateProviderKey(clock: clock, at: now).statement.issuedAt == now)
-            #expect(try home.store.lastChange() == now)
+            #expect(try home.store.rotateSigningKey(clock: clock, at: now).epoch == Self.epoch(now))
         }
-        // It was set years ahead once, and is right again.
+        // It was set years ahead once, and is right again: epochs cannot go back, so the store says what is wrong.
         let home = try provider()
-        _ = try home.store.rotateProviderKey(clock: .confirmed, at: start + 4000 * Self.day)
-        #expect(code { try home.store.rotateProviderKey(at: start + 1) } == .implausibleClock)
-        #expect(try home.store.rotateProviderKey(clock: .confirmed, at: start + 1).statement.issuedAt == start + 1)
-        #expect(try home.store.rotateProviderKey(at: start + 2).statement.issuedAt == start + 2)
+        let lost = try home.store.rotateSigningKey(clock: .confirmed, at: start + 4000 * Self.day)
+        #expect(try home.store.lastChange() == start + 4000 * Self.day)
+        #expect(code { try home.store.rotateSigningKey(at: start + 1) } == .implausibleClock)
+        #expect(code { try home.store.rotateSigningKey(clock: .confirmed, at: start + 1) } == .implausibleEpoch)
+        #expect(try home.store.providerKey() == lost)
     }
 
     @Test("A call with nothing to do takes any clock, and keeps a quiet store current")
@@ -118,16 +115,16 @@ import Testing
         let age = Interval.days(3650)
         for days in 1...100 as ClosedRange<UInt64> {
             let now = start + days * Self.day
-            #expect(try home.store.rotateProviderKey(ifOlderThan: age, at: now) == nil)
+            #expect(try home.store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: age, at: now) == nil)
             #expect(try home.store.lastChange() == now)
         }
         let last = start + 100 * Self.day
         // A clock that is ahead moves it by a day, one that is behind not at all.
-        #expect(try home.store.rotateProviderKey(ifOlderThan: age, at: last + 3000 * Self.day) == nil)
+        #expect(try home.store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: age, at: last + 3000 * Self.day) == nil)
         #expect(try home.store.lastChange() == last + Self.day)
-        #expect(try home.store.rotateProviderKey(ifOlderThan: age, at: start) == nil)
+        #expect(try home.store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: age, at: start) == nil)
         #expect(try home.store.lastChange() == last + Self.day)
-        #expect(try home.store.rotateProviderKey(at: last + Self.day).record.generation == 2)
+        #expect(try home.store.rotateSigningKey(at: last + Self.day).epoch > 0)
     }
 
     @Test("A key that was made while the clock was ahead does not stay young until then")
@@ -135,11 +132,11 @@ import Testing
         let home = try provider()
         _ = try home.store.generateDeviceKey(at: start)
         let ahead = start + 20 * Self.day
-        _ = try home.store.rotateProviderKey(at: ahead)
+        _ = try home.store.rotateSigningKey(at: ahead)
         _ = try home.store.rotateDeviceKey(at: ahead)
         let now = start + 2 * Self.day
-        #expect(try home.store.rotateProviderKey(ifOlderThan: .days(30), at: now) != nil)
-        #expect(try home.store.rotateProviderKey(ifOlderThan: .days(30), at: now) == nil)
+        #expect(try home.store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: .days(30), at: now) != nil)
+        #expect(try home.store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: .days(30), at: now) == nil)
         _ = try home.store.confirmDeviceKey(at: now)
         let device = try home.store.rotateDeviceKey(named: nil, ifOlderThan: .days(30), clock: .unknown, at: now)
         #expect(device?.createdAt == now)
@@ -198,16 +195,16 @@ import Testing
             try store.addDevice(record, id: "phone", replace: true, at: start + days * Self.day)
         }
         #expect(try store.lastChange() == start + 40 * Self.day)
-        #expect(code { try store.rotateProviderKey(at: start + 38 * Self.day) } == .implausibleClock)
-        #expect(try store.rotateProviderKey(at: start + 60 * Self.day).record.generation == 2)
+        #expect(code { try store.rotateSigningKey(at: start + 38 * Self.day) } == .implausibleClock)
+        #expect(try store.rotateSigningKey(at: start + 60 * Self.day).epoch > 0)
     }
 
     @Test("A damaged time is noticed by a change to keys, and stops no registration")
     func damage() throws {
         let home = try provider()
-        _ = try home.store.rotateProviderKey(at: start + 1)
+        _ = try home.store.rotateSigningKey(at: start + 1)
         try home.raw().execute("UPDATE settings SET value = '0' WHERE name = '\(StoreClock.setting)'")
-        #expect(code { try home.store.rotateProviderKey(at: start) } == .corruptStore)
+        #expect(code { try home.store.rotateSigningKey(at: start) } == .corruptStore)
         let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
         #expect(try home.store.addDevice(record, id: "phone", at: start) == .added)
     }
@@ -223,11 +220,11 @@ import Testing
         }
         let rotations = try await withThrowingTaskGroup(of: Bool.self) { group in
             for store in stores {
-                group.addTask { try store.rotateProviderKey(ifOlderThan: .days(5), at: now) != nil }
+                group.addTask { try store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: .days(5), at: now) != nil }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(rotations.filter { $0 }.count == 1)
-        #expect(try home.store.providerKey(named: nil).record.generation == 2)
+        #expect(try home.store.providerKey().epoch == Self.epoch(start + Self.day))
     }
 }

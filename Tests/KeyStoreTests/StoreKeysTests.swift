@@ -46,7 +46,7 @@ struct StoreKeysTests {
         #expect(try keys.open(sealed, at: place).withSpan { Bytes(copying: $0) } == secret)
         #expect(keys.seal(secret.span, at: place) != sealed, "a nonce was used twice")
         let elsewhere = [
-            StoreKeys.Place(table: "sender_keys", row: 7, generation: 3, state: 2),
+            StoreKeys.Place(table: "provider_keys", row: 7, generation: 3, state: 2),
             StoreKeys.Place(table: "device_keys", row: 8, generation: 3, state: 2),
             StoreKeys.Place(table: "device_keys", row: 7, generation: 4, state: 2),
             StoreKeys.Place(table: "device_keys", row: 7, generation: 3, state: 1),

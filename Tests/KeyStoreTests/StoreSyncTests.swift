@@ -17,7 +17,7 @@ struct StoreSyncTests {
                         publicKey: device.publicKey, suites: device.suites, topic: device.topic,
                         generation: device.generation, createdAt: device.createdAt, pinnedProvider: device.pinnedProvider,
                         appVersion: device.appVersion),
-                    owner: device.user.map { .user($0) } ?? .nobody, updatedAt: device.updatedAt))
+                    owner: device.user.map { .user($0) } ?? .nobody, updatedAt: device.updatedAt, epoch: device.epoch))
         }
         try store.forEachRemovedDevice { changes.append(.removed(try $0.get())) }
         return changes

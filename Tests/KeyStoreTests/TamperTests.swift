@@ -18,20 +18,26 @@ struct TamperTests {
             let store = home.store
             for name in ["one", "two"] {
                 _ = try store.generateDeviceKey(named: name, topic: .app, at: start)
-                _ = try store.generateProviderKey(named: name, topic: .app, at: start)
-                _ = try store.rotateProviderKey(named: name, at: start)
-                let old = ProviderKey()
-                _ = try store.pinProvider(old.publicKey, named: name, topic: .app, at: start)
-                let statement = try RotationStatement(from: old, to: ProviderKey(), at: start)
-                _ = try store.acceptStatements([statement], topic: .app, at: start)
+                let provider = try store.generateProviderKey(named: name, topic: .app, at: start).publicKey
+                let certificate = try store.rotateSigningKey(named: name, at: start).certificate
+                _ = try store.requestCertificate(for: name, at: start)
+                try store.pinProvider(provider, certificate: certificate, for: name, topic: .app, at: start)
                 try store.setSetting("value of \(name)", named: name)
-                let registration = DeviceRegistration(
+                var registration = DeviceRegistration(
                     publicKey: DeviceKey().publicKey, suites: [1, 2], topic: try .app, createdAt: start,
-                    pinnedProvider: old.publicKey, appVersion: AppVersion("2.3.1"))
+                    pinnedProvider: provider, certificate: certificate, appVersion: AppVersion("2.3.1"))
+                registration.token = "00ff"
+                registration.environment = .production
+                registration.withdrawal = WithdrawalCapability()
+                registration.grant = "grant"
                 _ = try store.addDevice(registration, id: name, owner: .user("alice"), at: start)
             }
             // Under the same names as the devices, which have to be there too.
-            let removals = ["one", "two"].map { RemovedDevice(id: $0, removedAt: start, reason: "unregistered") }
+            let removals = ["one", "two"].map { name in
+                RemovedDevice(
+                    id: name, removedAt: start, reason: "unregistered", user: "alice",
+                    lastKey: RemovedDevice.LastKey(generation: 1, suite: .x25519, id: DeviceKey().publicKey.id))
+            }
             try store.write { (store) throws(KeyStoreError) in
                 for removal in removals { try store.put(RemovedDeviceRow(removal)) }
             }
@@ -53,11 +59,15 @@ struct TamperTests {
                 _ = try store.deviceKey(id: record?.keyID ?? KeyID(value: 0), at: start)
                 _ = try store.deviceKeys(named: name)
                 _ = try store.deviceSecret(named: name)
-            case "sender_keys": _ = try store.providerKey(named: name)
-            case "trusted_senders": _ = try store.trust(for: .app)
-            case "announcements":
-                let record = providerKeys.first { $0.name == name }
-                _ = try store.announcements(for: try #require(record).publicKey, to: nil, at: start)
+            case "provider_keys": _ = try store.signer(named: name)
+            case "past_epochs", "certificate_requests":
+                let id: Int64 = name == "one" ? 1 : 2
+                try store.readOnce { (store) throws(KeyStoreError) in
+                    _ = try store.pastEpochs(of: id)
+                    let request: CertificateRequestRow? = try store.row(key: .integer(id))
+                    _ = try request?.key(store.keys)
+                }
+            case "pins", "learned": _ = try store.trust(for: .app, account: name)
             default: Issue.record("no such table: \(table)")
             }
         }
@@ -68,22 +78,27 @@ struct TamperTests {
         (
             "devices", "id",
             [
-                "public_key", "topic", "generation", "created", "updated", "pinned_sender", "suites", "app_version",
-                "user", "tag",
+                "public_key", "topic", "generation", "created", "updated", "provider", "epoch", "suites", "app_version",
+                "user", "token", "environment", "withdrawal", "relay_grant", "tag",
             ]
         ),
-        ("removed_devices", "id", ["removed", "reason", "tag"]),
+        ("removed_devices", "id", ["removed", "reason", "user", "generation", "suite", "key_id", "tag"]),
         ("settings", "name", ["value", "tag"]),
         (
             "device_keys", "name",
             ["id", "topic", "public_key", "generation", "state", "created", "retires", "sealed", "tag"]
         ),
-        ("sender_keys", "name", ["id", "topic", "public_key", "key_id", "generation", "created", "sealed", "tag"]),
         (
-            "trusted_senders", "name",
-            ["id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created", "tag"]
+            "provider_keys", "name",
+            [
+                "id", "topic", "public_key", "key_id", "generation", "created", "sealed", "certificate", "certified",
+                "signing_sealed", "proven", "tag",
+            ]
         ),
-        ("announcements", "id", ["old_key", "new_key", "statement", "announced_until", "tag"]),
+        ("past_epochs", "provider", ["id", "certificate", "replaced", "tag"]),
+        ("certificate_requests", "provider", ["request", "sealed", "tag"]),
+        ("pins", "name", ["id", "topic", "public_key", "origin", "created", "tag"]),
+        ("learned", "id", ["public_key", "topic", "certificate", "floor", "tag"]),
     ]
 
     private static let changes: [(name: String, sql: @Sendable (String) -> String)] = [
@@ -107,9 +122,9 @@ struct TamperTests {
         let full = try Full()
         let raw = try full.home.raw()
         let (_, key, columns) = try #require(Self.columns.first { $0.table == table })
-        // Trust and announcements are read as a whole, because a row that is missing there is as bad as a false one.
-        let isReadWhole = table == "trusted_senders" || table == "announcements"
-        let row = table == "announcements" ? "1" : table == "trusted_senders" ? "'one' AND state = 1" : "'one'"
+        // Trust is read as a whole, because a row that is missing there is as bad as a false one.
+        let isReadWhole = table == "learned" || table == "pins"
+        let row = key == "provider" || key == "id" && isReadWhole ? "1" : "'one'"
         let original = try raw.rows("SELECT * FROM \(table)")
         for column in columns {
             for change in Self.changes {
@@ -136,7 +151,7 @@ struct TamperTests {
     @Test func aDevicesKeyCannotBeSwappedForAnothers() throws {
         let full = try Full()
         let raw = try full.home.raw()
-        for columns in ["public_key", "public_key, generation, created, updated, pinned_sender, tag"] {
+        for columns in ["public_key", "public_key, generation, created, updated, provider, tag"] {
             try raw.execute(
                 "UPDATE devices SET (\(columns)) = (SELECT \(columns) FROM devices WHERE id = 'two') WHERE id = 'one'")
             #expect(code { try full.use("devices", "one") } == .corruptStore)
@@ -172,7 +187,7 @@ struct TamperTests {
     @Test func aRowOfAnotherStoreIsNoticed() throws {
         let (mine, other) = (try Full(), try Full())
         let row = try #require(try other.home.raw().rows("SELECT * FROM devices WHERE id = 'one'").first)
-        try mine.home.raw().rows("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        try mine.home.raw().rows("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         #expect(code { try mine.use("devices", "one") } == .corruptStore)
     }
 
@@ -241,9 +256,8 @@ extension TamperTests.Full {
         }
         answers += try store.deviceKeys().map { "\($0)" }
         answers.append("secret \(try store.deviceSecret(named: "one").scalar)")
-        answers.append("\(try store.providerKey(named: "one").record)")
-        let trust = try store.trust(for: .app)
-        answers += trust.pinned.map { "pinned \($0)" } + trust.superseded.map { "superseded \($0)" }
+        answers.append("\(try store.providerKey(named: "one"))")
+        answers += try store.trust(for: .app, account: "one").pins.map { "\($0)" }
         answers += try store.setting(named: "one").map { [$0] } ?? []
         return Set(answers)
     }

@@ -46,14 +46,19 @@ struct TotalsTests {
         #expect(try list(home.store).count == home.store.deviceCount() + 1)
         #expect(try page(home.store) == nil)
         _ = try home.store.generateDeviceKey(at: start)
-        _ = try home.store.generateProviderKey(at: start)
-        _ = try home.store.rotateProviderKey(at: start)
+        _ = try home.store.generateProviderKey(topic: .app, at: start)
+        try home.store.rotateSigningKey(at: start)
+        _ = try home.store.requestCertificate(at: start)
         _ = try home.store.rotateDeviceKey(at: start)
-        _ = try home.store.pinProvider(ProviderKey().publicKey, named: "s", topic: nil, at: start)
-        _ = try home.store.pinProvider(ProviderKey().publicKey, named: "s", topic: nil, replace: true, at: start)
+        let certificate = try home.store.providerKey().certificate
+        let provider = try home.store.providerKey().publicKey
+        try home.store.pinProvider(provider, certificate: certificate, topic: .app, at: start)
+        _ = try home.store.pinProvider(ProviderKey().publicKey, topic: .app, at: start)
+        #expect(home.store.check().contains { $0.message == "table learned: 1 rows, all authentic" })
         #expect(home.store.check().allSatisfy { $0.severity == .note })
         _ = try home.store.purgeDeviceKeys()
         try home.store.purgeEverything()
+        _ = try home.store.removeProviderKey(named: "default")
         #expect(home.store.check().allSatisfy { $0.severity == .note })
     }
 
