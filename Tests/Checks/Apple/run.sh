@@ -48,7 +48,7 @@ command_path() { printf '%s' "${PUSHCRYPT:-$PWD/.build/release/pushcrypt}"; }
 step_scaffold() {
     rm -rf "$app"
     "$(command_path)" scaffold ios --bundle-id com.example.app --group group.com.example --content-extension \
-        --category MESSAGE --package-path "$PWD" --out "$app"
+        --category MESSAGE --package-path "$PWD" --output "$app"
 }
 step_lint() { "$(command_path)" lint --ios "$app" && plutil -lint "$project/project.pbxproj"; }
 step_build_simulator() { xcode -destination "platform=iOS Simulator,name=$simulator" build; }

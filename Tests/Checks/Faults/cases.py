@@ -328,7 +328,7 @@ def open_after_crash(root):
     return replace(case, name="open-after-crash")
 
 
-BACKUP = "--key", "{root}/store.key.backup", "{root}/keystore.backup"
+BACKUP = "--store-key", "{root}/store.key.backup", "{root}/keystore.backup"
 
 
 class Backup(Case):
@@ -342,12 +342,12 @@ class Backup(Case):
         if backup.exists():
             key = key if key.exists() else stores.provider / "store.key"
             if key.stat().st_nlink > 1:
-                refused = stores.run(stores.root / "R", "restore", backup, "--key", key).messages.decode()
+                refused = stores.run(stores.root / "R", "restore", backup, "--store-key", key).messages.decode()
                 advice = re.search(r"; run: (cp -p .* && mv .*)", refused)
                 if not advice:
                     raise Failure(f"a key with two names: {refused}")
                 subprocess.run(advice[1], shell=True, check=True)
-            stores.must(stores.root / "R", "restore", backup, "--key", key)
+            stores.must(stores.root / "R", "restore", backup, "--store-key", key)
             stores.must(stores.root / "R", "doctor")
             shutil.rmtree(stores.root / "R")
         super().repeat(stores)
@@ -357,13 +357,13 @@ def backup(root):
     life = grown(root)
     before = facts(life)
     return Backup(
-        "backup", life, ("backup", "{root}/keystore.backup", "--key-output", "{root}/store.key.backup"), before, before,
+        "backup", life, ("backup", "{root}/keystore.backup", "--store-key-output", "{root}/store.key.backup"), before, before,
         store="P", says=b"was checked", again=(0, 64))
 
 
 def backed_up(root):
     life = grown(root)
-    life.must(life.provider, "backup", root / "keystore.backup", "--key-output", root / "store.key.backup")
+    life.must(life.provider, "backup", root / "keystore.backup", "--store-key-output", root / "store.key.backup")
     after = facts(life)
     shutil.rmtree(life.provider)
     return life, after

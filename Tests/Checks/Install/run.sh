@@ -25,7 +25,7 @@ echo old >"$prefix/share/man/man1/pushcrypt-gone.1"
 umask 077
 run install || fail "$(cat "$folder/log")"
 
-"$program" man --out "$(mkdir "$folder/man" && echo "$folder/man")"
+"$program" man --output "$(mkdir "$folder/man" && echo "$folder/man")"
 expected=$(
     {
         echo "755 opt/push/bin/pushcrypt"

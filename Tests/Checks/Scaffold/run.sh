@@ -16,7 +16,7 @@ trap 'rm -rf "$fresh"' EXIT
 scaffold() {
     local name=$1
     shift
-    "$command" scaffold ios --bundle-id com.example.app --group group.com.example --out "$fresh/$name" "$@" \
+    "$command" scaffold ios --bundle-id com.example.app --group group.com.example --output "$fresh/$name" "$@" \
         > /dev/null 2> "$fresh/messages" || { cat "$fresh/messages" >&2; exit 1; }
     (cd "$fresh/$name" && find . -type f) | while read -r file; do
         mkdir -p "$(dirname "$work/$name/$file")"

@@ -17,7 +17,7 @@ fail() {
 check() {
     local name=$1 project=$work/$1/Notifications.xcodeproj
     shift
-    "$command" scaffold ios --bundle-id com.example.app --group group.com.example --out "$work/$name" "$@" >/dev/null 2>&1 ||
+    "$command" scaffold ios --bundle-id com.example.app --group group.com.example --output "$work/$name" "$@" >/dev/null 2>&1 ||
         fail "the scaffold $name fails"
     "$command" lint --ios "$work/$name" --json >"$work/findings"
     [ ! -s "$work/findings" ] || fail "lint: $(cat "$work/findings")"
@@ -51,7 +51,7 @@ END
 check plain --communication
 check full --content-extension --category MESSAGE --xcodegen
 # The same command writes the same bytes.
-"$command" scaffold ios --bundle-id com.example.app --group group.com.example --out "$work/again" --communication >/dev/null 2>&1
+"$command" scaffold ios --bundle-id com.example.app --group group.com.example --output "$work/again" --communication >/dev/null 2>&1
 diff -r "$work/plain" "$work/again" || fail 'two runs differ'
 # The workflow, by GitHub's schema; an altered copy is refused.
 check_workflow() { "$bin/check-jsonschema" --builtin-schema vendor.github-workflows "$1" >"$work/said" 2>&1; }
