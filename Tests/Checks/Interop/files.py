@@ -6,6 +6,7 @@ import os
 import random
 
 from drivers import Failure
+from kit import PROVIDER_SECRET
 from world import FOLDER, make_provider_store, pushcrypt
 
 CHUNK = 65_536
@@ -38,7 +39,7 @@ def run(driver, seed):
         with open(path(f"plain{number}"), "rb") as file:
             plain = file.read()
         open_with_receiver(driver, number, plain, some)
-        open_with_pushcrypt(driver, number, plain, some)
+        open_with_pushcrypt(driver, number, plain)
     return count
 
 
@@ -54,19 +55,18 @@ def open_with_receiver(driver, number, plain, some):
     key, sha256, size = members[4:7]
     pieces, start = [], 0
     while start < len(sealed):
-        end = start + some.choice((1, 29, 5000, CHUNK, CHUNK + 17, some.randrange(1, 2 * CHUNK)))
+        end = start + some.choice((1, 5, 5000, CHUNK, CHUNK + 16, some.randrange(1, 2 * CHUNK)))
         pieces, start = [*pieces, sealed[start:end].hex()], end
     answer = driver.ask([f"file {key} {size} {sha256} {','.join(pieces)}"])[0]
     if answer != ["opened", str(len(plain)), hashlib.sha256(plain).hexdigest()]:
         raise Failure(f"{driver.language}: a file of {len(plain)} bytes of pushcrypt: {answer}: key {key}")
 
 
-def open_with_pushcrypt(driver, number, plain, some):
-    key = some.randbytes(32)
-    answer = driver.ask([f"sealfile {key.hex()} {plain.hex() or '-'}"])[0]
+def open_with_pushcrypt(driver, number, plain):
+    answer = driver.ask([f"sealfile {PROVIDER_SECRET} {plain.hex() or '-'}"])[0]
     if answer[0] != "sealed":
         raise Failure(f"{driver.language}: a file of {len(plain)} bytes to seal: {answer}")
-    sealed = bytes.fromhex(answer[1])
+    key, sealed = bytes.fromhex(answer[1]), bytes.fromhex(answer[2])
     sha256 = hashlib.sha256(sealed).digest()
     reference = {"size": len(sealed), "type": "public.data", "name": "a", "key": text(key), "sha256": text(sha256)}
     names = {part: path(f"{driver.language}-{part}{number}") for part in ("sealed", "reference", "opened")}

@@ -4,11 +4,11 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -16,39 +16,39 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import pushcrypt.AnnouncedStatements;
 import pushcrypt.AttachmentReference;
+import pushcrypt.Certificate;
+import pushcrypt.CertificatePlan;
+import pushcrypt.Credential;
 import pushcrypt.DeviceKey;
 import pushcrypt.DevicePublicKey;
 import pushcrypt.DeviceRecord;
 import pushcrypt.Extras;
 import pushcrypt.FileOpener;
 import pushcrypt.Inside;
+import pushcrypt.Learned;
 import pushcrypt.OpenedPush;
 import pushcrypt.Placeholder;
+import pushcrypt.ProviderKey;
+import pushcrypt.ProviderPublicKey;
+import pushcrypt.ProviderRecord;
 import pushcrypt.PushRequest;
 import pushcrypt.PushType;
 import pushcrypt.PushcryptException;
 import pushcrypt.Receiver;
-import pushcrypt.RecoveryKey;
-import pushcrypt.RecoveryPublicKey;
 import pushcrypt.Registration;
 import pushcrypt.Reply;
 import pushcrypt.SealOptions;
+import pushcrypt.SealedFile;
 import pushcrypt.SealedPush;
 import pushcrypt.Sealer;
-import pushcrypt.SenderKey;
-import pushcrypt.SenderPublicKey;
-import pushcrypt.SenderRecord;
-import pushcrypt.Statement;
+import pushcrypt.SigningKey;
 import pushcrypt.Trust;
-import pushcrypt.TrustedSender;
 
 /** Reads questions from standard input, a line each, and answers them with the installed package. ../README.md has the language. */
 public final class Driver {
-    private static final Map<String, SenderKey> SENDERS = new HashMap<>();
+    private static final Map<String, ProviderKey> PROVIDERS = new HashMap<>();
     private static final Map<String, List<DeviceKey>> DEVICES = new HashMap<>();
-    private static final Map<String, Trust> TRUSTS = new HashMap<>();
 
     private Driver() {}
 
@@ -76,9 +76,9 @@ public final class Driver {
         return words.isEmpty() ? "-" : String.join(",", words);
     }
 
-    private static SenderKey sender(String text) throws PushcryptException {
-        SenderKey key = SENDERS.get(text);
-        if (key == null) SENDERS.put(text, key = SenderKey.parse(text));
+    private static ProviderKey provider(String text) throws PushcryptException {
+        ProviderKey key = PROVIDERS.get(text);
+        if (key == null) PROVIDERS.put(text, key = ProviderKey.parse(text));
         return key;
     }
 
@@ -95,38 +95,24 @@ public final class Driver {
         return keys;
     }
 
-    private static Trust trust(String text) throws PushcryptException {
-        Trust known = TRUSTS.get(text);
-        if (known != null) return known.copy();
-        List<TrustedSender> senders = new ArrayList<>();
-        for (String one : text.equals("-") ? new String[0] : text.split("/")) senders.add(trustedSender(one));
-        TRUSTS.put(text, known = new Trust(senders));
-        return known.copy();
-    }
-
-    private static TrustedSender trustedSender(String text) throws PushcryptException {
-        String[] parts = text.split(";");
-        List<TrustedSender.Superseded> superseded = new ArrayList<>();
-        List<RecoveryPublicKey> recovery = new ArrayList<>();
-        for (String old : several(parts[2])) {
-            String[] pair = old.split(":");
-            superseded.add(new TrustedSender.Superseded(SenderPublicKey.parse(pair[0]), pair[1].equals("-") ? null : Statement.of(data(pair[1]))));
+    private static Trust trust(String pins, String learned) throws PushcryptException {
+        List<ProviderPublicKey> keys = new ArrayList<>();
+        Map<ProviderPublicKey, Learned> known = new HashMap<>();
+        for (String pin : several(pins)) keys.add(ProviderPublicKey.parse(pin));
+        for (String line : several(learned)) {
+            String[] parts = line.split(":");
+            known.put(ProviderPublicKey.parse(parts[0]), new Learned(Certificate.parse(parts[1]), Long.parseLong(parts[2])));
         }
-        for (String own : several(parts[3])) recovery.add(RecoveryPublicKey.parse(own));
-        return new TrustedSender(parts[0], parts[1].equals("-") ? null : SenderPublicKey.parse(parts[1]), superseded, recovery, data(parts[4]));
+        return new Trust(keys, known);
     }
 
     private static String written(Trust trust) {
-        List<String> senders = trust.senders().stream().map(Driver::written).toList();
-        return senders.isEmpty() ? "-" : String.join("/", senders);
-    }
-
-    private static String written(TrustedSender sender) {
-        List<String> superseded = sender.superseded().stream()
-            .map(old -> old.key() + ":" + word(old.statement() == null ? null : old.statement().bytes())).toList();
-        List<String> recovery = sender.recoveryKeys().stream().map(Object::toString).toList();
-        String pinned = sender.pinned() == null ? "-" : sender.pinned().toString();
-        return String.join(";", sender.name(), pinned, joined(superseded), joined(recovery), word(sender.lastRecovery()));
+        List<String> lines = new ArrayList<>();
+        for (ProviderPublicKey pin : trust.pins()) {
+            Learned known = trust.learned(pin);
+            if (known.certificate() != null) lines.add(pin + ":" + known.certificate() + ":" + known.floor());
+        }
+        return joined(lines);
     }
 
     /** Words `name=hex` from one on, as lists. */
@@ -165,18 +151,16 @@ public final class Driver {
         if (!bare.equals(Inside.keyText(kind, found))) return "broken another text";
         return "ok " + word(found) + switch (kind) {
             case "pcr" -> " " + DevicePublicKey.parse(text).id() + " -";
-            case "pcs" -> " " + SenderPublicKey.parse(text).id() + " -";
-            case "pcv" -> " " + RecoveryPublicKey.parse(text).id() + " -";
+            case "pcs" -> " " + ProviderPublicKey.parse(text).id() + " -";
             case "pcr-secret-" -> " - " + word(DeviceKey.parse(text).publicKey().bytes());
-            case "pcs-secret-" -> " - " + word(SenderKey.parse(text).publicKey().bytes());
-            default -> " - " + word(RecoveryKey.parse(text).publicKey().bytes());
+            case "pcs-secret-" -> " - " + word(ProviderKey.parse(text).publicKey().bytes());
+            default -> " - " + word(SigningKey.parse(text).publicBytes());
         };
     }
 
     private static String answerCheck(String kind, byte[] key) throws PushcryptException {
         if (kind.equals("pcr")) DevicePublicKey.of(key);
-        if (kind.equals("pcs")) SenderPublicKey.of(key);
-        if (kind.equals("pcv")) RecoveryPublicKey.of(key);
+        if (kind.equals("pcs")) ProviderPublicKey.of(key);
         return "ok";
     }
 
@@ -192,22 +176,48 @@ public final class Driver {
     }
 
     private static String answerOpened(String[] words) throws PushcryptException {
-        Trust trust = trust(words[3]);
-        Instant now = Inside.instant(words[4]);
+        Trust trust = trust(words[3], words[4]);
+        PushType type = PushType.of(words[5]);
+        Instant now = Inside.instant(words[6]);
         Receiver receiver = new Receiver(words[1]);
-        OpenedPush opened = words[0].equals("open") ? receiver.openEnvelope(text(words[5]), devices(words[2]), trust, now)
-            : receiver.open(data(words[5]), devices(words[2]), trust, now);
-        Trust.Following again = trust.follow(opened.statements(), words[1], now);
-        if (again.accepted().size() != opened.statements().size()) return "broken the statements are not accepted again";
+        OpenedPush opened = words[0].equals("open") ? receiver.openEnvelope(text(words[7]), devices(words[2]), trust, type, now)
+            : receiver.open(data(words[7]), devices(words[2]), trust, type, now);
+        trust.learn(opened.provider(), opened.learned());
         return String.join(" ", "opened", word(opened.payload()), opened.messageId(), Long.toString(opened.sentAt().toEpochMilli()),
-            Long.toString(opened.timeToLive().toSeconds()), opened.sender().toString(), written(trust), joined(opened.conflicts()));
+            Long.toString(opened.timeToLive().toSeconds()), opened.provider().toString(), Long.toString(opened.epoch()), written(trust),
+            opened.hasCertificateConflict() ? "certificate-conflict" : "-");
     }
 
-    private static String answerStatement(String[] words) throws PushcryptException {
-        Trust after = trust(words[1]);
-        Trust.Evaluation evaluation = after.evaluate(Statement.of(data(words[4])), words[2], Inside.instant(words[3]));
-        String conflict = evaluation.conflict() == null ? "-" : evaluation.conflict();
-        return String.join(" ", evaluation.changed() ? "accepted" : "unchanged", written(after), conflict);
+    private static String answerCertificate(String[] words) throws PushcryptException {
+        Trust trust = trust(words[2], words[3]);
+        return switch (trust.accept(Inside.certificate(data(words[4])), words[1])) {
+            case RAISED -> "accepted";
+            case UNCHANGED -> "unchanged";
+            case CONFLICT -> "certificate-conflict";
+        } + " " + written(trust);
+    }
+
+    private static Certificate certificate(String text) throws PushcryptException {
+        return text == null ? null : Certificate.parse(text);
+    }
+
+    private static String answerPlan(String[] words) throws PushcryptException {
+        Map<String, List<byte[]>> given = options(words, 1);
+        List<CertificatePlan.PastEpoch> past = new ArrayList<>();
+        for (String line : all(given, "past")) {
+            String[] parts = line.split(" ");
+            past.add(new CertificatePlan.PastEpoch(Long.parseLong(parts[0]), Inside.instant(parts[1])));
+        }
+        Duration lifetime = given.containsKey("lifetime") ? Duration.ofSeconds(Long.parseLong(one(given, "lifetime"))) : null;
+        CertificatePlan plan = new CertificatePlan(
+            certificate(one(given, "certificate")), past, certificate(one(given, "proven")), one(given, "kind").equals("stolen"), lifetime);
+        String[] claim = Inside.claim(plan, one(given, "time"));
+        return "ok" + written("epoch", claim[0], "floor", claim[1], "grace-until", claim[2], "expires-at", claim[3]);
+    }
+
+    private static String answerCertify(String[] words) throws PushcryptException {
+        Certificate made = Inside.certify(provider(words[2]), words[1], Arrays.copyOfRange(words, 3, 7), SigningKey.parse(words[7]).publicBytes());
+        return "ok " + word(Inside.bytes(made)) + " " + made;
     }
 
     private static Placeholder placeholder(Map<String, List<byte[]>> given) throws PushcryptException {
@@ -226,18 +236,25 @@ public final class Driver {
         if (given.containsKey("id")) options = options.messageName(one(given, "id"));
         if (given.containsKey("time-to-live")) options = options.timeToLive(Duration.ofSeconds(Long.parseLong(one(given, "time-to-live"))));
         if (given.containsKey("sent-exactly")) options = options.sentExactly();
-        List<Statement> statements = new ArrayList<>();
-        for (byte[] statement : given.getOrDefault("statement", List.of())) statements.add(Statement.of(statement));
         List<AttachmentReference> attachments = new ArrayList<>();
         for (byte[] json : given.getOrDefault("attachment", List.of())) attachments.add(AttachmentReference.parse(json));
-        return options.announcing(statements).attachments(attachments);
+        return options.attachments(attachments);
+    }
+
+    /** With a provider's secret key, or the three lines of a signing key file; either may be in a service. */
+    private static Sealer sealer(String secret, String topic, Placeholder placeholder, boolean isElsewhere) throws PushcryptException {
+        if (!secret.contains(",")) {
+            ProviderKey key = provider(secret);
+            return isElsewhere ? new Sealer(Inside.signer(key), topic, placeholder) : new Sealer(key, topic, placeholder);
+        }
+        Credential own = Credential.parse(secret.replace(',', '\n'));
+        if (!isElsewhere) return new Sealer(own, topic, placeholder);
+        return new Sealer(Inside.signer(own.key()), own.certificate(), own.provider(), topic, placeholder);
     }
 
     private static String answerMessage(String[] words) throws PushcryptException {
         Map<String, List<byte[]>> given = options(words, 6);
-        SenderKey key = sender(words[3]);
-        Placeholder placeholder = placeholder(given);
-        Sealer sealer = given.containsKey("hedge-signature") ? new Sealer(Inside.signer(key), words[1], placeholder) : new Sealer(key, words[1], placeholder);
+        Sealer sealer = sealer(words[3], words[1], placeholder(given), given.containsKey("hedge-signature"));
         List<byte[]> drawn = Arrays.asList(
             given.getOrDefault("r-message-id", Arrays.asList((byte[]) null)).get(0), given.getOrDefault("r-ephemeral", Arrays.asList((byte[]) null)).get(0));
         long life = given.containsKey("sealed-life") ? Long.parseLong(one(given, "sealed-life")) : 0;
@@ -252,10 +269,10 @@ public final class Driver {
     }
 
     private static String answerRecord(String[] words) throws PushcryptException {
-        if (words[1].equals("sender")) {
-            SenderRecord record = SenderRecord.parse(data(words[2]));
+        if (words[1].equals("provider")) {
+            ProviderRecord record = ProviderRecord.parse(data(words[2]));
             return "ok" + written("key", record.publicKey(), "generation", record.generation(), "topic", record.topic(), "created", record.created(),
-                "recovery", record.recoveryKeys());
+                "certificate", record.certificate());
         }
         DeviceRecord record = DeviceRecord.parse(data(words[2]));
         if (!DeviceRecord.parse(record.json().getBytes(StandardCharsets.UTF_8)).equals(record)) return "broken another record is written";
@@ -263,7 +280,7 @@ public final class Driver {
         Registration.Held held = null;
         if (given.containsKey("held-key")) {
             held = new Registration.Held(one(given, "held-key"), Long.parseLong(one(given, "held-generation")), one(given, "held-topic"),
-                one(given, "held-user"));
+                one(given, "held-user"), given.containsKey("removed"));
         }
         String elsewhere = one(given, "elsewhere");
         Registration.SameKey sameKey = elsewhere == null ? null : new Registration.SameKey(elsewhere.equals("-") ? null : elsewhere);
@@ -271,24 +288,28 @@ public final class Driver {
         String user = given.containsKey("user") ? one(given, "user") : one(given, "held-user");
         Registration registration = Registration.check(record, new Registration.Situation(
             user, held, sameKey, given.containsKey("replace"), given.containsKey("provider-has") ? new HashSet<>(all(given, "provider-has")) : null));
+        List<Certificate> issued = new ArrayList<>();
+        for (String text : all(given, "issued")) issued.add(Certificate.parse(text));
+        boolean isStale = given.containsKey("provider-has") && registration.topic() != null
+            && record.showsStaleStore(ProviderPublicKey.parse(one(given, "provider-has")), registration.topic(), issued);
         return "ok" + written("key", record.publicKey(), "generation", record.generation(), "device", record.deviceId(),
             "suites", record.suites().stream().map(Object::toString).collect(Collectors.joining(" ")), "topic", registration.topic(),
-            "created", record.created(), "sender", record.sender(), "recovery", record.recoveryKeys(), "app-version", record.appVersion(),
-            "foreign", registration.foreign());
+            "created", record.created(), "provider", record.provider(), "certificate", record.certificate(), "app-version", record.appVersion(),
+            "token", record.token(), "environment", record.environment(), "withdrawal", record.withdrawal(), "grant", record.grant(),
+            "foreign", registration.foreign(), "stale", isStale ? "yes" : null);
     }
 
     private static String answerReply(String[] words) throws PushcryptException {
-        Reply reply = Reply.parse(data(words[2]));
-        if (!Reply.parse(reply.json().getBytes(StandardCharsets.UTF_8)).equals(reply)) return "broken another reply is written";
+        Reply reply = Reply.parse(data(words[2])), again = Reply.parse(reply.json().getBytes(StandardCharsets.UTF_8));
+        if (!again.json().equals(reply.json()) || reply.refusedCertificate() == null && !again.equals(reply)) return "broken another reply is written";
         Map<String, List<byte[]>> given = options(words, 3);
-        List<RecoveryPublicKey> held = new ArrayList<>();
-        for (String key : all(given, "held-recovery")) held.add(RecoveryPublicKey.parse(key));
-        List<String> builtIn = all(given, "built-in");
-        Reply.Applied after = reply.apply(new Reply.Phone(
-            devices(words[1]).get(0).publicKey(), given.containsKey("pinned") ? SenderPublicKey.parse(one(given, "pinned")) : null, held,
-            builtIn.contains("sender"), builtIn.contains("recovery")));
-        return "ok" + written("acknowledged", reply.acknowledged(), "refused", reply.refused(), "sender", reply.sender(), "recovery", reply.recoveryKeys(),
-            "foreign", reply.foreign(), "confirms", after.confirms() ? "yes" : "no", "pinned-after", after.pinned(), "recovery-after", after.recoveryKeys());
+        Trust trust = trust(one(given, "pins"), one(given, "learned"));
+        Reply.Applied applied = reply.apply(
+            devices(words[1]).get(0).publicKey(), trust, given.containsKey("context") ? one(given, "context") : "a", given.containsKey("built-in"));
+        return "ok" + written("acknowledged", reply.acknowledged(), "refused", reply.refused(), "provider", reply.provider(), "certificate", reply.certificate(),
+            "push-key", reply.pushKey() == null ? null : HexFormat.of().formatHex(Base64.getUrlDecoder().decode(reply.pushKey())), "foreign", reply.foreign(),
+            "confirms", applied.confirms() ? "yes" : "no", "pins", joined(trust.pins().stream().map(Object::toString).toList()), "learned", written(trust),
+            "told", applied.told());
     }
 
     private static String answerReserved(byte[] payload) throws PushcryptException {
@@ -338,34 +359,20 @@ public final class Driver {
         return "opened " + length + " " + word(hash.digest());
     }
 
-    private static String answerSealedFile(byte[] key, byte[] plain) throws GeneralSecurityException {
-        byte[] header = new byte[24];
-        new SecureRandom().nextBytes(header);
-        return "sealed " + word(Inside.sealFile(plain, key, header));
+    private static String answerSealedFile(String secret, byte[] plain) throws PushcryptException {
+        SealedFile sealed = sealer(secret, "a", Placeholder.STANDARD, false).sealFile(plain, "https://a", "a.b", "a");
+        return "sealed " + word(sealed.reference().key()) + " " + word(sealed.bytes());
     }
 
     private static String answerHedgedFile(String[] words) throws PushcryptException {
-        AttachmentReference reference = Inside.sealFile(sender(words[1]), data(words[4]), data(words[2]), data(words[3])).reference();
+        Sealer sealer = sealer(words[1], "a", Placeholder.STANDARD, false);
+        AttachmentReference reference = Inside.sealFile(sealer, data(words[3]), data(words[2])).reference();
         return "ok " + word(reference.key()) + " " + reference.size() + " " + word(reference.sha256());
     }
 
     private static String answerMisuse(String device, String secret) throws PushcryptException {
-        List<String> wrong = Misuse.wrong(DevicePublicKey.parse(device), sender(secret));
+        List<String> wrong = Misuse.wrong(DevicePublicKey.parse(device), provider(secret));
         return wrong.isEmpty() ? "ok" : "broken " + String.join(", ", wrong);
-    }
-
-    private static String answerAnnounced(String[] words) throws PushcryptException {
-        AnnouncedStatements announced = AnnouncedStatements.parse(text(words[3]), SenderPublicKey.parse(words[1]));
-        List<String> accepted = announced.accepted(Inside.instant(words[2])).stream().map(statement -> word(statement.bytes())).toList();
-        return "ok " + (accepted.isEmpty() ? "-" : String.join(",", accepted));
-    }
-
-    private static String answerAdding(String[] words) throws PushcryptException {
-        AnnouncedStatements announced = AnnouncedStatements.parse(text(words[4]), SenderPublicKey.parse(words[1]));
-        if (!announced.text().strip().equals(text(words[4]).strip())) return "broken another text is written";
-        Duration announcedFor = Duration.ofSeconds(Long.parseLong(words[3]));
-        AnnouncedStatements added = announced.adding(Statement.of(data(words[5])), announcedFor, Inside.instant(words[2]));
-        return "ok " + added.sender() + " " + word(added.text().getBytes(StandardCharsets.UTF_8));
     }
 
     private static String answer(String[] words) throws GeneralSecurityException, PushcryptException {
@@ -376,24 +383,19 @@ public final class Driver {
             case "text" -> answerText(text(words[1]));
             case "fingerprint" -> "ok " + Inside.fingerprint(text(words[1]));
             case "open", "push" -> answerOpened(words);
-            case "statement" -> answerStatement(words);
+            case "certificate" -> answerCertificate(words);
+            case "plan" -> answerPlan(words);
+            case "certify" -> answerCertify(words);
             case "message" -> answerMessage(words);
             case "record" -> answerRecord(words);
             case "reply" -> answerReply(words);
             case "reserved" -> answerReserved(data(words[1]));
-            case "rotation" -> "ok " + word(Statement.rotation(sender(words[1]), sender(words[2]), Inside.instant(words[3]),
-                Duration.ofSeconds(Long.parseLong(words[4])), Duration.ofSeconds(Long.parseLong(words[5]))).bytes());
-            case "recovery" -> "ok " + word(Statement.recovery(
-                RecoveryKey.parse(words[2]), sender(words[3]), words[1], Long.parseLong(words[5]), Inside.instant(words[4])).bytes());
-            case "announced" -> answerAnnounced(words);
-            case "adding" -> answerAdding(words);
-            case "line" -> "ok " + word(Statement.of(data(words[2])).line(SenderPublicKey.parse(words[1])));
             case "hedgedfile" -> answerHedgedFile(words);
             case "reference" -> answerReference(data(words[1]));
             case "attachments" -> answerAttachments(data(words[1]));
             case "fullbody" -> answerFullBody(data(words[1]));
             case "file" -> answerFile(words[1], words[2], words[3], words[4]);
-            case "sealfile" -> answerSealedFile(data(words[1]), data(words[2]));
+            case "sealfile" -> answerSealedFile(words[1], data(words[2]));
             case "misuse" -> answerMisuse(words[1], words[2]);
             default -> "broken no such question";
         };

@@ -10,32 +10,33 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import pushcrypt.AnnouncedStatements;
 import pushcrypt.AttachmentReference;
+import pushcrypt.Certificate;
+import pushcrypt.CertificatePlan;
+import pushcrypt.Credential;
 import pushcrypt.DeviceKey;
 import pushcrypt.DevicePublicKey;
 import pushcrypt.DeviceRecord;
 import pushcrypt.FileOpener;
 import pushcrypt.Inside;
+import pushcrypt.Learned;
 import pushcrypt.MessageSender;
 import pushcrypt.OpenedPush;
 import pushcrypt.Placeholder;
+import pushcrypt.ProviderKey;
+import pushcrypt.ProviderPublicKey;
+import pushcrypt.ProviderRecord;
 import pushcrypt.PushType;
 import pushcrypt.PushcryptException;
 import pushcrypt.Receiver;
-import pushcrypt.RecoveryKey;
 import pushcrypt.Registration;
 import pushcrypt.Reply;
 import pushcrypt.SealOptions;
 import pushcrypt.SealedPush;
 import pushcrypt.Sealer;
-import pushcrypt.SenderKey;
-import pushcrypt.SenderPublicKey;
-import pushcrypt.SenderRecord;
 import pushcrypt.Signer;
-import pushcrypt.Statement;
+import pushcrypt.SigningKey;
 import pushcrypt.Trust;
-import pushcrypt.TrustedSender;
 
 /** What a caller can get wrong, and no file of the kit can ask about: each has to be refused, or to do no harm. */
 final class Misuse {
@@ -44,13 +45,13 @@ final class Misuse {
 
     private final Map<String, Boolean> good = new LinkedHashMap<>();
     private final DevicePublicKey device;
-    private final SenderKey sender;
+    private final ProviderKey provider;
     private final Sealer sealer;
 
-    private Misuse(DevicePublicKey device, SenderKey sender) throws PushcryptException {
+    private Misuse(DevicePublicKey device, ProviderKey provider) throws PushcryptException {
         this.device = device;
-        this.sender = sender;
-        this.sealer = new Sealer(sender, "a");
+        this.provider = provider;
+        this.sealer = new Sealer(provider, "a");
     }
 
     private interface Call {
@@ -88,8 +89,8 @@ final class Misuse {
     }
 
     /** The names of those that are not as they must be. The keys are good ones. */
-    static List<String> wrong(DevicePublicKey device, SenderKey sender) throws PushcryptException {
-        Misuse misuse = new Misuse(device, sender);
+    static List<String> wrong(DevicePublicKey device, ProviderKey provider) throws PushcryptException {
+        Misuse misuse = new Misuse(device, provider);
         misuse.options();
         misuse.payloads();
         misuse.trusts();
@@ -120,27 +121,18 @@ final class Misuse {
         refused("an avatar that is a film", "malformed-reference", () -> seal(STANDARD.from(new MessageSender("Anna", "u", null, List.of(), film))));
         refused("a full body that is a film", "malformed-reference", () -> seal(STANDARD.fullBody(film)));
         refused("nine attachments", "too-many-attachments", () -> seal(STANDARD.attachments(Collections.nCopies(9, film))));
-        Statement statement = Statement.rotation(sender, SenderKey.generate(), Instant.EPOCH, Statement.STANDARD_ACCEPT_FOR, Statement.STANDARD_OVERLAP);
-        refused("five statements", "invalid-request", () -> seal(STANDARD.announcing(Collections.nCopies(5, statement))));
-        announced();
-        refused("a statement of 180 bytes", "malformed-statement", () -> Statement.of(new byte[180]));
         refused("a title with half of a pair", "invalid-request", () -> Placeholder.STANDARD.withTitle(HALF));
         refused("a sound with half of a pair", "invalid-request", () -> Placeholder.STANDARD.withSound(HALF));
         refused("a title of spaces", "invalid-placeholder", () -> Placeholder.STANDARD.withTitle(" \u00a0\u2003"));
         refused("a title of 4,097 bytes", "invalid-placeholder", () -> Placeholder.STANDARD.withTitle("a".repeat(4097)));
-        refused("a topic with a space", "wrong-topic", () -> new Sealer(sender, "a b"));
-        fault("a topic that is null", () -> new Sealer(sender, null));
-        fault("a sender that is null", () -> new Sealer(null, "a"));
+        refused("a topic with a space", "wrong-topic", () -> new Sealer(provider, "a b"));
+        fault("a topic that is null", () -> new Sealer(provider, null));
+        fault("a key that is null", () -> new Sealer((ProviderKey) null, "a"));
         refused("a signature by another key", "wrong-signature", () -> new Sealer(signer(new byte[64]), "a", Placeholder.STANDARD));
         refused("a signature of 63 bytes", "wrong-signature", () -> new Sealer(signer(new byte[63]), "a", Placeholder.STANDARD));
         fault("a signature that is null", () -> new Sealer(signer(null), "a", Placeholder.STANDARD));
         fault("a device that is null", () -> sealer.seal(PAYLOAD, null, STANDARD));
-        fault("31 bytes as a key", () -> SenderKey.of(new byte[31]));
-        refused("an overlap of 61 days", "overlap-too-long",
-            () -> Statement.rotation(sender, SenderKey.generate(), Instant.EPOCH, Statement.STANDARD_ACCEPT_FOR, Duration.ofDays(61)));
-        refused("a key that replaces itself", "superseded-new-key",
-            () -> Statement.rotation(sender, sender, Instant.EPOCH, Statement.STANDARD_ACCEPT_FOR, Statement.STANDARD_OVERLAP));
-        fault("a serial of 0", () -> Statement.recovery(RecoveryKey.generate(), sender, "a", 0, Instant.EPOCH));
+        fault("31 bytes as a key", () -> ProviderKey.of(new byte[31]));
         SealedPush push = seal(STANDARD), background = seal(STANDARD.pushType(PushType.BACKGROUND));
         refused("an empty collapse name", "invalid-request", () -> sealer.request(push, null, "", 10));
         refused("an empty device name", "invalid-request", () -> sealer.request(push, "", null, 10));
@@ -150,53 +142,11 @@ final class Misuse {
         good.put("a background push by itself", sealer.request(background).headers().get("apns-priority").equals("5"));
     }
 
-    /** The text of statements, in messages. */
-    private void announced() throws PushcryptException {
-        SenderKey next = SenderKey.generate();
-        DeviceKey phone = DeviceKey.generate();
-        Statement statement = Statement.rotation(sender, next, Instant.EPOCH, Statement.STANDARD_ACCEPT_FOR, Statement.STANDARD_OVERLAP);
-        AnnouncedStatements statements = AnnouncedStatements.parse(statement.line(sender.publicKey()), next.publicKey());
-        SealOptions options = STANDARD.announcing(statements);
-        for (Instant at : List.of(Instant.EPOCH, Instant.EPOCH.plus(Duration.ofDays(400)).plusMillis(1))) {
-            List<Statement> expected = at.equals(Instant.EPOCH) ? List.of(statement) : List.of();
-            SealedPush push = new Sealer(next, "a").seal(PAYLOAD.getBytes(), phone.publicKey(), at, options);
-            Trust trust = new Trust(List.of(TrustedSender.of("a", expected.isEmpty() ? next.publicKey() : sender.publicKey())));
-            good.put(expected.size() + " statements of a text", new Receiver("a").open(push.bytes(), List.of(phone), trust, at).statements().equals(expected));
-        }
-        refused("statements to another key", "untrusted-old-key", () -> seal(options));
-        added(statement, statements, next);
-        Statement recovery = Statement.recovery(RecoveryKey.generate(), next, "a", 1, Instant.EPOCH);
-        for (Statement one : List.of(statement, recovery)) fault("the line of a statement without a key, " + one.bytes()[0], () -> one.line(null));
-        fault("statements that are null", () -> STANDARD.announcing((AnnouncedStatements) null));
-        fault("a text that is null", () -> AnnouncedStatements.parse(null, next.publicKey()));
-    }
-
-    /** A rotation is added to another, for the usual time. */
-    private void added(Statement first, AnnouncedStatements before, SenderKey next) throws PushcryptException {
-        SenderKey third = SenderKey.generate();
-        Duration usual = AnnouncedStatements.STANDARD_ANNOUNCEMENT;
-        for (int days : new int[] {59, 61}) {
-            Instant at = Instant.EPOCH.plus(Duration.ofDays(days));
-            Statement second = Statement.rotation(next, third, at, Statement.STANDARD_ACCEPT_FOR, Statement.STANDARD_OVERLAP);
-            List<Statement> expected = days < 60 ? List.of(first, second) : List.of(second);
-            AnnouncedStatements again = AnnouncedStatements.parse(before.adding(second, usual, at).text(), third.publicKey());
-            good.put("a rotation " + days + " days after another", again.accepted(at).equals(expected));
-            Trust trust = new Trust(List.of(TrustedSender.of("a", days < 60 ? sender.publicKey() : next.publicKey())));
-            good.put("phones " + days + " days later", trust.follow(again.accepted(at), "a", at).accepted().equals(expected)
-                && trust.senders().get(0).pinned().equals(third.publicKey()));
-            fault("an announcement before a rotation", () -> before.adding(second, Duration.ofSeconds(-1), at));
-            fault("an announcement of half a second", () -> before.adding(second, Duration.ofMillis(500), at));
-            fault("a rotation before 1970", () -> before.adding(second, usual, Instant.EPOCH.minusMillis(1)));
-            fault("no announcement", () -> before.adding(second, null, at));
-        }
-        fault("no rotation", () -> before.adding(null, usual, Instant.EPOCH));
-    }
-
     private Signer signer(byte[] signature) {
         return new Signer() {
             @Override
-            public SenderPublicKey publicKey() {
-                return sender.publicKey();
+            public byte[] publicKey() {
+                return provider.publicKey().bytes();
             }
 
             @Override
@@ -261,59 +211,79 @@ final class Misuse {
     }
 
     private OpenedPush opened(SealedPush push, DeviceKey key) throws PushcryptException {
-        Trust trust = new Trust(List.of(TrustedSender.of("a", sender.publicKey())));
-        return new Receiver("a").open(push.bytes(), List.of(key), trust, Instant.now());
-    }
-
-    private static Trust trust(SenderPublicKey pinned, List<TrustedSender.Superseded> superseded, RecoveryKey recovery, int length) throws PushcryptException {
-        return new Trust(List.of(new TrustedSender("a", pinned, superseded, recovery == null ? List.of() : List.of(recovery.publicKey()), new byte[length])));
+        Trust trust = Trust.of(provider.publicKey());
+        return new Receiver("a").open(push.bytes(), List.of(key), trust, PushType.ALERT, Instant.now());
     }
 
     private void trusts() throws PushcryptException {
-        SenderPublicKey own = sender.publicKey();
-        byte[] bytes = new byte[181], seven = new byte[32];
-        bytes[0] = 1;
-        Arrays.fill(seven, (byte) 7);
-        Statement statement = Statement.of(bytes);
-        List<TrustedSender.Superseded> none = List.of(), old = List.of(new TrustedSender.Superseded(own, statement));
-        refused("a pin of zeros", "weak-key", () -> SenderPublicKey.of(new byte[32]));
-        refused("a key that is pinned and superseded", "sender-superseded", () -> trust(own, old, null, 0));
-        RecoveryKey recovery = RecoveryKey.of(seven);
-        refused("a key that is a sender's and a recovery key", "sender-superseded", () -> trust(SenderKey.of(seven).publicKey(), none, recovery, 0));
-        refused("a last recovery of 52 bytes", "corrupt-store", () -> trust(own, none, null, 52));
-        good.put("the same statement of a sender without a pin", !trust(null, old, null, 0).evaluate(statement, "a", Instant.EPOCH).changed());
-        Trust trust = trust(own, none, recovery, 0);
-        SenderKey next = SenderKey.generate();
-        Statement rotation = Statement.rotation(sender, next, Instant.EPOCH, Statement.STANDARD_ACCEPT_FOR, Statement.STANDARD_OVERLAP);
-        trust.follow(List.of(rotation, Statement.recovery(recovery, SenderKey.generate(), "a", 3, Instant.EPOCH)), "a", Instant.EPOCH);
-        good.put("a trust that was stored", Trust.parse(trust.json()).json().equals(trust.json()) && trust.senders().get(0).superseded().size() == 2);
-        refused("a stored trust that lacks a member", "corrupt-store", () -> Trust.parse("[{\"name\":\"a\",\"pinned\":null}]"));
-        refused("a stored trust that ends early", "corrupt-store", () -> Trust.parse(trust.json().substring(1)));
-        FileOpener opener = Inside.opener(new byte[32], 46, new byte[32]);
-        boolean first = isRefused("not-a-sealed-file", () -> opener.update(new byte[46]));
-        good.put("a file after it was refused", first && isRefused("malformed-file", () -> opener.update(new byte[1])) && isRefused("malformed-file", opener::finish));
+        ProviderPublicKey pin = provider.publicKey();
+        Instant now = Instant.ofEpochMilli(1_767_225_600_000L);
+        SigningKey key = SigningKey.generate();
+        Certificate first = CertificatePlan.FIRST.issue(key.publicBytes(), provider, "a", now);
+        CertificatePlan stolen = new CertificatePlan(first, List.of(), null, true, null);
+        Certificate second = stolen.issue(key.publicBytes(), provider, "a", now);
+        refused("a pin of zeros", "weak-key", () -> ProviderPublicKey.of(new byte[32]));
+        List<ProviderPublicKey> three = List.of(pin, ProviderKey.generate().publicKey(), ProviderKey.generate().publicKey());
+        refused("three pins", "too-many-pins", () -> new Trust(three, Map.of()));
+        refused("one pin twice", "too-many-pins", () -> new Trust(List.of(pin, pin), Map.of()));
+        fault("a pin that is null", () -> Trust.of(null));
+        refused("a certificate for nobody", "bad-certificate-signature", () -> new Trust(List.of(), Map.of()).accept(first, "a"));
+        Trust trust = Trust.of(pin);
+        good.put("a certificate", trust.accept(first, "a") == Trust.Change.RAISED && trust.accept(first, "a") == Trust.Change.UNCHANGED);
+        Learned stored = new Learned(Certificate.parse(trust.learned(pin).certificate().toString()), trust.learned(pin).floor());
+        good.put("what was stored", stored.equals(trust.learned(pin)));
+        trust.accept(second, "a");
+        trust.learn(pin, stored);
+        good.put("an older state that is merged", trust.learned(pin).equals(new Learned(second, second.epoch())));
+        refused("an epoch of the day after tomorrow", "implausible-epoch", () -> new CertificatePlan(second, List.of(), null, false, null)
+            .issue(key.publicBytes(), provider, "a", now.minusSeconds(86_401)));
+        refused("the provider key as signing key", "weak-key", () -> CertificatePlan.FIRST.issue(pin.bytes(), provider, "a", now));
+        fault("the certificate of another key", () -> new Credential(SigningKey.generate(), first, pin));
+        Credential credential = new Credential(key, first, pin);
+        refused("the certificate of another app", "bad-certificate-signature", () -> new Sealer(credential, "b", Placeholder.STANDARD));
+        refused("a signer of another key", "wrong-certificate",
+            () -> new Sealer(Inside.signer(SigningKey.generate()), first, pin, "a", Placeholder.STANDARD));
+        good.put("a signing key file", Credential.parse(credential.secretText()).secretText().equals(credential.secretText()));
+        String[] lines = credential.secretText().split("\n");
+        refused("a signing key file of two lines", "malformed-key", () -> Credential.parse(lines[0] + "\n" + lines[1]));
+        refused("a signing key file of another key", "wrong-certificate",
+            () -> Credential.parse(credential.secretText().replace(lines[0], SigningKey.generate().secretText())));
+        good.put("a credential that is printed", !credential.toString().contains(key.secretText()));
+        DeviceRecord record = new DeviceRecord(null, device, List.of(1), "a", 1, null, pin, first, null, null, null, null, null);
+        good.put("a certificate that was never issued", record.showsStaleStore(pin, "a", List.of(second)) && !record.showsStaleStore(pin, "a", List.of(first)));
+        FileOpener opener = Inside.opener(new byte[32], 22, new byte[32]);
+        boolean isRefused = isRefused("not-a-sealed-file", () -> opener.update(new byte[22]));
+        good.put("a file after it was refused", isRefused && isRefused("malformed-file", () -> opener.update(new byte[1])) && isRefused("malformed-file", opener::finish));
     }
 
     private void records() throws PushcryptException {
-        DeviceRecord record = new DeviceRecord("a", device, List.of(1), "a", 2, 5L, sender.publicKey(), List.of(), "1");
+        DeviceRecord record = new DeviceRecord(
+            "a", device, List.of(1), "a", 2, 5L, provider.publicKey(), null, "1", "00ff", "production", "0".repeat(32), "grant-word");
         good.put("a record that is read and written", DeviceRecord.parse(record.json().getBytes()).equals(record));
-        Registration.Held held = new Registration.Held(DeviceKey.generate().publicKey().toString(), 1, null, "alice"), same = new Registration.Held(device.toString(), 1, null, "alice");
+        good.put("a grant that is printed", !record.toString().contains("grant-word"));
+        Registration.Held held = new Registration.Held(DeviceKey.generate().publicKey().toString(), 1, null, "alice", false);
+        Registration.Held same = new Registration.Held(device.toString(), 1, null, "alice", false);
         refused("another key from a session without a user", "user-mismatch",
             () -> Registration.check(record, new Registration.Situation(null, held, null, false, null)));
         good.put("the same key from one", Registration.check(record, new Registration.Situation(null, same, null, false, null)).user().equals("alice"));
-        refused("a device of spaces", "malformed-record", () -> new DeviceRecord(" ", device, List.of(1), null, 1, null, null, List.of(), null).json());
-        refused("a reply of both kinds", "malformed-record", () -> new Reply(device, "key-taken", null, List.of(), List.of()).json());
-        good.put("a reply that is written", Reply.parse(Reply.acknowledge(device, sender.publicKey()).json().getBytes()).acknowledged().equals(device));
-        SenderRecord own = new SenderRecord(sender.publicKey(), "a", 1, null, List.of());
-        good.put("a sender's record", SenderRecord.parse(own.json().getBytes()).equals(own));
+        for (String id : List.of(" ", "a\u200b")) {
+            refused("a device of " + id, "malformed-record",
+                () -> new DeviceRecord(id, device, List.of(1), null, 1, null, null, null, null, null, null, null, null).json());
+        }
+        refused("a token of one digit", "malformed-record",
+            () -> new DeviceRecord(null, device, List.of(1), null, 1, null, null, null, null, "a", null, null, null).json());
+        refused("a reply of both kinds", "malformed-record", () -> new Reply(device, "key-taken", null, null, List.of(1), List.of(), null, null).json());
+        good.put("a reply that is written", Reply.parse(Reply.acknowledge(device, provider.publicKey(), null).json().getBytes()).acknowledged().equals(device));
+        ProviderRecord own = new ProviderRecord(provider.publicKey(), "a", 1, null, null);
+        good.put("a provider's record", ProviderRecord.parse(own.json().getBytes()).equals(own));
     }
 
     private void secrets() throws PushcryptException {
         byte[] key = new byte[32];
         Arrays.fill(key, (byte) 0x5a);
         AttachmentReference reference = Inside.reference(key, "a.b");
-        Object[] all = {reference, SenderKey.of(key), DeviceKey.of(key), RecoveryKey.of(key), new FileOpener(reference), sealer};
-        String printed = Arrays.toString(all), text = SenderKey.of(key).secretText();
+        Object[] all = {reference, ProviderKey.of(key), DeviceKey.of(key), SigningKey.of(key), new FileOpener(reference), sealer};
+        String printed = Arrays.toString(all), text = ProviderKey.of(key).secretText();
         good.put("a key that is printed", !printed.contains(HexFormat.of().formatHex(key).substring(0, 8)) && !printed.contains("WlpaWl") && !printed.contains(text));
         byte[] own = device.bytes();
         own[0] ^= 1;

@@ -12,7 +12,6 @@ import * as misuse from "./misuse.mjs";
 
 const require = createRequire(import.meta.url);
 const internal = (file) => require(`${import.meta.dirname ?? new URL(".", import.meta.url).pathname}/node_modules/pushcrypt/lib/${file}.js`);
-const { sealFile } = internal("attachments");
 const { Certificate, certify } = internal("certificate");
 const { checkContext } = internal("context");
 const { decode, fingerprint, OUTSIDE } = internal("envelope");
@@ -237,7 +236,10 @@ const ANSWERS = {
         const wrong = [...misuse.answers(device, provider, internal), ...await misuse.signers(device, provider, publicKey)].filter(([, good]) => !good);
         return wrong.length > 0 ? `broken ${wrong.map(([name]) => name).join(", ")}` : "ok";
     },
-    sealfile: (fileKey, plain) => `sealed ${word(sealFile(data(plain), data(fileKey)))}`,
+    sealfile(secret, plain) {
+        const { sealed, reference } = new Sealer({ topic: "a", key: secretKey(secret) }).sealFile(data(plain), { url: "https://a", type: "a.b", name: "a" });
+        return `sealed ${word(reference.key)} ${word(sealed)}`;
+    },
 };
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {

@@ -12,7 +12,7 @@ from pushcrypt import (
     Certificate, Change, Credential, DeviceKey, DevicePublicKey, DeviceRecord, FileOpener, HeldDevice, HeldKey, Learned, Person, Placeholder,
     ProviderKey, ProviderPublicKey, ProviderRecord, PushcryptError, Reference, Reply, Sealer, SealedFile, SigningKey, Trust, _envelope, _json,
     apply_reply, attachments, certificates, check_full_body, check_registration, fingerprint, messages, open_push, opening,
-    shows_stale_store, signing,
+    seal_file, shows_stale_store, signing,
 )
 
 KINDS = {
@@ -311,22 +311,14 @@ def answer_file(file_key, size, sha256, pieces):
     return f"opened {len(plain)} {hashlib.sha256(plain).hexdigest()}"
 
 
-class FixedKey:
-    def __init__(self, key):
-        self.key = key
-
-    def digest(self, _):
-        return self.key
-
-
-def answer_sealfile(file_key, plain):
+def answer_sealfile(secret, plain):
     sealed = io.BytesIO()
-    attachments.seal_chunks(io.BytesIO(data(plain)), sealed, FixedKey(data(file_key)), bytes(32))
-    return f"sealed {sealed.getvalue().hex()}"
+    file = seal_file(io.BytesIO(data(plain)), sealed, signing_key(secret))
+    return f"sealed {file.key.hex()} {sealed.getvalue().hex()}"
 
 
 def answer_hedgedfile(secret, r, plain):
-    hedge, sealed = signing.Hedge(key(secret, "pcs-secret-")), io.BytesIO()
+    hedge, sealed = signing.Hedge(signing_key(secret)), io.BytesIO()
     file = attachments.seal_chunks(io.BytesIO(data(plain)), sealed, hedge, data(r))
     return f"ok {file.key.hex()} {file.size} {file.sha256.hex()}"
 

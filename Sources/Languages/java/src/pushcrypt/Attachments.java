@@ -16,7 +16,6 @@ import java.util.regex.Pattern;
  */
 final class Attachments {
     private static final int MOST = 8, LARGEST_FULL_BODY = 65536;
-    private static final long SMALLEST_FILE = 46, LARGEST_FILE = (1L << 53) - 1;
     private static final int LARGEST_PORT = 65535;
     private static final String CHARACTERS = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*+";
     private static final String QUERY = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*+";
@@ -52,7 +51,7 @@ final class Attachments {
             && !name.equals("") && !name.equals(".") && !name.equals("..") && !NOT_IN_NAME.matcher(name).find()
             && name.getBytes(StandardCharsets.UTF_8).length <= 255
             && size.isInteger() && size.text().length() <= 16
-            && Long.parseLong(size.text()) >= SMALLEST_FILE && Long.parseLong(size.text()) <= LARGEST_FILE;
+            && FileStream.isSize(Long.parseLong(size.text()));
         if (!good) throw refused();
         byte[] key = bytes32(text(object, "key")), sha256 = bytes32(text(object, "sha256"));
         return new Reference(url, key, Long.parseLong(size.text()), sha256, type, name);
@@ -72,7 +71,7 @@ final class Attachments {
         return text;
     }
 
-    private static byte[] bytes32(String text) throws PushcryptException {
+    static byte[] bytes32(String text) throws PushcryptException {
         if (!BYTES32.matcher(text).matches()) throw refused();
         return Base64.getUrlDecoder().decode(text);
     }
@@ -113,7 +112,7 @@ final class Attachments {
     }
 
     static void checkFullBodyReference(Reference reference) throws PushcryptException {
-        long length = reference.size() - SMALLEST_FILE;
+        long length = reference.size() - FileStream.SMALLEST_FILE;
         if (!reference.type().equals("public.plain-text") || length < 1 || length > LARGEST_FULL_BODY) throw refused();
     }
 

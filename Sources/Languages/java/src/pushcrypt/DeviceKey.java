@@ -8,7 +8,7 @@ public final class DeviceKey extends AbstractSecretKey {
 
     private DeviceKey(byte[] secret) throws PushcryptException {
         super(secret, Platform.run(() -> Keys.x25519Public(secret)), Keys.X25519, Keys.Kind.DEVICE_SECRET);
-        end = TrustRules.NEVER;
+        end = Times.NEVER;
     }
 
     /**

@@ -4,7 +4,7 @@ package pushcrypt;
  * Opens a sealed file in pieces.
  *
  * <p>Write what {@link #update} returns to a file with a temporary name, and rename it when {@link #finish} has returned the rest [A-27], [A-35].
- * After a refusal everything is refused. Its Poly1305 is not constant-time: in a service that opens other people's files use libsodium.
+ * After a refusal everything is refused.
  */
 public final class FileOpener {
     private final FileStream.Opener opener;

@@ -10,6 +10,8 @@ import java.security.KeyPairGenerator;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.SecureRandom;
+import java.security.Signature;
+import java.security.SignatureException;
 import java.security.spec.NamedParameterSpec;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.security.spec.X509EncodedKeySpec;
@@ -29,11 +31,10 @@ final class Keys {
     /** The kinds of key texts. */
     enum Kind {
         DEVICE_PUBLIC("pcr", false),
-        SENDER_PUBLIC("pcs", false),
-        RECOVERY_PUBLIC("pcv", false),
+        PROVIDER_PUBLIC("pcs", false),
         DEVICE_SECRET("pcr-secret-", true),
-        SENDER_SECRET("pcs-secret-", true),
-        RECOVERY_SECRET("pcv-secret-", true),
+        PROVIDER_SECRET("pcs-secret-", true),
+        SIGNING_SECRET("pck-secret-", true),
         /** Keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are. */
         DEVICE_PUBLIC_2("pcrx", false),
         DEVICE_SECRET_2("pcrx-secret-", true);
@@ -61,7 +62,7 @@ final class Keys {
         }
     }
 
-    static final int X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, RECOVERY = 0x04, LENGTH = 32;
+    static final int X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, SIGNING = 0x04, LENGTH = 32;
     /** The length of a public key of suite 2, and ML-KEM's modulus, which its coefficients are below. */
     static final int LONG_LENGTH = 1216;
     private static final int MLKEM_Q = 3329;
@@ -111,7 +112,7 @@ final class Keys {
             }
         }
         if (kind == Kind.DEVICE_PUBLIC) checkDeviceKey(key);
-        if (kind == Kind.SENDER_PUBLIC || kind == Kind.RECOVERY_PUBLIC) checkSenderKey(key);
+        if (kind == Kind.PROVIDER_PUBLIC) checkVerifyingKey(key);
         return key;
     }
 
@@ -156,10 +157,10 @@ final class Keys {
     }
 
     /**
-     * Refuses what [K-7] refuses of sender and recovery keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y
+     * Refuses what [K-7] refuses of provider and signing keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y
      * without a point has a u on the curve's twist, where this does not hold either.
      */
-    static void checkSenderKey(byte[] key) throws GeneralSecurityException, PushcryptException {
+    static void checkVerifyingKey(byte[] key) throws GeneralSecurityException, PushcryptException {
         BigInteger y = Bytes.integer(key).clearBit(255);
         if (y.compareTo(P) >= 0 || y.equals(BigInteger.ONE)) throw new PushcryptException("weak-key");
         BigInteger u = BigInteger.ONE.add(y).multiply(BigInteger.ONE.subtract(y).modInverse(P)).mod(P);
@@ -192,6 +193,23 @@ final class Keys {
     }
 
     /**
+     * Ed25519 by [K-9], under a key that has passed [K-7]. The JDK decodes R: of the points that it can be then, only the identity, with y = 1, has more than
+     * one encoding. It throws if a signature is malformed.
+     */
+    static boolean verifies(byte[] key, byte[] signature, byte[] data) throws GeneralSecurityException {
+        BigInteger y = Bytes.integer(Bytes.part(signature, 0, LENGTH)).clearBit(255);
+        if (y.mod(P).equals(BigInteger.ONE)) return false;
+        Signature verifier = Signature.getInstance("Ed25519");
+        verifier.initVerify(publicKey("Ed25519", 0x70, key));
+        verifier.update(data);
+        try {
+            return verifier.verify(signature);
+        } catch (SignatureException malformed) {
+            return false;
+        }
+    }
+
+    /**
      * The public key of an Ed25519 seed. The JDK has no function for it, so its generator gets the seed instead of
      * random bytes; a signature verifies that it used them.
      */
@@ -207,7 +225,7 @@ final class Keys {
         });
         byte[] encoded = generator.generateKeyPair().getPublic().getEncoded();
         byte[] key = Bytes.part(encoded, encoded.length - LENGTH, encoded.length);
-        if (!TrustRules.verifies(key, Sealing.sign(privateKey("Ed25519", 0x70, seed), key), key)) throw new GeneralSecurityException("the generator took other bytes");
+        if (!verifies(key, Sealing.sign(privateKey("Ed25519", 0x70, seed), key), key)) throw new GeneralSecurityException("the generator took other bytes");
         return key;
     }
 

@@ -2,22 +2,16 @@ package pushcrypt;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 /** An authentic, fresh message. Printing it does not show the payload. */
 public final class OpenedPush {
     private final Envelope.Opened opened;
-    private final List<Statement> statements;
 
-    OpenedPush(Envelope.Opened opened) throws PushcryptException {
+    OpenedPush(Envelope.Opened opened) {
         this.opened = opened;
-        List<Statement> accepted = new ArrayList<>();
-        for (byte[] statement : opened.statements()) accepted.add(Statement.of(statement));
-        this.statements = List.copyOf(accepted);
     }
 
     /**
@@ -48,12 +42,39 @@ public final class OpenedPush {
     }
 
     /**
-     * Returns the key that signed it.
+     * Returns the pin under which it verified.
      *
-     * @return the sender's key
+     * @return the provider key
      */
-    public SenderPublicKey sender() {
-        return SenderPublicKey.checked(opened.sender());
+    public ProviderPublicKey provider() {
+        return opened.provider();
+    }
+
+    /**
+     * Returns the epoch of the key that signed it. A guard counts what it remembers of lower epochs than the floor of {@link #learned} as absent.
+     *
+     * @return 0 for the provider key itself
+     */
+    public long epoch() {
+        return opened.epoch();
+    }
+
+    /**
+     * Returns what is known of the provider now, for {@link Trust#learn}.
+     *
+     * @return its highest certificate and floor, those of the message included
+     */
+    public Learned learned() {
+        return opened.learned();
+    }
+
+    /**
+     * Returns whether another certificate of its epoch is known: of a restored store, or a stolen provider key. Tell the app.
+     *
+     * @return whether there is one
+     */
+    public boolean hasCertificateConflict() {
+        return opened.hasCertificateConflict();
     }
 
     /**
@@ -63,24 +84,6 @@ public final class OpenedPush {
      */
     public DeviceKey device() {
         return opened.device();
-    }
-
-    /**
-     * Returns the accepted statements, for {@link Trust#follow}.
-     *
-     * @return the statements in order
-     */
-    public List<Statement> statements() {
-        return statements;
-    }
-
-    /**
-     * Returns what the app is told: {@code recovery-conflict}, {@code rotation-conflict}.
-     *
-     * @return codes
-     */
-    public List<String> conflicts() {
-        return opened.told();
     }
 
     /**

@@ -29,7 +29,7 @@ final class Platform {
         }
     }
 
-    /** Milliseconds since 1970 as an unsigned number; what is later than all is {@link TrustRules#NEVER}. */
+    /** Milliseconds since 1970 as an unsigned number; what is later than all is {@link Times#NEVER}. */
     static long milliseconds(Instant time) {
         BigInteger all = BigInteger.valueOf(time.getEpochSecond()).multiply(BigInteger.valueOf(1000)).add(BigInteger.valueOf(time.getNano() / 1_000_000));
         if (all.signum() < 0) throw new IllegalArgumentException("a time before 1970");

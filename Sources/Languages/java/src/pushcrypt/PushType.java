@@ -5,17 +5,20 @@ import java.util.List;
 /** A push type that can be sealed: a value of {@code apns-push-type}. */
 public enum PushType {
     /** Shown to the user; the notification service extension opens it. */
-    ALERT(4096, 2816),
+    ALERT(4096, 2816, 1),
     /** Wakes the app, which opens it; shows nothing. */
-    BACKGROUND(4096, 2816),
+    BACKGROUND(4096, 2816, 2),
     /** A call; the app opens it. */
-    VOIP(5120, 3584);
+    VOIP(5120, 3584, 3);
 
     private static final List<String> OF_THE_SYSTEM = List.of(
         "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets");
+    /** What of it is signed. */
+    final int pushClass;
     final int limit, largestBucket;
 
-    PushType(int limit, int largestBucket) {
+    PushType(int limit, int largestBucket, int pushClass) {
+        this.pushClass = pushClass;
         this.limit = limit;
         this.largestBucket = largestBucket;
     }
@@ -46,7 +49,7 @@ public enum PushType {
     /**
      * Returns the most bytes of a payload, without white space.
      *
-     * @return 2,717, or 3,485 for a call
+     * @return 2,717, or 3,485 for a call; 121 fewer from epoch 1 on
      */
     public int maximumPayloadLength() {
         return largestBucket - Envelope.BODY;

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * Opens pushes for one app.
  *
- * <p>There is no replay guard and no store: the app remembers {@link OpenedPush#sender} and {@link OpenedPush#messageId} of what it has shown, durably, and
- * stores what {@link Trust#follow} makes of the <i>currently</i> stored trust, under one lock.
+ * <p>There is no replay guard and no store: the app remembers {@link OpenedPush#provider} and {@link OpenedPush#messageId} of what it has shown, durably, and
+ * lets the <i>currently</i> stored trust {@link Trust#learn} what the message brought, under one lock.
  */
 public final class Receiver {
     private final String topic;
@@ -28,13 +28,14 @@ public final class Receiver {
      *
      * @param push the whole JSON
      * @param devices the device's keys: active, pending and retiring
-     * @param trust the senders that the app trusts
+     * @param trust the account's trust
+     * @param pushType with what the push came: a message that was sealed as another is refused
      * @param at the present time
      * @return the message
      * @throws PushcryptException a code of Docs/Format.md, "Opening"
      */
-    public OpenedPush open(byte[] push, List<DeviceKey> devices, Trust trust, Instant at) throws PushcryptException {
-        return new OpenedPush(Platform.run(() -> Envelope.openPush(push, topic, devices, trust.rules, Platform.milliseconds(at))));
+    public OpenedPush open(byte[] push, List<DeviceKey> devices, Trust trust, PushType pushType, Instant at) throws PushcryptException {
+        return new OpenedPush(Platform.run(() -> Envelope.openPush(push, topic, devices, trust, pushType, Platform.milliseconds(at))));
     }
 
     /**
@@ -42,12 +43,13 @@ public final class Receiver {
      *
      * @param text the value
      * @param devices the device's keys: active, pending and retiring
-     * @param trust the senders that the app trusts
+     * @param trust the account's trust
+     * @param pushType with what the push came: a message that was sealed as another is refused
      * @param at the present time
      * @return the message
      * @throws PushcryptException a code of Docs/Format.md, "Opening"
      */
-    public OpenedPush openEnvelope(String text, List<DeviceKey> devices, Trust trust, Instant at) throws PushcryptException {
-        return new OpenedPush(Platform.run(() -> Envelope.openText(text, topic, devices, trust.rules, Platform.milliseconds(at))));
+    public OpenedPush openEnvelope(String text, List<DeviceKey> devices, Trust trust, PushType pushType, Instant at) throws PushcryptException {
+        return new OpenedPush(Platform.run(() -> Envelope.openText(text, topic, devices, trust, pushType, Platform.milliseconds(at))));
     }
 }

@@ -2,10 +2,8 @@ package pushcrypt;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.regex.Pattern;
 import pushcrypt.Payload.Members;
 
 /** Reads members of records: Docs/FormatRecords.md. First what is no text of a key, then the keys in order, last what follows from them. */
@@ -95,31 +93,51 @@ final class Records {
     }
 
     static boolean isDevice(String id) {
-        return MessageSender.isText(id, LONGEST_DEVICE) && !id.startsWith("pcr1") && !id.startsWith(PREFIX_2) && !id.matches(" *");
+        return MessageSender.isText(id, LONGEST_DEVICE) && id.codePoints().noneMatch(Records::isInvisible) && !id.startsWith("pcr1") && !id.startsWith(PREFIX_2) && !id.matches(" *");
     }
 
-    static SenderPublicKey sender(String text) throws PushcryptException {
-        return text == null ? null : SenderPublicKey.parse(text);
+    private static boolean isInvisible(int character) {
+        int type = Character.getType(character);
+        return type == Character.FORMAT || type == Character.LINE_SEPARATOR || type == Character.PARAGRAPH_SEPARATOR;
     }
 
-    static List<RecoveryPublicKey> recoveryKeys(List<String> texts) throws PushcryptException {
-        List<RecoveryPublicKey> keys = new ArrayList<>();
-        for (String text : texts) keys.add(RecoveryPublicKey.parse(text));
-        return keys;
+    static ProviderPublicKey provider(String text) throws PushcryptException {
+        return text == null ? null : ProviderPublicKey.parse(text);
+    }
+
+    static String matching(Members members, String name, Pattern pattern) throws PushcryptException {
+        String text = text(members, name);
+        rule(text == null || pattern.matcher(text).matches(), name + " breaks its rule");
+        return text;
+    }
+
+    /** A certificate, and why one that came counts as absent [D-31]. */
+    record Read(Certificate certificate, String refused) {}
+
+    static Read certificate(Members members) throws PushcryptException {
+        String text = text(members, "certificate");
+        try {
+            return new Read(text == null ? null : Certificate.parse(text), null);
+        } catch (PushcryptException refused) {
+            return new Read(null, refused.code());
+        }
+    }
+
+    /** Refuses a `push_key` that is no key [D-32]. */
+    static void checkPushKey(String text) throws PushcryptException {
+        byte[] key;
+        try {
+            key = Attachments.bytes32(text);
+        } catch (PushcryptException malformed) {
+            throw new PushcryptException("malformed-key", "push_key is not 32 bytes in base64url");
+        }
+        ProviderPublicKey.of(key);
     }
 
     /** Refuses a `key_id` of another key [D-2]. */
     static void checkId(Members members, AbstractPublicKey key) throws PushcryptException {
         String id = text(members, "key_id");
         rule(id == null || id.equals(key.id()), "key_id is not that of public_key");
-    }
-
-    /** Refuses one key that is named twice [K-10]. */
-    static void checkDifferent(SenderPublicKey sender, List<RecoveryPublicKey> recovery) throws PushcryptException {
-        Set<String> all = new HashSet<>();
-        if (sender != null) all.add(Arrays.toString(sender.key));
-        for (RecoveryPublicKey key : recovery) all.add(Arrays.toString(key.key));
-        rule(all.size() == recovery.size() + (sender == null ? 0 : 1), "one key is named twice as recovery or sender key");
     }
 
     /** The text of a record that is written, which must be one that is read. */

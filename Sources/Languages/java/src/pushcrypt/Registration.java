@@ -1,6 +1,5 @@
 package pushcrypt;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -10,7 +9,7 @@ import java.util.Set;
  *
  * @param topic the device's topic from now on, or {@code null}
  * @param user the device's user from now on, or {@code null}
- * @param foreign the members of the record, {@code sender} and {@code recovery}, that name a key which the provider never had
+ * @param foreign the members of the record that name a key which the provider never had
  */
 public record Registration(String topic, String user, List<String> foreign) {
     private static final long GENERATION_STEP = 1024;
@@ -20,21 +19,22 @@ public record Registration(String topic, String user, List<String> foreign) {
      *
      * @param topic the device's topic from now on, or {@code null}
      * @param user the device's user from now on, or {@code null}
-     * @param foreign the members of the record, {@code sender} and {@code recovery}, that name a key which the provider never had
+     * @param foreign the members of the record that name a key which the provider never had
      */
     public Registration {
         foreign = List.copyOf(foreign);
     }
 
     /**
-     * What a provider has under the device's id.
+     * What a provider has, or had until it removed it, under the device's id.
      *
      * @param publicKey the text of its key, which may be of suite 2, {@code pcrx1…}
      * @param generation its generation
      * @param topic its topic, or {@code null}
      * @param user its user, or {@code null}
+     * @param isRemoved whether the device was removed: what was learned of it is kept [D-34]
      */
-    public record Held(String publicKey, long generation, String topic, String user) {
+    public record Held(String publicKey, long generation, String topic, String user, boolean isRemoved) {
         /**
          * Creates a value.
          *
@@ -42,6 +42,7 @@ public record Registration(String topic, String user, List<String> foreign) {
          * @param generation its generation
          * @param topic its topic, or {@code null}
          * @param user its user, or {@code null}
+         * @param isRemoved whether the device was removed
          */
         public Held {
             Objects.requireNonNull(publicKey, "publicKey");
@@ -62,7 +63,7 @@ public record Registration(String topic, String user, List<String> foreign) {
      * @param held what the provider has under the device's id, or {@code null}
      * @param sameKey another device with the record's key, or {@code null}
      * @param replace whether the operator says that the device was set up again
-     * @param ownKeys every sender and recovery key that the provider has or had, as text; {@code null} leaves out the check
+     * @param ownKeys every provider key that the provider has or had, as text; {@code null} leaves out the check
      */
     public record Situation(String user, Held held, SameKey sameKey, boolean replace, Set<String> ownKeys) {}
 
@@ -80,11 +81,11 @@ public record Registration(String topic, String user, List<String> foreign) {
         boolean isSame = held != null && held.publicKey().equals(record.publicKey().toString());
         if (!situation.replace()) checkAgainst(record, held, isSame, situation.user());
         if (record.publicKey().suite() != Records.SUITE && !isSame) throw new PushcryptException("unsupported-suite");
-        boolean isBound = !situation.replace() && held != null && held.topic() != null && record.topic() != null;
+        boolean isBound = !situation.replace() && held != null && !held.isRemoved() && held.topic() != null && record.topic() != null;
         if (isBound && !Objects.equals(record.topic(), held.topic())) throw new PushcryptException("topic-mismatch");
         SameKey other = situation.sameKey();
         if (other != null && (other.user() == null || !other.user().equals(user))) throw new PushcryptException("key-taken");
-        String topic = record.topic() == null && held != null ? held.topic() : record.topic();
+        String topic = record.topic() == null && held != null && !held.isRemoved() ? held.topic() : record.topic();
         return new Registration(topic, user, foreign(record, situation.ownKeys()));
     }
 
@@ -98,9 +99,7 @@ public record Registration(String topic, String user, List<String> foreign) {
 
     /** The members that name a key which the provider never had [D-22]. */
     private static List<String> foreign(DeviceRecord record, Set<String> own) {
-        List<String> foreign = new ArrayList<>();
-        if (own != null && record.sender() != null && !own.contains(record.sender().toString())) foreign.add("sender");
-        if (own != null && !record.recoveryKeys().stream().allMatch(key -> own.contains(key.toString()))) foreign.add("recovery");
-        return foreign;
+        boolean isForeign = own != null && record.provider() != null && !own.contains(record.provider().toString());
+        return isForeign ? List.of("provider") : List.of();
     }
 }

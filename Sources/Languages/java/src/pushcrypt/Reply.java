@@ -9,47 +9,41 @@ import pushcrypt.Payload.Members;
  *
  * @param acknowledged the key that it seals to from now on, or {@code null}
  * @param refused why the record was refused, a code, or {@code null}
- * @param sender the key that it signs with, or {@code null}
- * @param recoveryKeys its recovery keys, at most two
+ * @param provider its provider key, or {@code null}
+ * @param certificate its current certificate, or {@code null} at epoch 0 [D-26]
+ * @param suites the suites of which the phone may make a key
  * @param foreign the members of the record that name a key which it never had
+ * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}
+ * @param refusedCertificate why a certificate that came is ignored [D-20], or {@code null}; it is not written
  */
 public record Reply(
-    DevicePublicKey acknowledged, String refused, SenderPublicKey sender, List<RecoveryPublicKey> recoveryKeys, List<String> foreign) {
+    DevicePublicKey acknowledged, String refused, ProviderPublicKey provider, Certificate certificate, List<Integer> suites, List<String> foreign, String pushKey,
+    String refusedCertificate) {
     private static final Pattern REASON = Pattern.compile("[a-z0-9-]{1,64}");
     private static final int MOST_FOREIGN = 16;
 
     /**
-     * What a phone has of its provider.
+     * What came of a reply.
      *
-     * @param publicKey the key that its record had
-     * @param pinned the sender key that it trusts, or {@code null}
-     * @param recoveryKeys its recovery keys of that sender
-     * @param hasSenderBuiltIn whether the app has a sender key built in
-     * @param hasRecoveryBuiltIn whether the app has a recovery key built in
+     * @param confirms whether the record's key is confirmed
+     * @param told a code to tell the app of, or {@code null}
      */
-    public record Phone(
-        DevicePublicKey publicKey, SenderPublicKey pinned, List<RecoveryPublicKey> recoveryKeys, boolean hasSenderBuiltIn, boolean hasRecoveryBuiltIn) {}
-
-    /**
-     * What a phone trusts after a reply.
-     *
-     * @param confirms whether its key is confirmed
-     * @param pinned the sender key, or {@code null}
-     * @param recoveryKeys the recovery keys
-     */
-    public record Applied(boolean confirms, SenderPublicKey pinned, List<RecoveryPublicKey> recoveryKeys) {}
+    public record Applied(boolean confirms, String told) {}
 
     /**
      * Creates a value, and copies the lists.
      *
      * @param acknowledged the key that it seals to from now on, or {@code null}
      * @param refused why the record was refused, a code, or {@code null}
-     * @param sender the key that it signs with, or {@code null}
-     * @param recoveryKeys its recovery keys, at most two
+     * @param provider its provider key, or {@code null}
+     * @param certificate its current certificate, or {@code null} at epoch 0 [D-26]
+     * @param suites the suites of which the phone may make a key
      * @param foreign the members of the record that name a key which it never had
+     * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}
+     * @param refusedCertificate why a certificate that came is ignored [D-20], or {@code null}; it is not written
      */
     public Reply {
-        recoveryKeys = List.copyOf(recoveryKeys);
+        suites = List.copyOf(suites);
         foreign = List.copyOf(foreign);
     }
 
@@ -57,21 +51,23 @@ public record Reply(
      * Creates the reply to an accepted record.
      *
      * @param key the record's key
-     * @param sender the key that the provider signs with
+     * @param provider the provider key
+     * @param certificate its current certificate, or {@code null} at epoch 0
      * @return the reply
      */
-    public static Reply acknowledge(DevicePublicKey key, SenderPublicKey sender) {
-        return new Reply(key, null, sender, List.of(), List.of());
+    public static Reply acknowledge(DevicePublicKey key, ProviderPublicKey provider, Certificate certificate) {
+        return new Reply(key, null, provider, certificate, List.of(Records.SUITE), List.of(), null, null);
     }
 
     /**
      * Creates the reply to a refused record.
      *
      * @param reason the refusal
+     * @param certificate the provider's current certificate, or {@code null} at epoch 0
      * @return the reply
      */
-    public static Reply refuse(PushcryptException reason) {
-        return new Reply(null, reason.code(), null, List.of(), List.of());
+    public static Reply refuse(PushcryptException reason, Certificate certificate) {
+        return new Reply(null, reason.code(), null, certificate, List.of(Records.SUITE), List.of(), null, null);
     }
 
     /**
@@ -85,16 +81,17 @@ public record Reply(
         Members members = Records.parse(json);
         Long version = Records.integer(members, "version");
         Records.rule(version != null && version == 1, "version is not 1");
-        String confirmed = Records.text(members, "acknowledged"), refused = Records.text(members, "refused"), own = Records.text(members, "sender");
+        String confirmed = Records.text(members, "acknowledged"), refused = Records.text(members, "refused"), own = Records.text(members, "provider");
         Records.rule((confirmed == null) != (refused == null), "there is not either acknowledged or refused");
         Records.rule(refused == null || REASON.matcher(refused).matches(), "refused is not a reason");
-        Records.suites(members, null);
-        List<String> recovery = Records.texts(members, "recovery", 2), foreign = Records.texts(members, "foreign", MOST_FOREIGN);
+        List<Integer> suites = Records.suites(members, null);
+        List<String> foreign = Records.texts(members, "foreign", MOST_FOREIGN);
+        Records.Read read = Records.certificate(members);
+        String pushKey = Records.text(members, "push_key");
         DevicePublicKey acknowledged = confirmed == null ? null : DevicePublicKey.parse(confirmed);
-        SenderPublicKey sender = Records.sender(own);
-        List<RecoveryPublicKey> recoveryKeys = Records.recoveryKeys(recovery);
-        Records.checkDifferent(sender, recoveryKeys);
-        return new Reply(acknowledged, refused, sender, recoveryKeys, foreign);
+        ProviderPublicKey provider = Records.provider(own);
+        if (pushKey != null) Records.checkPushKey(pushKey);
+        return new Reply(acknowledged, refused, provider, read.certificate(), suites, foreign, pushKey, read.refused());
     }
 
     /**
@@ -105,22 +102,31 @@ public record Reply(
      */
     public String json() throws PushcryptException {
         String json = Json.object(
-            "version", 1, "acknowledged", Json.quotedOrNull(acknowledged), "refused", Json.quotedOrNull(refused), "sender", Json.quotedOrNull(sender),
-            "recovery", Json.texts(recoveryKeys), "foreign", Json.texts(foreign));
+            "version", 1, "acknowledged", Json.quotedOrNull(acknowledged), "refused", Json.quotedOrNull(refused), "provider", Json.quotedOrNull(provider),
+            "certificate", Json.quotedOrNull(certificate), "suites", suites.equals(List.of(Records.SUITE)) ? null : suites.toString().replace(" ", ""),
+            "foreign", Json.texts(foreign), "push_key", Json.quotedOrNull(pushKey));
         parse(Records.bytes(json));
         return json;
     }
 
     /**
-     * Returns what a phone trusts after this reply [D-12], [D-13], [D-20]. A refusal changes nothing here.
+     * Does what a phone does with this reply to its record [D-12], [D-13], [D-20]. Store what changes in the trust in one transaction.
      *
-     * @param phone what it has
-     * @return what it has then
+     * @param key the key of the record
+     * @param trust the account's trust, which may change
+     * @param topic the app's bundle id
+     * @param isBuiltIn whether the app has a provider key built in
+     * @return what came of it
      */
-    public Applied apply(Phone phone) {
-        boolean confirms = phone.publicKey().equals(acknowledged);
-        boolean pins = confirms && phone.pinned() == null && !phone.hasSenderBuiltIn() && sender != null;
-        boolean takes = pins && phone.recoveryKeys().isEmpty() && !phone.hasRecoveryBuiltIn();
-        return new Applied(confirms, pins ? sender : phone.pinned(), takes ? recoveryKeys : List.copyOf(phone.recoveryKeys()));
+    public Applied apply(DevicePublicKey key, Trust trust, String topic, boolean isBuiltIn) {
+        boolean confirms = key.equals(acknowledged);
+        if (acknowledged != null && !confirms) return new Applied(false, null);
+        if (confirms && trust.pins().isEmpty() && !isBuiltIn && provider != null) trust.pin(provider);
+        if (certificate == null || trust.pins().isEmpty()) return new Applied(confirms, refusedCertificate);
+        try {
+            return new Applied(confirms, trust.accept(certificate, topic) == Trust.Change.CONFLICT ? "certificate-conflict" : null);
+        } catch (PushcryptException refused) {
+            return new Applied(confirms, refused.code());
+        }
     }
 }

@@ -6,10 +6,14 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** The member `pushcrypt` of a payload: Docs/FormatMessages.md, Docs/FormatAttachments.md. */
 final class Reserved {
     private static final int MOST_ATTACHMENTS = 8, MOST_WITHDRAWN = 64;
+
+    private static final Pattern INVISIBLE = Pattern.compile(
+        "[\\x{061C}\\x{200B}\\x{200E}\\x{200F}\\x{202A}-\\x{202E}\\x{2060}\\x{2066}-\\x{2069}\\x{FEFF}]");
 
     private Reserved() {}
 
@@ -95,7 +99,15 @@ final class Reserved {
         if (!isGood) return null;
         List<String> recipients = ((List<?>) others).stream().map(String.class::cast).toList();
         MessageSender sender = new MessageSender((String) name, (String) handle, (String) conversation, recipients, avatar);
-        return sender.isShown() ? sender : null;
+        if (!sender.isShown()) return null;
+        List<String> visible = recipients.stream().map(Reserved::visible).toList();
+        MessageSender shown = new MessageSender(visible((String) name), (String) handle, (String) conversation, visible, avatar);
+        return shown.isShown() ? shown : null;
+    }
+
+    /** A name without the characters that [N-4] takes away. */
+    private static String visible(String name) {
+        return INVISIBLE.matcher(name).replaceAll("");
     }
 
     private static Object present(Object value, Object otherwise) {

@@ -16,8 +16,6 @@ public final class SealOptions implements Cloneable {
     PushType pushType = PushType.ALERT;
     String messageName;
     long timeToLive = Envelope.LONGEST_TIME_TO_LIVE;
-    List<Statement> announcing = List.of();
-    AnnouncedStatements announced;
     boolean sentExactly, isDropped;
     List<AttachmentReference> attachments = List.of();
     AttachmentReference fullBody;
@@ -75,34 +73,6 @@ public final class SealOptions implements Cloneable {
         long seconds = timeToLive.getSeconds();
         if (timeToLive.getNano() != 0 || seconds < 1 || seconds > Envelope.LONGEST_TIME_TO_LIVE) throw new PushcryptException("invalid-time");
         return with(options -> options.timeToLive = seconds);
-    }
-
-    /**
-     * Announces statements that the device may not know, oldest first.
-     *
-     * @param statements at most 4
-     * @return the options
-     */
-    public SealOptions announcing(List<Statement> statements) {
-        List<Statement> all = List.copyOf(statements);
-        return with(options -> {
-            options.announcing = all;
-            options.announced = null;
-        });
-    }
-
-    /**
-     * Announces those statements that phones accept when the message is sealed. They have to lead to the sealer's key: {@code untrusted-old-key}.
-     *
-     * @param statements the statements
-     * @return the options
-     */
-    public SealOptions announcing(AnnouncedStatements statements) {
-        Objects.requireNonNull(statements, "statements");
-        return with(options -> {
-            options.announcing = List.of();
-            options.announced = statements;
-        });
     }
 
     /**

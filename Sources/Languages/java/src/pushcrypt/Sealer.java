@@ -3,6 +3,7 @@ package pushcrypt;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -13,64 +14,103 @@ public final class Sealer {
 
     private static final System.Logger LOGGER = System.getLogger("pushcrypt");
 
-    private final Sealing.Sender sender;
+    private final Sealing.Identity own;
     private final String topic;
     private final Placeholder placeholder;
 
     /**
-     * Creates a sealer with the standard placeholder.
+     * Creates a sealer at epoch 0, with the standard placeholder.
      *
-     * @param sender the key that signs
+     * @param key the provider key
      * @param topic the app's bundle id, without {@code .voip}
      * @throws PushcryptException {@code wrong-topic}
      */
-    public Sealer(SenderKey sender, String topic) throws PushcryptException {
-        this(sender, topic, Placeholder.STANDARD);
+    public Sealer(ProviderKey key, String topic) throws PushcryptException {
+        this(key, topic, Placeholder.STANDARD);
     }
 
     /**
-     * Creates a sealer.
+     * Creates a sealer at epoch 0.
      *
-     * @param sender the key that signs
+     * @param key the provider key
      * @param topic the app's bundle id, without {@code .voip}
      * @param placeholder what a phone shows if it cannot open a message
      * @throws PushcryptException {@code wrong-topic}
      */
-    public Sealer(SenderKey sender, String topic, Placeholder placeholder) throws PushcryptException {
-        this(new Sealing.Sender(sender.publicKey, sender.id, Sealing.hedgeKey(sender.secret), message -> Sealing.sign(sender.signing, message)), topic, placeholder);
+    public Sealer(ProviderKey key, String topic, Placeholder placeholder) throws PushcryptException {
+        this(new Sealing.Identity(key.publicKey, key.publicKey, null, Sealing.hedgeKey(key.secret), message -> Sealing.sign(key.signing, message)), topic, placeholder);
     }
 
     /**
-     * Creates a sealer with a key in a service, which is asked once: its hedge key comes from a signature over a label.
+     * Creates a sealer from epoch 1 on.
+     *
+     * @param credential the signing key, its certificate and the provider key
+     * @param topic the app's bundle id, without {@code .voip}
+     * @param placeholder what a phone shows if it cannot open a message
+     * @throws PushcryptException {@code wrong-topic}, {@code bad-certificate-signature} or {@code weak-key}
+     */
+    public Sealer(Credential credential, String topic, Placeholder placeholder) throws PushcryptException {
+        this(new Sealing.Identity(
+            credential.provider().key, credential.key().publicKey, credential.certificate(), Sealing.hedgeKey(credential.key().secret),
+            message -> Sealing.sign(credential.key().signing, message)), topic, placeholder);
+    }
+
+    /**
+     * Creates a sealer at epoch 0 with the provider key in a service, which is asked once: its hedge key comes from a signature over a label.
      *
      * @param signer the key that signs
      * @param topic the app's bundle id, without {@code .voip}
      * @param placeholder what a phone shows if it cannot open a message
-     * @throws PushcryptException {@code wrong-topic} or {@code wrong-signature}
+     * @throws PushcryptException {@code wrong-topic}, {@code weak-key} or {@code wrong-signature}
      */
     public Sealer(Signer signer, String topic, Placeholder placeholder) throws PushcryptException {
-        this(sender(signer), topic, placeholder);
+        this(identity(signer, ProviderPublicKey.of(signer.publicKey()), null), topic, placeholder);
     }
 
-    private Sealer(Sealing.Sender sender, String topic, Placeholder placeholder) throws PushcryptException {
+    /**
+     * Creates a sealer from epoch 1 on with the signing key in a service, which is asked once.
+     *
+     * @param signer the key that signs
+     * @param certificate its certificate
+     * @param provider the provider key
+     * @param topic the app's bundle id, without {@code .voip}
+     * @param placeholder what a phone shows if it cannot open a message
+     * @throws PushcryptException {@code wrong-topic}, {@code wrong-certificate}, {@code bad-certificate-signature}, {@code weak-key} or {@code wrong-signature}
+     */
+    public Sealer(Signer signer, Certificate certificate, ProviderPublicKey provider, String topic, Placeholder placeholder) throws PushcryptException {
+        this(identity(signer, provider, Objects.requireNonNull(certificate, "certificate")), topic, placeholder);
+    }
+
+    private Sealer(Sealing.Identity own, String topic, Placeholder placeholder) throws PushcryptException {
         Envelope.checkContext(topic);
         if (topic.endsWith(".voip")) LOGGER.log(System.Logger.Level.WARNING, "the topic is the app's bundle id, without .voip; phones would not open this");
-        this.sender = sender;
+        if (own.certificate() != null) own.certificate().check(own.provider(), topic);
+        this.own = own;
         this.topic = topic;
         this.placeholder = Objects.requireNonNull(placeholder, "placeholder");
     }
 
-    private static Sealing.Sender sender(Signer signer) throws PushcryptException {
-        SenderPublicKey publicKey = signer.publicKey();
+    private static Sealing.Identity identity(Signer signer, ProviderPublicKey provider, Certificate certificate) throws PushcryptException {
+        byte[] publicKey = signer.publicKey().clone();
+        if (certificate != null && !Arrays.equals(publicKey, certificate.signingKey())) throw new PushcryptException("wrong-certificate");
         Platform.Sign sign = message -> {
             byte[] signature = signer.sign(message.clone());
-            if (signature.length != 64 || !TrustRules.verifies(publicKey.key, signature, message)) {
+            if (signature.length != 64 || !Keys.verifies(publicKey, signature, message)) {
                 throw new PushcryptException("wrong-signature", "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519");
             }
             return signature;
         };
         byte[] seed = Platform.run(() -> sign.sign(Bytes.ascii("pushcrypt/1 hedge seed\0")));
-        return new Sealing.Sender(publicKey.key, publicKey.id, Sealing.hedgeKey(seed), sign);
+        return new Sealing.Identity(provider.key, publicKey, certificate, Sealing.hedgeKey(seed), sign);
+    }
+
+    /**
+     * Returns the provider key that phones have pinned.
+     *
+     * @return the key
+     */
+    public ProviderPublicKey provider() {
+        return ProviderPublicKey.checked(own.provider());
     }
 
     /**
@@ -83,7 +123,7 @@ public final class Sealer {
      * @return what to send instead of the payload
      * @throws PushcryptException {@code malformed-payload}, {@code missing-aps}, {@code invalid-field}, {@code nothing-to-show}, {@code reserved-key},
      *     {@code too-many-attachments}, {@code payload-too-large}, {@code push-too-large}, {@code invalid-time}, {@code invalid-request},
-     *     {@code unsupported-suite}, {@code untrusted-old-key} or {@code malformed-reference}, or {@code wrong-signature} of a signer
+     *     {@code unsupported-suite} or {@code malformed-reference}, or {@code wrong-signature} of a signer
      */
     public SealedPush seal(byte[] payload, DevicePublicKey to, Instant at, SealOptions options) throws PushcryptException {
         return seal(payload, to, Platform.milliseconds(at), options, Sealing.Fixed.random());
@@ -119,7 +159,7 @@ public final class Sealer {
         Objects.requireNonNull(payload, "payload");
         Objects.requireNonNull(to, "to");
         if (to.suite() != Records.SUITE) throw new PushcryptException("unsupported-suite");
-        return new SealedPush(Platform.run(() -> Sealing.seal(payload, sender, topic, placeholder, to, at, options, fixed)), to, at, options.pushType);
+        return new SealedPush(Platform.run(() -> Sealing.seal(payload, own, topic, placeholder, to, at, options, fixed)), to, at, options.pushType);
     }
 
     /**
@@ -162,7 +202,7 @@ public final class Sealer {
     }
 
     private PushRequest request(SealedPush push, byte[] device, byte[] pushes, int priority) {
-        byte[] hash = Sealing.hedged(sender, "pushcrypt/1 collapse\0", Envelope.lp16(topic), device, pushes);
+        byte[] hash = Sealing.hedged(own, "pushcrypt/1 collapse\0", Envelope.lp16(topic), device, pushes);
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("apns-topic", topic + (push.pushType() == PushType.VOIP ? ".voip" : ""));
         headers.put("apns-push-type", push.pushType().toString());
@@ -183,16 +223,14 @@ public final class Sealer {
      * @throws PushcryptException {@code malformed-reference}
      */
     public SealedFile sealFile(byte[] plain, String url, String type, String name) throws PushcryptException {
-        byte[] random = new byte[32], header = new byte[24];
-        SecureRandom source = new SecureRandom();
-        source.nextBytes(random);
-        source.nextBytes(header);
-        return sealFile(plain, url, type, name, random, header);
+        byte[] random = new byte[32];
+        new SecureRandom().nextBytes(random);
+        return sealFile(plain, url, type, name, random);
     }
 
-    SealedFile sealFile(byte[] plain, String url, String type, String name, byte[] random, byte[] header) throws PushcryptException {
-        byte[] key = Sealing.hedged(sender, "pushcrypt/1 file\0", random, Bytes.bigEndian(plain.length, 8), Bytes.sha256(plain));
-        byte[] sealed = Platform.run(() -> FileStream.seal(plain, key, header));
+    SealedFile sealFile(byte[] plain, String url, String type, String name, byte[] random) throws PushcryptException {
+        byte[] key = Sealing.hedged(own, "pushcrypt/1 file\0", random, Bytes.bigEndian(plain.length, 8), Bytes.sha256(plain));
+        byte[] sealed = Platform.run(() -> FileStream.seal(plain, key));
         Attachments.Reference parts = new Attachments.Reference(url, key, sealed.length, Bytes.sha256(sealed), type, name);
         return new SealedFile(sealed, AttachmentReference.parse(Json.bytes(new AttachmentReference(parts).json(), "malformed-reference")));
     }

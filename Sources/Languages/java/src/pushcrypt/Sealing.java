@@ -9,8 +9,6 @@ import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.Signature;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -32,8 +30,12 @@ final class Sealing {
         }
     }
 
-    /** The key that signs, its id, the hedge key, and how it signs. */
-    record Sender(byte[] publicKey, byte[] id, byte[] hedge, Platform.Sign sign) {}
+    /** Whose messages are signed, by which key and certificate (null at epoch 0), the hedge key, and how it signs. */
+    record Identity(byte[] provider, byte[] signingKey, Certificate certificate, byte[] hedge, Platform.Sign sign) {
+        byte[] epoch() {
+            return Bytes.bigEndian(certificate == null ? 0 : certificate.epoch(), 4);
+        }
+    }
 
     /** What was sealed. */
     record Sealed(String push, byte[] messageID, long timeToLive, int widestLength) {}
@@ -55,9 +57,9 @@ final class Sealing {
         }
     }
 
-    /** An HMAC under the sender's hedge key, so that a cloned machine or a dead random source repeats nothing. */
-    static byte[] hedged(Sender sender, String label, byte[]... parts) {
-        return hmac(sender.hedge, concat(ascii(label), concat(parts)));
+    /** An HMAC under the signer's hedge key, so that a cloned machine or a dead random source repeats nothing. */
+    static byte[] hedged(Identity own, String label, byte[]... parts) {
+        return hmac(own.hedge, concat(ascii(label), concat(parts)));
     }
 
     /** The id of a message that its caller named. */
@@ -78,23 +80,18 @@ final class Sealing {
         return until.subtract(BigInteger.valueOf(sentAt)).add(BigInteger.valueOf(999)).divide(SECOND).longValueExact();
     }
 
-    static Sealed seal(byte[] payload, Sender sender, String topic, Placeholder placeholder, DevicePublicKey device, long sentAt, SealOptions options, Fixed fixed)
+    static Sealed seal(byte[] payload, Identity own, String topic, Placeholder placeholder, DevicePublicKey device, long sentAt, SealOptions options, Fixed fixed)
         throws GeneralSecurityException, PushcryptException {
         PushType pushType = options.pushType;
-        List<Statement> statements = options.announced == null ? options.announcing : options.announced.accepted(sentAt);
-        if (options.announced != null && !Arrays.equals(options.announced.sender().key, sender.publicKey)) {
-            throw new PushcryptException("untrusted-old-key", "the statements lead to another key than the one that signs");
-        }
         if (options.timeToLive < 1 || options.timeToLive > Envelope.LONGEST_TIME_TO_LIVE || sentAt < 0 || sentAt > Envelope.LARGEST_TIME) {
             throw new PushcryptException("invalid-time");
         }
-        if (statements.size() > Envelope.MOST_STATEMENTS) throw new PushcryptException("invalid-request", "a message announces at most 4 statements");
         String reserved = Reserved.write(options);
         Payload.Members aps = checkSealable(payload, pushType);
         String minified = Payload.minify(Payload.decode(payload, "malformed-payload"));
         byte[] whole = (reserved.isEmpty() ? minified : minified.substring(0, minified.length() - 1) + ",\"pushcrypt\":" + reserved + "}")
             .getBytes(StandardCharsets.UTF_8);
-        byte[] body = concat(announced(statements), whole);
+        byte[] body = own.certificate == null ? whole : concat(own.certificate.bytes, whole);
         int bucket = bucket(body.length, whole.length, pushType);
         String clear = clearPart(pushType, placeholder, aps);
         int text = (4 * (Envelope.OUTSIDE + bucket) + 2) / 3, widestLength = widest(clear + "\"}") + text;
@@ -107,18 +104,19 @@ final class Sealing {
         long timeToLive = fixed.sealedLife != 0 ? fixed.sealedLife : sealedTimeToLive(options.timeToLive, sentAt, pushType);
         byte[] time = Bytes.bigEndian(sentAt, 8);
         byte[] messageID = options.messageName != null ? namedMessageID(options.messageName)
-            : Bytes.part(hedged(sender, "pushcrypt/1 message id\0", fixed.messageID, time, Bytes.sha256(body)), 0, 16);
+            : Bytes.part(hedged(own, "pushcrypt/1 message id\0", fixed.messageID, time, Bytes.sha256(body)), 0, 16);
         byte[] inner = new byte[bucket];
         byte[] content = concat(
-            new byte[] {statements.isEmpty() ? Envelope.PAYLOAD : (byte) Envelope.STATEMENTS}, messageID, time, Bytes.bigEndian(timeToLive, 4),
+            new byte[] {(byte) (pushType.pushClass | (own.certificate == null ? 0 : Envelope.CERTIFIED))}, messageID, time, Bytes.bigEndian(timeToLive, 4),
             Bytes.bigEndian(body.length, 2), body);
-        System.arraycopy(sender.id, 0, inner, 0, 4);
+        System.arraycopy(own.epoch(), 0, inner, 0, 4);
         System.arraycopy(content, 0, inner, Envelope.CONTENT, content.length);
         byte[] header = concat(new byte[] {Envelope.SUITE}, device.id);
         byte[] contentHash = Bytes.sha256(Bytes.part(inner, Envelope.CONTENT, inner.length));
-        byte[] ikmE = hedged(sender, "pushcrypt/1 ephemeral\0", fixed.ephemeral, header, device.key, sender.id, Envelope.lp16(topic), contentHash);
+        byte[] ikmE = hedged(own, "pushcrypt/1 ephemeral\0", fixed.ephemeral, header, device.key, own.epoch(), Envelope.lp16(topic), contentHash);
         Hpke.Setup setup = Hpke.setupBaseS(device.key, Envelope.envelopeInfo(header, topic), ikmE);
-        byte[] signature = sender.sign.sign(Envelope.signed(header, setup.enc(), device.key, sender.publicKey, topic, contentHash));
+        byte[] signature = own.sign.sign(
+            Envelope.signed(header, setup.enc(), device.key, own.provider, own.signingKey, own.epoch(), topic, contentHash));
         System.arraycopy(signature, 0, inner, 4, signature.length);
         byte[] envelope = concat(header, setup.enc(), setup.context().seal(new byte[0], inner));
         return new Sealed(clear + Envelope.encode(envelope) + "\"}", messageID, timeToLive, widestLength);
@@ -139,11 +137,6 @@ final class Sealing {
         }
         Apple.check(aps, pushType);
         return aps;
-    }
-
-    private static byte[] announced(List<Statement> statements) {
-        if (statements.isEmpty()) return new byte[0];
-        return concat(new byte[] {(byte) statements.size()}, concat(statements.stream().map(statement -> statement.bytes).toArray(byte[][]::new)));
     }
 
     /** The smallest bucket that holds the body [S-6]. */

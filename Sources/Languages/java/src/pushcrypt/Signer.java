@@ -1,7 +1,7 @@
 package pushcrypt;
 
 /**
- * A signing key that is not in this process: in a key service or a hardware module.
+ * A key that is not in this process: in a key service or a hardware module.
  *
  * <p>It signs the bytes themselves, with pure Ed25519. Each signature is checked before a push is returned. What it signs reveals nothing of the notification but
  * the device's key and the app.
@@ -10,9 +10,9 @@ public interface Signer {
     /**
      * Returns the public half, which must not change.
      *
-     * @return the key that receivers trust
+     * @return 32 bytes
      */
-    SenderPublicKey publicKey();
+    byte[] publicKey();
 
     /**
      * Signs a message. What it throws passes through {@link Sealer#seal}.

@@ -1,6 +1,7 @@
 package pushcrypt;
 
 import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
 import java.time.Instant;
 import java.util.List;
 
@@ -39,12 +40,29 @@ public final class Inside {
         return Envelope.fingerprint(text);
     }
 
-    public static byte[] sealFile(byte[] plain, byte[] key, byte[] header) throws GeneralSecurityException {
-        return FileStream.seal(plain, key, header);
+    public static SealedFile sealFile(Sealer sealer, byte[] plain, byte[] random) throws PushcryptException {
+        return sealer.sealFile(plain, "https://a", "a.b", "a", random);
     }
 
-    public static SealedFile sealFile(SenderKey sender, byte[] plain, byte[] random, byte[] header) throws PushcryptException {
-        return new Sealer(sender, "a").sealFile(plain, "https://a", "a.b", "a", random, header);
+    public static Certificate certificate(byte[] bytes) throws PushcryptException {
+        return new Certificate(bytes);
+    }
+
+    public static byte[] bytes(Certificate certificate) {
+        return certificate.bytes;
+    }
+
+    /** Epoch, floor, grace until and expires at. */
+    public static String[] claim(CertificatePlan plan, String now) throws PushcryptException {
+        CertificatePlan.Claim claim = plan.claim(Long.parseUnsignedLong(now));
+        String[] times = {Long.toUnsignedString(claim.graceUntil()), Long.toUnsignedString(claim.expiresAt())};
+        return new String[] {Long.toString(claim.epoch()), Long.toString(claim.floor()), times[0], times[1]};
+    }
+
+    public static Certificate certify(ProviderKey provider, String topic, String[] claim, byte[] signingKey) throws PushcryptException {
+        CertificatePlan.Claim own = new CertificatePlan.Claim(
+            Long.parseLong(claim[0]), Long.parseLong(claim[1]), Long.parseUnsignedLong(claim[2]), Long.parseUnsignedLong(claim[3]));
+        return Certificate.of(own, signingKey, provider, topic);
     }
 
     public static FileOpener opener(byte[] key, long size, byte[] sha256) {
@@ -56,17 +74,25 @@ public final class Inside {
     }
 
     /** A key in a service: it signs the same, but its seed is not known. */
-    public static Signer signer(SenderKey key) {
+    public static Signer signer(ProviderKey key) {
+        return signer(key.publicKey, key.signing);
+    }
+
+    public static Signer signer(SigningKey key) {
+        return signer(key.publicKey, key.signing);
+    }
+
+    private static Signer signer(byte[] publicKey, PrivateKey key) {
         return new Signer() {
             @Override
-            public SenderPublicKey publicKey() {
-                return key.publicKey();
+            public byte[] publicKey() {
+                return publicKey;
             }
 
             @Override
             public byte[] sign(byte[] message) {
                 try {
-                    return Sealing.sign(key.signing, message);
+                    return Sealing.sign(key, message);
                 } catch (GeneralSecurityException missing) {
                     throw new IllegalStateException(missing);
                 }
@@ -86,9 +112,9 @@ public final class Inside {
         return Platform.instant(Long.parseUnsignedLong(milliseconds));
     }
 
-    /** A reference of 46 bytes with a key, and that key's text. */
+    /** A reference of 22 bytes with a key, and that key's text. */
     public static AttachmentReference reference(byte[] key, String type) throws PushcryptException {
-        Attachments.Reference parts = new Attachments.Reference("https://a", key, 46, key, type, "a");
+        Attachments.Reference parts = new Attachments.Reference("https://a", key, 22, key, type, "a");
         return AttachmentReference.parse(new AttachmentReference(parts).json().getBytes());
     }
 }

@@ -1,9 +1,9 @@
 package pushcrypt;
 
-/** The key of a provider, Ed25519, that receivers trust. */
-public final class SenderPublicKey extends AbstractPublicKey {
-    private SenderPublicKey(byte[] key) {
-        super(key, Keys.ED25519, Keys.Kind.SENDER_PUBLIC);
+/** The public half of a provider key, Ed25519, which phones pin. */
+public final class ProviderPublicKey extends AbstractPublicKey {
+    private ProviderPublicKey(byte[] key) {
+        super(key, Keys.ED25519, Keys.Kind.PROVIDER_PUBLIC);
     }
 
     /**
@@ -13,8 +13,8 @@ public final class SenderPublicKey extends AbstractPublicKey {
      * @return the key
      * @throws PushcryptException {@code malformed-key}, {@code wrong-checksum}, {@code wrong-kind-of-key} or {@code weak-key}
      */
-    public static SenderPublicKey parse(String text) throws PushcryptException {
-        return new SenderPublicKey(Platform.run(() -> Keys.parseKey(text, Keys.Kind.SENDER_PUBLIC)));
+    public static ProviderPublicKey parse(String text) throws PushcryptException {
+        return new ProviderPublicKey(Platform.run(() -> Keys.parseKey(text, Keys.Kind.PROVIDER_PUBLIC)));
     }
 
     /**
@@ -24,17 +24,17 @@ public final class SenderPublicKey extends AbstractPublicKey {
      * @return the key
      * @throws PushcryptException {@code weak-key}
      */
-    public static SenderPublicKey of(byte[] key) throws PushcryptException {
+    public static ProviderPublicKey of(byte[] key) throws PushcryptException {
         if (key.length != Keys.LENGTH) throw new IllegalArgumentException("a key has 32 bytes");
         Platform.run(() -> {
-            Keys.checkSenderKey(key);
+            Keys.checkVerifyingKey(key);
             return null;
         });
-        return new SenderPublicKey(key);
+        return new ProviderPublicKey(key);
     }
 
     /** A key that was checked before. */
-    static SenderPublicKey checked(byte[] key) {
-        return new SenderPublicKey(key);
+    static ProviderPublicKey checked(byte[] key) {
+        return new ProviderPublicKey(key);
     }
 }

@@ -2,12 +2,12 @@ package pushcrypt;
 
 import java.security.PrivateKey;
 
-/** A provider's secret key, Ed25519, with which it signs. */
-public final class SenderKey extends AbstractSecretKey {
+/** A provider key, Ed25519: it signs certificates and, at epoch 0, messages. Phones pin its public half. */
+public final class ProviderKey extends AbstractSecretKey {
     final PrivateKey signing;
 
-    private SenderKey(byte[] secret) throws PushcryptException {
-        super(secret, Platform.run(() -> Keys.ed25519Public(secret)), Keys.ED25519, Keys.Kind.SENDER_SECRET);
+    private ProviderKey(byte[] secret) throws PushcryptException {
+        super(secret, Platform.run(() -> Keys.ed25519Public(secret)), Keys.ED25519, Keys.Kind.PROVIDER_SECRET);
         signing = Platform.run(() -> Keys.privateKey("Ed25519", 0x70, secret));
     }
 
@@ -18,8 +18,8 @@ public final class SenderKey extends AbstractSecretKey {
      * @return the key
      * @throws PushcryptException {@code malformed-key}, {@code wrong-checksum} or {@code wrong-kind-of-key}
      */
-    public static SenderKey parse(String text) throws PushcryptException {
-        return new SenderKey(Platform.run(() -> Keys.parseKey(text, Keys.Kind.SENDER_SECRET)));
+    public static ProviderKey parse(String text) throws PushcryptException {
+        return new ProviderKey(Platform.run(() -> Keys.parseKey(text, Keys.Kind.PROVIDER_SECRET)));
     }
 
     /**
@@ -28,7 +28,7 @@ public final class SenderKey extends AbstractSecretKey {
      * @param secret 32 bytes
      * @return the key
      */
-    public static SenderKey of(byte[] secret) {
+    public static ProviderKey of(byte[] secret) {
         return make(checked(secret));
     }
 
@@ -37,13 +37,13 @@ public final class SenderKey extends AbstractSecretKey {
      *
      * @return the key
      */
-    public static SenderKey generate() {
+    public static ProviderKey generate() {
         return make(random());
     }
 
-    private static SenderKey make(byte[] secret) {
+    private static ProviderKey make(byte[] secret) {
         try {
-            return new SenderKey(secret);
+            return new ProviderKey(secret);
         } catch (PushcryptException impossible) {
             throw new IllegalStateException(impossible);
         }
@@ -54,7 +54,7 @@ public final class SenderKey extends AbstractSecretKey {
      *
      * @return the key to publish
      */
-    public SenderPublicKey publicKey() {
-        return SenderPublicKey.checked(publicKey);
+    public ProviderPublicKey publicKey() {
+        return ProviderPublicKey.checked(publicKey);
     }
 }
