@@ -122,7 +122,7 @@ class Bench:
             pushcrypt(f"phone{number}", "init")
             pushcrypt(f"phone{number}", "key", "new", "device")
             record = self.folder / f"record{number}"
-            record.write_bytes(pushcrypt(f"phone{number}", "export", "device", "--json"))
+            record.write_bytes(pushcrypt(f"phone{number}", "key", "show", "--json"))
             pushcrypt("provider", "device", "add", f"phone{number}", str(record))
 
     def counts(self, command: list[str], **options) -> Counts:
