@@ -89,12 +89,9 @@ struct LearnedTables {
 
     /// Returns the bytes of public keys, unchecked: they are only compared.
     func openedWith() throws(KeyStoreError) -> [Bytes] {
-        var keys: [Bytes] = []
-        for row in try connection.rows("SELECT key FROM opened ORDER BY key LIMIT \(Self.capacity)") {
-            guard case .blob(let bytes) = row[0] else { throw connection.damaged }
-            keys.append(bytes)
+        try connection.rows("SELECT key FROM opened ORDER BY key LIMIT \(Self.capacity)").compactMap { row in
+            if case .blob(let bytes) = row[0] { bytes } else { nil }
         }
-        return keys
     }
 
     func insert(openedWith key: Bytes) throws(KeyStoreError) {

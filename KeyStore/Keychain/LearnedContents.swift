@@ -66,7 +66,9 @@ extension KeychainReader {
         guard let topic = try topic() else { throw KeychainContents.damaged }
         let bytes = try bytes(Certificate.length)
         guard let certificate = try? Certificate(bytes: bytes.span) else { throw KeychainContents.damaged }
-        let trust = LearnedTrust(certificate, floor: try integer())
+        let floor = try integer(UInt32.self)
+        let trust = LearnedTrust(certificate, floor: floor)
+        guard trust.floor == floor else { throw KeychainContents.damaged }
         return LearnedTrustRow(id: number, provider: provider, topic: topic, trust: trust)
     }
 }

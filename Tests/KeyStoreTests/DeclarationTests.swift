@@ -39,20 +39,20 @@ struct DeclarationTests {
     @Test func aReplayFileWithAViewIsMadeAnew() async throws {
         let home = try Home()
         let path = home.scratch.store
-        _ = try ReplayFile.create(in: path, floor: Timestamp(milliseconds: 0))
-        try SQLiteConnection(path: home.scratch.file("replay.db"), busyTimeout: 0).execute(
+        _ = try ExtensionDatabase.create(in: path, floor: Timestamp(milliseconds: 0)).replay
+        try SQLiteConnection(path: home.scratch.file("extension.db"), busyTimeout: 0).execute(
             """
             ALTER TABLE seen RENAME TO other;
-            CREATE VIEW seen AS \(Self.endless) SELECT x AS sender, x AS message, x AS request, x AS sent, x AS expires,
-            x AS state FROM c WHERE x < 0
+            CREATE VIEW seen AS \(Self.endless) SELECT x AS provider, x AS message, x AS request, x AS sent, x AS expires,
+            x AS state, x AS epoch FROM c WHERE x < 0
             """)
         await #expect(processExitsWith: .success) { [path = path as String] in
             limitWork()
-            let file = ReplayFile.open(in: path, at: start)
-            let sender = ProviderKey().publicKey
+            let file = ExtensionDatabase(in: path).replay
+            let provider = ProviderKey().publicKey
             func take(_ request: String) -> ReplayClaim {
                 let message = ReplayMessage(
-                    MessageID(1), from: sender, to: "default", requestID: request, sentAt: start, expiresAt: start + 60)
+                    MessageID(1), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: request, sentAt: start, expiresAt: start + 60)
                 return file.take(message, at: start)
             }
             let first = take("first")

@@ -151,14 +151,14 @@ struct DeviceKeyRotationTests {
         let (old, new) = (ProviderKey(), ProviderKey())
         for name in ["one", "two"] { _ = try store.generateDeviceKey(named: name, at: start) }
         _ = try store.rotateDeviceKey(named: "one", at: start)
-        try store.pinProvider(old.publicKey, named: "provider", at: start)
-        try store.pinProvider(new.publicKey, named: "provider", replace: true, at: start)
+        try store.pinProvider(old.publicKey, at: start)
+        try store.pinProvider(new.publicKey, at: start)
         try store.purgeEverything()
         #expect(try store.deviceKeys().isEmpty && store.pinnedProviders().isEmpty)
         try store.purgeEverything()
         let record = try store.generateDeviceKey(named: "two", at: start)
         #expect(record.isDefault && record.generation == 1)
-        #expect(try store.pinProvider(old.publicKey, named: "provider", at: start) == .added)
+        #expect(try store.pinProvider(old.publicKey, at: start) == .added)
     }
 
     // MARK: The first message
@@ -168,7 +168,8 @@ struct DeviceKeyRotationTests {
         let store = try kind.store()
         _ = try store.generateDeviceKey(at: start)
         let pending = try store.rotateDeviceKey(at: start)
-        try store.settle(openedWith: pending.publicKey, statements: [], topic: .app, grace: .seconds(60), at: start + 5)
+        try store.settle(
+            openedWith: pending.publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app, grace: .seconds(60), at: start + 5)
         #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
         #expect(try store.deviceKeys().first?.retiresAt == start + 65)
     }
@@ -179,8 +180,10 @@ struct DeviceKeyRotationTests {
         let active = try store.generateDeviceKey(at: start)
         _ = try store.rotateDeviceKey(at: start)
         let before = try store.deviceKeys()
-        try store.settle(openedWith: active.publicKey, statements: [], topic: .app, at: start)
-        try store.settle(openedWith: DeviceKey().publicKey, statements: [], topic: .app, at: start)
+        try store.settle(
+            openedWith: active.publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app, at: start)
+        try store.settle(
+            openedWith: DeviceKey().publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app, at: start)
         #expect(try store.deviceKeys() == before)
     }
 
@@ -194,7 +197,8 @@ struct DeviceKeyRotationTests {
             if states.count == 2 { _ = try store.confirmDeviceKey(at: start) }
             let before = try store.deviceKeys()
             #expect(before.map(\.state) == states)
-            try store.settle(openedWith: old.publicKey, statements: [], topic: .app, at: start + 5)
+            try store.settle(
+            openedWith: old.publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app, at: start + 5)
             #expect(try store.deviceKeys() == before)
         }
     }

@@ -83,7 +83,7 @@ struct DeviceKeyTests {
         let store = try kind.store()
         #expect(code { try store.generateDeviceKey(named: name, at: start) } == .invalidName)
         #expect(code { try store.importDeviceKey(DeviceKey(), named: name, at: start) } == .invalidName)
-        #expect(code { try store.pinProvider(ProviderKey().publicKey, named: name, at: start) } == .invalidName)
+        #expect(code { try store.pinProvider(ProviderKey().publicKey, for: name, at: start) } == .invalidName)
         #expect(try store.deviceKeys().isEmpty && store.pinnedProviders().isEmpty)
     }
 

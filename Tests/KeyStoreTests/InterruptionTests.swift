@@ -24,7 +24,7 @@ import Waiting
         let (outcome, box) = (Locked(Outcome()), UncheckedSendableBox(file))
         Thread.detachNewThread {
             var failure: KeyStoreError?
-            do throws(KeyStoreError) { try box.value.write(body) } catch { failure = error }
+            do throws(KeyStoreError) { try box.value.write(at: start, body) } catch { failure = error }
             outcome.withLock { ($0.error, $0.isOver) = (failure, true) }
         }
         return outcome
@@ -32,13 +32,13 @@ import Waiting
 
     @Test func workThatIsStoppedReleasesItsLock() async throws {
         let scratch = try Scratch()
-        let (interruption, started) = (SQLiteInterruption(), Gate())
-        #expect(JournalFile(in: scratch.path).append(Self.entry) == nil)
-        let name = "\(scratch.path)/journal.db"
+        let started = Gate()
+        #expect(ExtensionDatabase(in: scratch.path).journal.append(Self.entry) == nil)
+        let name = "\(scratch.path)/extension.db"
         let identity = try #require(try FileFacts(at: name)?.identity)
-        let file = RecoverableDatabase(
-            JournalTable.kind, in: scratch.path, busyTimeout: 100, interruption: interruption)
-        try file.write { _ in }
+        let file = RecoverableDatabase(in: scratch.path, busyTimeout: 100)
+        let interruption = file.interruption
+        try file.write(at: start) { _ in }
         let inside = Locked(Outcome())
         let outcome = Self.write(file) { (connection) throws(KeyStoreError) in
             started.pass()
@@ -50,7 +50,7 @@ import Waiting
             }
         }
         #expect(await started.hasVisitors())
-        let journal = JournalFile(in: scratch.path)
+        let journal = ExtensionDatabase(in: scratch.path, busyTimeout: 100).journal
         #expect(journal.append(Self.entry)?.code == .storeBusy)
         started.open()
         // Repeated, because the statement may not have begun.
@@ -70,37 +70,33 @@ import Waiting
     @Test(arguments: [true, false])
     func whatIsStoppedStaysSoUntilItBegins(_ isDamaged: Bool) throws {
         let scratch = try Scratch()
-        let (interruption, name) = (SQLiteInterruption(), "\(scratch.path)/journal.db")
-        let file = RecoverableDatabase(
-            JournalTable.kind, in: scratch.path, busyTimeout: 100, interruption: interruption)
-        try file.write { _ in }
+        let name = "\(scratch.path)/extension.db"
+        let file = RecoverableDatabase(in: scratch.path, busyTimeout: 100)
+        let other = RecoverableDatabase(in: scratch.path, busyTimeout: 100)
+        try file.write(at: start) { _ in }
         if isDamaged { try writeFile(name, Bytes(repeating: 7, count: 8192)) }
         let before = try readFile(name)
-        interruption.stop()
-        for _ in 0..<2 {
-            #expect(throws: KeyStoreError.self) { try file.write { _ in Issue.record("runs") } }
-            let other = RecoverableDatabase(
-                JournalTable.kind, in: scratch.path, busyTimeout: 100, interruption: interruption)
-            #expect(throws: KeyStoreError.self) { try other.write { _ in Issue.record("runs") } }
+        for database in [file, other] { database.interruption.stop() }
+        for database in [file, other, file, other] {
+            #expect(throws: KeyStoreError.self) { try database.write(at: start) { _ in Issue.record("runs") } }
             #expect(try readFile(name) == before)
         }
-        interruption.begin()
-        try file.write { _ in }
+        file.interruption.begin()
+        try file.write(at: start) { _ in }
         #expect(file.takeDamaged() == isDamaged)
     }
 
     @Test func aWaitThatIsStoppedEnds() async throws {
         let scratch = try Scratch()
-        let (interruption, held) = (SQLiteInterruption(), Gate())
+        let held = Gate()
         defer { held.open() }
-        let file = RecoverableDatabase(JournalTable.kind, in: scratch.path, busyTimeout: 100)
-        try file.write { _ in }
+        let file = RecoverableDatabase(in: scratch.path, busyTimeout: 100)
+        try file.write(at: start) { _ in }
         let holder = Self.write(file) { _ in held.pass() }
         #expect(await held.hasVisitors())
-        let waiting = Self.write(
-            RecoverableDatabase(
-                JournalTable.kind, in: scratch.path, busyTimeout: 3_600_000, interruption: interruption)
-        ) { _ in }
+        let patient = RecoverableDatabase(in: scratch.path, busyTimeout: 3_600_000)
+        let interruption = patient.interruption
+        let waiting = Self.write(patient) { _ in }
         let ends = await eventually {
             interruption.stop()
             return waiting.withLock { $0.isOver }

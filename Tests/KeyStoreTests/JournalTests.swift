@@ -13,7 +13,7 @@ struct JournalTests {
         try #require(unsafe mkdir(scratch.store, 0o700) == 0)
     }
 
-    private var file: JournalFile { JournalFile(in: scratch.store) }
+    private var file: Journal { ExtensionDatabase(in: scratch.store).journal }
 
     private func entry(_ number: UInt64, code: String = "opened") -> JournalEntry {
         JournalEntry(
@@ -29,15 +29,15 @@ struct JournalTests {
         let file = file
         for entry in [entry(1), bare, entry(0xffff_ffff)] { #expect(file.append(entry) == nil) }
         #expect(try self.file.entries() == [entry(1), bare, entry(0xffff_ffff)])
-        #expect(try scratch.names() == ["journal.db"])
+        #expect(try scratch.names() == ["extension.db"])
     }
 
     @Test func theOldestGoesFirst() throws {
         let file = file
         for number in 1...300 as ClosedRange<UInt64> { file.append(entry(number)) }
         #expect(try file.entries() == (45...300 as ClosedRange<UInt64>).map { entry($0) })
-        let rows = try SQLiteConnection(path: scratch.file("journal.db"), busyTimeout: 0)
-            .integer("SELECT count(*) FROM entries")
+        let rows = try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0)
+            .integer("SELECT count(*) FROM journal")
         #expect(rows == 256)
     }
 

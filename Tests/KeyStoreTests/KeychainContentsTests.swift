@@ -8,8 +8,8 @@ import Testing
 /// The bytes of a Keychain item: one form for each content, and nothing else is read.
 struct KeychainContentsTests {
     private static let scalar = Bytes(1...32)
-    private static let old = ProviderKey()
-    private static let new = ProviderKey()
+    private static let provider = ProviderKey()
+    private static let other = ProviderKey()
 
     private static func text(_ text: String) -> Bytes { [UInt8(text.utf8.count)] + Bytes(text.utf8) }
 
@@ -26,28 +26,20 @@ struct KeychainContentsTests {
         return head + [state] + number(5) + (retires.map(number) ?? []) + publicKey
     }
 
-    private static func sender(
-        _ id: UInt64, _ name: String = "provider", topic: String = "", state: UInt8 = 1, rest: Bytes = [0, 0]
+    private static func pin(
+        _ id: UInt64, _ account: String = "default", topic: String = "", of provider: ProviderKey = provider,
+        origin: UInt8 = 1
     ) -> Bytes {
-        number(id) + text(name) + text(topic) + old.publicKey.bytes + [state] + number(6) + rest
+        number(id) + text(account) + text(topic) + provider.publicKey.bytes + [origin] + number(6)
     }
-
-    /// The recovery keys of a sender, and the last recovery: its serial, and 53 bytes unless that is 0.
-    private static func recovery(_ keys: [Bytes], name: String = "provider", last: Bytes = count(0)) -> Bytes {
-        text(name) + [UInt8(keys.count)] + keys.joined() + last
-    }
-
-    private static let recoveryKey = RecoveryKey().publicKey.bytes
-    private static let lastRecovery = count(7) + Bytes(repeating: 0xcc, count: 53) + recoveryKey
 
     /// An item, put together by hand.
     private static func item(
-        version: UInt8 = 3, default name: String = "default", keys: [Bytes] = [key()], senders: [Bytes] = [],
-        recoveries: [Bytes] = [], scalars: [Bytes] = [scalar], extra: Bytes = []
+        version: UInt8 = 4, default name: String = "default", keys: [Bytes] = [key()], pins: [Bytes] = [],
+        scalars: [Bytes] = [scalar], extra: Bytes = []
     ) -> Bytes {
         let table =
-            text(name) + count(UInt8(keys.count)) + keys.joined() + count(UInt8(senders.count)) + senders.joined()
-            + count(UInt8(recoveries.count)) + recoveries.joined()
+            text(name) + count(UInt8(keys.count)) + keys.joined() + count(UInt8(pins.count)) + pins.joined()
         let length = [0, 0] + Bytes([UInt8(table.count >> 8), UInt8(table.count & 0xff)])
         return sealed([version] + Bytes(repeating: 0xaa, count: 16) + length + table + scalars.joined() + extra)
     }
@@ -60,7 +52,8 @@ struct KeychainContentsTests {
     }
 
     private func key(of row: KeychainContents.KeyRow) throws -> DeviceKey {
-        try KeychainTransaction(KeychainContents()).secret(of: row)
+        let item = KeychainItem(items: ModelKeychain().process("group"), service: "s", accessGroup: "group")
+        return try KeychainTransaction(KeychainContents(), of: item).secret(of: row)
     }
 
     private static let postQuantumKey = Bytes(repeating: 0, count: 1184) + [9] + Bytes(repeating: 0, count: 31)
@@ -81,7 +74,7 @@ struct KeychainContentsTests {
         let store = KeychainKeyStore(items: keychain.process("group"), accessGroup: "group")
         let first = try store.generateDeviceKey(at: start)
         // The Keychain knows the item's revision.
-        keychain.replaceData { Self.sealed([3] + $0[1..<17] + bytes[17..<bytes.count - 32]) }
+        keychain.replaceData { Self.sealed([4] + $0[1..<17] + bytes[17..<bytes.count - 32]) }
         #expect(try store.deviceKeys().map(\.publicKey.suite) == [.x25519, .xwing])
         #expect(first.publicKey.suite == .x25519)
         #expect(try store.purgeRetiredDeviceKeys(at: start).count == 1)
@@ -102,7 +95,7 @@ struct KeychainContentsTests {
     @Test func anItemHasTheseBytes() throws {
         let contents = try parse(Self.item())
         let row = try #require(contents.keys.first)
-        #expect(contents.defaultName == "default" && contents.keys.count == 1 && contents.senders.isEmpty)
+        #expect(contents.defaultName == "default" && contents.keys.count == 1 && contents.pins.isEmpty)
         #expect(row.name == "default" && row.topic == nil && row.generation == 1 && row.state == .active)
         #expect(row.createdAt.milliseconds == 5 && row.retiresAt == nil)
         #expect(try key(of: row).scalar == Self.scalar)
@@ -110,43 +103,29 @@ struct KeychainContentsTests {
         #expect(written == Self.item())
     }
 
-    @Test func aRetiringKeyAndASupersededSenderHaveTheseBytes() throws {
-        let statement = try RotationStatement(from: Self.old, to: Self.new, at: start)
+    @Test func aRetiringKeyAndPinsHaveTheseBytes() throws {
         let bytes = Self.item(
             keys: [Self.key(topic: "com.example.app", state: 3, retires: 7)],
-            senders: [Self.sender(9, topic: "a", state: 2, rest: [1] + Self.number(8) + [1] + statement.bytes)])
+            pins: [Self.pin(9, topic: "a", origin: 2), Self.pin(12, topic: "a", of: Self.other), Self.pin(13, "ben")])
         let contents = try parse(bytes)
         let row = try #require(contents.keys.first)
         #expect(row.state == .retiring && row.retiresAt?.milliseconds == 7 && row.topic?.bundleID == "com.example.app")
-        let sender = try #require(contents.senders.first)
-        #expect(sender.id == 9 && sender.name == "provider" && sender.key == Self.old.publicKey)
-        #expect(sender.state == .superseded && sender.verifiesUntil?.milliseconds == 8 && sender.statement == statement)
+        #expect(contents.pins.map(\.id) == [9, 12, 13] && contents.pins.map(\.origin) == [.reply, .app, .app])
+        #expect(contents.pins.map(\.key) == [Self.provider, Self.other, Self.provider].map(\.publicKey))
+        #expect(contents.pins.map(\.account) == ["default", "default", "ben"])
+        #expect(contents.pins.map { $0.topic?.bundleID } == ["a", "a", nil])
+        #expect(contents.pins.allSatisfy { $0.createdAt.milliseconds == 6 })
         #expect(contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
     }
 
-    @Test func aRecoveryHasTheseBytes() throws {
-        let bytes = Self.item(recoveries: [
-            Self.recovery([Self.recoveryKey, Self.old.publicKey.bytes], name: "a"),
-            Self.recovery([], name: "b", last: Self.lastRecovery),
-        ])
-        let rows = try parse(bytes).recoveries
-        #expect(rows.map(\.name) == ["a", "b"] && rows.map(\.recoveryKeys.count) == [2, 0])
-        #expect(rows[0].recoveryKeys[0].bytes == Self.recoveryKey && rows[0].last == nil)
-        #expect(rows[1].last?.serial == 7 && rows[1].last?.claim == Bytes(repeating: 0xcc, count: 53))
-        #expect(rows[1].last?.recoveryKey.bytes == Self.recoveryKey)
-        #expect(
-            try parse(bytes).data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
-    }
-
-    @Test(arguments: [1, 2] as [UInt8]) func anItemOfAnEarlierLayoutIsRefused(_ version: UInt8) {
+    @Test(arguments: [1, 2, 3] as [UInt8]) func anItemOfAnEarlierLayoutIsRefused(_ version: UInt8) {
         let refused = error { try parse(Self.item(version: version)) }
         #expect(refused?.code == .olderVersion)
         #expect(refused?.description.contains("purgeEverything, generate a new key and register again") == true)
     }
 
     @Test func noPrefixAndNoChangedBitIsRead() throws {
-        let item = Self.item(
-            senders: [Self.sender(1)], recoveries: [Self.recovery([Self.recoveryKey], last: Self.lastRecovery)])
+        let item = Self.item(pins: [Self.pin(1)])
         for count in item.indices { #expect(code { try parse(Bytes(item.prefix(count))) } == .corruptStore) }
         for index in item.indices {
             for bit in 0..<8 {
@@ -186,23 +165,16 @@ struct KeychainContentsTests {
             "an older generation after a newer one",
             item(keys: [key(generation: 2), key(generation: 1)], scalars: [scalar, Bytes(2...33)])
         ),
-        ("one number twice", item(senders: [sender(1), sender(1, "other")])),
-        ("numbers that fall", item(senders: [sender(2), sender(1, "other")])),
-        ("two pins of one name", item(senders: [sender(1), sender(2)])),
-        ("a pinned sender with an end", item(senders: [sender(1, rest: [1] + number(8) + [0])])),
-        ("a flag that is 2", item(senders: [sender(1, state: 2, rest: [2] + number(8) + [0])])),
-        ("three recovery keys", item(recoveries: [recovery([1, 2, 3].map { Bytes(repeating: $0, count: 32) })])),
-        ("a sender's recovery keys twice", item(recoveries: [recovery([recoveryKey]), recovery([recoveryKey])])),
-        (
-            "names that fall",
-            item(recoveries: [recovery([recoveryKey], name: "b"), recovery([recoveryKey], name: "a")])
-        ),
-        ("a recovery key for no name", item(recoveries: [recovery([recoveryKey], name: "")])),
-        ("a serial without the statement's bytes", item(recoveries: [recovery([recoveryKey], last: count(7))])),
-        (
-            "a statement of another version",
-            item(senders: [sender(1, state: 2, rest: [0, 1] + Bytes(repeating: 9, count: 181))])
-        ),
+        ("an account without a name", item(pins: [pin(1, "")])),
+        ("a topic that is none", item(pins: [pin(1, topic: "a b")])),
+        ("an origin that is none", item(pins: [pin(1, origin: 3)])),
+        ("no origin", item(pins: [pin(1, origin: 0)])),
+        ("a pin that is cut", item(pins: [Bytes(pin(1).dropLast())])),
+        ("a number twice", item(pins: [pin(1), pin(1, "ben")])),
+        ("numbers that fall", item(pins: [pin(2), pin(1, "ben")])),
+        ("a provider twice", item(pins: [pin(1), pin(2)])),
+        ("an account's pins for two apps", item(pins: [pin(1), pin(2, topic: "a", of: other)])),
+        ("three pins of an account", item(pins: [pin(1), pin(2, of: other), pin(3, of: ProviderKey())])),
     ]
 
     @Test(arguments: wrong)
@@ -212,7 +184,64 @@ struct KeychainContentsTests {
 
     @Test func aCountThatThereAreNoRowsForTakesNoTime() {
         let table: Bytes = [0, 0xff, 0xff, 0xff, 0xff]
-        let item = Self.sealed([3] + Bytes(repeating: 0, count: 16) + [0, 0, 0, 5] + table)
+        let item = Self.sealed([4] + Bytes(repeating: 0, count: 16) + [0, 0, 0, 5] + table)
         #expect(code { try parse(item) } == .corruptStore)
+    }
+}
+
+/// The bytes of the item with what was learned.
+struct LearnedContentsTests {
+    private let provider: TestProvider
+
+    init() throws { provider = try TestProvider() }
+
+    private func row(_ certificate: Certificate, _ topic: String = "com.example.app", floor: UInt8) -> Bytes {
+        provider.publicKey.bytes + [UInt8(topic.utf8.count)] + Bytes(topic.utf8) + certificate.bytes + [0, 0, 0, floor]
+    }
+
+    private func item(version: UInt8 = 1, _ rows: [Bytes]) -> Bytes {
+        let bytes = [version] + Bytes(repeating: 0xaa, count: 16) + rows.joined()
+        return bytes + SHA256.digest(bytes.span)
+    }
+
+    private func parse(_ bytes: Bytes) throws -> LearnedContents {
+        let span = bytes.span
+        return try LearnedContents.parse(span).contents
+    }
+
+    @Test func anItemHasTheseBytes() throws {
+        let certificate = try provider.certificate(5, floor: 2)
+        let bytes = item([row(certificate, floor: 3), row(certificate, "a", floor: 2)])
+        let contents = try parse(bytes)
+        #expect(contents.rows.map(\.id) == [1, 2] && contents.rows.map(\.topic.bundleID) == ["com.example.app", "a"])
+        #expect(contents.rows.map(\.provider) == [provider.publicKey, provider.publicKey])
+        #expect(contents.rows.map(\.trust) == [LearnedTrust(certificate, floor: 3), LearnedTrust(certificate)])
+        #expect(contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
+        #expect(try parse(item([])).rows.isEmpty)
+    }
+
+    @Test func noPrefixAndNoChangedBitIsRead() throws {
+        let item = item([row(try provider.certificate(5), floor: 3)])
+        for count in item.indices { #expect(code { try parse(Bytes(item.prefix(count))) } == .corruptStore) }
+        for index in item.indices {
+            var changed = item
+            changed[index] ^= 1 << UInt8(index % 8)
+            let code = code { try parse(changed) }
+            #expect(code == .corruptStore || index == 0 && code == .newerVersion, "byte \(index)")
+        }
+    }
+
+    @Test func whatCouldNotHaveBeenWrittenIsNotRead() throws {
+        let certificate = try provider.certificate(5, floor: 2)
+        let good = row(certificate, floor: 3)
+        let wrong: [Bytes] = [
+            item(version: 0, [good]), item([good, good]), item([Bytes(good.dropLast())]), item([good + [0]]),
+            item([row(certificate, "", floor: 3)]), item([row(certificate, "a b", floor: 3)]),
+            item([row(Certificate(checked: Bytes(repeating: 1, count: 121)), floor: 3)]),
+            // A floor below that of the certificate.
+            item([row(certificate, floor: 1)]),
+        ]
+        for (number, item) in wrong.enumerated() { #expect(code { try parse(item) } == .corruptStore, "\(number)") }
+        #expect(code { try parse(item(version: 2, [good])) } == .newerVersion)
     }
 }

@@ -12,24 +12,24 @@ struct KeychainTests {
         KeychainKeyStore(items: keychain.process(groups), accessGroup: group)
     }
 
-    /// A store with an active key, a pending one, a retiring one and a trusted sender.
+    /// A store with an active key, a pending one, a retiring one and a pinned provider.
     private func filled() throws -> KeychainKeyStore {
         let store = store()
         _ = try store.generateDeviceKey(topic: .app, at: start)
         _ = try store.rotateDeviceKey(at: start + 1)
         _ = try store.confirmDeviceKey(grace: .seconds(60), at: start + 2)
         _ = try store.rotateDeviceKey(at: start + 3)
-        try store.pinProvider(Self.sender.publicKey, named: "provider", at: start)
+        try store.pinProvider(Self.provider.publicKey, at: start)
         return store
     }
 
-    private static let sender = ProviderKey()
+    private static let provider = ProviderKey()
 
     // MARK: Missing, locked and corrupt are three outcomes
 
     @Test func whereNoKeyWasEverMadeTheStoreIsMissing() throws {
         #expect(code { try store().deviceKey(id: KeyID(value: 1), at: start) } == .storeMissing)
-        #expect(code { try store().trust(for: .app) } == .storeMissing)
+        #expect(code { try store().trust(for: .app, account: "default") } == .storeMissing)
         #expect(try store().deviceKeys().isEmpty && store().pinnedProviders().isEmpty)
         #expect(keychain.data.isEmpty, "looking makes nothing")
     }
@@ -40,9 +40,9 @@ struct KeychainTests {
     }
 
     @Test func whoTrustsSomebodyBeforeTheFirstKeyHasAStoreWithoutKeys() throws {
-        try store().pinProvider(Self.sender.publicKey, named: "provider", at: start)
+        try store().pinProvider(Self.provider.publicKey, at: start)
         #expect(try store().deviceKey(id: KeyID(value: 1), at: start) == nil)
-        #expect(try store().trust(for: .app).pinned == [Self.sender.publicKey])
+        #expect(try store().trust(for: .app, account: "default").pinned == [Self.provider.publicKey])
         #expect(try store().generateDeviceKey(at: start).isDefault)
     }
 
@@ -50,7 +50,7 @@ struct KeychainTests {
         let records = try filled().deviceKeys()
         keychain.restart()
         #expect(code { try store().deviceKey(id: records[0].keyID, at: start) } == .storeLocked)
-        #expect(code { try store().trust(for: .app) } == .storeLocked)
+        #expect(code { try store().trust(for: .app, account: "default") } == .storeLocked)
         #expect(code { try store().deviceKeys() } == .storeLocked)
         keychain.unlock()
         #expect(try store().deviceKeys() == records)
@@ -61,7 +61,7 @@ struct KeychainTests {
         keychain.replaceData { $0.dropLast() + [$0.last.map { $0 ^ 1 } ?? 0] }
         let damaged = keychain.data
         #expect(code { try store().deviceKey(id: id, at: start) } == .corruptStore)
-        #expect(code { try store().trust(for: .app) } == .corruptStore)
+        #expect(code { try store().trust(for: .app, account: "default") } == .corruptStore)
         #expect(code { try store().generateDeviceKey(named: "new", at: start) } == .corruptStore)
         #expect(keychain.data == damaged)
         try store().purgeEverything()
@@ -70,7 +70,7 @@ struct KeychainTests {
 
     @Test func anItemOfANewerVersionIsLeftAlone() throws {
         _ = try filled()
-        keychain.replaceData { [4] + $0.dropFirst() }
+        keychain.replaceData { [5] + $0.dropFirst() }
         let data = keychain.data
         #expect(code { try store().deviceKeys() } == .newerVersion)
         #expect(code { try store().rotateDeviceKey(at: start) } == .newerVersion)
@@ -84,16 +84,15 @@ struct KeychainTests {
         { _ = try $0.importDeviceKey(DeviceKey(), named: "new", at: start) },
         { _ = try $0.confirmDeviceKey(at: start) },
         { _ = try $0.purgeDeviceKeys(named: nil) },
-        { _ = try $0.pinProvider(ProviderKey().publicKey, named: "other", at: start) },
-        { _ = try $0.unpinProvider(named: "provider") },
+        { _ = try $0.pinProvider(ProviderKey().publicKey, at: start) },
+        { _ = try $0.unpinProvider(provider.publicKey, for: "default") },
         { try $0.purgeEverything() },
-        { store in
-            let statement = try RotationStatement(from: sender, to: ProviderKey(), at: start)
-            _ = try store.acceptStatements([statement], topic: .app, at: start)
-        },
+        { _ = try $0.removeAccount("default") },
+        { try $0.setPins([ProviderPin(ProviderKey().publicKey)], for: "default", topic: .app, at: start) },
         { store in
             let pending = try #require(try store.deviceKeys().last)
-            try store.settle(openedWith: pending.publicKey, statements: [], topic: .app, at: start)
+            try store.settle(
+                openedWith: pending.publicKey, provider: provider.publicKey, certificate: nil, topic: .app, at: start)
         },
     ]
 
@@ -124,16 +123,60 @@ struct KeychainTests {
         #expect(keychain.writes.count == before + 1)
     }
 
+    /// What was learned is there before the pin that came with it: never a pin that believes an old certificate.
+    @Test func whatWasLearnedIsWrittenBeforeThePin() throws {
+        let provider = try TestProvider()
+        let certificate = try provider.certificate(5, floor: 5)
+        let store = store()
+        keychain.before(.add) {}
+        keychain.before(.add) { keychain.fail(.add, with: -50) }
+        func pin() throws {
+            try store.pinProvider(provider.publicKey, certificate: certificate, topic: .app, at: start)
+        }
+        #expect(code { try pin() } == .inputOutput)
+        #expect(keychain.data.count == 1)
+        #expect(try store.pinnedProviders().isEmpty)
+        keychain.fail(.add, with: nil)
+        try store.pinProvider(provider.publicKey, topic: .app, at: start)
+        #expect(try store.trust(for: .app, account: "default").learned == LearnedTrust(certificate))
+    }
+
+    /// Two processes learn at the same time: each starts over, and neither undoes the other.
+    @Test func whatAnotherProcessHasLearnedInBetweenIsNotUndone() throws {
+        let provider = try TestProvider()
+        let (mine, theirs) = (store(), store())
+        try mine.pinProvider(provider.publicKey, certificate: provider.certificate(1), topic: .app, at: start)
+        let (high, floor) = (try provider.certificate(9), try provider.certificate(5, floor: 5))
+        keychain.before(.update) {
+            _ = try? theirs.acceptCertificate(high, of: provider.publicKey, topic: provider.topic, at: start)
+        }
+        #expect(try mine.acceptCertificate(floor, of: provider.publicKey, topic: .app, at: start) == .raised)
+        #expect(
+            try mine.trust(for: .app, account: "default").learned == LearnedTrust(high, floor: 5))
+    }
+
+    @Test func aDamagedItemOfWhatWasLearnedIsDeletedWithEverything() throws {
+        let provider = try TestProvider()
+        let store = store()
+        try store.pinProvider(provider.publicKey, certificate: provider.certificate(1), topic: .app, at: start)
+        keychain.replaceData("learned") { $0.dropLast() + [$0.last.map { $0 ^ 1 } ?? 0] }
+        #expect(code { try store.trust(for: .app, account: "default") } == .corruptStore)
+        #expect(try store.pinnedProviders().count == 1, "what does not need it goes on")
+        try store.purgeEverything()
+        #expect(keychain.data.isEmpty)
+    }
+
     @Test func readingWritesNothing() throws {
         let store = try filled()
         let before = keychain.writes.count
         let records = try store.deviceKeys()
         for record in records { _ = try store.deviceKey(id: record.keyID, at: start) }
-        _ = try (store.trust(for: .app), store.pinnedProviders(), store.deviceKeys(named: nil))
+        _ = try (store.trust(for: .app, account: "default"), store.pinnedProviders(), store.deviceKeys(named: nil))
         // A pending key is given again, a lost reply is confirmed again, a message changes nothing.
         _ = try store.rotateDeviceKey(at: start)
         _ = try store.confirmDeviceKey(acknowledged: KeyID(value: 0), at: start)
-        try store.settle(openedWith: records[1].publicKey, statements: [], topic: .app, at: start)
+        try store.settle(
+            openedWith: records[1].publicKey, provider: Self.provider.publicKey, certificate: nil, topic: .app, at: start)
         #expect(keychain.writes.count == before)
     }
 
@@ -219,7 +262,7 @@ struct KeychainTests {
         let (mine, theirs) = (try filled(), store())
         keychain.before(.update) { try? theirs.purgeEverything() }
         #expect(code { try mine.setDefaultDeviceKey(named: "default") } == nil, "changes nothing")
-        #expect(code { try mine.unpinProvider(named: "provider") } == nil)
+        #expect(code { try mine.unpinProvider(Self.provider.publicKey, for: "default") } == nil)
         #expect(keychain.data.isEmpty)
         #expect(code { try mine.rotateDeviceKey(at: start) } == .unknownName)
     }

@@ -5,15 +5,16 @@ import Pushcrypt
 /// A guard's rows in memory.
 struct MemoryRows: ReplayStorage {
     private struct Group: Hashable {
-        let sender: ProviderPublicKey
+        let provider: ProviderPublicKey
         let account: Bytes
 
-        init(_ message: ReplayMessage) { (sender, account) = (message.sender, message.account) }
+        init(_ message: ReplayMessage) { (provider, account) = (message.provider, message.account) }
     }
 
     private struct Entry {
         let request: Bytes
         var state: ReplayRow.State
+        var epoch: UInt32
         var sentAt: Timestamp
         var expiresAt: Timestamp
     }
@@ -21,17 +22,20 @@ struct MemoryRows: ReplayStorage {
     private static let zero = Timestamp(milliseconds: 0)
 
     var floorOfAll = zero
-    private var floors: [Group: Timestamp] = [:]
+    private var floors: [Group: ReplayFloor] = [:]
+    private var trustFloors: [Group: UInt32] = [:]
     private var times: [Group: Timestamp] = [:]
     private var entries: [Group: [MessageID: Entry]] = [:]
 
     func row(of message: ReplayMessage) throws(Never) -> ReplayRow? {
-        entries[Group(message)]?[message.id].map { ReplayRow(request: $0.request, state: $0.state) }
+        entries[Group(message)]?[message.id].map { ReplayRow(request: $0.request, state: $0.state, epoch: $0.epoch) }
     }
 
     func guardFloor() throws(Never) -> Timestamp { floorOfAll }
 
-    func floor(of message: ReplayMessage) throws(Never) -> Timestamp { floors[Group(message)] ?? Self.zero }
+    func floor(of message: ReplayMessage) throws(Never) -> ReplayFloor { floors[Group(message)] ?? .none }
+
+    func trustFloor(of message: ReplayMessage) throws(Never) -> UInt32 { trustFloors[Group(message)] ?? 0 }
 
     func count(of message: ReplayMessage) throws(Never) -> Int { entries[Group(message)]?.count ?? 0 }
 
@@ -41,11 +45,13 @@ struct MemoryRows: ReplayStorage {
 
     mutating func insert(_ message: ReplayMessage, _ state: ReplayRow.State) throws(Never) {
         entries[Group(message), default: [:]][message.id] = Entry(
-            request: message.request, state: state, sentAt: message.sentAt, expiresAt: message.expiresAt)
+            request: message.request, state: state, epoch: message.epoch, sentAt: message.sentAt,
+            expiresAt: message.expiresAt)
     }
 
     mutating func extend(_ message: ReplayMessage) throws(Never) {
         guard var entry = entries[Group(message)]?[message.id] else { return }
+        entry.epoch = max(entry.epoch, message.epoch)
         entry.sentAt = max(entry.sentAt, message.sentAt)
         entry.expiresAt = max(entry.expiresAt, message.expiresAt)
         entries[Group(message)]?[message.id] = entry
@@ -63,14 +69,19 @@ struct MemoryRows: ReplayStorage {
         entries[Group(message)] = entries[Group(message)]?.filter { $0.value.expiresAt >= time }
     }
 
-    mutating func dropEarliest(of message: ReplayMessage) throws(Never) -> Timestamp {
+    mutating func dropEarliest(of message: ReplayMessage) throws(Never) -> ReplayFloor {
         let earliest = entries[Group(message)]?.min { $0.value.sentAt < $1.value.sentAt }
-        guard let earliest else { return Self.zero }
+        guard let earliest else { return .none }
         entries[Group(message)]?[earliest.key] = nil
-        return earliest.value.sentAt
+        return ReplayFloor(time: earliest.value.sentAt, epoch: earliest.value.epoch)
     }
 
-    mutating func raiseFloor(of message: ReplayMessage, to floor: Timestamp) throws(Never) {
+    mutating func setFloor(_ floor: ReplayFloor, of message: ReplayMessage) throws(Never) {
         floors[Group(message)] = floor
+    }
+
+    mutating func dropDistrusted(of message: ReplayMessage) throws(Never) {
+        entries[Group(message)] = entries[Group(message)]?.filter { $0.value.epoch >= message.trustFloor }
+        trustFloors[Group(message)] = message.trustFloor
     }
 }

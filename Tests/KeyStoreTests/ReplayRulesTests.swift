@@ -11,10 +11,10 @@ struct ReplayRulesTests {
         case file
     }
 
-    /// A guard that was made at `start`, and remembers at most 4096 messages of a sender and account.
+    /// A guard that was made at `start`, and remembers at most 4096 messages of a provider and account.
     private final class Guard {
         private var rows = MemoryRows()
-        private let file: ReplayFile?
+        private let file: ReplayGuard?
         private let scratch: Scratch?
 
         init(_ kind: Kind, floor: Timestamp = start) throws {
@@ -26,33 +26,33 @@ struct ReplayRulesTests {
             case .file:
                 let scratch = try Scratch()
                 _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
-                file = try .create(in: scratch.store, floor: floor)
+                file = try ExtensionDatabase.create(in: scratch.store, floor: floor).replay
                 self.scratch = scratch
             }
         }
 
         private func message(
-            _ id: UInt64, _ request: String, _ sender: ProviderPublicKey, _ account: String, _ sent: UInt64,
+            _ id: UInt64, _ request: String, _ provider: ProviderPublicKey, _ account: String, _ sent: UInt64,
             _ life: UInt64
         ) -> ReplayMessage {
             let sentAt = start.adding(milliseconds: sent)
             return ReplayMessage(
-                MessageID(id), from: sender, to: account, requestID: request, sentAt: sentAt, expiresAt: sentAt + life)
+                MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: account, requestID: request, sentAt: sentAt, expiresAt: sentAt + life)
         }
 
         /// Takes a message that was sent `sent` milliseconds after the guard was made, and lives for `life` seconds.
         func take(
-            _ id: UInt64, request: String = "r", sender: ProviderPublicKey = ReplayRulesTests.sender,
+            _ id: UInt64, request: String = "r", provider: ProviderPublicKey = ReplayRulesTests.provider,
             account: String = "anna", sent: UInt64 = 1, life: UInt64 = 600, at now: UInt64 = 1
         ) -> ReplayVerdict {
-            finding(id, request: request, sender: sender, account: account, sent: sent, life: life, at: now).verdict
+            finding(id, request: request, provider: provider, account: account, sent: sent, life: life, at: now).verdict
         }
 
         func finding(
-            _ id: UInt64, request: String = "r", sender: ProviderPublicKey = ReplayRulesTests.sender,
+            _ id: UInt64, request: String = "r", provider: ProviderPublicKey = ReplayRulesTests.provider,
             account: String = "anna", sent: UInt64 = 1, life: UInt64 = 600, at now: UInt64 = 1
         ) -> ReplayRules.Finding {
-            let message = message(id, request, sender, account, sent, life)
+            let message = message(id, request, provider, account, sent, life)
             let now = start.adding(milliseconds: now)
             guard let file else { return ReplayRules.take(message, in: &rows, at: now) }
             let taking = file.take(message, at: now)
@@ -65,7 +65,7 @@ struct ReplayRulesTests {
             _ id: UInt64, request: String = "r", after verdict: ReplayVerdict, sent: UInt64 = 1, life: UInt64 = 600,
             at now: UInt64 = 1
         ) -> Bool {
-            let message = message(id, request, ReplayRulesTests.sender, "anna", sent, life)
+            let message = message(id, request, ReplayRulesTests.provider, "anna", sent, life)
             let now = start.adding(milliseconds: now)
             guard let file else { return ReplayRules.handOver(message, verdict, in: &rows, at: now) == .rings }
             let handover = file.handOver(message, after: verdict, at: now)
@@ -79,7 +79,7 @@ struct ReplayRulesTests {
         }
     }
 
-    private static let sender = ProviderKey().publicKey
+    private static let provider = ProviderKey().publicKey
     private static let hour: UInt64 = 3_600_000
 
     // MARK: Taking
@@ -106,7 +106,7 @@ struct ReplayRulesTests {
     func eachSenderAndEachAccountHasItsOwnMessages(_ kind: Kind) throws {
         let replay = try Guard(kind)
         #expect(replay.take(1) == .new)
-        #expect(replay.take(1, request: "other", sender: ProviderKey().publicKey) == .new)
+        #expect(replay.take(1, request: "other", provider: ProviderKey().publicKey) == .new)
         #expect(replay.take(1, request: "other", account: "ben") == .new)
         #expect(replay.take(1, request: "other", account: "anna") == .copy)
         #expect(replay.take(1, request: "other", account: "ben") == .again)
@@ -170,9 +170,9 @@ struct ReplayRulesTests {
     }
 
     @Test func whatCannotBeWrittenRingsOnlyIfItIsNew() {
-        let taken = ReplayRow(request: [], state: .taken)
-        let handedOver = ReplayRow(request: [], state: .handedOver)
-        let withdrawn = ReplayRow(request: [], state: .withdrawn)
+        let taken = ReplayRow(request: [], state: .taken, epoch: 0)
+        let handedOver = ReplayRow(request: [], state: .handedOver, epoch: 0)
+        let withdrawn = ReplayRow(request: [], state: .withdrawn, epoch: 0)
         for row in [nil, taken] { #expect(ReplayRules.unwritten(.new, row: row) == .rings) }
         #expect(ReplayRules.unwritten(.new, row: handedOver) == .quiet)
         for verdict in [.again, .copy, .seen] as [ReplayVerdict] {
@@ -209,13 +209,13 @@ struct ReplayRulesTests {
         #expect(replay.take(1, request: "b", sent: 1000, life: 86_400, at: 3000) == .copy)
     }
 
-    /// Nor does a sender whose clock is ahead, and neither does another sender or account with a later message.
+    /// Nor does a provider whose clock is ahead, and neither does another provider or account with a later message.
     @Test(arguments: Kind.allCases)
-    func onlyTheOwnSendersTimeCounts(_ kind: Kind) throws {
+    func onlyTheOwnProvidersTimeCounts(_ kind: Kind) throws {
         let replay = try Guard(kind)
         let late = 100 * Self.hour
         #expect(replay.take(1, sent: 1000, life: 10, at: 1000) == .new)
-        #expect(replay.take(2, sender: ProviderKey().publicKey, sent: late, at: late) == .new)
+        #expect(replay.take(2, provider: ProviderKey().publicKey, sent: late, at: late) == .new)
         #expect(replay.take(3, account: "ben", sent: late, at: late) == .new)
         #expect(replay.take(4, sent: 2000, life: 2_592_000, at: late) == .new)
         #expect(replay.take(1, request: "b", sent: 1000, life: 10, at: late) == .copy)
@@ -233,7 +233,7 @@ struct ReplayRulesTests {
         #expect(replay.take(1, request: "b", sent: 1000, life: 10, at: late) == .new, "the row is gone")
     }
 
-    /// A sender seals a message again under its id, and the copy lives longer: it must not be new when the first has ended.
+    /// A provider seals a message again under its id, and the copy lives longer: it must not be new when the first has ended.
     @Test(arguments: Kind.allCases)
     func aCopyThatLivesLongerKeepsTheRow(_ kind: Kind) throws {
         let replay = try Guard(kind)
@@ -261,7 +261,7 @@ struct ReplayRulesTests {
         #expect(replay.take(77_777, sent: 9, at: 20_000) == .seen)
         #expect(replay.take(88_888, sent: 11, at: 20_000) == .new)
         #expect(replay.take(1, request: "r", sent: 10 + 1001, at: 20_000) == .again)
-        #expect(replay.take(5, sender: ProviderKey().publicKey) == .new, "another sender has its own floor")
+        #expect(replay.take(5, provider: ProviderKey().publicKey) == .new, "another provider has its own floor")
         #expect(replay.take(5, account: "ben") == .new, "another account has its own floor")
     }
 

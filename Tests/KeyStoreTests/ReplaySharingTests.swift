@@ -5,7 +5,7 @@ import Testing
 @testable import PushcryptKeyStore
 
 /// One replay guard for many threads, sessions and processes, some of which are killed.
-struct ReplaySharingTests: ReplayFileSuite {
+struct ReplaySharingTests: ReplayGuardSuite {
     @Test func oneOfManySessionsSeesAMessageAsNew() async throws {
         let scratch = try directory()
         let verdicts = await withTaskGroup(of: [ReplayVerdict].self) { group in
@@ -27,7 +27,7 @@ struct ReplaySharingTests: ReplayFileSuite {
         let rings = await withTaskGroup(of: [Bool].self) { group in
             for session in 0..<8 {
                 group.addTask {
-                    let file = ReplayFile.open(in: scratch.store, at: start, busyTimeout: 20_000)
+                    let file = ExtensionDatabase(in: scratch.store, busyTimeout: 20_000).replay
                     return (0..<20 as Range<UInt64>).map { id in
                         let request = "session \(session % 3)"
                         let verdict = take(file, id, request: request).verdict
@@ -54,32 +54,34 @@ struct ReplaySharingTests: ReplayFileSuite {
 
     @Test func whoeverFindsTheDamageLaterTakesTheNewFile() throws {
         let scratch = try directory()
-        let damaged = try #require(try FileFacts(at: scratch.file("replay.db"))).identity
+        let damaged = try #require(try FileFacts(at: scratch.file("extension.db"))).identity
         let now = start + 1_000_000
         let patience = StoreOptions.patience
-        let (first, second) = (
-            ReplaySession(in: scratch.store, busyTimeout: patience),
-            ReplaySession(in: scratch.store, busyTimeout: patience)
-        )
+        let (first, second) = (open(scratch.store, waiting: patience), open(scratch.store, waiting: patience))
+        func recreate(_ replay: ReplayGuard, replacing file: FileIdentity?) throws(KeyStoreError) {
+            try replay.database.file.withLock { (database) throws(KeyStoreError) in
+                try database.recreate(replacing: file, at: now)
+            }
+        }
         let message = message(sentAt: now)
-        try first.recreate(replacing: damaged, at: now)
+        try recreate(first, replacing: damaged)
         expect(first.take(message, at: now), .new)
-        try second.recreate(replacing: damaged, at: now)
-        try second.recreate(replacing: nil, at: now)
+        try recreate(second, replacing: damaged)
+        try recreate(second, replacing: nil)
         expect(second.take(message, at: now), .again)
     }
 
     @Test func aProcessKilledInTheMiddleOfATransactionHasRememberedNothing() async throws {
         let scratch = try directory()
-        let path = scratch.file("replay.db")
+        let path = scratch.file("extension.db")
         expect(take(open(scratch.store), 1), .new)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let connection = try SQLiteConnection(path: path, busyTimeout: 1000)
             // A cache of no pages makes the change reach the file before the transaction ends.
             try connection.execute(
-                "PRAGMA cache_size = 0; BEGIN IMMEDIATE; DELETE FROM seen; UPDATE senders SET floor = 9e18")
+                "PRAGMA cache_size = 0; BEGIN IMMEDIATE; DELETE FROM seen; UPDATE providers SET floor = 9e18")
             try connection.execute(
-                "INSERT INTO senders SELECT 100 + column1, randomblob(3000), x'', 0, 0 FROM (VALUES (1), (2), (3), (4), (5))"
+                "INSERT INTO providers SELECT 100 + column1, randomblob(3000), x'', 0, 0, 0, 0 FROM (VALUES (1), (2), (3), (4), (5))"
             )
             kill(getpid(), SIGKILL)
         }
@@ -91,13 +93,13 @@ struct ReplaySharingTests: ReplayFileSuite {
         let scratch = try directory()
         expect(take(open(scratch.store), 1), .new)
         let path = scratch.store
-        let sender = sender.description
-        await #expect(processExitsWith: .success) { [path = path as String, sender = sender as String] in
-            let file = ReplayFile.open(in: path, at: start)
-            let sender = try ProviderPublicKey(text: sender)
+        let provider = provider.description
+        await #expect(processExitsWith: .success) { [path = path as String, provider = provider as String] in
+            let file = ExtensionDatabase(in: path).replay
+            let provider = try ProviderPublicKey(text: provider)
             for (id, verdict) in [(1, .copy), (2, .new)] as [(UInt64, ReplayVerdict)] {
                 let message = ReplayMessage(
-                    MessageID(id), from: sender, to: "default", requestID: "other", sentAt: start + 1,
+                    MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "other", sentAt: start + 1,
                     expiresAt: start + 600)
                 let taking = file.take(message, at: start + 1)
                 try #require(taking.verdict == verdict && taking.problem == nil)

@@ -31,7 +31,7 @@ struct WithdrawalOrderTests {
         for order in 0..<300 {
             let scratch = try Scratch()
             _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
-            var world = World(FileGuard(file: try .create(in: scratch.store, floor: start), pool: pool), pool, &random)
+            var world = World(FileGuard(file: try ExtensionDatabase.create(in: scratch.store, floor: start).replay, pool: pool), pool, &random)
             world.run(&random, &tally)
             try #require(world.faults.isEmpty, "order \(order): \(world.faults)")
         }
@@ -40,7 +40,7 @@ struct WithdrawalOrderTests {
 }
 
 /// Withdrawals on the file that phones have.
-struct WithdrawalFileTests: ReplayFileSuite {
+struct WithdrawalFileTests: ReplayGuardSuite {
     /// More than a guard has room for: the last stay withdrawn, and no other message is hidden.
     @Test func tenThousandWithdrawals() throws {
         let scratch = try directory()
@@ -51,7 +51,7 @@ struct WithdrawalFileTests: ReplayFileSuite {
             let ids = (0..<64).map { MessageID(1000 + batch * 64 + $0) } + (batch == 100 ? [MessageID(17)] : [])
             let sentAt = start + 2 + batch
             let message = ReplayMessage(
-                MessageID(100_000 + batch), from: sender, to: "default", requestID: "w", sentAt: sentAt,
+                MessageID(100_000 + batch), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "w", sentAt: sentAt,
                 expiresAt: sentAt + 600, withdrawing: ids)
             let taking = file.take(message, at: sentAt)
             #expect(taking.problem == nil && taking.verdict == .new)
@@ -69,9 +69,9 @@ struct WithdrawalFileTests: ReplayFileSuite {
         let file = open(scratch.store)
         expect(take(file, 17), .new)
         let withdrawal = ReplayMessage(
-            MessageID(1), from: sender, to: "default", requestID: "w", sentAt: start + 1, expiresAt: start + 600,
+            MessageID(1), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "w", sentAt: start + 1, expiresAt: start + 600,
             withdrawing: [MessageID(17)])
-        let lock = try SQLiteConnection(path: scratch.store + "/replay.db", busyTimeout: 0)
+        let lock = try SQLiteConnection(path: scratch.store + "/extension.db", busyTimeout: 0)
         try lock.execute("BEGIN IMMEDIATE")
         let brief = open(scratch.store, waiting: 0)
         let taking = brief.take(withdrawal, at: start + 1)
@@ -97,7 +97,7 @@ private struct MemoryGuard: OrderGuard {
 
     init(_ pool: Pool) {
         self.pool = pool
-        rows = PoolRows(pool.senders[0])
+        rows = PoolRows(pool.providers[0])
     }
 
     mutating func take(_ push: Pool.Push) -> (verdict: ReplayVerdict, withdrawn: Set<Int>) {
@@ -129,35 +129,37 @@ private struct PoolRows: ReplayStorage {
     }
 
     private func name(_ message: ReplayMessage) -> Int {
-        (message.sender == first ? 0 : 10) + Int(message.id.bytes[MessageID.length - 1])
+        (message.provider == first ? 0 : 10) + Int(message.id.bytes[MessageID.length - 1])
     }
 
     func row(of message: ReplayMessage) throws(Never) -> ReplayRow? { rows[name(message)] }
     func guardFloor() throws(Never) -> Timestamp { start }
-    func floor(of message: ReplayMessage) throws(Never) -> Timestamp { start }
+    func floor(of message: ReplayMessage) throws(Never) -> ReplayFloor { ReplayFloor(time: start, epoch: 0) }
+    func trustFloor(of message: ReplayMessage) throws(Never) -> UInt32 { 0 }
     func count(of message: ReplayMessage) throws(Never) -> Int { 0 }
     func highest(of message: ReplayMessage) throws(Never) -> Timestamp { start }
     func removeGuardFloor() throws(Never) {}
 
     mutating func insert(_ message: ReplayMessage, _ state: ReplayRow.State) throws(Never) {
-        rows[name(message)] = ReplayRow(request: message.request, state: state)
+        rows[name(message)] = ReplayRow(request: message.request, state: state, epoch: 0)
     }
 
     func extend(_ message: ReplayMessage) throws(Never) {}
 
     mutating func set(_ state: ReplayRow.State, of message: ReplayMessage) throws(Never) {
         let name = name(message)
-        rows[name] = rows[name].map { ReplayRow(request: $0.request, state: state) }
+        rows[name] = rows[name].map { ReplayRow(request: $0.request, state: state, epoch: 0) }
     }
 
     func raiseHighest(to message: ReplayMessage) throws(Never) {}
     func dropEnded(before time: Timestamp, of message: ReplayMessage) throws(Never) {}
-    func dropEarliest(of message: ReplayMessage) throws(Never) -> Timestamp { start }
-    func raiseFloor(of message: ReplayMessage, to floor: Timestamp) throws(Never) {}
+    func dropEarliest(of message: ReplayMessage) throws(Never) -> ReplayFloor { .none }
+    func setFloor(_ floor: ReplayFloor, of message: ReplayMessage) throws(Never) {}
+    func dropDistrusted(of message: ReplayMessage) throws(Never) {}
 }
 
 private struct FileGuard: OrderGuard {
-    let file: ReplayFile
+    let file: ReplayGuard
     let pool: Pool
 
     func take(_ push: Pool.Push) -> (verdict: ReplayVerdict, withdrawn: Set<Int>) {
@@ -195,7 +197,7 @@ private struct Tally: CustomStringConvertible {
     }
 }
 
-/// The messages that orders draw from: of two senders, some withdrawing others, under every request.
+/// The messages that orders draw from: of two providers, some withdrawing others, under every request.
 private struct Pool {
     struct Push {
         let message: ReplayMessage
@@ -212,17 +214,17 @@ private struct Pool {
     let pushes: [Push]
     /// Each message once.
     let messages: [Push]
-    let senders = [ProviderKey().publicKey, ProviderKey().publicKey]
+    let providers = [ProviderKey().publicKey, ProviderKey().publicKey]
 
     init() {
         var pushes: [Push] = []
-        for (number, sender) in senders.enumerated() {
+        for (number, provider) in providers.enumerated() {
             for id in 0..<6 {
-                // The ids are the same for both senders; some withdraw what never comes (9).
+                // The ids are the same for both providers; some withdraw what never comes (9).
                 let ids: [Int] = [[], [], [0], [0, 1, 9], [1, 2, 5], [9]][id]
                 for request in 0..<Self.requests {
                     let message = ReplayMessage(
-                        MessageID(UInt64(id)), from: sender, to: "anna", requestID: "request \(request)",
+                        MessageID(UInt64(id)), from: provider, epoch: 0, trustFloor: 0, to: "anna", requestID: "request \(request)",
                         sentAt: start + UInt64(1 + id), expiresAt: start + 600,
                         withdrawing: ids.map { MessageID(UInt64($0)) })
                     pushes.append(

@@ -58,13 +58,17 @@ package final class ModelKeychain: Sendable {
     /// The data of every item.
     package var data: [ContiguousArray<UInt8>] { state.withLock { $0.items.values.map(\.data) } }
 
-    /// Puts other data into every item, as damage or another version would.
-    package func replaceData(_ body: (ContiguousArray<UInt8>) -> ContiguousArray<UInt8>) {
+    /// Puts other data into the items of an account, by default into every item, as damage or another version would.
+    package func replaceData(
+        _ account: String? = nil, _ body: (ContiguousArray<UInt8>) -> ContiguousArray<UInt8>
+    ) {
         state.withLock { state in
-            state.items = state.items.mapValues { item in
-                var item = item
-                item.data = body(item.data)
-                return item
+            for name in state.items.keys where account == nil || name.account == account {
+                state.items[name].map { item in
+                    var item = item
+                    item.data = body(item.data)
+                    state.items[name] = item
+                }
             }
         }
     }

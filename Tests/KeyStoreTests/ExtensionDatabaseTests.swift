@@ -4,62 +4,59 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// Behaviour common to the small files: statements, journal and responses. The replay guard has separate tests.
-struct ExtensionFileTests {
+/// The extension's database: what its kinds of rows have in common. The replay guard has separate tests of the file.
+struct ExtensionDatabaseTests {
     enum Kind: String, CaseIterable, Sendable {
-        case statements
+        case learned
         case journal
         case responses
-
-        var name: String { rawValue + ".db" }
     }
 
-    /// One of the files, filled with numbers.
+    /// The database, with rows of one kind that hold numbers.
     private struct Subject: Sendable {
-        private static let sender = ProviderKey()
-
         let kind: Kind
-        let statements: StatementFile
-        let journal: JournalFile
-        let responses: ResponseFile
+        let database: ExtensionDatabase
 
         init(_ kind: Kind, at path: String) {
             self.kind = kind
-            statements = StatementFile(in: path)
-            journal = JournalFile(in: path)
-            responses = ResponseFile(in: path)
+            database = ExtensionDatabase(in: path)
         }
 
         /// Adds something that tells this number from others.
         func add(_ number: UInt64) -> KeyStoreError.Code? {
             switch kind {
-            case .statements:
+            case .learned:
                 code {
-                    let statement = try RotationStatement(
-                        from: Self.sender, to: ProviderKey(), at: Timestamp(milliseconds: number))
-                    try statements.keep(openedWith: nil, statements: [statement], topic: .app, at: start)
+                    // The keys of devices that opened something: of certificates only the highest stays.
+                    try database.keep(
+                        openedWith: .numbered(Int(number)), nil, of: OneProvider.key.publicKey, .app, at: start)
                 }
             case .journal:
-                journal.append(
+                database.journal.append(
                     JournalEntry(time: start, fingerprint: nil, code: "c", keyState: .none, milliseconds: number))?.code
             case .responses:
                 code {
                     let key = try OneKey().key
-                    try responses.keep(Bytes(String(number).utf8), sealedTo: key.publicKey, at: start)
+                    try database.responses.keep(Bytes(String(number).utf8), sealedTo: key.publicKey, at: start)
                 }
             }
         }
 
         func numbers() throws -> [UInt64] {
             switch kind {
-            case .statements: try statements.statements(for: .app).map(\.statement.issuedAt.milliseconds)
-            case .journal: try journal.entries().map(\.milliseconds)
+            case .learned:
+                try database.read { (connection) throws(KeyStoreError) in
+                    try LearnedTables(connection: connection).openedWith()
+                }?.map { key in (0..<4).reduce(0) { $0 | UInt64(key[$1]) << (8 * $1) } }.sorted() ?? []
+            case .journal: try database.journal.entries().map(\.milliseconds)
             case .responses:
-                try responses.responses(openedWith: OneKey(), at: start)
+                try database.responses.responses(openedWith: OneKey(), at: start)
                     .compactMap { UInt64(String(decoding: $0.response, as: UTF8.self)) }
             }
         }
     }
+
+    private static let name = "extension.db"
 
     private func directory() throws -> Scratch {
         let scratch = try Scratch()
@@ -73,51 +70,79 @@ struct ExtensionFileTests {
             let scratch = try directory()
             let before = Subject(kind, at: scratch.store)
             #expect(before.add(1) == nil)
-            try writeFile(scratch.file(kind.name), damage)
+            try writeFile(scratch.file(Self.name), damage)
             #expect(Subject(kind, at: scratch.store).add(2) == nil)
             #expect(before.add(3) == nil)
             #expect(try before.numbers() == [2, 3])
-            #expect(try scratch.names() == [kind.name])
+            #expect(try scratch.names() == [Self.name])
         }
     }
 
+    /// A row that no version writes is skipped: the other kinds of rows, and the guard, keep theirs.
     @Test(arguments: Kind.allCases)
-    func theFileOfAnotherKindIsMadeAnew(_ kind: Kind) throws {
+    func rowsOfAnotherFormHarmNoOther(_ kind: Kind) throws {
         let scratch = try directory()
-        _ = try ReplayFile.create(in: scratch.store, floor: start)
-        try writeFile(scratch.file(kind.name), try readFile(scratch.file("replay.db")))
-        #expect(Subject(kind, at: scratch.store).add(1) == nil)
-        #expect(try Subject(kind, at: scratch.store).numbers() == [1])
-    }
-
-    @Test(arguments: Kind.allCases)
-    func rowsOfAnotherKindAreDamage(_ kind: Kind) throws {
-        let scratch = try directory()
-        let subject = Subject(kind, at: scratch.store)
-        #expect(subject.add(1) == nil)
+        let subjects = Kind.allCases.map { Subject($0, at: scratch.store) }
+        for subject in subjects { #expect(subject.add(1) == nil) }
         let change =
             switch kind {
-            case .journal: "UPDATE entries SET key = 'x'"
-            case .statements: "UPDATE statements SET topic = ''"
+            case .journal: "UPDATE journal SET key = 'x'"
+            case .learned: "UPDATE opened SET key = 'x'; INSERT INTO learned VALUES (1, 2, 3), (x'00', '', x'00')"
             case .responses: "UPDATE responses SET kept = 'x'"
             }
-        try SQLiteConnection(path: scratch.file(kind.name), busyTimeout: 0).execute(change)
-        switch kind {
-        case .journal, .responses: #expect(try subject.numbers().isEmpty)
-        case .statements:
-            let store = try DeviceStoreKind.memory.store()
-            #expect(try ExtensionKeys(keys: store, statements: subject.statements).trust(for: .other) == ProviderTrust())
-            #expect(try subject.statements.merge(into: store, at: start) == StatementFile.MergeResult())
+        try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0).execute(change)
+        for subject in subjects {
+            #expect(try subject.numbers() == (subject.kind == kind ? [] : [1]))
+            #expect(subject.add(2) == nil)
+            #expect(try subject.numbers() == (subject.kind == kind ? [2] : [1, 2]))
         }
-        #expect(subject.add(2) == nil)
-        #expect(try subject.numbers() == [2])
+        let store = try DeviceStoreKind.memory.store()
+        let keys = ExtensionKeys(keys: store, database: ExtensionDatabase(in: scratch.store))
+        #expect(try keys.trust(for: .app, account: "default").pinned.isEmpty)
+        let merged = try ExtensionDatabase(in: scratch.store).merge(into: store, at: start)
+        #expect(merged.refused == (kind == .learned ? 2 : 0))
+        #expect(try ExtensionDatabase(in: scratch.store).merge(into: store, at: start).refused == 0)
+    }
+
+    /// Damage that only a reader meets is repaired by the next writer, whatever that writes.
+    @Test func damageThatAReaderFindsIsRepairedByTheNextWriter() throws {
+        let scratch = try directory()
+        let database = ExtensionDatabase(in: scratch.store)
+        #expect(Subject(.learned, at: scratch.store).add(1) == nil)
+        let root = try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0)
+            .integer("SELECT rootpage FROM sqlite_schema WHERE name = 'learned'")
+        var bytes = try readFile(scratch.file(Self.name))
+        for index in (Int(root) - 1) * 4096..<Int(root) * 4096 { bytes[index] = 0xff }
+        try writeFile(scratch.file(Self.name), bytes)
+        let entry = JournalEntry(time: start, fingerprint: nil, code: "c", keyState: .none, milliseconds: 1)
+        #expect(database.journal.append(entry) == nil)
+        #expect(try database.learned(for: .app).isEmpty)
+        #expect(try database.journal.entries().count == 1)
+        #expect(database.journal.append(entry) == nil)
+        #expect(try database.journal.entries().count == 1, "a new file")
+        #expect(try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0).isSound())
+    }
+
+    /// The guard of a file that another kind of row has made anew: what was sent ten minutes before counts as shown. [O-8.7]
+    @Test(arguments: Kind.allCases)
+    func whoeverMakesTheFileSetsTheGuardsFloor(_ kind: Kind) throws {
+        let scratch = try directory()
+        #expect(Subject(kind, at: scratch.store).add(1) == nil)
+        let replay = ExtensionDatabase(in: scratch.store).replay
+        let floor = Timestamp(milliseconds: start.milliseconds - 600_000)
+        for (id, sentAt, verdict) in [(1, floor, .seen), (2, floor.next, .new)] as [(UInt64, Timestamp, ReplayVerdict)] {
+            let message = ReplayMessage(
+                MessageID(id), from: OneProvider.key.publicKey, epoch: 0, trustFloor: 0, to: "default", requestID: "r",
+                sentAt: sentAt, expiresAt: start + 600)
+            #expect(replay.take(message, at: start + 100).verdict == verdict)
+        }
     }
 
     @Test(arguments: Kind.allCases)
     func aFileThatCannotBeUsedIsSaidAndLeftAlone(_ kind: Kind) throws {
         let scratch = try directory()
         #expect(Subject(kind, at: scratch.path + "/none").add(1) == .storeMissing)
-        let path = scratch.file(kind.name)
+        let path = scratch.file(Self.name)
         #expect(Subject(kind, at: scratch.store).add(1) == nil)
         try SQLiteConnection(path: path, busyTimeout: 0).execute("PRAGMA user_version = 2")
         #expect(Subject(kind, at: scratch.store).add(2) == .newerVersion)
@@ -205,12 +230,28 @@ struct ExtensionFileTests {
                 kept += mine.count
             }
             // Makes room.
-            _ = try subject.statements.merge(into: try DeviceStoreKind.memory.store(), at: start)
+            if kind == .learned { _ = try subject.database.merge(into: try DeviceStoreKind.memory.store(), at: start) }
         }
         #expect(kept >= 24)
-        #expect(try SQLiteConnection(path: scratch.file(kind.name), busyTimeout: 0).isSound())
+        #expect(try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0).isSound())
         #expect(Subject(.journal, at: scratch.store).add(1) == nil)
-        #expect(try Set(scratch.names()).isSuperset(of: [kind.name]))
+    }
+
+    /// Each kind of row is written whatever becomes of the others.
+    @Test func aWriteThatFailsStopsNoOther() throws {
+        guard let disk = try SmallDisk(kilobytes: 200) else { return }
+        let path = disk.path + "/store"
+        try #require(unsafe mkdir(path, 0o700) == 0)
+        let subjects = Kind.allCases.map { Subject($0, at: path) }
+        for subject in subjects { #expect(subject.add(1) == nil) }
+        let database = ExtensionDatabase(in: path)
+        let key = try OneKey().key.publicKey
+        let large = Bytes(repeating: 7, count: 1 << 18)
+        #expect(code { try database.responses.keep(large, sealedTo: key, at: start) } == .diskFull)
+        for subject in subjects {
+            #expect(subject.add(2) == nil)
+            #expect(try subject.numbers() == [1, 2])
+        }
     }
 
     /// SQLite's level EXTRA. With less, a power cut could bring back the journal of a change that was acknowledged, and the

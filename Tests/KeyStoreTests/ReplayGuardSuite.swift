@@ -4,44 +4,44 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-private let senderOfAll = ProviderKey().publicKey
+private let providerOfAll = ProviderKey().publicKey
 
-/// The common fixture of the replay file's suites: a file, a message to take, and the expected result.
-protocol ReplayFileSuite: Sendable {}
+/// The common fixture of the replay guard's suites: a file, a message to take, and the expected result.
+protocol ReplayGuardSuite: Sendable {}
 
-extension ReplayFileSuite {
-    var sender: ProviderPublicKey { senderOfAll }
+extension ReplayGuardSuite {
+    var provider: ProviderPublicKey { providerOfAll }
 
     /// A store's directory, with or without a guard made at `start`.
     func directory(withGuard: Bool = true) throws -> Scratch {
         let scratch = try Scratch()
         try #require(unsafe mkdir(scratch.store, 0o700) == 0)
-        if withGuard { _ = try ReplayFile.create(in: scratch.store, floor: start) }
+        if withGuard { _ = try ExtensionDatabase.create(in: scratch.store, floor: start).replay }
         return scratch
     }
 
     func open(
-        _ path: String, at now: Timestamp = start, waiting milliseconds: Int32 = StoreOptions.patience
-    ) -> ReplayFile {
-        .open(in: path, at: now, busyTimeout: milliseconds)
+        _ path: String, waiting milliseconds: Int32 = StoreOptions.patience
+    ) -> ReplayGuard {
+        ExtensionDatabase(in: path, busyTimeout: milliseconds).replay
     }
 
     func message(
         _ id: UInt64 = 1, request: String = "r", account: String = "default", sentAt: Timestamp = start + 1
     ) -> ReplayMessage {
         ReplayMessage(
-            MessageID(id), from: sender, to: account, requestID: request, sentAt: sentAt, expiresAt: sentAt + 600)
+            MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: account, requestID: request, sentAt: sentAt, expiresAt: sentAt + 600)
     }
 
     func take(
-        _ file: ReplayFile, _ id: UInt64 = 1, request: String = "r", sentAt: Timestamp = start + 1,
+        _ file: ReplayGuard, _ id: UInt64 = 1, request: String = "r", sentAt: Timestamp = start + 1,
         at now: Timestamp = start + 1
     ) -> ReplayClaim {
         file.take(message(id, request: request, sentAt: sentAt), at: now)
     }
 
     func handOver(
-        _ file: ReplayFile, _ id: UInt64 = 1, request: String = "r", after verdict: ReplayVerdict = .new
+        _ file: ReplayGuard, _ id: UInt64 = 1, request: String = "r", after verdict: ReplayVerdict = .new
     ) -> ReplayHandover {
         file.handOver(message(id, request: request), after: verdict, at: start + 1)
     }

@@ -5,15 +5,15 @@ import Testing
 @testable import PushcryptKeyStore
 
 /// The replay guard's file: missing, damaged, unwritable. A delivery never fails for it.
-struct ReplayFileTests: ReplayFileSuite {
+struct ReplayGuardFileTests: ReplayGuardSuite {
     // MARK: The file
 
     @Test func theFileIsItsOwnersAloneAndOneFile() throws {
         let scratch = try directory()
         let file = open(scratch.store)
         expect(take(file), .new)
-        #expect(try scratch.names() == ["replay.db"], "no lock and no log is left between two calls")
-        #expect(mode(of: scratch.file("replay.db")) == 0o600)
+        #expect(try scratch.names() == ["extension.db"], "no lock and no log is left between two calls")
+        #expect(mode(of: scratch.file("extension.db")) == 0o600)
     }
 
     @Test func whatWasSeenIsRememberedByAnotherOpening() throws {
@@ -25,23 +25,23 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test func aGuardIsNotMadeOverAnother() throws {
         let scratch = try directory()
-        #expect(code { try ReplayFile.create(in: scratch.store, floor: start) } == .storeExists)
-        #expect(code { try ReplayFile.create(in: scratch.path + "/none", floor: start) } == .storeMissing)
+        #expect(code { try ExtensionDatabase.create(in: scratch.store, floor: start).replay } == .storeExists)
+        #expect(code { try ExtensionDatabase.create(in: scratch.path + "/none", floor: start).replay } == .storeMissing)
     }
 
     @Test func anInterruptedCreationIsFinishedByAnother() throws {
         let scratch = try directory(withGuard: false)
-        for name in ["replay.db.new", "replay.db.new-journal", "replay.db-journal"] {
+        for name in ["extension.db.new", "extension.db.new-journal", "extension.db-journal"] {
             try writeFile(scratch.file(name), Bytes(repeating: 0xa5, count: 3000))
         }
-        expect(take(try ReplayFile.create(in: scratch.store, floor: start)), .new)
-        #expect(try scratch.names() == ["replay.db"])
+        expect(take(try ExtensionDatabase.create(in: scratch.store, floor: start).replay), .new)
+        #expect(try scratch.names() == ["extension.db"])
     }
 
     // MARK: Missing and damaged
 
     /// The floor of a remade guard lies ten minutes back: the message in hand is new, what is older is not.
-    private func expectRemade(_ file: ReplayFile, at now: Timestamp, _ location: SourceLocation = #_sourceLocation) {
+    private func expectRemade(_ file: ReplayGuard, at now: Timestamp, _ location: SourceLocation = #_sourceLocation) {
         let floor = Timestamp(milliseconds: now.milliseconds - 600_000)
         expect(take(file, 1, sentAt: floor, at: now), .seen, location)
         expect(take(file, 2, sentAt: floor.next, at: now), .new, location)
@@ -51,8 +51,8 @@ struct ReplayFileTests: ReplayFileSuite {
     @Test func aMissingFileIsMadeWithAFloorTenMinutesBack() throws {
         let scratch = try directory(withGuard: false)
         let now = start + 1_000_000
-        expectRemade(open(scratch.store, at: now), at: now)
-        #expect(try scratch.names() == ["replay.db"])
+        expectRemade(open(scratch.store), at: now)
+        #expect(try scratch.names() == ["extension.db"])
     }
 
     @Test func thatTheGuardWasDamagedIsSaidOnce() throws {
@@ -60,18 +60,18 @@ struct ReplayFileTests: ReplayFileSuite {
         let file = open(scratch.store)
         #expect(!take(file, 1).wasDamaged, "as at the first push")
         #expect(!take(file, 2).wasDamaged)
-        try writeFile(scratch.file("replay.db"), Bytes("damage".utf8))
+        try writeFile(scratch.file("extension.db"), Bytes("damage".utf8))
         let other = open(scratch.store)
         #expect(take(other, 3).wasDamaged, "by whoever made it anew")
         #expect(!take(file, 4).wasDamaged && !take(other, 5).wasDamaged)
-        #expect(!take(try ReplayFile.create(in: Scratch().path, floor: start), 1).wasDamaged, "made where it must be")
+        #expect(!take(try ExtensionDatabase.create(in: Scratch().path, floor: start).replay, 1).wasDamaged, "made where it must be")
     }
 
     @Test func aFileThatGoesMissingUnderASessionIsMadeAgain() throws {
         let scratch = try directory()
         let file = open(scratch.store)
         expect(take(file), .new)
-        unsafe unlink(scratch.file("replay.db"))
+        unsafe unlink(scratch.file("extension.db"))
         expectRemade(file, at: start + 2_000_000)
     }
 
@@ -79,8 +79,8 @@ struct ReplayFileTests: ReplayFileSuite {
         let scratch = try directory()
         let file = open(scratch.store)
         expect(take(file, 1), .new)
-        unsafe unlink(scratch.file("replay.db"))
-        expect(take(try ReplayFile.create(in: scratch.store, floor: start), 2), .new)
+        unsafe unlink(scratch.file("extension.db"))
+        expect(take(try ExtensionDatabase.create(in: scratch.store, floor: start).replay, 2), .new)
         expect(take(file, 2, request: "other"), .copy)
         expect(take(file, 1), .new)
     }
@@ -99,48 +99,48 @@ struct ReplayFileTests: ReplayFileSuite {
     func aDamagedFileIsReplacedAndTheMessageInHandIsNew(_ name: String) throws {
         let (_, damage) = try #require(Self.damages.first { $0.name == name })
         let scratch = try directory()
-        let path = scratch.file("replay.db")
+        let path = scratch.file("extension.db")
         let before = open(scratch.store)
         for id in 100..<200 as Range<UInt64> { expect(take(before, id), .new) }
         try writeFile(path, damage(try readFile(path)))
         let now = start + 3_000_000
-        let after = open(scratch.store, at: now)
+        let after = open(scratch.store)
         for id in 1...50 as ClosedRange<UInt64> { expect(take(after, id, sentAt: now, at: now), .new) }
         for id in 1...50 as ClosedRange<UInt64> {
             expect(take(after, id, request: "other", sentAt: now, at: now), .copy)
         }
         // The session from before goes on with the new file.
         expect(take(before, 7, request: "other", sentAt: now, at: now), .copy)
-        #expect(try scratch.names() == ["replay.db"])
+        #expect(try scratch.names() == ["extension.db"])
         #expect(try SQLiteConnection(path: path, busyTimeout: 0).isSound())
     }
 
     @Test func theDatabaseOfAnotherProgramIsReplaced() throws {
         let scratch = try directory(withGuard: false)
-        try writeFile(scratch.file("replay.db"), [])
-        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute("CREATE TABLE t (a)")
+        try writeFile(scratch.file("extension.db"), [])
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute("CREATE TABLE t (a)")
         let now = start + 1_000_000
-        expectRemade(open(scratch.store, at: now), at: now)
+        expectRemade(open(scratch.store), at: now)
     }
 
     /// Whatever else it holds: one says whose file it is, the other what may go on behind a statement.
     @Test(arguments: ["PRAGMA application_id = 1", "CREATE VIEW v AS SELECT 1"])
     func aFileWithAnotherMarkOrAViewIsReplaced(_ change: String) throws {
         let scratch = try directory()
-        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute(change)
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute(change)
         let now = start + 1_000_000
-        expectRemade(open(scratch.store, at: now), at: now)
+        expectRemade(open(scratch.store), at: now)
     }
 
     @Test(arguments: [
-        "UPDATE seen SET request = 1", "DELETE FROM senders WHERE key = x''", "UPDATE seen SET state = 'x'",
-        "UPDATE seen SET state = 9", "DROP TABLE seen", "DROP TABLE senders",
+        "UPDATE seen SET request = 1", "DELETE FROM providers WHERE key = x''", "UPDATE seen SET state = 'x'",
+        "UPDATE seen SET state = 9", "DROP TABLE seen", "DROP TABLE providers",
     ])
     func aFileWithOtherContentIsReplaced(_ change: String) throws {
         let scratch = try directory()
         let file = open(scratch.store)
         expect(take(file), .new)
-        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute(change)
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute(change)
         let now = start + 5
         expect(take(file, at: now), .new)
         expect(take(file, request: "other", at: now), .copy)
@@ -148,9 +148,9 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test func aFileOfAnOlderLayoutIsReplaced() throws {
         let scratch = try directory()
-        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute("PRAGMA user_version = 1")
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute("PRAGMA user_version = 0")
         let now = start + 1_000_000
-        expectRemade(open(scratch.store, at: now), at: now)
+        expectRemade(open(scratch.store), at: now)
     }
 
     // MARK: A full guard with a flipped bit
@@ -159,7 +159,7 @@ struct ReplayFileTests: ReplayFileSuite {
     @Test(arguments: [0, 1, 2])
     func aFullGuardWhoseIndexesDifferIsReplacedOrUsed(_ place: Int) async throws {
         let scratch = try directory()
-        let (path, first) = (scratch.file("replay.db"), 0xfeed_beef_cafe_f00d as UInt64)
+        let (path, first) = (scratch.file("extension.db"), 0xfeed_beef_cafe_f00d as UInt64)
         let file = open(scratch.store)
         expect(take(file, first, sentAt: start + 1), .new)
         for id in 1..<4096 as Range<UInt64> { expect(take(file, id, sentAt: start + 2, at: start + 2), .new) }
@@ -169,15 +169,15 @@ struct ReplayFileTests: ReplayFileSuite {
         #expect(places.count == 3)
         bytes[places[place] + 8] ^= 1
         try writeFile(path, bytes)
-        let (store, sender) = (scratch.store, sender.description)
-        await #expect(processExitsWith: .success) { [store = store as String, sender = sender as String] in
+        let (store, provider) = (scratch.store, provider.description)
+        await #expect(processExitsWith: .success) { [store = store as String, provider = provider as String] in
             limitWork()
-            let file = ReplayFile.open(in: store, at: start)
-            let sender = try ProviderPublicKey(text: sender)
+            let file = ExtensionDatabase(in: store).replay
+            let provider = try ProviderPublicKey(text: provider)
             for (request, verdict) in [("r", .new), ("other", .copy)] as [(String, ReplayVerdict)] {
                 for id in 5000...5001 as ClosedRange<UInt64> {
                     let message = ReplayMessage(
-                        MessageID(id), from: sender, to: "default", requestID: request, sentAt: start + 3,
+                        MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: request, sentAt: start + 3,
                         expiresAt: start + 600)
                     try #require(file.take(message, at: start + 3).verdict == verdict)
                 }
@@ -191,18 +191,19 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test func aCheckChangesNothing() throws {
         let scratch = try directory()
-        let before = try readFile(scratch.file("replay.db"))
-        #expect(ReplayFile.check(in: scratch.store, at: start) == [Finding(.note, "the replay guard is sound")])
-        #expect(try readFile(scratch.file("replay.db")) == before)
-        unsafe unlink(scratch.file("replay.db"))
-        #expect(ReplayFile.check(in: scratch.store, at: start) == [])
+        let before = try readFile(scratch.file("extension.db"))
+        let sound = Finding(.note, "the extension's database is sound")
+        #expect(ExtensionDatabase.check(in: scratch.store, at: start) == [sound])
+        #expect(try readFile(scratch.file("extension.db")) == before)
+        unsafe unlink(scratch.file("extension.db"))
+        #expect(ExtensionDatabase.check(in: scratch.store, at: start) == [])
         #expect(try scratch.names() == [])
     }
 
     @Test(arguments: [
-        ("PRAGMA user_version = 1", "older layout"), ("PRAGMA application_id = 1", "is not a replay file"),
-        ("PRAGMA user_version = 4", "newer version"),
-        ("UPDATE senders SET floor = 9000000000000", "the clock was ahead"),
+        ("PRAGMA user_version = 0", "older layout"), ("PRAGMA application_id = 1", "is not an extension's database"),
+        ("PRAGMA user_version = 2", "newer version"),
+        ("UPDATE providers SET floor = 9000000000000", "the clock was ahead"),
         (
             "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'sent)', 'state)') WHERE name = 'seen_by_time'",
             "is damaged"
@@ -211,8 +212,8 @@ struct ReplayFileTests: ReplayFileSuite {
     func aCheckSaysWhatTheNextMessageFinds(_ change: String, _ text: String) throws {
         let scratch = try directory()
         expect(take(open(scratch.store)), .new)
-        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute(change)
-        let findings = ReplayFile.check(in: scratch.store, at: start)
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute(change)
+        let findings = ExtensionDatabase.check(in: scratch.store, at: start)
         #expect(findings.map(\.severity) == [.warning])
         #expect(findings.first?.message.contains(text) == true, "\(findings)")
     }
@@ -227,20 +228,20 @@ struct ReplayFileTests: ReplayFileSuite {
         try database.execute("PRAGMA cache_size = 0; BEGIN; UPDATE old SET a = randomblob(20000)")
         let journal = try readFile(old + "-journal")
         #expect(journal.count > 20_000)
-        try writeFile(scratch.file("replay.db-journal"), journal)
+        try writeFile(scratch.file("extension.db-journal"), journal)
 
-        _ = try ReplayFile.create(in: scratch.store, floor: start)
+        _ = try ExtensionDatabase.create(in: scratch.store, floor: start).replay
         expect(take(open(scratch.store), 1, sentAt: start), .seen)
         expect(take(open(scratch.store), 2), .new)
-        #expect(try scratch.names() == ["replay.db"])
+        #expect(try scratch.names() == ["extension.db"])
     }
 
     @Test func aFileOfANewerVersionIsLeftAlone() throws {
         let scratch = try directory()
-        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute("PRAGMA user_version = 4")
-        let before = try readFile(scratch.file("replay.db"))
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute("PRAGMA user_version = 2")
+        let before = try readFile(scratch.file("extension.db"))
         expect(take(open(scratch.store)), .new, problem: .newerVersion)
-        #expect(try readFile(scratch.file("replay.db")) == before)
+        #expect(try readFile(scratch.file("extension.db")) == before)
     }
 
     // MARK: A guard that cannot be used stops no delivery
@@ -251,7 +252,7 @@ struct ReplayFileTests: ReplayFileSuite {
         expect(take(file, 1), .new)
         expect(take(file, 2), .new)
         expect(handOver(file, 2), rings: true)
-        let writer = try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0)
+        let writer = try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0)
         try writer.execute("BEGIN IMMEDIATE")
         expect(handOver(file, 1), rings: true, problem: .storeBusy)
         expect(handOver(file, 1, after: .again), rings: false, problem: .storeBusy)
@@ -287,10 +288,10 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test func aFileThatIsOpenToOthersIsNotUsed() throws {
         let scratch = try directory()
-        unsafe chmod(scratch.file("replay.db"), 0o644)
+        unsafe chmod(scratch.file("extension.db"), 0o644)
         expect(take(open(scratch.store)), .new, problem: .unsafeStoreFile)
-        unsafe unlink(scratch.file("replay.db"))
-        unsafe symlink("/dev/null", scratch.file("replay.db"))
+        unsafe unlink(scratch.file("extension.db"))
+        unsafe symlink("/dev/null", scratch.file("extension.db"))
         expect(take(open(scratch.store)), .new, problem: .unsafeStoreFile)
     }
 
@@ -298,7 +299,7 @@ struct ReplayFileTests: ReplayFileSuite {
         let scratch = try directory()
         let file = open(scratch.store, waiting: 20)
         expect(take(file, 1), .new)
-        let writer = try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0)
+        let writer = try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0)
         try writer.execute("BEGIN IMMEDIATE")
         expect(take(file, 2), .new, problem: .storeBusy)
         // What is remembered can still be read.
@@ -313,7 +314,7 @@ struct ReplayFileTests: ReplayFileSuite {
         guard let disk = try SmallDisk(kilobytes: 400) else { return }
         let path = disk.path + "/store"
         try #require(unsafe mkdir(path, 0o700) == 0)
-        let file = try ReplayFile.create(in: path, floor: start)
+        let file = try ExtensionDatabase.create(in: path, floor: start).replay
         expect(take(file, 1), .new)
         try disk.fill()
         var problems: Set<KeyStoreError.Code?> = []
@@ -334,7 +335,7 @@ struct ReplayFileTests: ReplayFileSuite {
         guard let disk = try SmallDisk(kilobytes: 400) else { return }
         let path = disk.path + "/store"
         try #require(unsafe mkdir(path, 0o700) == 0)
-        expect(take(try ReplayFile.create(in: path, floor: start), 1), .new)
+        expect(take(try ExtensionDatabase.create(in: path, floor: start).replay, 1), .new)
         try disk.setReadOnly(true)
         for file in [open(path), open(path)] {
             expect(take(file, 2), .new, problem: .inputOutput)

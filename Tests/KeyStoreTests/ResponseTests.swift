@@ -23,13 +23,13 @@ struct OneKey: DeviceKeyReading {
         return StoredDeviceKey(record: record, key: key)
     }
 
-    func trust(for topic: Topic) -> ProviderTrust { ProviderTrust() }
+    func trust(for topic: Topic, account: String) -> ProviderTrust { ProviderTrust(pinned: []) }
 
     func purgeRetiredDeviceKeys(at now: Timestamp, accepted sentAt: Timestamp) -> [DeviceKeyRecord] { [] }
 }
 
 /// A user's responses wait on the disk, where nobody reads them without the device's key.
-struct ResponseFileTests {
+struct ResponseTests {
     private let scratch: Scratch
 
     init() throws {
@@ -37,7 +37,7 @@ struct ResponseFileTests {
         try #require(unsafe mkdir(scratch.store, 0o700) == 0)
     }
 
-    private var file: ResponseFile { ResponseFile(in: scratch.store) }
+    private var responses: Responses { ExtensionDatabase(in: scratch.store).responses }
 
     /// A store with one device key.
     private func home(_ kind: DeviceStoreKind = .keychain) throws -> (store: any DeviceKeyStore, key: DevicePublicKey) {
@@ -46,36 +46,44 @@ struct ResponseFileTests {
     }
 
     private func texts(_ keys: some DeviceKeyReading, at now: Timestamp = start) throws -> [String] {
-        try file.responses(openedWith: keys, at: now).map { String(decoding: $0.response, as: UTF8.self) }
+        try responses.responses(openedWith: keys, at: now).map { String(decoding: $0.response, as: UTF8.self) }
     }
 
     /// How many lie in the file, whether they open or not.
     private func count() throws -> Int64 {
-        try SQLiteConnection(path: scratch.file("responses.db"), busyTimeout: 0).integer(
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).integer(
             "SELECT count(*) FROM responses")
+    }
+
+    /// The sealed bytes of the first row.
+    private func sealedRow() throws -> Bytes {
+        let rows = try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0)
+            .rows("SELECT sealed FROM responses")
+        guard case .blob(let sealed)? = rows.first?.first else { return [] }
+        return sealed
     }
 
     @Test(arguments: DeviceStoreKind.allCases) func aResponseWaitsUntilItIsRemoved(_ kind: DeviceStoreKind) throws {
         let (store, key) = try home(kind)
         #expect(try texts(store) == [])
         #expect(try scratch.names() == [])
-        #expect(try file.keep(Bytes("on my way".utf8), sealedTo: key, at: start) == 0)
-        #expect(try file.keep(Bytes(), sealedTo: key, at: start.next) == 0)
-        let first = try file.responses(openedWith: store, at: start)
+        #expect(try responses.keep(Bytes("on my way".utf8), sealedTo: key, at: start) == 0)
+        #expect(try responses.keep(Bytes(), sealedTo: key, at: start.next) == 0)
+        let first = try responses.responses(openedWith: store, at: start)
         #expect(first.map(\.keptAt) == [start, start.next])
         #expect(try texts(store) == ["on my way", ""])
-        try file.remove(first[0])
-        try file.remove(first[0])
+        try responses.remove(first[0])
+        try responses.remove(first[0])
         #expect(try texts(store) == [""])
     }
 
     /// The same words twice are two responses.
     @Test func equalResponsesAreTwo() throws {
         let (store, key) = try home()
-        for _ in 0..<2 { try file.keep(Bytes("yes".utf8), sealedTo: key, at: start) }
-        let kept = try file.responses(openedWith: store, at: start)
+        for _ in 0..<2 { try responses.keep(Bytes("yes".utf8), sealedTo: key, at: start) }
+        let kept = try responses.responses(openedWith: store, at: start)
         #expect(kept.count == 2)
-        try file.remove(kept[1])
+        try responses.remove(kept[1])
         #expect(try texts(store) == ["yes"])
     }
 
@@ -85,8 +93,8 @@ struct ResponseFileTests {
         let sealed =
             "5fd47633b5e43fca7bad1bfbe424feacb175d9d4d4a30f166dbd30636f0b446b05c3200cfb55b930d9cf30ad7df1cc454906392419"
             + "530c03b25d7297fd3c"
-        _ = try file.keep(Bytes(), sealedTo: DeviceKey().publicKey, at: start)
-        try SQLiteConnection(path: scratch.file("responses.db"), busyTimeout: 0).execute(
+        _ = try responses.keep(Bytes(), sealedTo: DeviceKey().publicKey, at: start)
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute(
             "INSERT INTO responses (key_id, kept, sealed) VALUES (\(0x654d_b668), 1767225600000, x'\(sealed)')")
         #expect(try texts(OneKey()) == ["on my way 🚲"])
     }
@@ -96,25 +104,25 @@ struct ResponseFileTests {
     @Test func nothingOfAResponseLiesInTheClear() throws {
         let (store, key) = try home()
         let words = Bytes("meet me at the usual place".utf8)
-        try file.keep(words, sealedTo: key, at: start)
-        let sealed = try readFile(scratch.file("responses.db"))
+        try responses.keep(words, sealedTo: key, at: start)
+        let sealed = try readFile(scratch.file("extension.db"))
         #expect(!sealed.contains(words))
         #expect(!sealed.contains(Bytes("usual".utf8)))
-        let kept = try file.responses(openedWith: store, at: start)
+        let kept = try responses.responses(openedWith: store, at: start)
         #expect(kept.map(\.response) == [words])
-        try file.remove(try #require(kept.first))
+        let row = try sealedRow()
+        #expect(sealed.contains(row))
+        try responses.remove(try #require(kept.first))
         // Overwritten, so that the key does not open it later on either.
-        let rows = sealed.count - 4096
-        #expect(rows > 0)
-        #expect(try readFile(scratch.file("responses.db")).suffix(64) != sealed.suffix(64))
-        #expect(try scratch.names() == ["responses.db"])
+        #expect(!(try readFile(scratch.file("extension.db"))).contains(row))
+        #expect(try scratch.names() == ["extension.db"])
     }
 
     @Test func whatLoggedOutIsLost() throws {
         let (store, key) = try home()
         let other = try store.generateDeviceKey(named: "second", at: start).publicKey
-        try file.keep(Bytes("mine".utf8), sealedTo: key, at: start)
-        try file.keep(Bytes("yours".utf8), sealedTo: other, at: start)
+        try responses.keep(Bytes("mine".utf8), sealedTo: key, at: start)
+        try responses.keep(Bytes("yours".utf8), sealedTo: other, at: start)
         _ = try store.purgeDeviceKeys(named: "default")
         #expect(try texts(store) == ["yours"])
         #expect(try count() == 1)
@@ -126,7 +134,7 @@ struct ResponseFileTests {
 
     @Test func aRotationDoesNotLoseAResponseDuringTheGrace() throws {
         let (store, key) = try home()
-        try file.keep(Bytes("late".utf8), sealedTo: key, at: start)
+        try responses.keep(Bytes("late".utf8), sealedTo: key, at: start)
         _ = try store.rotateDeviceKey(at: start)
         _ = try store.confirmDeviceKey(grace: .seconds(60), at: start)
         #expect(try texts(store, at: start + 60) == ["late"])
@@ -145,7 +153,9 @@ struct ResponseFileTests {
                 throw KeyStoreError(code, "")
             }
 
-            func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { throw KeyStoreError(code, "") }
+            func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
+                throw KeyStoreError(code, "")
+            }
 
             func purgeRetiredDeviceKeys(
                 at now: Timestamp, accepted sentAt: Timestamp
@@ -154,8 +164,8 @@ struct ResponseFileTests {
             }
         }
         let (store, key) = try home()
-        try file.keep(Bytes("kept".utf8), sealedTo: key, at: start)
-        #expect(code { try file.responses(openedWith: Failing(code: failure), at: start) } == failure)
+        try responses.keep(Bytes("kept".utf8), sealedTo: key, at: start)
+        #expect(code { try responses.responses(openedWith: Failing(code: failure), at: start) } == failure)
         #expect(try texts(store) == ["kept"])
     }
 
@@ -166,8 +176,8 @@ struct ResponseFileTests {
     ])
     func aResponseThatWasChangedIsLost(_ change: String) throws {
         let (store, key) = try home()
-        try file.keep(Bytes("kept".utf8), sealedTo: key, at: start)
-        try SQLiteConnection(path: scratch.file("responses.db"), busyTimeout: 0).execute(change)
+        try responses.keep(Bytes("kept".utf8), sealedTo: key, at: start)
+        try SQLiteConnection(path: scratch.file("extension.db"), busyTimeout: 0).execute(change)
         #expect(try texts(store) == [])
         #expect(try count() == 0)
     }
@@ -176,18 +186,18 @@ struct ResponseFileTests {
 
     @Test func theOldestOfTooManyIsGivenUp() throws {
         let (store, key) = try home()
-        for number in 1...64 { #expect(try file.keep(Bytes("\(number)".utf8), sealedTo: key, at: start) == 0) }
-        #expect(try file.keep(Bytes("65".utf8), sealedTo: key, at: start) == 1)
+        for number in 1...64 { #expect(try responses.keep(Bytes("\(number)".utf8), sealedTo: key, at: start) == 0) }
+        #expect(try responses.keep(Bytes("65".utf8), sealedTo: key, at: start) == 1)
         #expect(try texts(store) == (2...65).map { "\($0)" })
     }
 
     @Test func aResponseHasAMostOfBytes() throws {
         let (store, key) = try home()
         var response = Bytes(repeating: 0x78, count: 1 << 19)
-        try file.keep(response, sealedTo: key, at: start)
-        #expect(try file.responses(openedWith: store, at: start).map(\.response) == [response])
+        try responses.keep(response, sealedTo: key, at: start)
+        #expect(try responses.responses(openedWith: store, at: start).map(\.response) == [response])
         response.append(0)
-        #expect(code { try file.keep(response, sealedTo: key, at: start) } == .responseTooLarge)
-        #expect(try file.responses(openedWith: store, at: start).count == 1)
+        #expect(code { try responses.keep(response, sealedTo: key, at: start) } == .responseTooLarge)
+        #expect(try responses.responses(openedWith: store, at: start).count == 1)
     }
 }

@@ -1,0 +1,62 @@
+import Pushcrypt
+
+@testable import PushcryptKeyStore
+
+/// The one provider of most tests.
+enum OneProvider {
+    static let key = ProviderKey()
+}
+
+/// A provider that certifies whatever a test needs, with few signing keys: making one costs more than a signature.
+struct TestProvider: Sendable {
+    private static let signingKeys = (0..<8).map { _ in SigningKey() }
+
+    let key: ProviderKey
+    let topic: Topic
+
+    init(_ key: ProviderKey = OneProvider.key, topic: String = "com.example.app") throws {
+        self.key = key
+        self.topic = try Topic(topic)
+    }
+
+    var publicKey: ProviderPublicKey { key.publicKey }
+
+    static func signingKey(_ number: Int) -> SigningKey { signingKeys[number % signingKeys.count] }
+
+    /// A certificate that ends the epochs before it after 38 days, or at once if it has its epoch as its floor.
+    func certificate(
+        _ epoch: UInt32, floor: UInt32 = 0, graceUntil: Timestamp = start.adding(.days(38)), expiresAt: Timestamp? = nil,
+        signing number: Int = 0
+    ) throws -> Certificate {
+        let plan = CertificatePlan(
+            epoch: epoch, floor: floor, graceUntil: floor == epoch ? nil : graceUntil, expiresAt: expiresAt)
+        return try certificate(plan, signing: number)
+    }
+
+    func certificate(_ plan: CertificatePlan, signing number: Int = 0) throws -> Certificate {
+        try UnsignedCertificate(
+            plan, for: Self.signingKey(number).publicKey, provider: key.publicKey, topic: topic
+        ).signed(by: key)
+    }
+
+    /// Seals as the server does that has the signing key of a certificate; as the provider key itself without one.
+    func seal(
+        _ certificate: Certificate?, signing number: Int = 0, to device: DevicePublicKey, at now: Timestamp,
+        name: String? = nil, withdrawing: [String] = []
+    ) throws -> Bytes {
+        let signer =
+            certificate.map {
+                EnvelopeSigner(verified: $0, Self.signingKey(number), by: key.publicKey, for: topic)
+            } ?? EnvelopeSigner(key)
+        var options = Sealer.Options()
+        options.messageName = name
+        options.withdrawing = withdrawing
+        return try Sealer(signer: signer, topic: topic)
+            .seal(Bytes(#"{"aps":{"alert":"x"}}"#.utf8), to: device, at: now, options: options).json
+    }
+}
+
+extension ProviderTrust {
+    /// What was learned of the first pin.
+    var learned: LearnedTrust { pins.first?.learned ?? LearnedTrust() }
+}
