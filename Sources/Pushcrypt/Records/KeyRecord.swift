@@ -32,7 +32,7 @@ package struct KeyRecord {
     }
 
     /// Returns the suite; throws if it is unknown.
-    func suite() throws(KeyError) -> UInt8? {
+    package func suite() throws(KeyError) -> UInt8? {
         guard let value = root["suite"], value.kind != .null else { return nil }
         guard let suite = value.integer.flatMap(UInt8.init(exactly:)).flatMap(CipherSuite.init(rawValue:)) else {
             throw KeyError(.malformedRecord, "the record's suite is neither 1 nor 2, those that this version knows")
@@ -141,7 +141,7 @@ package struct KeyRecord {
         return members.map(RegistrationReply.ForeignMember.init)
     }
 
-    func number(_ name: String) throws(KeyError) -> UInt64? {
+    package func number(_ name: String) throws(KeyError) -> UInt64? {
         guard let value = root[name], value.kind != .null else { return nil }
         guard let number = value.integer.flatMap(UInt64.init(exactly:)), number <= Timestamp.maximum.milliseconds else {
             throw KeyError(.malformedRecord, "the record's \(name) is not a whole number, 0 or more")

@@ -4,19 +4,17 @@ internal import PushcryptKeyStore
 
 /// The registration record that a phone sends to its provider, with what it knows of its provider key.
 func registrationText(_ record: DeviceKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
-    let pin = try withStoreErrors { () throws(KeyStoreError) in
-        try record.topic.flatMap { (topic) throws(KeyStoreError) in
-            try store.trust(for: topic, account: record.name).pins.first
+    let (pinned, certificate) = try withStoreErrors {
+        () throws(KeyStoreError) -> (ProviderPublicKey?, Certificate?) in
+        guard let topic = record.topic else {
+            return (try store.pinnedProviders().first { $0.account == record.name }?.key, nil)
         }
-    }
-    let pinned = try withStoreErrors { () throws(KeyStoreError) in
-        try pin?.key
-            ?? store.pinnedProviders().first { $0.account == record.name && ($0.topic ?? record.topic) == record.topic }?
-            .key
+        let pin = try store.trust(for: topic, account: record.name).pins.first
+        return (pin?.key, pin?.learned.certificate)
     }
     let registration = DeviceRegistration(
         publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
-        pinnedProvider: pinned, certificate: pin?.learned.certificate)
+        pinnedProvider: pinned, certificate: certificate)
     return String(decoding: registration.json, as: UTF8.self)
 }
 

@@ -59,13 +59,14 @@ struct ProviderRotation: Sendable {
                 try request(of: old, key, console)
                 return .done
             }
-            guard let new = try signer.map({ (address) throws(CommandFailure) in try rotate(old, by: address, key, console) })
-                ?? rotate(old, key, console)
-            else {
+            if let signer {
+                record = try rotate(old, by: signer, key, console)
+            } else if let new = try rotate(old, key, console) {
+                record = new
+            } else {
                 console.hintYoung(old.signsSince)
                 return .done
             }
-            record = new
         }
         if key.isJSON { try console.write(record.json + "\n") }
         return .done

@@ -192,11 +192,6 @@ extension Explanation {
             AttachmentError.Code.malformedFile, .attachments,
             summary: "another sealer's file breaks the format",
             fix: "Fix that sealer: see Docs/FormatAttachments.md."),
-        Explanation(
-            AttachmentError.Code.truncatedFile, .attachments,
-            summary: "the file was sealed without its end",
-            cause: "Sealing was stopped.",
-            fix: "Seal it again. Use a reference only if sealing ended without an error."),
     ]
 
     // MARK: In the app
@@ -231,6 +226,11 @@ extension Explanation {
                 "The app has a built-in key for the first time, or a new one after a theft. Otherwise someone answered the first registration instead of the provider.",
             fix: "After such a release none is needed. Without one, find out who controlled the channel.",
             shown: "Messages of the old key no longer open."),
+        Explanation(
+            EnrolmentPlan.Notice.certificateConflict, .enrolment,
+            summary: "the built-in certificate contradicts one of the same epoch that the phone has accepted",
+            cause: "Two machines certified within one second, or somebody else has the provider key.",
+            fix: "If you did not certify twice, see Stolen in Docs/KeyRotation.md."),
         Explanation(
             EnrolmentPlan.Notice.alertsOff, .enrolment,
             summary: "the user does not let the app show alerts",

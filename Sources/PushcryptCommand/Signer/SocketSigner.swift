@@ -42,9 +42,10 @@ final class SocketSigner: MessageSigner {
         } catch {
             throw SigningError(error, path)
         }
-        publicKey = try answers[0].body(length: ProviderPublicKey.length, path)
+        let key = try answers[0].body(length: ProviderPublicKey.length, path)
+        publicKey = key
         do throws(KeyError) {
-            _ = try SigningPublicKey(bytes: publicKey.span)
+            _ = try SigningPublicKey(bytes: key.span)
         } catch {
             throw SigningError(
                 .signerUnavailable, "the signer at \(quoted(path)) has an invalid public key: \(error)")

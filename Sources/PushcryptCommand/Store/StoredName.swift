@@ -1,3 +1,4 @@
+internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
