@@ -12,7 +12,7 @@ type Learned struct {
 	Floor       uint32
 }
 
-// Merged returns the maximum of each: whoever stores first, the result is the same.
+// Merged returns the maximum of each: stores may come in any order.
 func (known Learned) Merged(other Learned) Learned {
 	if other.Certificate.isHigher(known.Certificate) {
 		known.Certificate = other.Certificate

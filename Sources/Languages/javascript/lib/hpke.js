@@ -47,7 +47,7 @@ class Context {
 }
 
 /**
- * Returns enc and the sender's context for the recipient's public key, from the input of `DeriveKeyPair`.
+ * Returns enc and the sealer's context for the recipient's public key, from the input of `DeriveKeyPair`.
  *
  * Does not use `generateKeyPairSync`: in Node 20, exporting one of its keys deadlocks if garbage is collected
  * meanwhile.

@@ -16,7 +16,7 @@ class Learned {
         Object.assign(this, { certificate, floor });
     }
 
-    /** The maximum of each: whoever stores first, the result is the same. */
+    /** The maximum of each: stores may come in any order. */
     merged({ certificate, floor }) {
         const isHigher = certificate !== null && certificate.isHigher(this.certificate);
         return new Learned(isHigher ? certificate : this.certificate, Math.max(this.floor, floor));

@@ -44,7 +44,7 @@ final class Hpke {
         }
     }
 
-    /** The result of encapsulation: enc and the sender's context. */
+    /** The result of encapsulation: enc and the sealer's context. */
     record Setup(byte[] enc, Context context) {}
 
     private Hpke() {}

@@ -12,7 +12,7 @@ public record Learned(Certificate certificate, long floor) {
     private static final long LONGEST_LIFE = 31 * 86_400L;
 
     /**
-     * Returns the maximum of each: whoever stores first, the result is the same.
+     * Returns the maximum of each: stores may come in any order.
      *
      * @param other what else is known
      * @return both

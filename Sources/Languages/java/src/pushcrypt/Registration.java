@@ -57,7 +57,7 @@ public record Registration(String topic, String user, List<String> foreign) {
     public record SameKey(String user) {}
 
     /**
-     * What a provider knows of a record's sender. Look up and store in one transaction.
+     * What a provider knows of the phone that sent a record. Look up and store in one transaction.
      *
      * @param user the user whose session sent the record, or {@code null} if it has none
      * @param held what the provider has under the device's id, or {@code null}

@@ -26,7 +26,7 @@ class Learned:
     floor: int = 0
 
     def merged(self, other: Learned) -> Learned:
-        """The maximum of each: whoever stores first, the result is the same."""
+        """The maximum of each: stores may come in any order."""
         both = [one.certificate for one in (self, other) if one.certificate is not None]
         return Learned(max(both, default=None), max(self.floor, other.floor))
 
