@@ -1,18 +1,36 @@
 #!/usr/bin/env python3
 """A signer (Docs/SignerProtocol.md) whose Ed25519 key stays in a key service.
 
-    key_signer.py SOCKET vault --address https://vault:8200 --key push-sender --token-file TOKEN [--ca-file FILE]
-    key_signer.py SOCKET pkcs11 --module /usr/lib/softhsm/libsofthsm2.so --token push --key sender --pin-file PIN
+    key_signer.py SOCKET vault --address https://vault:8200 --key push-signing --token-file TOKEN [--ca-file FILE]
+    key_signer.py SOCKET pkcs11 --module /usr/lib/softhsm/libsofthsm2.so --token push --key signing --pin-file PIN
 
-then `pushcrypt seal --signer unix:SOCKET --signer-key pcs1…`. Vault: a transit key of type ed25519; the token needs `read` on
+then `pushcrypt seal --signer unix:SOCKET --provider pcs1… --certificate FILE`. It signs messages, and nothing else. Vault: a transit key of type ed25519; the token needs `read` on
 transit/keys/KEY and `update` on transit/sign/KEY, and its file is read again when Vault refuses it. PKCS#11: needs PyKCS11, and a token
 with CKM_EDDSA; a session that ends is opened again. The socket gets mode 0660: its folder decides who may sign.
 
-With --statements it also signs rotations, for `pushcrypt rotate signer`: run that one on another socket, and only while you rotate.
+With --certificates the key is the provider's, and it signs certificates and nothing else, for `pushcrypt key rotate --provider-signer`:
+run that one on another socket, which machines that seal do not reach.
 """
 import argparse, base64, http.client, json, os, queue, socketserver, ssl, stat, struct, sys, threading, urllib.parse
 
-LONGEST, TOGETHER, ROTATION = 4096, 64, b"pushcrypt/1 rotation\0"
+LONGEST, TOGETHER = 4096, 64
+MESSAGE, HEDGE, CERTIFICATE = b"pushcrypt/1 signature\0", b"pushcrypt/1 hedge seed\0", b"pushcrypt/1 certificate\0"
+
+
+def is_message(body, public):
+    """Whether the bytes are a message that this key signs, or the label of the hedge seed. (Docs/SignerProtocol.md)"""
+    return body == HEDGE or body.startswith(MESSAGE) and body[123:155] == public and has_topic(body, 159, 193)
+
+
+def is_certificate(body, public):
+    """Whether the bytes are a certificate of this provider key."""
+    return body.startswith(CERTIFICATE) and body[24:56] == public and has_topic(body, 56, 115)
+
+
+def has_topic(body, place, rest):
+    """Whether the bundle id and its length are at this place, and everything else has this many bytes."""
+    count = int.from_bytes(body[place : place + 2], "big")
+    return 1 <= count <= 255 and len(body) == rest + count
 
 
 class Refused(Exception):
@@ -165,8 +183,8 @@ class PKCS11:
 class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads, request_queue_size = True, 256
 
-    def __init__(self, path, service, threads, statements):
-        self.service, self.work, self.statements = service, queue.Queue(1024), statements
+    def __init__(self, path, service, threads, certifies):
+        self.service, self.work, self.certifies = service, queue.Queue(1024), certifies
         if os.path.lexists(path):
             if not stat.S_ISSOCK(os.lstat(path).st_mode):
                 raise Refused("the socket's path is a file that is not a socket")
@@ -212,11 +230,11 @@ class Client(socketserver.StreamRequestHandler):
                 good = body == b"pushcrypt-signer/1"
                 self.reply(number, *((0, self.server.service.public) if good else (1, b"another protocol")))
             elif kind in (2, 3):
-                # A client that may only seal must not hand the phones to another key.
-                if (kind == 3) != body.startswith(ROTATION):
-                    self.reply(number, 1, b"the message is not of the request's kind")
-                elif kind == 3 and not self.server.statements:
-                    self.reply(number, 1, b"this signer signs no rotations: start one with --statements")
+                # A client that may only seal must not hand the phones to another key, nor use the key for anything else.
+                if (kind == 3) != self.server.certifies:
+                    self.reply(number, 1, b"this signer signs only " + (b"certificates" if kind == 2 else b"messages: start one with --certificates"))
+                elif not (is_certificate if kind == 3 else is_message)(body, self.server.service.public):
+                    self.reply(number, 1, b"these bytes are not what this key signs")
                 else:
                     self.server.work.put((self, number, body))
             else:
@@ -240,14 +258,14 @@ def main():
         for name in names:
             service.add_argument(f"--{name}", required=True)
         service.add_argument("--threads", type=int, default=4)
-        service.add_argument("--statements", action="store_true")
+        service.add_argument("--certificates", action="store_true")
     vault.add_argument("--mount", default="transit")
     vault.add_argument("--key-version", type=int)
     vault.add_argument("--ca-file")
     options = parser.parse_args()
     try:
         service = {"vault": Vault, "pkcs11": PKCS11}[options.service](options)
-        with Server(options.socket, service, options.threads, options.statements) as server:
+        with Server(options.socket, service, options.threads, options.certificates) as server:
             server.serve_forever()
     except Refused as refused:
         sys.exit(f"key_signer: error: {refused}")

@@ -2,12 +2,12 @@
 """A signer for `pushcrypt seal --signer unix:PATH` (Docs/SignerProtocol.md), with faults to switch on for tests.
 
 usage: signer.py SOCKET SEED-FILE [--delay MILLISECONDS] [--every MILLISECONDS] [--together N]
-                 [--record FILE]
+                 [--record FILE] [--certificates]
                  [--fault wrong|twice|stranger|refuse|silent|truncate|gone|garbage --after N]
 
 SEED-FILE contains the 32 bytes of an Ed25519 seed. Each answer is delayed; with --every, answers follow one another at
 this interval; with --together, messages wait until there are N. A fault begins with the message after the first N. --record appends what is signed to a file, one
-hexadecimal line each.
+hexadecimal line each. It signs messages and the hedge seed, with --certificates certificates alone.
 """
 import argparse, asyncio, os, struct
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -20,13 +20,26 @@ options.add_argument("--delay", type=int, default=0)
 options.add_argument("--every", type=int, default=0)
 options.add_argument("--together", type=int, default=1)
 options.add_argument("--record")
+options.add_argument("--certificates", action="store_true")
 options.add_argument("--fault", default="")
 options.add_argument("--after", type=int, default=0)
 options = options.parse_args()
 key = Ed25519PrivateKey.from_private_bytes(open(options.seed, "rb").read())
+public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 signed = 0
 due = 0.0
 waiting = []
+
+
+def may_sign(kind, body):
+    """Whether the bytes are what a signer of this kind signs (Docs/SignerProtocol.md)."""
+    if kind == 2 and body == b"pushcrypt/1 hedge seed\0":
+        return not options.certificates
+    if (kind == 3) != options.certificates:
+        return False
+    label, key, topic, rest = (b"pushcrypt/1 certificate\0", 24, 56, 115) if kind == 3 else (b"pushcrypt/1 signature\0", 123, 159, 193)
+    count = int.from_bytes(body[topic : topic + 2], "big")
+    return body.startswith(label) and body[key : key + 32] == public and 1 <= count <= 255 and len(body) == rest + count
 
 
 class Client(asyncio.Protocol):
@@ -64,9 +77,9 @@ class Client(asyncio.Protocol):
         number, kind, body = frame[:4], frame[4], frame[5:]
         if kind == 1:
             good = body == b"pushcrypt-signer/1"
-            return self.reply(number, *((0, key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)) if good else (1, b"another protocol")))
-        if (kind == 3) != body.startswith(b"pushcrypt/1 rotation\0"):
-            return self.reply(number, 1, b"not what the request says")
+            return self.reply(number, *((0, public) if good else (1, b"another protocol")))
+        if not may_sign(kind, body):
+            return self.reply(number, 1, b"not what this key signs")
         signed += 1
         if options.record:
             with open(options.record, "a") as record:
