@@ -173,7 +173,7 @@ def line(place, given):
         if value.startswith(b"{") and members:
             if "id" not in members:
                 value = b'{"id":%s,' % json.dumps(place).encode() + value[1:]
-            if "to-user" in members:  # Would be answered once for each device; this makes it fail.
+            if "to_user" in members:  # Would be answered once for each device; this makes it fail.
                 value = b'{"to":null,' + value[1:]
     except (ValueError, RecursionError):
         pass  # The sealer reports the error.

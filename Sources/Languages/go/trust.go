@@ -43,6 +43,7 @@ type Change int
 // What an accepted certificate did [T-3].
 const (
 	Unchanged Change = iota
+	// Raised: it is higher than what was known.
 	Raised
 	// Conflict: another certificate of its epoch is known, of a restored store or a stolen provider key. Tell the app.
 	Conflict

@@ -27,17 +27,17 @@ run_readme() {
         cd "$folder"
         PATH=$(dirname "$pushcrypt"):$PATH
         pushcrypt --store P init >/dev/null 2>hint
-        pushcrypt --store P keygen sender --topic com.example.app >/dev/null
+        pushcrypt --store P key new provider --topic com.example.app >/dev/null
         pushcrypt --store P device add phone1 - <phone.pub >/dev/null
         [[ $(node many.mjs) =~ ^0a1b\ [A-Za-z0-9_-]{32}$ ]] || { echo 'packages: error: the filter of the README' >&2 && exit 1; }
         pushcrypt --store phone init >/dev/null 2>hint
-        pushcrypt --store phone keygen device --topic com.example.app >/dev/null
-        pushcrypt --store phone export device --json >record.json
+        pushcrypt --store phone key new device --topic com.example.app >/dev/null
+        pushcrypt --store phone key show --json >record.json
         node --input-type=module -e '
             import { readFileSync } from "node:fs";
             import { register } from "./register.mjs";
-            const devices = new Map(), sender = readFileSync("sender.pub", "utf8").trim();
-            for (const user of ["alice", "bob"]) console.log(register(readFileSync("record.json"), { device: "d", user }, devices, sender));
+            const devices = new Map(), provider = readFileSync("provider.pub", "utf8").trim();
+            for (const user of ["alice", "bob"]) console.log(register(readFileSync("record.json"), { device: "d", user }, devices, provider));
         ' >replies
         grep -q '^{"version":1,"acknowledged":"pcr1' replies && grep -qx '{"version":1,"refused":"user-mismatch"}' replies
     )

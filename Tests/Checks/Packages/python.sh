@@ -28,7 +28,7 @@ run_filter() (
     cd "$root/readme"
     PATH=$OLDPWD/.build/release:$PATH
     pushcrypt --store P init >/dev/null 2>hint
-    pushcrypt --store P keygen sender --topic com.example.app >/dev/null
+    pushcrypt --store P key new provider --topic com.example.app >/dev/null
     pushcrypt --store P device add phone1 - <phone.pub >/dev/null
     [[ $(venv/bin/python many.py) =~ ^0a1b\ [A-Za-z0-9_-]{32}$ ]] || fail 'the filter of the README'
 )

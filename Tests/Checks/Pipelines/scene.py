@@ -16,7 +16,7 @@ BROKEN = (
     (b'{"to":"phone1","payload":{"aps":{"alert":"%s"}}}' % (b"x" * 5_000), "payload-too-large"),
 )
 # This would be answered once for each device, so a worker makes it fail.
-TO_USER = (b'{"to-user":"alice","payload":{"aps":{"alert":"Hello"}}}', "malformed-line")
+TO_USER = (b'{"to_user":"alice","payload":{"aps":{"alert":"Hello"}}}', "malformed-line")
 
 
 class Failure(Exception):

@@ -58,14 +58,14 @@ func (message *Message) members() (map[string]any, error) {
 			return nil, err
 		}
 	}
-	members := map[string]any{"to": message.To, "to-user": nil, "payload": nil, numberMember: nil}
+	members := map[string]any{"to": message.To, "to_user": nil, "payload": nil, numberMember: nil}
 	if message.HasNoKey {
 		members["to"] = nil
 	}
 	own := map[string]any{
 		"id": message.ID, "topic": message.Topic, "ttl": int64(message.TimeToLive / time.Second), "placeholder": message.Placeholder,
-		"push-type": string(message.PushType), "withdraw": message.Withdraw, "drop": message.Drop, "from": message.From,
-		"collapse-id": message.CollapseID, "priority": message.Priority,
+		"push_type": string(message.PushType), "withdraw": message.Withdraw, "drop": message.Drop, "from_name": message.From,
+		"collapse_id": message.CollapseID, "priority": message.Priority,
 	}
 	for name := range message.Passed {
 		_, isOwn := own[name]
@@ -74,7 +74,7 @@ func (message *Message) members() (map[string]any, error) {
 			return nil, &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: "a member of the message's own name cannot be passed through"}
 		}
 	}
-	for _, name := range []string{"to-user", "payload", numberMember} {
+	for _, name := range []string{"to_user", "payload", numberMember} {
 		delete(members, name)
 	}
 	for name, value := range own {

@@ -113,7 +113,7 @@ class SealFilter {
     /** A message as a line. The payload is checked first, so that none can add members to its line. */
     #line(message) {
         const { payload, ...members } = options(message, Object.keys(message ?? {}), "a message");
-        for (const name of ["to-user", NUMBER]) {
+        for (const name of ["to_user", NUMBER]) {
             if (Object.hasOwn(members, name)) throw new TypeError(`a message cannot have ${name} here: each has one answer`);
         }
         const data = json(payload, "malformed-payload");

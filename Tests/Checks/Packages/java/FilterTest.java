@@ -19,12 +19,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import pushcrypt.DeviceKey;
 import pushcrypt.OpenedPush;
+import pushcrypt.ProviderKey;
+import pushcrypt.PushType;
 import pushcrypt.PushcryptException;
 import pushcrypt.Receiver;
 import pushcrypt.SealFilter;
-import pushcrypt.SenderKey;
 import pushcrypt.Trust;
-import pushcrypt.TrustedSender;
 
 /** Seals with the client of the filter, from two threads, while its child is killed: every message gets one answer, its own, and opens. */
 final class FilterTest {
@@ -87,16 +87,16 @@ final class FilterTest {
     }
 
     public static void main(String[] arguments) throws Exception {
-        String command = arguments[0], key = arguments[1] + "/sender.key";
+        String command = arguments[0], key = arguments[1] + "/provider.key";
         int total = Integer.parseInt(arguments[2]);
-        SenderKey sender = SenderKey.generate();
+        ProviderKey provider = ProviderKey.generate();
         DeviceKey device = DeviceKey.generate();
-        Files.writeString(Path.of(key), sender.secretText() + "\n");
+        Files.writeString(Path.of(key), provider.secretText() + "\n");
         Path.of(key).toFile().setReadable(false, false);
         Path.of(key).toFile().setReadable(true, true);
-        List<String> options = List.of("--topic", TOPIC, "--sender-key-file", key);
+        List<String> options = List.of("--topic", TOPIC, "--signing-key-file", key);
         Receiver receiver = new Receiver(TOPIC);
-        Trust trust = new Trust(List.of(TrustedSender.of("a", sender.publicKey())));
+        Trust trust = Trust.of(provider.publicKey());
         AtomicInteger kills = new AtomicInteger(), answered = new AtomicInteger(), underWay = new AtomicInteger(), most = new AtomicInteger();
         AtomicBoolean ended = new AtomicBoolean();
         List<CompletableFuture<SealFilter.Answer>> answers = new ArrayList<>();
@@ -133,7 +133,7 @@ final class FilterTest {
             }
             SealFilter.Answer answer = answers.get(number).join();
             require(answer.members().get("token").equals("t" + number), "the answer to message " + number);
-            OpenedPush opened = receiver.open(answer.payload().getBytes(StandardCharsets.UTF_8), List.of(device), trust, Instant.now());
+            OpenedPush opened = receiver.open(answer.payload().getBytes(StandardCharsets.UTF_8), List.of(device), trust, PushType.ALERT, Instant.now());
             require(new String(opened.payload(), StandardCharsets.UTF_8).equals(payload(number).replace("\n", "")), "the payload of message " + number);
             require(seen.add(opened.messageId()), "message " + number + " has an id of its own");
         }

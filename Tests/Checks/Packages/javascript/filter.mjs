@@ -5,12 +5,12 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import { DeviceKey, PushcryptError, SealFilter, SenderKey, Trust, open } from "pushcrypt";
+import { DeviceKey, ProviderKey, PushcryptError, SealFilter, Trust, open } from "pushcrypt";
 
 const [command, folder, count] = process.argv.slice(2), total = Number(count), topic = "com.example.app";
-const sender = SenderKey.generate(), device = DeviceKey.generate(), file = resolve(folder, "sender.key");
-writeFileSync(file, sender.secretText() + "\n", { mode: 0o600 });
-const args = ["--topic", topic, "--sender-key-file", file], options = { topic, devices: [device], trust: new Trust([{ name: "a", pinned: sender.publicKey }]) };
+const provider = ProviderKey.generate(), device = DeviceKey.generate(), file = resolve(folder, "provider.key");
+writeFileSync(file, provider.secretText() + "\n", { mode: 0o600 });
+const args = ["--topic", topic, "--signing-key-file", file], options = { topic, devices: [device], trust: new Trust([provider.publicKey]) };
 assert.equal(createRequire(import.meta.url)("pushcrypt").SealFilter, SealFilter, "ES modules and CommonJS share the classes");
 
 /** Messages, of which some are refused; and how many the program has taken without an answer. */
@@ -156,7 +156,7 @@ execFileSync("bash", ["-c", `ulimit -n 40; exec node --input-type=module -e '
 ' "$@"`, "-", command, to, ...args], { cwd: folder, timeout: 60_000 });
 
 const misused = new SealFilter({ command, args });
-await assert.rejects(misused.seal({ "to-user": "alice", payload: {} }), TypeError);
+await assert.rejects(misused.seal({ "to_user": "alice", payload: {} }), TypeError);
 await assert.rejects(misused.seal({ to: "x", payload: '{"aps":{}},"to":{"a":1}' }), { code: "malformed-payload" });
 await assert.rejects(misused.seal({ to: "x", payload: { big: 2 ** 60 } }), { code: "malformed-payload" });
 await assert.rejects(misused.seal({ to: "x", payload: {}, token: NaN }), { code: "invalid-request" });
@@ -165,8 +165,8 @@ await misused.close();
 
 // What the command seals opens here, and what is sealed here opens there.
 const { Sealer } = await import("pushcrypt");
-const push = new Sealer({ sender, topic, placeholder: { clearFields: ["badge"] } }).seal({ aps: { alert: "ours", badge: 3 } }, { to: device.publicKey, from: { name: "Anna" }, withdrawing: ["m1"], drop: true });
+const push = new Sealer({ key: provider, topic, placeholder: { clearFields: ["badge"] } }).seal({ aps: { alert: "ours", badge: 3 } }, { to: device.publicKey, from: { name: "Anna" }, withdrawing: ["m1"], drop: true });
 writeFileSync(`${folder}/phone.key`, device.secretText() + "\n", { mode: 0o600 });
-const shown = execFileSync(command, ["open", "--json", "--topic", topic, "--device-key-file", `${folder}/phone.key`, "--sender", sender.publicKey], { input: push.json }).toString();
+const shown = execFileSync(command, ["open", "--json", "--topic", topic, "--device-key-file", `${folder}/phone.key`, "--provider", provider.publicKey], { input: push.json }).toString();
 assert.ok(shown.includes('"ours"') && readFileSync(file).length > 60, shown);
 console.log(`figure: filter-javascript messages=${total} kills=${kills} lost=0 most-under-way=${mostUnderWay}`);

@@ -1,5 +1,5 @@
 // The same from CommonJS.
 import pushcrypt = require("pushcrypt");
 
-const key: pushcrypt.SenderKey = pushcrypt.SenderKey.generate();
+const key: pushcrypt.ProviderKey = pushcrypt.ProviderKey.generate();
 export const text: string = key.publicKey;

@@ -16,20 +16,19 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from pushcrypt import DeviceKey, Person, PushcryptError, SenderKey, Trust, open_push
-from pushcrypt import Sender as TrustedSender
+from pushcrypt import DeviceKey, Person, ProviderKey, PushcryptError, Trust, open_push
 from pushcrypt.filter import Answer, AsyncFilter, Filter, FilterError, Message
 
 PROGRAM = sys.argv[1]
 COUNT = 3000
 PATIENCE = 300
 FOLDER = tempfile.TemporaryDirectory()
-SENDER, PHONE = SenderKey.generate(), DeviceKey.generate()
-TRUST = Trust([TrustedSender("a", SENDER.public_key)])
-KEY = pathlib.Path(FOLDER.name, "sender.key")
+PROVIDER, PHONE = ProviderKey.generate(), DeviceKey.generate()
+TRUST = Trust([PROVIDER.public_key])
+KEY = pathlib.Path(FOLDER.name, "provider.key")
 KEY.touch(0o600)
-KEY.write_text(SENDER.secret_text())
-COMMAND = [PROGRAM, "seal", "--batch", "--sender-key-file", str(KEY), "--topic", "com.example.app"]
+KEY.write_text(PROVIDER.secret_text())
+COMMAND = [PROGRAM, "seal", "--batch", "--signing-key-file", str(KEY), "--topic", "com.example.app"]
 
 
 def expect(name: str, found: object, expected: object) -> None:
@@ -112,8 +111,8 @@ async def refusals() -> None:
             except PushcryptError as error:
                 expect("the code of a value beside the payload", error.code, "invalid-request")
         for wrong, kind in (
-            (Message(to=to, payload={}, passed={"to-user": "alice"}), ValueError), (Message(to=to, payload=b'{}},"to":"x"'), PushcryptError),
-            (Message(to=to, payload={}, passed={"collapse-id": "a"}), ValueError), (Message(to=to, payload={"a": b""}), PushcryptError),
+            (Message(to=to, payload={}, passed={"to_user": "alice"}), ValueError), (Message(to=to, payload=b'{}},"to":"x"'), PushcryptError),
+            (Message(to=to, payload={}, passed={"collapse_id": "a"}), ValueError), (Message(to=to, payload={"a": b""}), PushcryptError),
             (Message(to=to, payload="[]"), PushcryptError), (Message(to="\ud800", payload="{}"), PushcryptError),
         ):
             try:
@@ -156,7 +155,7 @@ async def never_starts() -> None:
         except ValueError:
             expect("threads", set(threading.enumerate()) - before, set())
     for command, words in (
-        ([PROGRAM, "seal", "--batch", "--sender-key-file", "/nowhere", "--topic", "a"], "nowhere"),
+        ([PROGRAM, "seal", "--batch", "--signing-key-file", "/nowhere", "--topic", "a"], "nowhere"),
         (["/nowhere", "--batch"], "cannot be started"), (["true", "--batch"], "ended with 0"),
         (["cat", "--batch"], "ended with 1"), (["sh", "-c", "echo '{}'; sleep 1", "--batch"], "belongs to no message"),
         (["sh", "-c", "head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 1", "--batch"], "belongs to no message"),

@@ -1,9 +1,9 @@
 """What the package says of a key that it refuses."""
 
-from pushcrypt import Code, DevicePublicKey, PushcryptError, SenderPublicKey
+from pushcrypt import Code, DevicePublicKey, ProviderPublicKey, PushcryptError
 
 
-def text(make: type[DevicePublicKey] | type[SenderPublicKey]) -> str:
+def text(make: type[DevicePublicKey] | type[ProviderPublicKey]) -> str:
     try:
         make(bytes(33))
     except PushcryptError as error:
@@ -12,5 +12,5 @@ def text(make: type[DevicePublicKey] | type[SenderPublicKey]) -> str:
     raise AssertionError(f"{make.__name__} takes 33 bytes")
 
 
-for make, lengths in ((DevicePublicKey, "32 or 1216 bytes, not 33"), (SenderPublicKey, "32 bytes, not 33")):
+for make, lengths in ((DevicePublicKey, "32 or 1216 bytes, not 33"), (ProviderPublicKey, "32 bytes, not 33")):
     assert lengths in text(make), text(make)

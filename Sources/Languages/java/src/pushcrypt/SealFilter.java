@@ -124,7 +124,7 @@ public final class SealFilter implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     public CompletableFuture<Answer> seal(String payload, Map<String, ?> members) throws PushcryptException, InterruptedException {
-        for (String name : List.of("to-user", NUMBER, "payload")) {
+        for (String name : List.of("to_user", NUMBER, "payload")) {
             if (members.containsKey(name)) throw new IllegalArgumentException("a message cannot have " + name + " here: each has one answer");
         }
         Payload.parseObject(Json.bytes(payload, "malformed-payload"), "malformed-payload");

@@ -36,9 +36,9 @@ __all__ = ["Answer", "AsyncFilter", "Filter", "FilterError", "Message", "Refusal
 #: The member by which answers are matched.
 NUMBER = "pushcrypt-number"
 #: Members of a line, by the names that Python allows.
-NAMES = {"push_type": "push-type", "collapse_id": "collapse-id", "person": "from"}
+NAMES = {"person": "from_name"}
 OPTIONS = ("id", "topic", "ttl", "placeholder", "push_type", "withdraw", "drop", "person", "collapse_id", "priority")
-OWN = {"to", "to-user", "payload", NUMBER, *(NAMES.get(name, name) for name in OPTIONS)}
+OWN = {"to", "to_user", "payload", NUMBER, *(NAMES.get(name, name) for name in OPTIONS)}
 LONGEST_ANSWER = 1 << 22
 WRITTEN_AT_ONCE = 64
 #: Ends in a row without an answer after which what waits gets an error.
@@ -74,7 +74,7 @@ class Message:
     #: Names of earlier messages.
     withdraw: Sequence[str] | None = None
     drop: bool | None = None
-    #: Whom the notification is from: the member `from`.
+    #: Whom the notification is from: the member `from_name`.
     person: str | Person | None = None
     collapse_id: str | None = None
     priority: int | None = None

@@ -27,10 +27,10 @@ const (
 
 var (
 	phone    = must(pushcrypt.GenerateDeviceKey())
-	sender   = must(pushcrypt.GenerateSenderKey())
+	provider = must(pushcrypt.GenerateProviderKey())
 	receiver = pushcrypt.Receiver{
 		Topic: "com.example.app", Keys: []pushcrypt.HeldKey{{Key: phone}},
-		Trust: must(pushcrypt.NewTrust(pushcrypt.Sender{Name: "a", Pinned: sender.PublicKey()})),
+		Trust: must(pushcrypt.NewTrust([]pushcrypt.ProviderPublicKey{provider.PublicKey()}, nil)),
 	}
 	command []string
 	ctx     = context.Background()
@@ -157,7 +157,7 @@ func refusals() {
 	}
 	for _, wrong := range []filter.Message{
 		{To: "\xff", Payload: good}, {To: to, Payload: good, Passed: map[string]any{"ttl": 1}}, {To: to, Payload: good, TimeToLive: 1},
-		{To: to, Payload: good, From: &pushcrypt.Person{Name: "a\nb"}}, {To: to, Payload: good, Passed: map[string]any{"to-user": "alice"}},
+		{To: to, Payload: good, From: &pushcrypt.Person{Name: "a\nb"}}, {To: to, Payload: good, Passed: map[string]any{"to_user": "alice"}},
 		{To: to, Payload: good, Passed: map[string]any{"token": func() {}}},
 	} {
 		_, err := sealing.Seal(ctx, wrong)
@@ -184,7 +184,7 @@ func neverStarts() {
 		words   string
 		command []string
 	}{
-		{"nowhere", []string{command[0], "seal", "--batch", "--sender-key-file", "/nowhere", "--topic", "a"}},
+		{"nowhere", []string{command[0], "seal", "--batch", "--signing-key-file", "/nowhere", "--topic", "a"}},
 		{"/nowhere", []string{"/nowhere", "--batch"}}, {"ended", []string{"true", "--batch"}}, {"exit status 1", []string{"cat", "--batch"}},
 		{"belongs to no message", []string{"sh", "-c", "echo '{}'; sleep 1", "--batch"}},
 		{"has no end", []string{"sh", "-c", `exec tr '\0' a </dev/zero`, "--batch"}},
@@ -242,9 +242,9 @@ func main() {
 	time.AfterFunc(patience, func() { fail("no end: a message is lost") })
 	folder := must(os.MkdirTemp("", "filter"))
 	defer os.RemoveAll(folder)
-	key := filepath.Join(folder, "sender.key")
-	must(0, os.WriteFile(key, []byte(sender.SecretText()), 0o600))
-	command = []string{os.Args[1], "seal", "--batch", "--sender-key-file", key, "--topic", "com.example.app"}
+	key := filepath.Join(folder, "provider.key")
+	must(0, os.WriteFile(key, []byte(provider.SecretText()), 0o600))
+	command = []string{os.Args[1], "seal", "--batch", "--signing-key-file", key, "--topic", "com.example.app"}
 	kills := killed()
 	expect("kills", kills > 3, true)
 	heldBack()
