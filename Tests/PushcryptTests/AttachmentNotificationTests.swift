@@ -14,7 +14,7 @@ import Testing
         let fixture = try FormatFixture()
         var options = Sealer.Options()
         change(&options)
-        return try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+        return try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
             payload.utf8, attachments: attachments, to: fixture.device.publicKey, at: FormatFixture.now,
             options: options)
     }
@@ -68,19 +68,7 @@ import Testing
         for part in ["has 2718 bytes", "1 more than fit (2717)", "215 of them are its attachments"] {
             #expect(error.description.contains(part), "\(error)")
         }
-        #expect(!error.description.contains("rotation"))
-    }
-
-    @Test func theBytesOfAttachmentsAndOfARotationAreToldApart() throws {
-        let statement = try RotationStatement(
-            from: FormatFixture.sender(101), to: FormatFixture.sender(102), at: FormatFixture.now)
-        let error = try #require(
-            #expect(throws: SealError.self) {
-                try Self.seal(alertPayload(count: 2700), Self.references(1)) { $0.announcing = [statement] }
-            })
-        for part in ["has 2915 bytes", "380 more than fit (2535)", "215 of them", "rotation", "needs 182 bytes"] {
-            #expect(error.description.contains(part), "\(error)")
-        }
+        #expect(!error.description.contains("certificate"))
     }
 
     /// Everything that can be sealed may have attachments: the app opens a call or a background push itself.
@@ -89,7 +77,7 @@ import Testing
         #expect(opened.attachments.count == 2)
     }
 
-    /// A trusted sender that is not this one may write what it likes; the text opens all the same.
+    /// A pinned provider with another program may write what it likes; the text opens all the same.
     @Test func aDroppedAttachmentIsToldByItsPlace() throws {
         let list = AttachmentList(
             of: try JSONDocument(

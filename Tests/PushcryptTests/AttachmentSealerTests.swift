@@ -6,11 +6,11 @@ import Testing
 @Suite struct AttachmentSealerTests {
     /// Seals `second` after `first` was measured, in pieces of these sizes.
     private static func seal(
-        _ first: Bytes, then second: Bytes? = nil, by sender: UInt8 = 101, inPiecesOf sizes: [Int] = [.max]
+        _ first: Bytes, then second: Bytes? = nil, by provider: UInt8 = 101, inPiecesOf sizes: [Int] = [.max]
     ) throws -> (sealed: Bytes, file: SealedFile) {
         var pass = AttachmentSealer.FirstPass()
         pass.update(first.span)
-        var sealer = pass.sealer(for: try FormatFixture.sender(sender))
+        var sealer = pass.sealer(for: try FormatFixture.provider(provider))
         let plain = second ?? first
         var sealed = Bytes()
         var (position, number) = (0, 0)
@@ -70,7 +70,7 @@ import Testing
         let (plain, more) = (Self.pattern(10), Self.pattern(1))
         var pass = AttachmentSealer.FirstPass()
         pass.update(plain.span)
-        var sealer = pass.sealer(for: try FormatFixture.sender(101))
+        var sealer = pass.sealer(for: try FormatFixture.provider(101))
         var sealed = Bytes()
         try sealer.seal(plain.span, into: &sealed)
         #expect(throws: AttachmentError.self) { try sealer.seal(more.span, into: &sealed) }
@@ -82,16 +82,16 @@ import Testing
     /// Output written before a change was noticed has no end, so it opens nowhere.
     @Test func whatWasSealedBeforeAChangeHasNoEnd() throws {
         let (before, after) = (Self.pattern(65_536) + [1], Self.pattern(65_536) + [2])
-        let (random, header) = (Bytes(repeating: 0, count: 32), Bytes(repeating: 7, count: 24))
-        let sender = try FormatFixture.sender(101)
+        let random = Bytes(repeating: 0, count: 32)
+        let provider = try FormatFixture.provider(101)
         var pass = AttachmentSealer.FirstPass()
         pass.update(before.span)
-        var sealer = pass.sealer(EnvelopeSigner(sender), random: Ephemeral(copying: random.span), header: header)
+        var sealer = pass.sealer(EnvelopeSigner(provider), random: Ephemeral(copying: random.span))
         var sealed = Bytes()
         try sealer.seal(after.span, into: &sealed)
         #expect(Self.refusal(toFinish: sealer, into: &sealed) == .changedFile)
 
-        let key = EnvelopeSigner(sender).fileKey(
+        let key = EnvelopeSigner(provider).fileKey(
             for: .init(length: 65_537, sha256: SHA256.digest(before.span)), random: Ephemeral(copying: random.span))
         let file = SealedFile(key: key, size: UInt64(sealed.count), sha256: SHA256.digest(sealed.span))
         var opened = Bytes()
@@ -103,15 +103,15 @@ import Testing
         } catch {
             code = error.code
         }
-        #expect(sealed.count == 29 + 65_553 && opened.isEmpty)
-        #expect(code == .truncatedFile)
+        #expect(sealed.count == 5 + 65_552 && opened.isEmpty)
+        #expect(code == .authenticationFailed)
     }
 
-    /// Not even a random source that has died gives two files, or two senders, one key.
+    /// Not even a random source that has died gives two files, or two providers, one key.
     @Test func theKeyDependsOnTheFileAndOnTheSender() throws {
-        func key(_ plain: Bytes, _ sender: UInt8, random: UInt8 = 0) throws -> Bytes {
+        func key(_ plain: Bytes, _ provider: UInt8, random: UInt8 = 0) throws -> Bytes {
             let random = Bytes(repeating: random, count: 32)
-            return EnvelopeSigner(try FormatFixture.sender(sender)).fileKey(
+            return EnvelopeSigner(try FormatFixture.provider(provider)).fileKey(
                 for: .init(length: UInt64(plain.count), sha256: SHA256.digest(plain.span)),
                 random: Ephemeral(copying: random.span)
             ).bytes

@@ -8,13 +8,13 @@ import Testing
 
     @Test(.vectors("attachments.json, seal"), arguments: try Vectors.file().seal)
     func aFileSealsToTheseBytes(_ vector: Vectors.Seal) throws {
-        let sender = try ProviderKey(seed: vector.providerSeed.bytes.span)
+        let provider = try ProviderKey(seed: vector.signingSeed.bytes.span)
         let plain = vector.plain.bytes
         #expect(SHA256.digest(plain.span) == vector.plainSHA256.bytes)
         var first = AttachmentSealer.FirstPass()
         first.update(plain.span)
         var sealer = first.sealer(
-            EnvelopeSigner(sender), random: Ephemeral(copying: vector.r.bytes.span), header: vector.header.bytes)
+            EnvelopeSigner(provider), random: Ephemeral(copying: vector.r.bytes.span))
         var sealed = Bytes()
         try sealer.seal(plain.span, into: &sealed)
         let file = try sealer.finish(into: &sealed)

@@ -6,13 +6,12 @@ struct AttachmentVectors: Codable {
     /// A file that is sealed; `sealed` is there when it is short.
     struct Seal: FormatVector {
         let name: String
-        let providerSeed: Hex
+        let signingSeed: Hex
         let hedgeKey: Hex
         let r: Hex
         let plain: Runs
         let plainSHA256: Hex
         let key: Hex
-        let header: Hex
         let size: UInt64
         let sha256: Hex
         let sealed: Runs?

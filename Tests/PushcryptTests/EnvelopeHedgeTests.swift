@@ -59,15 +59,11 @@ import VectorKit
         },
         Variation("the topic") { try FormatFixture(topic: "com.example.ap").seal(alertPayload()) },
         Variation("the device") { try FormatFixture(device: 2).seal(alertPayload()) },
-        Variation("the sender", keepsTheID: false) { try FormatFixture(sender: 102).seal(alertPayload()) },
+        Variation("the provider", keepsTheID: false) { try FormatFixture(provider: 102).seal(alertPayload()) },
         Variation("a name for the message", keepsTheID: false) {
             try FormatFixture().seal(alertPayload(), options: options { $0.messageName = "order-7731" })
         },
-        Variation("a rotation that is announced", keepsTheID: false) {
-            let statement = try RotationStatement(
-                from: FormatFixture.sender(100), to: FormatFixture.sender(101), at: FormatFixture.now)
-            return try FormatFixture().seal(alertPayload(), options: options { $0.announcing = [statement] })
-        },
+        Variation("the epoch", keepsTheID: false) { try FormatFixture(epoch: 1).seal(alertPayload()) },
     ]
 
     @Test(arguments: variations) func whateverDiffersMakesAnotherShare(_ variation: Variation) throws {
@@ -79,7 +75,7 @@ import VectorKit
     @Test func aNamedMessageKeepsItsIDInEveryReseal() throws {
         let options = Self.options { $0.messageName = "order-7731" }
         let first = try FormatFixture().seal(alertPayload(), options: options)
-        let again = try FormatFixture(device: 2, sender: 102).seal(
+        let again = try FormatFixture(device: 2, provider: 102).seal(
             alertPayload("See you at 9"), at: FormatFixture.now.adding(milliseconds: 5), options: options, random: 1)
         #expect(first.messageID == again.messageID)
         // SHA-256 of "pushcrypt/1 caller id", a zero byte and the name, cut to 16 bytes; made with sha256sum.
@@ -104,7 +100,7 @@ import VectorKit
         let fixture = try FormatFixture()
         let random = Bytes(repeating: 0, count: 32)
         let shares = try devices.map { device in
-            try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+            try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
                 bytes: Bytes(alertPayload().utf8), to: device, at: FormatFixture.now, options: Sealer.Options(),
                 randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span)
             ).envelope.enc
@@ -115,7 +111,7 @@ import VectorKit
     /// Without the seam the system's random source is asked, each time.
     @Test func freshRandomnessMakesEverySealDifferent() throws {
         let fixture = try FormatFixture()
-        let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        let sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
         var shares = Set<Bytes>()
         for _ in 0..<100 {
             let sealed = try sealer.seal(alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now)

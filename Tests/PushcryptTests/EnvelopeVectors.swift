@@ -18,12 +18,15 @@ struct EnvelopeVectors: Codable {
         let recipientKeyID: Hex
         let providerSeed: Hex
         let providerPublic: Hex
-        let senderKeyID: Hex
+        let epoch: UInt32
+        /// The key of an epoch of 1 or more, and its certificate.
+        let signingSeed: Hex?
+        let signingPublic: Hex?
+        let certificate: Hex?
         let sentAt: UInt64
         /// The sealed one, in seconds.
         let ttl: UInt32
-        let contentType: UInt8
-        let statements: [Hex]
+        let kind: UInt8
         let body: Hex
         let hedgeSignature: Hex?
         let hedgeKey: Hex

@@ -39,23 +39,19 @@ import Testing
         #expect(sealed.envelope.innerLength == 3584 && sealed.shortened == [.body: 4000 - 3485 + 3])
     }
 
-    /// Announcements and attachments keep their room.
-    @Test func statementsAndAttachmentsAreNotShortened() throws {
-        let fixture = try FormatFixture()
+    /// The certificate and attachments keep their room.
+    @Test func certificatesAndAttachmentsAreNotShortened() throws {
+        let fixture = try FormatFixture(epoch: 1)
         var options = Sealer.Options()
         options.fitting = [.body]
-        options.announcing = [
-            try RotationStatement(
-                from: FormatFixture.sender(101), to: FormatFixture.sender(102), at: FormatFixture.now)
-        ]
         let attachment = try AttachmentReferenceTests.reference(url: "https://f.example/a", name: "0.jpg")
-        let sealed = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+        let sealed = try fixture.sealer.seal(
             alertPayload(count: 2717).utf8, attachments: [attachment], to: fixture.device.publicKey,
             at: FormatFixture.now, options: options)
-        // 182 bytes for the statement, 215 for the attachment, 3 for the ellipsis.
-        #expect(sealed.shortened == [.body: 182 + 215 + 3])
+        // 121 bytes for the certificate, 215 for the attachment, 3 for the ellipsis.
+        #expect(sealed.shortened == [.body: 121 + 215 + 3])
         let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
-        #expect(opened.attachments.count == 1 && opened.body?.count == 2717 - 20 - 400 + 1)
+        #expect(opened.attachments.count == 1 && opened.body?.count == 2717 - 20 - 339 + 1)
     }
 
     /// A title of 500 bytes leaves room for the bucket of 2048; the text is shortened for that.
@@ -86,7 +82,7 @@ import Testing
         let fixture = try FormatFixture()
         var options = Sealer.Options()
         options.fitting = [.body]
-        let results = Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+        let results = Sealer(provider: fixture.provider, topic: fixture.topic).seal(
             [100, 3000, 3001].map { count in
                 Sealer.Message(
                     alertPayload(count: count).utf8, to: fixture.device.publicKey, at: FormatFixture.now,

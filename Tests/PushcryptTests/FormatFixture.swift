@@ -12,19 +12,36 @@ struct FormatFixture {
 
     let topic: Topic
     let device: DeviceKey
-    let sender: ProviderKey
+    let provider: ProviderKey
+    /// The certificate of epoch 1 or more; nil at epoch 0.
+    let certificate: Certificate?
+    private let signer: EnvelopeSigner
 
-    init(topic: String = "com.example.app", device: UInt8 = 1, sender: UInt8 = 101) throws {
+    init(topic: String = "com.example.app", device: UInt8 = 1, provider: UInt8 = 101, epoch: UInt32 = 0) throws {
         self.topic = try Topic(topic)
         self.device = try Self.device(device)
-        self.sender = try Self.sender(sender)
+        let key = try Self.provider(provider)
+        self.provider = key
+        if epoch > 0 {
+            let issuer = Issuer(key, self.topic)
+            signer = try issuer.signer(try issuer.certificate(epoch))
+        } else {
+            signer = EnvelopeSigner(key)
+        }
+        certificate = signer.certificate
+    }
+
+    var sealer: Sealer { sealer(.standard) }
+
+    func sealer(_ placeholder: Placeholder) -> Sealer {
+        Sealer(signer: signer, topic: topic, placeholder: placeholder)
     }
 
     static func device(_ number: UInt8) throws -> DeviceKey {
         try DeviceKey(scalar: Bytes(repeating: number, count: 32).span)
     }
 
-    static func sender(_ number: UInt8) throws -> ProviderKey {
+    static func provider(_ number: UInt8) throws -> ProviderKey {
         try ProviderKey(seed: Bytes(repeating: number, count: 32).span)
     }
 
@@ -34,14 +51,14 @@ struct FormatFixture {
         placeholder: Placeholder = .standard, random: UInt8 = 0
     ) throws(SealError) -> SealedPayload {
         let random = Bytes(repeating: random, count: 32)
-        return try Sealer(sender: sender, topic: topic, placeholder: placeholder).seal(
+        return try sealer(placeholder).seal(
             bytes: Bytes(payload.utf8), to: device.publicKey, at: now, options: options,
             randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span))
     }
 
-    /// The phone's receiver; it trusts the provider unless told otherwise.
+    /// The phone's receiver; it has pinned the provider unless told otherwise.
     func opener(trust: ProviderTrust? = nil) -> Opener {
-        Opener(topic: topic, deviceKeys: [device], trust: trust ?? ProviderTrust(pinned: [sender.publicKey]))
+        Opener(topic: topic, deviceKeys: [device], trust: trust ?? ProviderTrust(pinned: [provider.publicKey]))
     }
 
     /// The code that the phone gives for a text under `ENCRYPTED_DATA`, or nil if it opens.

@@ -10,7 +10,7 @@ import Testing
 
     init() throws {
         fixture = try FormatFixture()
-        sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
     }
 
     private static func payload(_ text: String) -> String {
@@ -105,14 +105,16 @@ import Testing
 
     // MARK: Refusals
 
-    /// A payload as a trusted sender may write it that is not this one.
+    /// A payload as a pinned provider with another program may write it.
     private func opened(_ payload: String) throws -> OpenedNotification {
         try OpenedNotification(
             EnvelopeOpener.Message(
-                sender: fixture.sender.publicKey, messageID: MessageID(callerName: "x"), sentAt: FormatFixture.now,
-                timeToLive: .seconds(60), payload: Bytes(payload.utf8), statements: [], conflicts: [],
-                trust: ProviderTrust([])),
-            openedWith: fixture.device.publicKey, at: FormatFixture.now)
+                origin: EnvelopeOpener.Origin(
+                    provider: fixture.provider.publicKey, epoch: 0, certificate: nil, change: .unchanged,
+                    learned: LearnedTrust()),
+                messageID: MessageID(callerName: "x"), sentAt: FormatFixture.now, timeToLive: .seconds(60),
+                payload: Bytes(payload.utf8)),
+            openedWith: fixture.device.publicKey)
     }
 
     private static let hash = String(repeating: "A", count: 43)
@@ -123,7 +125,7 @@ import Testing
 
     @Test(arguments: [
         "{}", "[]", "1", "\"https://f.example/b\"", "true", "[" + reference() + "]",
-        reference(type: "public.jpeg"), reference(type: "public.html"), reference(size: "65583"), reference(size: "45"),
+        reference(type: "public.jpeg"), reference(type: "public.html"), reference(size: "65558"), reference(size: "21"),
         reference(size: "9007199254740991"),
     ])
     func aReferenceThatBreaksARuleIsDropped(_ value: String) throws {

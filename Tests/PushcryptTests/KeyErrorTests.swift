@@ -9,6 +9,8 @@ import VectorKit
     private static let providerPublic = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
     private static let deviceSecret = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
     private static let providerSecret = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
+    /// The seed 7 (×32), by the reference's encoder.
+    private static let signingSecret = "PCK-SECRET-1QURSWPC8QURSWPC8QURSWPC8QURSWPC8QURSWPC8QURSWPC8QURSDHCXFQ"
 
     private static func refusal(of text: String, as kind: KeyTextKind) -> KeyError? {
         do throws(KeyError) {
@@ -28,7 +30,7 @@ import VectorKit
         for start in characters.indices where start + 8 <= characters.count {
             let part = String(characters[start..<start + 8])
             // The prefix is no part of the key, and naming it helps.
-            if !"PCR-SECRET-1 PCS-SECRET-1 PCV-SECRET-1".contains(part) { #expect(!error.description.contains(part)) }
+            if !"PCR-SECRET-1 PCS-SECRET-1 PCK-SECRET-1".contains(part) { #expect(!error.description.contains(part)) }
         }
         #expect(!error.description.isEmpty)
     }
@@ -36,12 +38,14 @@ import VectorKit
     @Test(arguments: [
         (
             devicePublic, KeyTextKind.providerPublic, "a device's public key (pcr1…)",
-            "a sender's public key (pcs1…)"
+            "a provider's public key (pcs1…)"
         ),
-        (providerPublic, .devicePublic, "a sender's public key (pcs1…)", "a device's public key (pcr1…)"),
+        (providerPublic, .devicePublic, "a provider's public key (pcs1…)", "a device's public key (pcr1…)"),
         (deviceSecret, .devicePublic, "a device's secret key (PCR-SECRET-1…)", "a device's public key (pcr1…)"),
-        (providerSecret, .deviceSecret, "a sender's secret key (PCS-SECRET-1…)", "a device's secret key (PCR-SECRET-1…)"),
-        (devicePublic, .providerSecret, "a device's public key (pcr1…)", "a sender's secret key (PCS-SECRET-1…)"),
+        (providerSecret, .deviceSecret, "a provider's secret key (PCS-SECRET-1…)", "a device's secret key (PCR-SECRET-1…)"),
+        (signingSecret, .providerSecret, "a signing key's secret (PCK-SECRET-1…)", "a provider's secret key (PCS-SECRET-1…)"),
+        (providerSecret, .signingSecret, "a provider's secret key (PCS-SECRET-1…)", "a signing key's secret (PCK-SECRET-1…)"),
+        (devicePublic, .providerSecret, "a device's public key (pcr1…)", "a provider's secret key (PCS-SECRET-1…)"),
     ])
     func theWrongKindIsNamedWithTheRightOne(
         _ text: String, _ kind: KeyTextKind, _ given: String, _ needed: String

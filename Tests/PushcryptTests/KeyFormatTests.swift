@@ -76,7 +76,7 @@ import Testing
         for named in [curve, nil] {
             switch try ForeignPublicKey(text: text.span, format: nil, of: named) {
             case .device(let key): #expect(curve == .x25519 && key.bytes == Self.point)
-            case .sender(let key): #expect(curve == .ed25519 && key.bytes == Self.verifying)
+            case .provider(let key): #expect(curve == .ed25519 && key.bytes == Self.verifying)
             }
         }
     }
@@ -84,12 +84,12 @@ import Testing
     @Test func aBarePublicKeyIsWhoseItIsSaidToBe() throws {
         let (x, y) = (Bytes(Self.x25519X.utf8), Bytes(Self.ed25519X.utf8))
         guard case .device(let device) = try ForeignPublicKey(text: x.span, format: .raw, of: .x25519),
-            case .sender(let sender) = try ForeignPublicKey(text: y.span, format: .raw, of: .ed25519)
+            case .provider(let provider) = try ForeignPublicKey(text: y.span, format: .raw, of: .ed25519)
         else {
             Issue.record("the kind was changed")
             return
         }
-        #expect(device.bytes == Self.point && sender.bytes == Self.verifying)
+        #expect(device.bytes == Self.point && provider.bytes == Self.verifying)
     }
 
     /// RFC 8410, section 10.3: version 2, with an attribute and the public key, which is that of section 10.1.
@@ -104,7 +104,7 @@ import Testing
         }
         let half = Bytes(
             Self.pem("PUBLIC KEY", "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=").utf8)
-        guard case .sender(let key) = try ForeignPublicKey(text: half.span, format: nil, of: nil) else {
+        guard case .provider(let key) = try ForeignPublicKey(text: half.span, format: nil, of: nil) else {
             Issue.record("the curve was changed")
             return
         }
@@ -112,10 +112,10 @@ import Testing
     }
 
     @Test func whatIsWrittenIsWhatTheRFCsSay() throws {
-        let sender = try ProviderKey(seed: Self.signing.span)
+        let provider = try ProviderKey(seed: Self.signing.span)
         let device = try DeviceKey(scalar: Self.scalar.span)
         #expect(
-            KeyFormat.allCases.map { sender.withText(in: $0, Self.string) } == [
+            KeyFormat.allCases.map { provider.withText(in: $0, Self.string) } == [
                 Self.jwk("Ed25519", Self.ed25519X, Self.ed25519D), Self.ed25519PEM, Self.ed25519D,
             ])
         #expect(
@@ -123,7 +123,7 @@ import Testing
                 Self.jwk("X25519", Self.x25519X, Self.x25519D), Self.x25519PEM, Self.x25519D,
             ])
         #expect(
-            KeyFormat.allCases.map(sender.publicKey.text(in:)) == [
+            KeyFormat.allCases.map(provider.publicKey.text(in:)) == [
                 Self.jwk("Ed25519", Self.ed25519X), Self.ed25519PublicPEM, Self.ed25519X,
             ])
         #expect(
@@ -134,11 +134,11 @@ import Testing
 
     @Test func newKeysComeBack() throws {
         for format in KeyFormat.allCases {
-            let (sender, device) = (ProviderKey(), DeviceKey())
+            let (provider, device) = (ProviderKey(), DeviceKey())
             let (signing, opening) = (
-                sender.withText(in: format) { Bytes(copying: $0) }, device.withText(in: format) { Bytes(copying: $0) }
+                provider.withText(in: format) { Bytes(copying: $0) }, device.withText(in: format) { Bytes(copying: $0) }
             )
-            #expect(try ProviderKey(text: signing.span, format: format).publicKey == sender.publicKey)
+            #expect(try ProviderKey(text: signing.span, format: format).publicKey == provider.publicKey)
             #expect(try DeviceKey(text: opening.span, format: format).publicKey == device.publicKey)
         }
     }
@@ -152,7 +152,7 @@ import Testing
         do throws(KeyError) {
             switch reading {
             case .device: _ = try DeviceKey(text: bytes.span, format: format)
-            case .sender: _ = try ProviderKey(text: bytes.span, format: format)
+            case .provider: _ = try ProviderKey(text: bytes.span, format: format)
             case .half(let curve): _ = try ForeignPublicKey(text: bytes.span, format: format, of: curve)
             }
             return nil
@@ -162,20 +162,20 @@ import Testing
     }
 
     enum Reading: Sendable {
-        case device, sender, half(KeyCurve?)
+        case device, provider, half(KeyCurve?)
     }
 
     @Test(arguments: [
         // The halves do not belong together: of a JWK, of libsodium's 64 bytes, of PKCS #8 version 2.
-        (Reading.sender, KeyError.Code.unequalHalves, jwk("Ed25519", x25519X, ed25519D)),
+        (Reading.provider, KeyError.Code.unequalHalves, jwk("Ed25519", x25519X, ed25519D)),
         (.device, .unequalHalves, jwk("X25519", ed25519X, x25519D)),
         (.device, .unequalHalves, jwk("X25519", x25519X.replacing("IK08", with: "IK88"), x25519D)),
         (
-            .sender, .unequalHalves,
+            .provider, .unequalHalves,
             "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2CdYbGd7_1aYLqESvSS7CzERInFaXsyaRlwO6wDHK5_YA"
         ),
         (
-            .sender, .unequalHalves,
+            .provider, .unequalHalves,
             pem(
                 "PRIVATE KEY", "MFECAQEwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g",
                 "gSEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=")
@@ -188,11 +188,11 @@ import Testing
         (.half(.ed25519), .weakKey, "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
         (.half(nil), .weakKey, pem("PUBLIC KEY", "MCowBQYDK2VuAyEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")),
         // The other curve, the other half, a text of our own.
-        (.device, .wrongKind, ed25519PEM), (.sender, .wrongKind, x25519PEM),
+        (.device, .wrongKind, ed25519PEM), (.provider, .wrongKind, x25519PEM),
         (.device, .wrongKind, jwk("Ed25519", ed25519X, ed25519D)), (.half(.x25519), .wrongKind, ed25519PublicPEM),
         (.half(.ed25519), .wrongKind, jwk("X25519", x25519X)), (.half(nil), .wrongKind, x25519X),
         (.half(nil), .wrongKind, ed25519PEM), (.half(nil), .wrongKind, jwk("X25519", x25519X, x25519D)),
-        (.sender, .wrongKind, ed25519PublicPEM), (.device, .wrongKind, jwk("X25519", x25519X)),
+        (.provider, .wrongKind, ed25519PublicPEM), (.device, .wrongKind, jwk("X25519", x25519X)),
         (.half(nil), .wrongKind, "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"),
         (.device, .wrongKind, "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"),
         // Other algorithms.
@@ -201,18 +201,18 @@ import Testing
         (.device, .unsupportedKey, #"{"kty":"oct","k":"AA"}"#),
         (.half(nil), .unsupportedKey, #"{"kty":"RSA","n":"AQ"}"#),
         (.device, .unsupportedKey, pem("ENCRYPTED PRIVATE KEY", "AAAA")),
-        (.sender, .unsupportedKey, pem("RSA PRIVATE KEY", "")),
-        (.sender, .unsupportedKey, pem("OPENSSH PRIVATE KEY", "AAAA")),
+        (.provider, .unsupportedKey, pem("RSA PRIVATE KEY", "")),
+        (.provider, .unsupportedKey, pem("OPENSSH PRIVATE KEY", "AAAA")),
         (.half(nil), .unsupportedKey, pem("CERTIFICATE", "AA")),
-        (.sender, .unsupportedKey, pem("EC PARAMETERS", "BggqhkjOPQMBBw==") + "\n" + ed25519PEM),
+        (.provider, .unsupportedKey, pem("EC PARAMETERS", "BggqhkjOPQMBBw==") + "\n" + ed25519PEM),
         // SubjectPublicKeyInfo and PKCS #8 that begin as those of RSA, P-256, X448 and Ed448 do.
         (.half(nil), .unsupportedKey, pem("PUBLIC KEY", "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A")),
         (.half(nil), .unsupportedKey, pem("PUBLIC KEY", "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE")),
         (
-            .sender, .unsupportedKey,
+            .provider, .unsupportedKey,
             pem("PRIVATE KEY", "MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQDAAAAAAAAAAAAA")
         ),
-        (.sender, .unsupportedKey, pem("PRIVATE KEY", "MEcCAQAwBQYDK2VxBDsEOQ==")),
+        (.provider, .unsupportedKey, pem("PRIVATE KEY", "MEcCAQAwBQYDK2VxBDsEOQ==")),
         (.device, .unsupportedKey, pem("PRIVATE KEY", "MEYCAQAwBQYDK2VvBDoEOA==")),
     ])
     func whatIsNoSuchKeyIsRefused(_ reading: Reading, _ code: KeyError.Code, _ text: String) {
@@ -235,7 +235,7 @@ import Testing
     func aJWKThatIsNotAsItMustBeIsRefused(_ text: String) {
         let text = text.replacing(#""X"#, with: "\"\(Self.ed25519X)").replacing(#":"D"#, with: ":\"\(Self.ed25519D)")
             .replacing(#":" D"#, with: ":\" \(Self.ed25519D)")
-        #expect(Self.refusal(of: text, as: .sender)?.code == .malformedKey)
+        #expect(Self.refusal(of: text, as: .provider)?.code == .malformedKey)
     }
 
     /// Of the two halves of `MC4C…`, and what follows them.
@@ -256,7 +256,7 @@ import Testing
         "Proc-Type: 4,ENCRYPTED",
     ])
     func aPEMThatIsNotAsItMustBeIsRefused(_ body: String) {
-        #expect(Self.refusal(of: Self.pem("PRIVATE KEY", body), as: .sender)?.code == .malformedKey)
+        #expect(Self.refusal(of: Self.pem("PRIVATE KEY", body), as: .provider)?.code == .malformedKey)
     }
 
     @Test(arguments: [
@@ -266,7 +266,7 @@ import Testing
         "PRIVATE KEY",
     ])
     func whatIsNoOneKeyIsRefused(_ text: String) {
-        #expect(Self.refusal(of: text, as: .sender)?.code == .malformedKey)
+        #expect(Self.refusal(of: text, as: .provider)?.code == .malformedKey)
     }
 
     @Test func libsodiumsPairIsNoKeyOfADeviceAndNoPublicKey() {
@@ -334,7 +334,7 @@ import Testing
         for index in characters.indices {
             let original = characters[index]
             characters[index] = "?"
-            let said = Self.refusal(of: String(characters), as: .sender)?.description
+            let said = Self.refusal(of: String(characters), as: .provider)?.description
             #expect(said.map { said in !parts.contains { said.contains($0) } } ?? false, "character \(index)")
             characters[index] = original
         }

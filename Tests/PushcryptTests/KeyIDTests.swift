@@ -25,20 +25,18 @@ import VectorKit
         let devices = try pairs.filter { try $0.one("kind") == "device-public" }.map {
             try DevicePublicKey(text: $0.text)
         }
-        let senders = try pairs.filter { try $0.one("kind") == "sender-public" }.map {
+        let providers = try pairs.filter { try $0.one("kind") == "provider-public" }.map {
             try ProviderPublicKey(text: $0.text)
         }
-        try #require(devices.count == 2 && senders.count == 2)
+        try #require(devices.count == 2 && providers.count == 2)
         #expect(devices[0].id == devices[1].id && devices[0] != devices[1])
-        #expect(senders[0].id == senders[1].id && senders[0] != senders[1])
-        // Both are tried, and no other.
-        let trust = ProviderTrust(pinned: senders + [try FormatFixture.sender(101).publicKey])
-        #expect(trust.candidates(for: senders[0].id, at: FormatFixture.now) == senders)
+        #expect(providers[0].id == providers[1].id && providers[0] != providers[1])
     }
 
     /// The same 32 bytes have another id as the other kind of key.
     @Test func theKindOfAKeyGoesIntoItsID() {
         let bytes = Bytes(repeating: 9, count: 32)
-        #expect(KeyID(of: bytes.span, type: .x25519) != KeyID(of: bytes.span, type: .ed25519))
+        let types: [KeyID.KeyType] = [.x25519, .provider, .xwing, .signing]
+        #expect(Set(types.map { KeyID(of: bytes.span, type: $0) }).count == 4)
     }
 }

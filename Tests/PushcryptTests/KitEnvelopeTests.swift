@@ -8,12 +8,15 @@ import VectorKit
     @Test(.vectors("kit/envelopes"), arguments: try KitGroup.envelopes.vectors())
     func anEnvelopeOpensOrNot(_ vector: KitVector) throws {
         let body = vector.body
-        try check(vector) { opener, now in try opener.open(Envelope(text: body.span), at: now) }
+        try check(vector) { receiver in
+            try receiver.opener.open(Envelope(text: body.span), at: receiver.now, as: receiver.pushClass) }
     }
 
     @Test(.vectors("kit/pushes"), arguments: try KitGroup.pushes.vectors())
     func aPushOpensOrNot(_ vector: KitVector) throws {
-        try check(vector) { opener, now in try opener.open(vector.body, at: now) }
+        try check(vector) { receiver in
+            try receiver.opener.open(vector.body, at: receiver.now, as: receiver.pushClass)
+        }
     }
 
     /// The facts known without a key, and the one text of an envelope.
@@ -35,11 +38,11 @@ import VectorKit
     }
 
     private func check(
-        _ vector: KitVector, open: (Opener, Timestamp) throws -> OpenedNotification
+        _ vector: KitVector, open: (KitReceiver) throws -> OpenedNotification
     ) throws {
         let receiver = try KitReceiver(vector)
         do {
-            let opened = try open(receiver.opener, receiver.now)
+            let opened = try open(receiver)
             #expect(vector.expect == "opened")
             let payload = opened.payload
             #expect(try SHA256.digest(payload.span) == vector.bytes("payload-sha256"))
@@ -47,20 +50,22 @@ import VectorKit
             #expect(try opened.sentAt.milliseconds == vector.number("sent-at"))
             let timeToLive: UInt64 = try vector.number("time-to-live")
             #expect(opened.expiresAt == opened.sentAt.adding(.seconds(timeToLive)))
-            #expect(try opened.sender.description == vector.one("signed-by"))
-            #expect(opened.hasRotationConflict == vector.all("told").contains("rotation-conflict"))
-            #expect(opened.hasRecoveryConflict == vector.all("told").contains("recovery-conflict"))
+            #expect(try opened.provider.description == vector.one("provider"))
+            #expect(try opened.epoch == vector.number("epoch"))
+            #expect(opened.hasCertificateConflict == vector.all("told").contains("certificate-conflict"))
 
-            // What the receiver trusts once it has folded in the statements that the message brought.
-            var trust = receiver.trust
-            for statement in opened.statements {
-                let change = try trust.accept(statement, for: receiver.topic, at: receiver.now)
-                #expect(change != .unchanged, "a statement without effect was handed out")
+            // What the receiver knows once it has learnt the certificate that the message brought.
+            var learned = receiver.learned
+            if opened.learned != LearnedTrust() { learned[opened.provider] = opened.learned }
+            if let certificate = opened.certificate {
+                var known = receiver.learned[opened.provider] ?? LearnedTrust()
+                known.merge(LearnedTrust(certificate))
+                #expect(known == opened.learned)
             }
-            #expect(trust.senders == receiver.trustAfter.senders)
+            #expect(learned == receiver.learnedAfter)
         } catch let error as OpenError {
             #expect(error.code.description == vector.expect, "\(error)")
-            #expect(vector.all("sender-after").isEmpty && vector.optional("payload-sha256") == nil)
+            #expect(vector.all("learned-after").isEmpty && vector.optional("payload-sha256") == nil)
         }
     }
 }

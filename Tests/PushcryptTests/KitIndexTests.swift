@@ -18,7 +18,7 @@ import VectorKit
     }
 
     /// The documents that state the format.
-    private static let documents = ["", "Attachments", "Messages", "Notes", "Records", "Rotation"].map {
+    private static let documents = ["", "Attachments", "Messages", "Notes", "Records", "Trust"].map {
         "Docs/Format\($0).md"
     }
 

@@ -40,14 +40,13 @@ import VectorKit
     }
 }
 
-/// The six kinds of key text, and how each is read.
+/// The five kinds of key text, and how each is read.
 enum KeyTextKind: String {
     case devicePublic = "device-public"
-    case providerPublic = "sender-public"
-    case recoveryPublic = "recovery-public"
+    case providerPublic = "provider-public"
     case deviceSecret = "device-secret"
-    case providerSecret = "sender-secret"
-    case recoverySecret = "recovery-secret"
+    case providerSecret = "provider-secret"
+    case signingSecret = "signing-secret"
 
     /// The result of reading a text.
     struct Key: Equatable {
@@ -66,10 +65,9 @@ enum KeyTextKind: String {
         switch self {
         case .devicePublic: Self.key(try DevicePublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
         case .providerPublic: Self.key(try ProviderPublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
-        case .recoveryPublic: Self.key(try RecoveryPublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
         case .deviceSecret: Self.key(try DeviceKey(text: text.span))
         case .providerSecret: Self.key(try ProviderKey(text: text.span))
-        case .recoverySecret: Self.key(try RecoveryKey(text: text.span))
+        case .signingSecret: Self.key(try SigningKey(text: text.span))
         }
     }
 
@@ -77,10 +75,9 @@ enum KeyTextKind: String {
         switch self {
         case .devicePublic: Self.key(try DevicePublicKey(bytes: bytes.span))
         case .providerPublic: Self.key(try ProviderPublicKey(bytes: bytes.span))
-        case .recoveryPublic: Self.key(try RecoveryPublicKey(bytes: bytes.span))
         case .deviceSecret: Self.key(try DeviceKey(scalar: bytes.span))
         case .providerSecret: Self.key(try ProviderKey(seed: bytes.span))
-        case .recoverySecret: Self.key(try RecoveryKey(seed: bytes.span))
+        case .signingSecret: Self.key(try SigningKey(seed: bytes.span))
         }
     }
 
@@ -92,11 +89,7 @@ enum KeyTextKind: String {
         Key(bytes: key.bytes, text: Bytes(key.description.utf8), keyID: key.id.description)
     }
 
-    private static func key(_ key: RecoveryPublicKey) -> Key {
-        Key(bytes: key.bytes, text: Bytes(key.description.utf8), keyID: key.id.description)
-    }
-
-    private static func key(_ key: RecoveryKey) -> Key {
+    private static func key(_ key: SigningKey) -> Key {
         Key(
             bytes: key.withSeed { Bytes(copying: $0) }, text: key.withText { Bytes(copying: $0) },
             publicKey: key.publicKey.bytes)

@@ -7,7 +7,7 @@ import VectorKit
 @Suite struct KitPayloadTests {
     @Test(.vectors("kit/payloads"), arguments: try KitGroup.payloads.vectors())
     func aPayloadIsSealedOrNot(_ vector: KitVector) throws {
-        let fixture = try FormatFixture()
+        let fixture = try FormatFixture(epoch: vector.optional("certificate") == "yes" ? 1 : 0)
         let time = try vector.time
         do {
             let sealed = try seal(vector, fixture, at: time)
@@ -17,7 +17,7 @@ import VectorKit
             #expect(String(sealed.maximumReencodedLength) == vector.optional("widest-length"))
             #expect(try clearPart(of: sealed) == vector.one("clear"))
             // What a receiver opens is the payload without white space.
-            let opened = try fixture.opener().open(sealed.json, at: time)
+            let opened = try fixture.opener().open(sealed.json, at: time, as: sealed.pushType.pushClass)
             let payload = opened.payload
             #expect(try SHA256.digest(payload.span) == vector.bytes("payload-sha256"))
         } catch let error as SealError {
@@ -30,9 +30,8 @@ import VectorKit
         options.pushType = try PushType(vector.one("push-type"))
         options.timeToLive = .seconds(try vector.number("time-to-live"))
         options.isSentExactly = vector.optional("sent-exactly") == "yes"
-        options.announcing = try statements(Int(vector.optional("statements") ?? "0") ?? 0, by: fixture, at: time)
         let references = try vector.all("attachment").map { try AttachmentReference(json: Bytes($0.utf8)) }
-        return try Sealer(sender: fixture.sender, topic: fixture.topic, placeholder: placeholder(vector)).seal(
+        return try fixture.sealer(placeholder(vector)).seal(
             vector.body, attachments: references, to: fixture.device.publicKey, at: time, options: options)
     }
 
@@ -46,14 +45,6 @@ import VectorKit
         let fields = try vector.all("kept").map { try #require(Placeholder.ClearField(rawValue: $0)) }
         return try Placeholder(
             title: vector.optional("title") ?? Placeholder.standardTitle, sound: sound, clearFields: Set(fields))
-    }
-
-    /// As many statements as requested, of a chain that ends in the key that signs.
-    private func statements(
-        _ count: Int, by fixture: FormatFixture, at time: Timestamp
-    ) throws -> [RotationStatement] {
-        let keys = try (0..<count).map { try FormatFixture.sender(UInt8(200 + $0)) } + [fixture.sender]
-        return try zip(keys, keys.dropFirst()).map { try RotationStatement(from: $0, to: $1, at: time) }
     }
 
     /// The push without its envelope.

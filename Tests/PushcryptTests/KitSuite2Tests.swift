@@ -17,13 +17,17 @@ import VectorKit
             #expect(envelope.recipientKeyID.description == vector.optional("recipient-key-id"))
             #expect(String(envelope.innerLength) == vector.optional("bucket"))
             #expect(try envelope.text == vector.text)
-            let opened = try receiver.opener.open(envelope, at: receiver.now)
+            let opened = try receiver.opener.open(envelope, at: receiver.now, as: receiver.pushClass)
             #expect(vector.expect == "opened")
             let payload = opened.payload
             #expect(try SHA256.digest(payload.span) == vector.bytes("payload-sha256"))
             #expect(try opened.messageID.bytes == vector.bytes("message-id"))
             #expect(try opened.sentAt.milliseconds == vector.number("sent-at"))
-            #expect(try opened.sender.description == vector.one("signed-by"))
+            #expect(try opened.provider.description == vector.one("provider"))
+            #expect(try opened.epoch == vector.number("epoch"))
+            var after = receiver.learned
+            if opened.learned != LearnedTrust() { after[opened.provider] = opened.learned }
+            #expect(after == receiver.learnedAfter)
         } catch let error as OpenError {
             #expect(error.code.description == vector.expect, "\(error)")
         }
@@ -45,10 +49,9 @@ import VectorKit
                 #expect(key.publicKey.bytes.hex == vector.optional("public-key"))
                 #expect(key.publicKey.id.description == vector.optional("key-id"))
                 #expect(key.withText { Bytes(copying: $0) } == Bytes(text.filter { $0 != 0x0a }))
-            case "sender-public": _ = try ProviderPublicKey(text: String(decoding: text, as: UTF8.self))
-            case "sender-secret": _ = try ProviderKey(text: text.span)
-            case "recovery-public": _ = try RecoveryPublicKey(text: String(decoding: text, as: UTF8.self))
-            case "recovery-secret": _ = try RecoveryKey(text: text.span)
+            case "provider-public": _ = try ProviderPublicKey(text: String(decoding: text, as: UTF8.self))
+            case "provider-secret": _ = try ProviderKey(text: text.span)
+            case "signing-secret": _ = try SigningKey(text: text.span)
             case let kind: Issue.record("an unknown kind: \(kind)")
             }
             #expect(vector.expect == "accepted")

@@ -17,8 +17,8 @@ import Testing
 
     /// Answers as it should when a sealer is made, and with `answer` afterwards.
     private func sealer(_ answer: @escaping Answer) throws -> Sealer {
-        let service = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
-            messages == [Self.hedgeLabel] ? key.sign(messages) : try answer(key, messages)
+        let service = SigningService(key: fixture.provider) { (key, messages) throws(SigningError) in
+            messages == [Self.hedgeLabel] ? SigningService.sign(key, messages) : try answer(key, messages)
         }
         return Sealer(signer: try .connect(to: service), topic: fixture.topic)
     }
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func whatAServiceSignedOpens() throws {
-        let sealer = try sealer { (key, messages) throws(SigningError) in key.sign(messages) }
+        let sealer = try sealer { (key, messages) throws(SigningError) in SigningService.sign(key, messages) }
         let sealed = try sealer.seal(alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now)
         #expect(try fixture.opener().open(sealed.json, at: FormatFixture.now).payload == Bytes(alertPayload().utf8))
     }
@@ -38,16 +38,16 @@ import Testing
         let seen = Recorder()
         let sealer = try sealer { (key, messages) throws(SigningError) in
             seen.record(messages)
-            return key.sign(messages)
+            return SigningService.sign(key, messages)
         }
         for length in [21, 2717] {
             let payload = alertPayload(count: length)
             let sealed = try sealer.seal(payload.utf8, to: fixture.device.publicKey, at: FormatFixture.now)
             let signed = try #require(seen.batches.last?.first)
-            #expect(signed.count == 157 + "com.example.app".utf8.count)
+            #expect(signed.count == 193 + "com.example.app".utf8.count)
             let known =
                 Bytes("pushcrypt/1 signature\0".utf8) + sealed.envelope.bytes[0..<37] + fixture.device.publicKey.bytes
-                + fixture.sender.publicKey.bytes + [0, 15] + Bytes("com.example.app".utf8)
+                + fixture.provider.publicKey.bytes + fixture.provider.publicKey.bytes + [0, 0, 0, 0] + [0, 15] + Bytes("com.example.app".utf8)
             #expect(signed.starts(with: known) && signed.count == known.count + 32)
         }
         #expect(seen.batches.count == 2)
@@ -57,7 +57,7 @@ import Testing
         let seen = Recorder()
         let sealer = try sealer { (key, messages) throws(SigningError) in
             seen.record(messages)
-            return key.sign(messages)
+            return SigningService.sign(key, messages)
         }
         let payloads = (0..<600).map { alertPayload("message \($0)") }
         let results = sealer.seal(payloads.map { message($0) })
@@ -70,7 +70,7 @@ import Testing
 
     /// With the key in this process there is nobody to ask, and the results are the same.
     @Test func manyMessagesWithAKeyInThisProcess() throws {
-        let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        let sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
         let results = sealer.seal([message("one"), message("{}"), message("two")])
         #expect(results.map { $0.failure?.code } == [.malformedPayload, .missingAPS, .malformedPayload])
         let sealed = sealer.seal([message(alertPayload("a")), message("{}"), message(alertPayload("b"))])
@@ -85,7 +85,7 @@ import Testing
         let seen = Recorder()
         let sealer = try sealer { (key, messages) throws(SigningError) in
             seen.record(messages)
-            return key.sign(messages)
+            return SigningService.sign(key, messages)
         }
         var late = message()
         late.options.timeToLive = .seconds(0)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func aServicesFilesOpenToo() throws {
-        let sealer = try sealer { (key, messages) throws(SigningError) in key.sign(messages) }
+        let sealer = try sealer { (key, messages) throws(SigningError) in SigningService.sign(key, messages) }
         let plain = Bytes("a picture".utf8)
         var first = AttachmentSealer.FirstPass()
         first.update(plain.span)
@@ -141,35 +141,35 @@ import Testing
                 throw SigningError(.signerTimedOut, "no answer in 5 seconds")
             },
             Disorder("it signs with another key", all4(.wrongSignature)) { (_, messages) throws(SigningError) in
-                ProviderKey().sign(messages)
+                SigningService.sign(ProviderKey(), messages)
             },
             Disorder("it gives nothing", all4(.wrongSignature)) { (_, _) throws(SigningError) in [] },
             Disorder("it gives one too few", all4(.wrongSignature)) { (key, messages) throws(SigningError) in
-                Array(key.sign(messages).dropLast())
+                Array(SigningService.sign(key, messages).dropLast())
             },
             Disorder("it gives one too many", all4(.wrongSignature)) { (key, messages) throws(SigningError) in
-                key.sign(messages) + key.sign([[1]])
+                SigningService.sign(key, messages) + SigningService.sign(key, [[1]])
             },
             Disorder("it cuts one short", [nil, .wrongSignature, nil, nil]) { (key, messages) throws(SigningError) in
-                changed(key.sign(messages)) { $0.removeLast() }
+                changed(SigningService.sign(key, messages)) { $0.removeLast() }
             },
             Disorder("it gives one byte too many", [nil, .wrongSignature, nil, nil]) {
-                (key, messages) throws(SigningError) in changed(key.sign(messages)) { $0.append(0) }
+                (key, messages) throws(SigningError) in changed(SigningService.sign(key, messages)) { $0.append(0) }
             },
             Disorder("it gives an empty one", [nil, .wrongSignature, nil, nil]) {
-                (key, messages) throws(SigningError) in changed(key.sign(messages)) { $0 = [] }
+                (key, messages) throws(SigningError) in changed(SigningService.sign(key, messages)) { $0 = [] }
             },
             Disorder("it turns a bit", [nil, .wrongSignature, nil, nil]) { (key, messages) throws(SigningError) in
-                changed(key.sign(messages)) { $0[40] ^= 1 }
+                changed(SigningService.sign(key, messages)) { $0[40] ^= 1 }
             },
             Disorder("it mixes two up", [.wrongSignature, .wrongSignature, nil, nil]) {
                 (key, messages) throws(SigningError) in
-                var signatures = key.sign(messages)
+                var signatures = SigningService.sign(key, messages)
                 signatures.swapAt(0, 1)
                 return signatures
             },
             Disorder("it signs a hash of the message", all4(.wrongSignature)) { (key, messages) throws(SigningError) in
-                key.sign(messages.map { SHA256.digest($0.span) })
+                SigningService.sign(key, messages.map { SHA256.digest($0.span) })
             },
         ]
 
@@ -211,65 +211,55 @@ import Testing
         _ disorder: Disorder
     ) throws {
         let error = #expect(throws: SigningError.self) {
-            _ = try EnvelopeSigner.connect(to: SigningService(key: fixture.sender, answer: disorder.answer))
+            _ = try EnvelopeSigner.connect(to: SigningService(key: fixture.provider, answer: disorder.answer))
         }
         #expect(error?.code == disorder.codes[0])
     }
 
-    /// A key in this process is not asked twice over: its hedge key is the one of the seed.
-    @Test func aSenderKeyAsASignerIsTheKeyItself() throws {
-        let direct = EnvelopeSigner(fixture.sender).hedged().finishPublic()
-        let signer: any MessageSigner = fixture.sender
-        let through = try EnvelopeSigner.connect(to: signer).hedged().finishPublic()
-        #expect(direct == through)
+    /// A service with a signing key seals what the key itself would, with its certificate.
+    @Test func aSigningKeyMayBeInAService() throws {
+        let issuer = try Issuer()
+        let issued = try issuer.certificate(1)
+        let service = SigningKeyService(key: issued.key)
+        let signer = try EnvelopeSigner.connect(
+            to: service, provider: issuer.provider.publicKey, certificate: issued.certificate, for: issuer.topic)
+        #expect(signer.epoch == 1 && signer.isExternal && signer.publicKey == issued.key.publicKey.bytes)
+        let sealed = try Sealer(signer: signer, topic: issuer.topic).seal(
+            alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now)
+        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
+        #expect(opened.epoch == 1 && opened.certificate == issued.certificate)
     }
 
-    // MARK: Rotations
-
-    private func unsigned(to new: ProviderKey) throws -> UnsignedRotation {
-        try UnsignedRotation(from: fixture.sender.publicKey, to: new.publicKey, at: FormatFixture.now)
-    }
-
-    @Test func servicesSignTheStatementThatKeysWould() throws {
-        let new = try FormatFixture.sender(102)
-        let statement = try unsigned(to: new).signed(
-            by: SigningService(key: fixture.sender), and: SigningService(key: new))
-        #expect(statement == (try RotationStatement(from: fixture.sender, to: new, at: FormatFixture.now)))
-    }
-
-    /// The new key signs first: what the old key has signed may be announced by anyone who sees it.
-    @Test func theOldKeyIsNotAskedIfTheNewOneDoesNotSign() throws {
-        let new = try FormatFixture.sender(102)
-        let seen = Recorder()
-        let old = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
-            seen.record(messages)
-            return key.sign(messages)
-        }
-        for disorder in [
-            SigningService(key: new) { (_, _) throws(SigningError) in [Bytes(repeating: 7, count: 64)] },
-            SigningService(key: new) { (_, _) throws(SigningError) in [] },
-            SigningService(key: fixture.sender),
+    /// A certificate for another key, another provider or another app is noticed before anything is sealed.
+    @Test func aServiceWithAnotherKeyThanItsCertificateIsRefused() throws {
+        let issuer = try Issuer()
+        let issued = try issuer.certificate(1)
+        let (own, other) = (issuer.provider.publicKey, try FormatFixture.provider(102).publicKey)
+        let another = try Topic("com.example.ap")
+        for (key, provider, topic, code) in [
+            (SigningKey(), own, issuer.topic, TrustError.Code.wrongCertificate),
+            (issued.key, other, issuer.topic, .badSignature), (issued.key, own, another, .badSignature),
         ] {
-            let error = #expect(throws: SigningError.self) { _ = try unsigned(to: new).signed(by: old, and: disorder) }
-            #expect(error?.code == .wrongSignature)
-        }
-        #expect(seen.batches.isEmpty)
-        let error = #expect(throws: SigningError.self) { _ = try unsigned(to: new).signed(by: new, and: new) }
-        #expect(error?.code == .wrongSignature)
-        _ = try unsigned(to: new).signed(by: old, and: new)
-        #expect(seen.batches.map { $0.map(\.count) } == [[107]])
-    }
-
-    @Test func aRotationThatNobodyWouldAcceptIsNotPrepared() {
-        let (old, new) = (fixture.sender.publicKey, ProviderKey().publicKey)
-        for (key, overlap, code) in [
-            (old, Interval.days(1), RotationError.Code.supersededKey), (new, .seconds(5_184_001), .overlapTooLong),
-        ] {
-            let error = #expect(throws: RotationError.self) {
-                _ = try UnsignedRotation(from: old, to: key, at: FormatFixture.now, overlap: overlap)
+            let error = #expect(throws: TrustError.self) {
+                try EnvelopeSigner.connect(
+                    to: SigningKeyService(key: key), provider: provider, certificate: issued.certificate, for: topic)
             }
             #expect(error?.code == code)
         }
+    }
+
+    /// A public key that anybody could sign for is no provider key.
+    @Test func aServiceWithAWeakKeyIsRefused() {
+        struct Weak: MessageSigner {
+            // The identity: S = 0 and R = the identity verify by the equation alone.
+            let publicKey: Bytes = [1] + Bytes(repeating: 0, count: 31)
+
+            func sign(_ messages: [Bytes]) throws(SigningError) -> [Bytes] {
+                messages.map { _ in publicKey + Bytes(repeating: 0, count: 32) }
+            }
+        }
+        let error = #expect(throws: SigningError.self) { _ = try EnvelopeSigner.connect(to: Weak()) }
+        #expect(error?.code == .wrongSignature)
     }
 }
 

@@ -19,7 +19,7 @@ import VectorKit
         let body = vector.body
         let error = try #require(
             #expect(throws: OpenError.self) {
-                try receiver.opener.open(Envelope(text: body.span), at: receiver.now)
+                try receiver.opener.open(Envelope(text: body.span), at: receiver.now, as: receiver.pushClass)
             })
         #expect(!error.description.isEmpty && Self.leaks(in: error.description).isEmpty, "\(error)")
     }
@@ -37,7 +37,7 @@ import VectorKit
 
     /// The two tests above look for leaks; this one makes sure that they would see one.
     @Test func aLeakWouldBeSeen() throws {
-        let key = try FormatFixture.sender(101).publicKey
+        let key = try FormatFixture.provider(101).publicKey
         for leak in [key.description, key.bytes.hex, Base64URL.string(key.bytes.span), "the title is Table for two"] {
             #expect(!Self.leaks(in: "wrong: \(leak)").isEmpty)
         }

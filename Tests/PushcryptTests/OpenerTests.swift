@@ -81,7 +81,7 @@ import Testing
         #expect(try fixture.opener().open(escaped.utf8, at: FormatFixture.now).messageID == sealed.messageID)
     }
 
-    // MARK: Keys and senders
+    // MARK: Keys and providers
 
     @Test func anEnvelopeForAKeyThatIsNotHereNamesTheKey() throws {
         let fixture = try FormatFixture(device: 2)
@@ -90,18 +90,18 @@ import Testing
         #expect(error.code == .unknownRecipientKey)
         #expect(error.description.contains(fixture.device.publicKey.id.description))
         let keyless = Opener(
-            topic: fixture.topic, deviceKeys: [], trust: ProviderTrust(pinned: [fixture.sender.publicKey]))
+            topic: fixture.topic, deviceKeys: [], trust: ProviderTrust(pinned: [fixture.provider.publicKey]))
         #expect(try Self.refusal(of: jsonText(sealed.json), by: keyless)?.code == .unknownRecipientKey)
     }
 
     @Test func anotherTopicAnotherSenderAndNoSenderAreOneCode() throws {
         let fixture = try FormatFixture()
         let push = jsonText(try fixture.seal(alertPayload()).json)
-        let stranger = ProviderTrust(pinned: [try FormatFixture.sender(102).publicKey])
+        let stranger = ProviderTrust(pinned: [try FormatFixture.provider(102).publicKey])
         let openers = [
             try FormatFixture(topic: "com.example.app.voip").opener(),
             try FormatFixture(topic: "com.example.App").opener(),
-            fixture.opener(trust: stranger), fixture.opener(trust: ProviderTrust()),
+            fixture.opener(trust: stranger), fixture.opener(trust: ProviderTrust(pinned: [])),
         ]
         let errors = try openers.map { try #require(try Self.refusal(of: push, by: $0)) }
         for error in errors {
@@ -115,8 +115,8 @@ import Testing
         #expect(
             OpenError.Code.allCases.map(\.description) == [
                 "malformed-notification", "not-encrypted", "malformed-envelope", "unsupported-suite",
-                "unknown-recipient-key", "authentication-failed", "rotation-conflict", "recovery-conflict",
-                "unsupported-message", "expired", "not-yet-valid", "malformed-payload", "duplicate",
+                "unknown-recipient-key", "authentication-failed", "unsupported-message", "wrong-push-class",
+                "expired", "not-yet-valid", "malformed-payload", "duplicate",
             ])
         #expect(OpenError(.expired, "one") == OpenError(.expired, "another"))
         #expect(OpenError(.expired, "one") != OpenError(.duplicate, "one"))

@@ -5,35 +5,25 @@ import Testing
 /// How long a payload may be, and the push that it becomes: at the limit, and one byte beyond it.
 /// (`Docs/Format.md`, S-4 to S-6)
 @Suite struct PayloadSizeTests {
-    /// Statements to announce, of which only the length matters here.
-    private static func statements(_ count: Int) throws -> [RotationStatement] {
-        let (old, new) = (try FormatFixture.sender(100), try FormatFixture.sender(101))
-        return try (0..<count).map { index in
-            try RotationStatement(from: old, to: new, at: Timestamp(milliseconds: UInt64(index)))
-        }
-    }
-
     struct Budget: Sendable, CustomTestStringConvertible {
         let type: PushType
-        let statements: Int
+        let epoch: UInt32
         let bytes: Int
 
-        var testDescription: String { "\(type), \(statements) statements" }
+        var testDescription: String { "\(type), epoch \(epoch)" }
     }
 
-    /// 2816 - 99 and 3584 - 99; a block of statements takes 1 byte, and 181 for each.
+    /// 2816 - 99 and 3584 - 99; a certificate takes 121.
     static let budgets = [
-        Budget(type: .alert, statements: 0, bytes: 2717), Budget(type: .background, statements: 0, bytes: 2717),
-        Budget(type: .voip, statements: 0, bytes: 3485), Budget(type: .alert, statements: 1, bytes: 2535),
-        Budget(type: .background, statements: 2, bytes: 2354), Budget(type: .voip, statements: 1, bytes: 3303),
-        Budget(type: .alert, statements: 4, bytes: 1992), Budget(type: .voip, statements: 4, bytes: 2760),
+        Budget(type: .alert, epoch: 0, bytes: 2717), Budget(type: .background, epoch: 0, bytes: 2717),
+        Budget(type: .voip, epoch: 0, bytes: 3485), Budget(type: .alert, epoch: 1, bytes: 2596),
+        Budget(type: .background, epoch: 1, bytes: 2596), Budget(type: .voip, epoch: 1, bytes: 3364),
     ]
 
     @Test(arguments: budgets) func aPayloadFillsTheLargestBucketAndNotAByteMore(_ budget: Budget) throws {
         var options = Sealer.Options()
         options.pushType = budget.type
-        options.announcing = try Self.statements(budget.statements)
-        let fixture = try FormatFixture()
+        let fixture = try FormatFixture(epoch: budget.epoch)
         let sealed = try fixture.seal(alertPayload(count: budget.bytes), options: options)
         #expect(sealed.envelope.innerLength == (budget.type == .voip ? 3584 : 2816))
 
@@ -45,12 +35,11 @@ import Testing
             #expect(error.code == .payloadTooLarge)
             #expect(error.description.contains("has \(budget.bytes + excess) bytes"))
             #expect(error.description.contains("\(excess) more than fit (\(budget.bytes))"))
-            let room = budget.statements == 0 ? nil : "needs \(1 + 181 * budget.statements) bytes"
-            #expect(room.map(error.description.contains) ?? !error.description.contains("rotation"))
+            #expect(error.description.contains("certificate takes 121 bytes") == (budget.epoch > 0))
         }
     }
 
-    @Test func thePublishedBudgetIsTheOneWithoutStatements() {
+    @Test func thePublishedBudgetIsThatOfEpoch0() {
         #expect([PushType.alert, .background, .voip].map(\.maximumPayloadLength) == [2717, 2717, 3485])
     }
 

@@ -7,12 +7,12 @@ import Testing
 @Suite(.postQuantum) struct PostQuantumEnvelopeTests {
     private let device: DeviceKey
     private let old: DeviceKey
-    private let sender: ProviderKey
+    private let provider: ProviderKey
 
     init() throws {
         device = try DeviceKey(scalar: Bytes(repeating: 1, count: 32).span, .xwing)
         old = try FormatFixture.device(1)
-        sender = try FormatFixture.sender(101)
+        provider = try FormatFixture.provider(101)
     }
 
     private func seal(
@@ -22,13 +22,13 @@ import Testing
         options.pushType = type
         let random = Bytes(repeating: random, count: 32)
         guard let topic = try? FormatFixture.app else { throw SealError(.invalidRequest, "") }
-        return try Sealer(sender: sender, topic: topic).seal(
+        return try Sealer(provider: provider, topic: topic).seal(
             bytes: Bytes(payload.utf8), to: key ?? device.publicKey, at: FormatFixture.now, options: options,
             randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span))
     }
 
     private func opener(_ keys: [DeviceKey]) throws -> Opener {
-        try Opener(topic: FormatFixture.app, deviceKeys: keys, trust: ProviderTrust(pinned: [sender.publicKey]))
+        try Opener(topic: FormatFixture.app, deviceKeys: keys, trust: ProviderTrust(pinned: [provider.publicKey]))
     }
 
     private func code(_ bytes: Bytes, _ keys: [DeviceKey]? = nil) throws -> OpenError.Code? {
@@ -143,15 +143,14 @@ import Testing
         let enc = Bytes(repeating: 5, count: 1120)
         let message = signedMessage(
             header: header.span, enc: enc.span, .xwing, recipient: device.publicKey.transcript,
-            sender: sender.publicKey,
-            topic: topic, contentHash: hash)
+            by: SignedBy(provider: provider.publicKey, signing: hash, epoch: 7), topic: topic, contentHash: hash)
         let key = device.publicKey.bytes
         let hashes = SHA256.digest(enc.span) + SHA256.digest(key.span)
         let expected =
-            Bytes("pushcrypt/1 signature".utf8) + [0] + header + hashes + sender.publicKey.bytes + topic.lengthPrefixed
-            + hash
+            Bytes("pushcrypt/1 signature".utf8) + [0] + header + hashes + provider.publicKey.bytes + hash + [0, 0, 0, 7]
+            + topic.lengthPrefixed + hash
         #expect(message == expected)
-        #expect(message.count == 157 + topic.lengthPrefixed.count - 2)
+        #expect(message.count == 193 + topic.lengthPrefixed.count - 2)
     }
 
     @Test func theSameRandomBytesEncapsulateOnlyTheSameMessage() throws {

@@ -134,7 +134,7 @@ import Testing
         let plain = Self.plain
         let key = try DevicePublicKey(bytes: plain.span)
         #expect(throws: SealError(.unsupportedSuite, "")) {
-            try Sealer(sender: ProviderKey(), topic: FormatFixture.app).seal(
+            try Sealer(provider: ProviderKey(), topic: FormatFixture.app).seal(
                 alertPayload().utf8, to: key, at: FormatFixture.now)
         }
         let envelope = Bytes([2]) + Bytes(repeating: 0, count: 1396)

@@ -39,7 +39,7 @@ struct RequestVectors: Codable {
 
     init() throws {
         fixture = try FormatFixture()
-        sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
     }
 
     private func sealed(_ pushType: PushType = .alert, timeToLive: UInt32 = 60) throws -> SealedPayload {
@@ -58,7 +58,7 @@ struct RequestVectors: Codable {
         let topic = try Topic(vector.topic)
         let sealer =
             vector.hedgeSignature == nil
-            ? Sealer(sender: key, topic: topic)
+            ? Sealer(provider: key, topic: topic)
             : Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic)
         var options = Sealer.Options()
         options.messageName = vector.callerID
@@ -73,7 +73,7 @@ struct RequestVectors: Codable {
     /// A known answer, from Python's hmac.
     @Test func aDeviceWithoutAKeyIsKnownByTheMessageAlone() throws {
         let key = try ProviderKey(seed: Bytes(0..<32).span)
-        let sealer = Sealer(sender: key, topic: try Topic("com.example.app"))
+        let sealer = Sealer(provider: key, topic: try Topic("com.example.app"))
         let message = MessageID(callerName: "order-17")
         #expect(sealer.collapseID(withoutKey: message) == "3peFIFWtXUOn_7U4IkVSHSsOvCX83qtB")
         #expect(

@@ -2,50 +2,63 @@ import Testing
 
 @testable import Pushcrypt
 
-/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/FormatRecords.md`, D-1 to D-6, D-9, D-10, D-14)
+/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/FormatRecords.md`, D-1 to D-6, D-9, D-10, D-14, D-27 to D-31)
 @Suite struct RecordTests {
     private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
-    private static let sender = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+    private static let provider = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
     private static let now = FormatFixture.now
+    /// Epoch 5, floor 3, with the signing key of seed 45 (×32), by the fixture's provider.
+    private static let certificate = certified.description
+    private static let certified: Certificate = {
+        guard let issued = try? Issuer().certificate(5, floor: 3) else { preconditionFailure("no certificate") }
+        return issued.certificate
+    }()
 
     /// The worked example's device, with everything that a record can say.
     private static let fullDevice =
         #"{"device":"phone \"1\"","public_key":"\#(device)","key_id":"654db668","suite":1,"suites":[1,2],"#
-        + #""topic":"com.example.app","generation":7,"created":1767225600000,"sender":"\#(sender)","#
-        + #""app_version":"2.3.1 (\"β\")"}"#
+        + #""topic":"com.example.app","generation":7,"created":1767225600000,"provider":"\#(provider)","#
+        + #""certificate":"\#(certificate)","app_version":"2.3.1 (\"β\")","token":"00ff","environment":"development","#
+        + #""withdrawal":"000102030405060708090a0b0c0d0e0f","grant":"A-_9"}"#
     private static let fullProvider =
-        #"{"public_key":"\#(sender)","key_id":"612530ac","topic":"com.example.app","generation":3,"#
-        + #""created":1767225600000}"#
+        #"{"public_key":"\#(provider)","key_id":"612530ac","topic":"com.example.app","generation":3,"#
+        + #""created":1767225600000,"certificate":"\#(certificate)"}"#
 
     private static func registration(_ json: String) throws(KeyError) -> DeviceRegistration {
         try DeviceRegistration(json: Bytes(json.utf8))
     }
 
-    private static func announcement(_ json: String) throws(KeyError) -> ProviderAnnouncement {
-        try ProviderAnnouncement(json: Bytes(json.utf8), at: now)
+    private static func providerRecord(_ json: String) throws(KeyError) -> ProviderRecord {
+        try ProviderRecord(json: Bytes(json.utf8), at: now)
     }
 
     @Test func aDevicesRecordIsWrittenAndReadAsItStands() throws {
-        let registration = DeviceRegistration(
+        var registration = DeviceRegistration(
             deviceID: "phone \"1\"", publicKey: try DevicePublicKey(text: Self.device), suites: [1, 2],
             topic: try Topic("com.example.app"), generation: 7, createdAt: Timestamp(milliseconds: 1_767_225_600_000),
-            pinnedProvider: try ProviderPublicKey(text: Self.sender), appVersion: AppVersion("2.3.1 (\"β\")"))
+            pinnedProvider: try ProviderPublicKey(text: Self.provider), certificate: Self.certified,
+            appVersion: AppVersion("2.3.1 (\"β\")"))
+        registration.token = "00ff"
+        registration.environment = .development
+        registration.withdrawal = WithdrawalCapability("000102030405060708090a0b0c0d0e0f")
+        registration.grant = "A-_9"
         #expect(jsonText(registration.json) == Self.fullDevice)
         #expect(try Self.registration(Self.fullDevice) == registration)
     }
 
-    @Test func aSendersRecordIsWrittenAndReadAsItStands() throws {
-        let announcement = ProviderAnnouncement(
-            publicKey: try ProviderPublicKey(text: Self.sender), topic: try Topic("com.example.app"), generation: 3,
-            createdAt: Timestamp(milliseconds: 1_767_225_600_000))
-        #expect(jsonText(announcement.json) == Self.fullProvider)
-        #expect(try Self.announcement(Self.fullProvider) == announcement)
+    @Test func aProvidersRecordIsWrittenAndReadAsItStands() throws {
+        let record = ProviderRecord(
+            publicKey: try ProviderPublicKey(text: Self.provider), topic: try Topic("com.example.app"), generation: 3,
+            createdAt: Timestamp(milliseconds: 1_767_225_600_000), certificate: Self.certified)
+        #expect(jsonText(record.json) == Self.fullProvider)
+        #expect(try Self.providerRecord(Self.fullProvider) == record)
     }
 
     /// The key alone is enough; the rest is as new, from now, for no app and from no device in particular.
     @Test(arguments: [
-        "", #","device":null,"topic":null,"key_id":null,"generation":null,"created":null,"sender":null"#,
-        #","suites":null,"app_version":null"#,
+        "", #","device":null,"topic":null,"key_id":null,"generation":null,"created":null,"provider":null"#,
+        #","suites":null,"app_version":null,"certificate":null,"token":null,"environment":null,"withdrawal":null"#,
+        #","grant":null"#,
         #","later":{"x":[1]},"Suite":9"#,
     ])
     func onlyTheKeyMustBeThere(_ more: String) throws {
@@ -57,15 +70,16 @@ import Testing
         #expect(registration.generation == 1)
         #expect(registration.suites == [1])
         #expect(registration.appVersion == nil)
-        let announcement = try Self.announcement(#"{"public_key":"\#(Self.sender)""# + more + "}")
+        let record = try Self.providerRecord(#"{"public_key":"\#(Self.provider)""# + more + "}")
         #expect(
-            announcement
-                == ProviderAnnouncement(
-                    publicKey: try ProviderPublicKey(text: Self.sender), topic: nil, generation: 1, createdAt: Self.now))
+            record
+                == ProviderRecord(
+                    publicKey: try ProviderPublicKey(text: Self.provider), topic: nil, generation: 1, createdAt: Self.now))
     }
 
     /// A device id that no store accepts is refused with the record, not only when the device is added.
-    @Test(arguments: ["", " ", "pcr1phone", "phone\u{85}", String(repeating: "é", count: 128)])
+    @Test(arguments: ["", " ", "pcr1phone", "phone\u{85}", "phone\u{ad}", "pho\u{200b}ne", "\u{feff}phone", "phone\u{2028}",
+        "phone\u{2029}", "phone\u{202e}", "phone\u{e0041}", String(repeating: "é", count: 128)])
     func aDeviceIDThatNoDeviceHasIsRefused(_ id: String) {
         var json = JSONWriter()
         json.object { json in
@@ -119,13 +133,33 @@ import Testing
         Fault(#""created":99999999999999999999"#, says: "created"), Fault(#""suite":2"#, says: "suite"),
         Fault(#""suite":"1""#, says: "suite"),
         Fault(#""suite":257"#, says: "suite"),
+        Fault(#""certificate":1"#, says: "certificate is not a string"),
+        Fault(#""certificate":"""#, .malformedCertificate, says: "no certificate"),
+        Fault(#""certificate":"\#(certificate.dropLast())""#, .malformedCertificate, says: "no certificate"),
+        Fault(#""certificate":"\#(certificate)=""#, .malformedCertificate, says: "no certificate"),
+        Fault(#""certificate":"\#(weak)""#, .weakKey, says: "weak"),
     ]
 
+    /// A certificate whose signing key is the neutral point.
+    private static let weak: String = {
+        var bytes = certified.bytes
+        bytes.replaceSubrange(25..<57, with: [1] + Bytes(repeating: 0, count: 31))
+        return Base64URL.string(bytes.span)
+    }()
+
     static let deviceFaults = [
-        Fault(#""device":1"#, says: "device is not a string"), Fault(#""sender":{}"#, says: "sender is not a string"),
-        Fault(#""sender":"\#(device)""#, .wrongKind, says: "a sender's public key"),
-        Fault(#""sender":"\#(sender.dropLast())q""#, .wrongChecksum, says: "checksum"),
-        Fault(#""sender":"""#, .malformedKey, says: "a sender's public key"),
+        Fault(#""device":1"#, says: "device is not a string"), Fault(#""provider":{}"#, says: "provider is not a string"),
+        Fault(#""provider":"\#(device)""#, .wrongKind, says: "a provider's public key"),
+        Fault(#""provider":"\#(provider.dropLast())q""#, .wrongChecksum, says: "checksum"),
+        Fault(#""provider":"""#, .malformedKey, says: "a provider's public key"),
+        Fault(#""token":1"#, says: "token is not a string"), Fault(#""token":"""#, says: "token is not an even"),
+        Fault(#""token":"0""#, says: "token"), Fault(#""token":"000""#, says: "token"), Fault(#""token":"0A""#, says: "token"),
+        Fault(#""token":"0g""#, says: "token"), Fault(#""token":"\#(String(repeating: "00", count: 101))""#, says: "token"),
+        Fault(#""environment":"sandbox""#, says: "production or development"), Fault(#""environment":1"#, says: "string"),
+        Fault(#""withdrawal":"00""#, says: "withdrawal is not 32"),
+        Fault(#""withdrawal":"000102030405060708090A0b0c0d0e0f""#, says: "withdrawal"),
+        Fault(#""grant":"""#, says: "grant is not 1 to 1024"), Fault(#""grant":"a=""#, says: "grant"),
+        Fault(#""grant":"\#(String(repeating: "a", count: 1025))""#, says: "grant"),
         Fault(#""suites":1"#, says: "suites are not"), Fault(#""suites":[]"#, says: "suites"),
         Fault(#""suites":["1"]"#, says: "suites"), Fault(#""suites":[2]"#, says: "not those of its public_key"),
         Fault(#""suites":[2,1]"#, says: "ascending"), Fault(#""suites":[1,1]"#, says: "ascending"),
@@ -149,6 +183,14 @@ import Testing
         #expect(AppVersion("e\u{301}") != AppVersion("é"))
     }
 
+    @Test func theLongestTokenAndGrantAreTaken() throws {
+        let (token, grant) = (String(repeating: "0f", count: 100), String(repeating: "_", count: 1024))
+        let registration = try Self.registration(
+            #"{"public_key":"\#(Self.device)","token":"\#(token)","grant":"\#(grant)"}"#)
+        #expect(registration.token == token && registration.grant == grant)
+        #expect(WithdrawalCapability().bytes.count == 16 && WithdrawalCapability() != WithdrawalCapability())
+    }
+
     @Test(arguments: sharedFaults + deviceFaults) func aMistypedMemberOfADevicesRecordIsNamed(_ fault: Fault) throws {
         let error = try #require(
             #expect(throws: KeyError.self) {
@@ -158,10 +200,10 @@ import Testing
         #expect(error.description.contains(fault.says), "\(error)")
     }
 
-    @Test(arguments: sharedFaults) func aMistypedMemberOfASendersRecordIsNamed(_ fault: Fault) throws {
+    @Test(arguments: sharedFaults) func aMistypedMemberOfAProvidersRecordIsNamed(_ fault: Fault) throws {
         let error = try #require(
             #expect(throws: KeyError.self) {
-                try Self.announcement(#"{"public_key":"\#(Self.sender)","# + fault.member + "}")
+                try Self.providerRecord(#"{"public_key":"\#(Self.provider)","# + fault.member + "}")
             })
         #expect(error.code == fault.code)
         #expect(error.description.contains(fault.says), "\(error)")
@@ -180,7 +222,7 @@ import Testing
     func aRecordWithoutItsKeyIsRefused(_ fault: Fault) throws {
         for refused in [
             #expect(throws: KeyError.self) { try Self.registration(fault.member) },
-            #expect(throws: KeyError.self) { try Self.announcement(fault.member) },
+            #expect(throws: KeyError.self) { try Self.providerRecord(fault.member) },
         ] {
             let error = try #require(refused)
             #expect(!error.description.contains("zebra"))
@@ -192,8 +234,8 @@ import Testing
 
     /// A phone's record is not taken for a provider's, nor the other way round.
     @Test func theTwoRecordsAreNotConfused() {
-        let sender = #expect(throws: KeyError.self) { try Self.announcement(Self.fullDevice) }
-        #expect(sender?.code == .wrongKind)
+        let provider = #expect(throws: KeyError.self) { try Self.providerRecord(Self.fullDevice) }
+        #expect(provider?.code == .wrongKind)
         let device = #expect(throws: KeyError.self) { try Self.registration(Self.fullProvider) }
         #expect(device?.code == .wrongKind)
     }

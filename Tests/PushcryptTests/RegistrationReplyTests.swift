@@ -1,19 +1,19 @@
 import Pushcrypt
 import Testing
 
-/// A provider's reply to a registration. (`Docs/FormatRecords.md`, D-11 to D-13)
+/// A provider's reply to a registration. (`Docs/FormatRecords.md`, D-11 to D-13, D-31, D-32)
 @Suite struct RegistrationReplyTests {
     private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
-    private static let sender = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+    private static let provider = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
 
     private static func reply(_ json: String) throws(KeyError) -> RegistrationReply {
         try RegistrationReply(json: ContiguousArray(json.utf8))
     }
 
     @Test func anAcknowledgementIsWrittenAndReadAsItStands() throws {
-        let json = #"{"version":1,"acknowledged":"\#(Self.device)","sender":"\#(Self.sender)"}"#
+        let json = #"{"version":1,"acknowledged":"\#(Self.device)","provider":"\#(Self.provider)"}"#
         let reply = RegistrationReply(
-            .acknowledged(try DevicePublicKey(text: Self.device)), sender: try ProviderPublicKey(text: Self.sender))
+            .acknowledged(try DevicePublicKey(text: Self.device)), provider: try ProviderPublicKey(text: Self.provider))
         #expect(String(decoding: reply.json, as: UTF8.self) == json)
         #expect(try Self.reply(json) == reply)
     }
@@ -31,7 +31,7 @@ import Testing
         #expect(try Self.reply(json) == RegistrationReply(.refused(refusal)))
     }
 
-    @Test(arguments: [["sender"], ["recovery", "sender"], ["later"], (1...16).map(String.init)])
+    @Test(arguments: [["provider"], ["later", "provider"], ["later"], (1...16).map(String.init)])
     func whatIsForeignIsWrittenAndReadAsItStands(_ foreign: [String]) throws {
         let list = foreign.map { "\"\($0)\"" }.joined(separator: ",")
         let json = #"{"version":1,"acknowledged":"\#(Self.device)","foreign":[\#(list)]}"#
@@ -40,13 +40,23 @@ import Testing
             foreign: foreign.map(RegistrationReply.ForeignMember.init))
         #expect(String(decoding: reply.json, as: UTF8.self) == json)
         #expect(try Self.reply(json) == reply)
-        #expect(reply.foreign.contains(.sender) == foreign.contains("sender"))
-        #expect(reply.foreign.contains(.recovery) == foreign.contains("recovery"))
+        #expect(reply.foreign.contains(.provider) == foreign.contains("provider"))
+    }
+
+    @Test func aCertificateAndAPushKeyAreWrittenAndReadAsTheyStand() throws {
+        let certificate = try Issuer().certificate(5).certificate
+        let key = SigningKey().publicKey
+        let reply = RegistrationReply(
+            .acknowledged(try DevicePublicKey(text: Self.device)), provider: nil, certificate: certificate, pushKey: key)
+        let json =
+            #"{"version":1,"acknowledged":"\#(Self.device)","certificate":"\#(certificate)","push_key":"\#(key.text)"}"#
+        #expect(String(decoding: reply.json, as: UTF8.self) == json)
+        #expect(try Self.reply(json) == reply && key.text.utf8.count == 43)
     }
 
     @Test func whatALaterProviderSaysMoreIsPassedOver() throws {
         let reply = try Self.reply(
-            #"{"later":[1],"acknowledged":"\#(Self.device)","refused":null,"sender":null,"foreign":null,"suite":2,"version":1}"#
+            #"{"later":[1],"acknowledged":"\#(Self.device)","refused":null,"provider":null,"certificate":null,"push_key":null,"foreign":null,"suite":2,"version":1}"#
         )
         #expect(reply == RegistrationReply(.acknowledged(try DevicePublicKey(text: Self.device))))
     }
@@ -70,20 +80,28 @@ import Testing
         Fault(#"{"version":"1","acknowledged":"\#(device)"}"#, says: "version"),
         Fault(#"{"version":1.0,"acknowledged":"\#(device)"}"#, says: "version"),
         Fault(#"{"version":1}"#, says: "either acknowledged or refused"),
-        Fault(#"{"version":1,"sender":"\#(sender)"}"#, says: "either acknowledged or refused"),
+        Fault(#"{"version":1,"provider":"\#(provider)"}"#, says: "either acknowledged or refused"),
         Fault(#"{"version":1,"acknowledged":"\#(device)","refused":"x"}"#, says: "either acknowledged or refused"),
         Fault(#"{"version":1,"acknowledged":true}"#, says: "acknowledged is not a string"),
         // Four bytes name no key.
         Fault(#"{"version":1,"acknowledged":"654db668"}"#, .malformedKey, says: "not the text of a key"),
-        Fault(#"{"version":1,"acknowledged":"\#(sender)"}"#, .wrongKind, says: "public key"),
-        Fault(#"{"version":1,"acknowledged":"\#(device)","sender":"\#(device)"}"#, .wrongKind, says: "public key"),
+        Fault(#"{"version":1,"acknowledged":"\#(provider)"}"#, .wrongKind, says: "public key"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","provider":"\#(device)"}"#, .wrongKind, says: "public key"),
         Fault(#"{"version":1,"acknowledged":"\#(device)","acknowledged":"\#(device)"}"#, says: "appears twice"),
         Fault(#"{"version":1,"acknowledged":"\#(device)","foreign":[]}"#, says: "foreign is not an array"),
-        Fault(#"{"version":1,"acknowledged":"\#(device)","foreign":"sender"}"#, says: "foreign is not an array"),
-        Fault(#"{"version":1,"acknowledged":"\#(device)","foreign":["sender",1]}"#, says: "foreign is not an array"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","foreign":"provider"}"#, says: "foreign is not an array"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","foreign":["provider",1]}"#, says: "foreign is not an array"),
         Fault(
             #"{"version":1,"acknowledged":"\#(device)","foreign":[\#(String(repeating: "\"x\",", count: 16))"x"]}"#,
             says: "foreign is not an array"),
+        Fault(#"{"version":1,"refused":"x","certificate":1}"#, says: "certificate is not a string"),
+        Fault(#"{"version":1,"refused":"x","certificate":"AQ"}"#, .malformedCertificate, says: "no certificate"),
+        Fault(#"{"version":1,"refused":"x","push_key":"AQ"}"#, says: "push_key is not 43"),
+        Fault(
+            #"{"version":1,"refused":"x","push_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB"}"#, says: "push_key"),
+        Fault(
+            #"{"version":1,"refused":"x","push_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, .weakKey,
+            says: "weak"),
         Fault(#"{"version":1,"refused":""}"#, says: "refused is not a reason"),
         Fault(#"{"version":1,"refused":"No way"}"#, says: "refused is not a reason"),
         Fault(#"{"version":1,"refused":"\#(String(repeating: "x", count: 65))"}"#, says: "refused is not a reason"),

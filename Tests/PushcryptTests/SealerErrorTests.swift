@@ -38,7 +38,7 @@ import Testing
         },
         Refusal(code: .tooManyAttachments, says: ["at most 8", "9 were given"]) {
             let fixture = try FormatFixture()
-            _ = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+            _ = try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
                 alertPayload("zebra").utf8,
                 attachments: Array(repeating: AttachmentReferenceTests.reference(name: "zebra"), count: 9),
                 to: fixture.device.publicKey, at: FormatFixture.now)
@@ -89,7 +89,7 @@ import Testing
             let fixture = try FormatFixture()
             var options = Sealer.Options()
             options.pushType = .background
-            let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+            let sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
             let sealed = try sealer.seal(
                 alertPayload("zebra").utf8, to: fixture.device.publicKey, at: FormatFixture.now, options: options)
             _ = try sealer.request(for: sealed, priority: .immediate)
@@ -98,13 +98,13 @@ import Testing
             // No import gives such a key; a row that somebody wrote past the library could.
             let fixture = try FormatFixture()
             let zero = DevicePublicKey(checked: Bytes(repeating: 0, count: 32))
-            _ = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+            _ = try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
                 alertPayload("zebra").utf8, to: zero, at: FormatFixture.now)
         },
         Refusal(code: .signingFailed, says: ["signer-refused: ", "no permission to sign"]) {
             let fixture = try FormatFixture()
-            let service = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
-                guard messages != [Bytes("pushcrypt/1 hedge seed\0".utf8)] else { return key.sign(messages) }
+            let service = SigningService(key: fixture.provider) { (key, messages) throws(SigningError) in
+                guard messages != [Bytes("pushcrypt/1 hedge seed\0".utf8)] else { return SigningService.sign(key, messages) }
                 throw SigningError(.signerRefused, "no permission to sign")
             }
             _ = try Sealer(signer: .connect(to: service), topic: fixture.topic).seal(
@@ -151,12 +151,12 @@ import Testing
         try Self.seal(alertPayload(), at: Timestamp(milliseconds: 0)) { $0.timeToLive = .seconds(timeToLive) }
     }
 
-    /// More than four statements are a mistake in the caller's program, not in the payload.
-    @Test func fiveStatementsTrap() async {
+    /// A certificate of another app is a mistake in the caller's program, not in the payload.
+    @Test func aSignerOfAnotherAppTraps() async {
         await #expect(processExitsWith: .failure) {
-            let statement = try RotationStatement(
-                from: FormatFixture.sender(100), to: FormatFixture.sender(101), at: FormatFixture.now)
-            try SealerErrorTests.seal(alertPayload()) { $0.announcing = Array(repeating: statement, count: 5) }
+            let issuer = try Issuer()
+            let signer = try issuer.signer(try issuer.certificate(1))
+            _ = Sealer(signer: signer, topic: try Topic("com.example.other"))
         }
     }
 }

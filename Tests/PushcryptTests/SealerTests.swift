@@ -16,7 +16,7 @@ import Testing
 
     @Test func whatIsSealedOpensAsItWas() throws {
         let fixture = try FormatFixture()
-        let sealed = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+        let sealed = try Sealer(provider: fixture.provider, topic: fixture.topic).seal(
             Self.payload.utf8, to: fixture.device.publicKey, at: FormatFixture.now)
         let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
         #expect(jsonText(opened.payload) == Self.minified)
@@ -28,9 +28,9 @@ import Testing
         #expect(opened.sentAt == FormatFixture.now)
         // The last multiple of ten minutes within 30 days.
         #expect(opened.expiresAt == FormatFixture.now.adding(.seconds(2_591_800)))
-        #expect(opened.sender == fixture.sender.publicKey)
+        #expect(opened.provider == fixture.provider.publicKey)
         #expect(opened.openedWith == fixture.device.publicKey)
-        #expect(opened.statements.isEmpty && !opened.hasRotationConflict)
+        #expect(opened.epoch == 0 && opened.certificate == nil && !opened.hasCertificateConflict)
     }
 
     @Test func thePushToSendIsTheClearPartAndTheEnvelope() throws {
@@ -81,7 +81,7 @@ import Testing
         let fixture = try FormatFixture()
         let sealed = try fixture.seal(alertPayload(), options: options)
         #expect(sealed.pushType == type)
-        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
+        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now, as: type.pushClass)
         #expect(jsonText(opened.payload) == alertPayload())
     }
 
@@ -104,7 +104,7 @@ import Testing
     /// Each task opens what it has sealed, and no two envelopes share their secret.
     @Test func manyTasksSealWithOneSealer() async throws {
         let fixture = try FormatFixture()
-        let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        let sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
         let shares = try await withThrowingTaskGroup(of: [Bytes].self) { group in
             for task in 0..<8 {
                 group.addTask {

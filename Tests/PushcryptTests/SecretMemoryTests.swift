@@ -122,10 +122,10 @@
 
             init(_ key: ProviderKey) { self.key = key }
 
-            var publicKey: ProviderPublicKey { key.publicKey }
+            var publicKey: Bytes { key.publicKey.bytes }
 
             func sign(_ messages: [Bytes]) -> [Bytes] {
-                let signatures = key.sign(messages).map { signature in
+                let signatures = SigningService.sign(key, messages).map { signature in
                     var roomy = Bytes()
                     roomy.reserveCapacity(900)
                     roomy += signature
@@ -142,7 +142,7 @@
         /// A service's first signature is the seed of a secret.
         @Test func nothingIsLeftOfTheSeedThatAServiceGave() throws {
             let key = try ProviderKey(seed: Self.pattern(32).span)
-            let seed = try #require(key.sign([Bytes("pushcrypt/1 hedge seed\0".utf8)]).first)
+            let seed = try #require(SigningService.sign(key, [Bytes("pushcrypt/1 hedge seed\0".utf8)]).first)
             let memory = try SecretMemory(count: 64)
             let service = Service(key)
             let sealer = Sealer(signer: try .connect(to: service), topic: try Topic("com.example.app"))
@@ -196,15 +196,6 @@
             #expect(!Self.holds(Self.freedBlocks(of: 240), pattern[8..<24]))
         }
 
-        /// The key in a stream's state as PyNaCl's `crypto_secretstream_xchacha20poly1305_init_pull` leaves it; the heap keeps
-        /// its own notes in the first half.
-        @Test func nothingIsLeftOfTheKeyOfAStream() {
-            let (key, header) = (Bytes(0..<32), Bytes(0x40..<0x58))
-            let derived: Hex = "b67d8bb16b11d2a468db66a2dd53d47d"
-            for _ in 0..<8 { _ = SecretStream.Reader(key: key.span, header: header.span) }
-            #expect(!Self.holds(Self.freedBlocks(of: 52), derived.bytes[8...]))
-        }
-
         @Test func nothingIsLeftOfASecretKeysText() throws {
             let memory = try SecretMemory(count: 70)
             func check(_ text: Span<UInt8>) -> (text: Bytes, address: UInt) {
@@ -213,8 +204,10 @@
             }
             let device = try DeviceKey(scalar: Self.pattern(32).span).withText(check)
             #expect(memory.longestRun(of: device.text, at: device.address) < 4)
-            let sender = try ProviderKey(seed: Self.pattern(32).span).withText(check)
-            #expect(memory.longestRun(of: sender.text, at: sender.address) < 4)
+            let provider = try ProviderKey(seed: Self.pattern(32).span).withText(check)
+            #expect(memory.longestRun(of: provider.text, at: provider.address) < 4)
+            let signing = try SigningKey(seed: Self.pattern(32).span).withText(check)
+            #expect(memory.longestRun(of: signing.text, at: signing.address) < 4)
         }
     }
 #endif

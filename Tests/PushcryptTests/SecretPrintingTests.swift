@@ -18,7 +18,25 @@ import Testing
         #expect("\(key)" == "DeviceKey(\(key.publicKey))")
     }
 
-    @Test func senderKeyPrintsItsPublicHalfOnly() throws {
+    @Test func signingKeysAndCredentialsPrintNothingSecret() throws {
+        let key = try SigningKey(seed: Self.secret.span)
+        let (seed, hedgeKey) = (
+            Detector(Self.secret, text: key.withText { Bytes(copying: $0) }), Detector(Self.hedgeKey)
+        )
+        let provider = try FormatFixture.provider(101)
+        let plan = CertificatePlan(epoch: 1, floor: 1, graceUntil: nil, expiresAt: nil)
+        let certificate = try UnsignedCertificate(
+            plan, for: key.publicKey, provider: provider.publicKey, topic: FormatFixture.app
+        ).signed(by: provider)
+        let credential = try SigningCredential(key, certificate, by: provider.publicKey)
+        let signer = try EnvelopeSigner(credential, for: FormatFixture.app)
+        for text in printings(of: key) + printings(of: credential) + printings(of: signer) {
+            #expect(!seed.isLeaked(in: text) && !hedgeKey.isLeaked(in: text))
+        }
+        #expect("\(key)" == "SigningKey(\(key.publicKey.id))")
+    }
+
+    @Test func providerKeyPrintsItsPublicHalfOnly() throws {
         let key = try ProviderKey(seed: Self.secret.span)
         let seed = Detector(Self.secret, text: key.withText { Bytes(copying: $0) })
         let hedgeKey = Detector(Self.hedgeKey)

@@ -47,6 +47,7 @@ private func isCopyable<T>(_: T.Type) -> Bool { true }
         let bytes = Bytes(1...32)
         #expect(try DeviceKey(scalar: bytes.span).withScalar { Bytes(copying: $0) } == bytes)
         #expect(try ProviderKey(seed: bytes.span).withSeed { Bytes(copying: $0) } == bytes)
+        #expect(try SigningKey(seed: bytes.span).withSeed { Bytes(copying: $0) } == bytes)
     }
 
     @Test(arguments: [0, 31, 33, 64])
@@ -54,7 +55,9 @@ private func isCopyable<T>(_: T.Type) -> Bool { true }
         let bytes = Bytes(repeating: 1, count: count)
         let device = #expect(throws: KeyError.self) { try DeviceKey(scalar: bytes.span) }
         #expect(device?.code == .malformedKey)
-        let sender = #expect(throws: KeyError.self) { try ProviderKey(seed: bytes.span) }
-        #expect(sender?.code == .malformedKey)
+        let provider = #expect(throws: KeyError.self) { try ProviderKey(seed: bytes.span) }
+        #expect(provider?.code == .malformedKey)
+        let signing = #expect(throws: KeyError.self) { try SigningKey(seed: bytes.span) }
+        #expect(signing?.code == .malformedKey)
     }
 }

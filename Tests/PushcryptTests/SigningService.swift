@@ -6,9 +6,21 @@ struct SigningService: MessageSigner {
     typealias Answer = @Sendable (ProviderKey, [Bytes]) throws(SigningError) -> [Bytes]
 
     let key: ProviderKey
-    var answer: Answer = { (key, messages) throws(SigningError) in key.sign(messages) }
+    var answer: Answer = { (key, messages) throws(SigningError) in Self.sign(key, messages) }
 
-    var publicKey: ProviderPublicKey { key.publicKey }
+    var publicKey: Bytes { key.publicKey.bytes }
+
+    /// The genuine answer.
+    static func sign(_ key: ProviderKey, _ messages: [Bytes]) -> [Bytes] { messages.map { key.signature(of: $0.span) } }
 
     func sign(_ messages: [Bytes]) throws(SigningError) -> [Bytes] { try answer(key, messages) }
+}
+
+/// A signing key that is used through a service.
+struct SigningKeyService: MessageSigner {
+    let key: SigningKey
+
+    var publicKey: Bytes { key.publicKey.bytes }
+
+    func sign(_ messages: [Bytes]) -> [Bytes] { messages.map { key.signature(of: $0.span) } }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// Which 32 bytes are a sender's public key: canonical, on the curve, of prime order L.
+/// Which 32 bytes are a provider's public key: canonical, on the curve, of prime order L.
 ///
 /// The points were made with Python integers: B is the base point of RFC 8032, T a point of order 8.
 @Suite struct SodiumEd25519KeyTests {

@@ -19,7 +19,9 @@ import Testing
         let providerSeed: Hex
         let sentAt: UInt64
         let ttl: UInt32
-        let statements: [Hex]
+        let epoch: UInt32
+        let signingSeed: Hex?
+        let certificate: Hex?
         let hedgeKey: Hex
         let rMessageID: Hex?
         let callerID: String?
@@ -40,6 +42,18 @@ import Testing
         let payload: String
         let envelope: String
         let collapseID: String
+
+        var signer: EnvelopeSigner {
+            get throws {
+                let provider = try ProviderKey(seed: providerSeed.bytes.span)
+                guard let seed = signingSeed?.bytes, let certificate = certificate?.bytes else {
+                    return EnvelopeSigner(provider)
+                }
+                let credential = try SigningCredential(
+                    SigningKey(seed: seed.span), Certificate(bytes: certificate.span), by: provider.publicKey)
+                return try EnvelopeSigner(credential, for: Topic(topic))
+            }
+        }
     }
 
     static func vectors() throws -> [Vector] {
@@ -48,13 +62,11 @@ import Testing
 
     @Test(.vectors("suite-2-seals.json, seal"), arguments: try vectors())
     func aPayloadSealsToTheseBytes(_ vector: Vector) throws {
-        let sender = try ProviderKey(seed: vector.providerSeed.bytes.span)
-        let sealer = Sealer(sender: sender, topic: try Topic(vector.topic))
+        let sealer = Sealer(signer: try vector.signer, topic: try Topic(vector.topic))
         var options = Sealer.Options()
         options.pushType = .voip
         options.messageName = vector.callerID
         options.timeToLive = .seconds(UInt64(vector.ttl))
-        options.announcing = try vector.statements.map { try RotationStatement(bytes: $0.bytes.span) }
         let messageID = vector.rMessageID?.bytes ?? Bytes(repeating: 0, count: 32)
         let sealed = try sealer.seal(
             bytes: Bytes(vector.payload.utf8), to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
@@ -98,11 +110,13 @@ import Testing
         #expect(context.baseNonce.bytes == vector.nonce.bytes)
         let content = contentHash(of: inner.span)
         #expect(content == vector.contentHash.bytes)
-        let sender = try ProviderKey(seed: vector.providerSeed.bytes.span)
+        let signer = try vector.signer
+        #expect(signer.epoch == vector.epoch)
         let signed = envelope.withHeader { header in
             signedMessage(
                 header: header, enc: vector.enc.bytes.span, .xwing, recipient: device.publicKey.transcript,
-                sender: sender.publicKey, topic: topic, contentHash: content)
+                by: SignedBy(provider: signer.providerKey, signing: signer.publicKey, epoch: vector.epoch), topic: topic,
+                contentHash: content)
         }
         #expect(signed == vector.signed.bytes)
     }

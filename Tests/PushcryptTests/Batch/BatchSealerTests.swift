@@ -11,7 +11,7 @@ import Waiting
 
     init() throws {
         fixture = try FormatFixture()
-        sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
     }
 
     private func message(_ payload: String) -> Sealer.Message {
@@ -181,7 +181,7 @@ import Waiting
 
     /// A sealer whose signer waits at a gate. On a thread for tasks it refuses to sign: there it would hold up the test.
     private func sealer(at gate: Gate, _ calls: Counter = Counter()) async throws -> Sealer {
-        let service = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
+        let service = SigningService(key: fixture.provider) { (key, messages) throws(SigningError) in
             guard unsafe withUnsafeCurrentTask(body: { unsafe $0 == nil }) else {
                 throw SigningError(.signerUnavailable, "on a thread for tasks")
             }
@@ -189,7 +189,7 @@ import Waiting
                 calls.increment()
                 gate.pass()
             }
-            return key.sign(messages)
+            return SigningService.sign(key, messages)
         }
         return Sealer(signer: try await .connect(to: service), topic: fixture.topic)
     }
