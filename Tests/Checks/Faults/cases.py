@@ -144,7 +144,7 @@ def new_offline(root):
     case = new_provider(root)
     return Offline(
         "new-offline", case.life, (*case.arguments, "--offline", "-o", "{root}/provider.key"), case.before,
-        replace(case.before, signs=(0, True, False)), store="P", says=b"pcs1", again=(0, 64))
+        replace(case.before, signs=(0, True, False)), store="P", says=b"pcs1", again=(0, 64, 65))
 
 
 def key_offline(root):
