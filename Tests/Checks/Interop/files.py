@@ -22,7 +22,7 @@ def make(seed):
     """Files that the product has sealed, for all languages."""
     some = random.Random(f"files {seed}")
     store = path("files-store")
-    make_provider_store(store)
+    make_provider_store(store, "a")
     for number, size in enumerate([*SIZES, *(some.randrange(3 * CHUNK) for _ in range(RANDOM_SIZES))]):
         with open(path(f"plain{number}"), "wb") as file:
             file.write(some.randbytes(size))

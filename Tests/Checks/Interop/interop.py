@@ -39,7 +39,7 @@ def open_all(driver, made, records):
     questions = []
     for record in records:
         situation = f"{made.devices[record['device']]['topic']} {made.ring(record['device'])}"
-        situation += f" {made.trusts(record['provider'])[record['trust']]} {made.time}"
+        situation += f" {made.trusts(record['provider'])[record['trust']]} {record['push-type']} {made.time}"
         questions += [f"push {situation} {record[name].encode().hex()}" for name in ("push", "corrupted") if name in record]
     answers, asked = iter(driver.ask(questions)), iter(questions)
     corrupted = 0
@@ -47,10 +47,9 @@ def open_all(driver, made, records):
         answer, question, provider = next(answers), next(asked), made.providers[record["provider"]]
         if answer[:2] != ["opened", record["compact"].encode().hex()]:
             raise failed(driver.language, "a message of pushcrypt", question, answer)
-        expected = [str(messages.sealed_life(record, int(answer[3]))), provider["public"], "-"]
+        expected = [str(messages.sealed_life(record, int(answer[3]))), provider["public"], str(provider["epoch"]), provider["learned"], "-"]
         named = record["id"] is None or answer[2] == world.message_id(messages.name_of(record["id"]))
-        pinned = provider["public"] in [sender.split(";")[1] for sender in answer[6].split("/")]
-        if answer[4:6] + answer[7:] != expected or not named or not pinned:
+        if answer[4:] != expected or not named:
             raise failed(driver.language, "what is said of a message of pushcrypt", question, answer)
         if "corrupted" in record:
             answer, question, corrupted = next(answers), next(asked), corrupted + 1
@@ -61,7 +60,7 @@ def open_all(driver, made, records):
 
 def question_to_seal(device, provider, record, sent_at, name):
     wanted = {part: [record[part]] for part in ("push-type", "title", "sound")} | {"time-to-live": [str(record["ttl"])]}
-    wanted |= {"id": [name] if name else [], "statement": [bytes.fromhex(one) for one in provider["statements"]]}
+    wanted |= {"id": [name] if name else []}
     return (
         f"message {device['topic']} {device['public']} {provider['secret']} {sent_at} {record['spaced'].encode().hex()}"
         f"{options(wanted)}"
@@ -82,11 +81,11 @@ def seal_all(driver, made, records, some):
         if answer[0] != "sealed":
             raise failed(driver.language, "a payload to seal", question, answer)
         push, device = bytes.fromhex(answer[1]).decode(), record["device"]
-        lines[device].append(world.line_to_open(push, number))
+        lines[device].append((record["push-type"], world.line_to_open(push, number)))
         if number % world.CORRUPTED == 0:
             other = world.corrupted_push(push, some)
-            lines[device].append(world.line_to_open(other, len(records) + number))
-            situation = f"{made.devices[device]['topic']} {made.ring(device)} {made.trusts(record['provider'])[1]} {made.time}"
+            lines[device].append((record["push-type"], world.line_to_open(other, len(records) + number)))
+            situation = f"{made.devices[device]['topic']} {made.ring(device)} {made.trusts(record['provider'])[1]} {record['push-type']} {made.time}"
             again.append(f"push {situation} {other.encode().hex()}")
             corrupted[number] = len(again) - 1
     own_codes = driver.ask(again)
@@ -98,8 +97,8 @@ def seal_all(driver, made, records, some):
                     raise failed(driver.language, f"{line[:200]} of pushcrypt, for", again[corrupted[number - len(records)]], answer)
                 continue
             record, (sent_at, life, message_id) = records[number], sent[number]
-            sender, expires_at = made.providers[record["provider"]]["public"], sent_at + 1000 * life
-            said = f'"sender":"{sender}","sent_at":{sent_at},"expires_at":{expires_at},'
+            provider, expires_at = made.providers[record["provider"]], sent_at + 1000 * life
+            said = f'"provider":"{provider["public"]}","epoch":{provider["epoch"]},"sent_at":{sent_at},"expires_at":{expires_at},'
             named = message_id is None or f'"message_id":"{message_id}"' in line
             if f',"payload":{record["shown"]},"message_id":"' not in line or said not in line or not named:
                 raise failed(driver.language, "pushcrypt opens another message", questions[number], [line])
@@ -137,7 +136,7 @@ def run_all():
     print(f"interop: {count} messages each way, SEED={seed}", flush=True)
     shutil.rmtree(world.FOLDER, ignore_errors=True)
     start = time.monotonic()
-    world.make(seed, count, languages()[0])
+    world.make(seed, count)
     files.make(seed)
     print(f"interop: pushcrypt has sealed them after {round(time.monotonic() - start)} seconds", flush=True)
 

@@ -38,7 +38,7 @@ def main():
             signing = SigningKey.generate()
             # The seed, and libsodium's 64 bytes.
             for secret in (bytes(signing), bytes(signing) + bytes(signing.verify_key)):
-                seed, public = taken("sender", secret, bytes(signing.verify_key))
+                seed, public = taken("provider", secret, bytes(signing.verify_key))
                 VerifyKey(public).verify(SigningKey(seed).sign(b"text"))
                 if (seed, public) != (bytes(signing), bytes(signing.verify_key)):
                     sys.exit("interop: a signing key of PyNaCl came back as another")

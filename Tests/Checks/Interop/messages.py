@@ -5,7 +5,7 @@ import json
 import random
 
 BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
-INNER, STATEMENT = 99, 181
+INNER, CERTIFICATE = 99, 121
 PUSH_TYPES = ("alert", "alert", "alert", "background", "voip")
 TITLES = ("New message", "Сообщение", "新着", "🙂🙃", 'a "quoted" \\ one', "<&'+=`/>", "a/b")
 SOUNDS = ("default", "bell.caf")
@@ -139,11 +139,11 @@ class Payloads:
     def spaced(self, tokens):
         return "".join(token + self.some.choice(SPACES) for token in tokens)
 
-    def message(self, statement_count):
+    def message(self, is_certified):
         """The parameters of one message, with its payload in minimal form and in another."""
         some = self.some
         push_type = some.choice(PUSH_TYPES)
-        room = 1 + STATEMENT * statement_count if statement_count else 0
+        room = CERTIFICATE if is_certified else 0
         buckets = [bucket for bucket in self.buckets if bucket - INNER - room > 200 or not room]
         bucket = some.choice([bucket for bucket in buckets if push_type == "voip" or bucket <= self.largest])
         tokens = self.tokens(push_type, bucket - INNER - room - some.choice((0, 0, 1, some.randrange(100))))

@@ -1,4 +1,5 @@
 """Providers and phones of the product, and the random messages that its command seals for them."""
+import base64
 import hashlib
 import json
 import os
@@ -7,15 +8,15 @@ import subprocess
 import time
 
 import messages
-from drivers import BUILT, ROOT, Driver, Failure
-from kit import pin
+from drivers import BUILT, ROOT, Failure
 
 PUSHCRYPT = os.path.join(ROOT, ".build/release/pushcrypt")
 FOLDER = os.path.join(BUILT, "world")
 TOPICS = ("com.example.app", "com.example.Other-App", "a")
-# How often each provider rotated its key. It announces each rotation in every message.
-ROTATIONS = (0, 1, 2, 4)
+# How often each provider rotated its key: each app has one that did not, and one that did.
+ROTATIONS = (0, 0, 0, 1, 2, 4)
 DEVICES = 6
+PUSH_TYPES = ("alert", "background", "voip")
 # The number of messages sealed, and opened, at a time.
 CHUNK = 10_000
 # One in so many messages is repeated with a changed byte.
@@ -53,22 +54,21 @@ class World:
         return ",".join(self.devices[(index + step) % DEVICES]["secret"] for step in range(3))
 
     def trusts(self, index):
-        """The possible trust of a phone in a provider: its first key, alone or among others, or its current key."""
-        first, last = self.providers[index]["first"], self.providers[index]["public"]
-        everybody = [provider["first"] for provider in self.providers]
-        every = "/".join(pin(f"p{number}", key) for number, key in enumerate(everybody))
-        return [pin("a", first), every, pin("a", last)]
+        """The possible trust of a phone in a provider, as pins and what is known: its key, alone, or beside the app's other, or with its certificate."""
+        own, app = self.providers[index], [provider["public"] for provider in self.providers[index % len(TOPICS) :: len(TOPICS)]]
+        return [f"{own['public']} -", f"{','.join(app)} -", f"{own['public']} {own['learned']}"]
 
     def open_with_pushcrypt(self, index, lines):
-        """The answers to lines for one device, by the number in each."""
-        device, senders = self.devices[index], []
-        for provider in self.providers:
-            senders += ["--sender", provider["first"]]
+        """The answers to lines for one device, each with its push type, by the number in each."""
+        device, answers = self.devices[index], {}
+        pins = [word for provider in self.providers[index % len(TOPICS) :: len(TOPICS)] for word in ("--provider", provider["public"])]
         key = os.path.join(FOLDER, f"device{index}.key")
-        text = pushcrypt(
-            "open", "--batch", "--topic", device["topic"], "--device-key-file", key, *senders, stdin="".join(lines), codes=(0, 1)
-        )
-        answers = {int(line[line.rindex(',"n":') + 5 : -1]): line for line in text.split("\n")[:-1]}
+        for push_type in PUSH_TYPES:
+            own = "".join(line for of, line in lines if of == push_type)
+            text = pushcrypt(
+                "open", "--batch", "--push-type", push_type, "--topic", device["topic"], "--device-key-file", key, *pins, stdin=own, codes=(0, 1)
+            ) if own else ""
+            answers |= {int(line[line.rindex(',"n":') + 5 : -1]): line for line in text.split("\n")[:-1]}
         if len(answers) != len(lines):
             raise Failure(f"{len(answers)} answers to {len(lines)} lines of pushcrypt open")
         return answers
@@ -83,15 +83,15 @@ def code_of(answer):
     return json.loads(answer).get("error", {}).get("code")
 
 
-def make(seed, count, language):
+def make(seed, count):
     """Keys, stores, and the messages in files of `CHUNK`."""
     os.makedirs(FOLDER)
     devices = []
     for index in range(DEVICES):
         key = os.path.join(FOLDER, f"device{index}.key")
-        public = pushcrypt("keygen", "device", "-o", key).strip()
+        public = pushcrypt("key", "new", "device", "-o", key).strip()
         devices.append({"public": public, "secret": open(key).read().strip(), "topic": TOPICS[index % len(TOPICS)]})
-    providers = [make_provider(index, rotations, devices[0], language) for index, rotations in enumerate(ROTATIONS)]
+    providers = [make_provider(index, rotations) for index, rotations in enumerate(ROTATIONS)]
     members = {"seed": seed, "count": count, "time": now(), "devices": devices, "providers": providers}
     with open(os.path.join(FOLDER, "world.json"), "w") as file:
         json.dump(members, file)
@@ -104,40 +104,35 @@ def make(seed, count, language):
     return world
 
 
-def make_provider(index, rotations, device, language):
-    """A store whose key was rotated so often; the statements are those in its messages."""
-    store, key = os.path.join(FOLDER, f"provider{index}"), os.path.join(FOLDER, f"sender{index}.key")
-    first = public = make_provider_store(store)
+def make_provider(index, rotations):
+    """A store whose key was rotated so often, with the key that signs and its certificate."""
+    store, key = os.path.join(FOLDER, f"provider{index}"), os.path.join(FOLDER, f"signing{index}.key")
+    public = make_provider_store(store, TOPICS[index % len(TOPICS)])
     for _ in range(rotations):
-        public = pushcrypt("--store", store, "rotate", "sender").strip()
-    pushcrypt("--store", store, "export", "sender", "--secret", "-o", key)
-    line = json.dumps({"to": device["public"], "topic": device["topic"], "payload": {"aps": {"alert": "Hello"}}})
-    sealed = json.loads(pushcrypt("--store", store, "seal", "--batch", stdin=line))["payload"]
-    driver = Driver(language)
-    question = f"push {device['topic']} {device['secret']} {pin('a', first)} {now()} {json.dumps(sealed).encode().hex()}"
-    answer = driver.ask([question])[0]
-    driver.end()
-    if answer[0] != "opened" or answer[5] != public:
-        raise Failure(f"the first message of provider {index}: {answer}: {question}")
-    superseded = answer[6].split(";")[2]
-    statements = [old.split(":")[1] for old in superseded.split(",")] if superseded != "-" else []
-    if len(statements) != rotations:
-        raise Failure(f"provider {index} announces {len(statements)} statements and not {rotations}")
-    return {"store": store, "first": first, "public": public, "secret": open(key).read().strip(), "statements": statements}
+        pushcrypt("--store", store, "key", "rotate")
+    pushcrypt("--store", store, "key", "export", "--secret", "-o", key)
+    with open(key) as file:
+        lines = file.read().split()
+    if len(lines) == 1:
+        return {"store": store, "public": public, "secret": lines[0], "epoch": 0, "learned": "-"}
+    certificate = base64.urlsafe_b64decode(lines[1] + "==")
+    epoch, floor = (int.from_bytes(certificate[start : start + 4], "big") for start in (1, 5))
+    return {"store": store, "public": public, "secret": ",".join(lines), "epoch": epoch, "learned": f"{public}:{lines[1]}:{floor}"}
 
 
-def make_provider_store(store):
+def make_provider_store(store, topic):
     """The public key of a new provider."""
     pushcrypt("--store", store, "init")
-    return pushcrypt("--store", store, "keygen", "sender").strip()
+    return pushcrypt("--store", store, "key", "new", "provider", "--topic", topic).strip()
 
 
 def make_chunk(world, payloads, start, count):
     some = random.Random(f"chunk {world.seed} {start}")
     records, lines = [], [[] for _ in ROTATIONS]
     for number in range(start, start + count):
-        device, provider = some.randrange(DEVICES), some.choice((0,) * 12 + (1, 2, 3))
-        message = payloads.message(ROTATIONS[provider])
+        provider = some.choice((0, 1, 2) * 3 + (3, 4, 5))
+        device = some.randrange(provider % len(TOPICS), DEVICES, len(TOPICS))
+        message = payloads.message(ROTATIONS[provider] > 0)
         records.append({"device": device, "provider": provider, "trust": some.randrange(3), **message})
         lines[provider].append(line_to_seal(world.devices[device], message, number))
     for provider, own in zip(world.providers, lines):
@@ -157,7 +152,7 @@ def line_to_seal(device, message, number):
     name = f'"id":"{message["id"]}",' if message["id"] else ""
     placeholder = json.dumps({"title": message["title"], "sound": message["sound"]})
     return (
-        f'{{"to":"{device["public"]}","topic":"{device["topic"]}",{name}"ttl":{message["ttl"]},"push-type":"{message["push-type"]}",'
+        f'{{"to":"{device["public"]}","topic":"{device["topic"]}",{name}"ttl":{message["ttl"]},"push_type":"{message["push-type"]}",'
         f'"placeholder":{placeholder},"payload":{payload},"n":{number}}}\n'
     )
 
@@ -168,7 +163,7 @@ def corrupt(world, records, some):
     for number, record in enumerate(records):
         if number % CORRUPTED == 0:
             record["corrupted"] = corrupted_push(record["push"], some)
-            lines[record["device"]].append(line_to_open(record["corrupted"], number))
+            lines[record["device"]].append((record["push-type"], line_to_open(record["corrupted"], number)))
     for device in range(DEVICES):
         for number, answer in world.open_with_pushcrypt(device, lines[device]).items():
             records[number]["code"] = code_of(answer)
