@@ -133,7 +133,7 @@ struct SigningKeyTests {
             try store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: .days(5), at: now) { ended.append($0.epoch) }?
                 .epoch
         }
-        #expect(try rotate(at: start + 5 * Self.day - 1) == nil)
+        #expect(try rotate(at: start + (5 * Self.day - 1)) == nil)
         let first = try #require(try rotate(at: start + 5 * Self.day))
         #expect(try rotate(at: start + 9 * Self.day) == nil)
         #expect(try rotate(at: start + 10 * Self.day) != nil)
