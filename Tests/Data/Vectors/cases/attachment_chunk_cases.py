@@ -1,165 +1,83 @@
-"""Sealed files whose chunks are changed, left out, repeated, moved or wrongly ended."""
+"""Sealed files whose chunks are changed, left out, repeated, moved or wrongly ended, and files of another size or hash."""
 
-from reference.attachments import CHUNK_SIZE, SEALED_CHUNK_SIZE
-from reference.secretstream import TAG_FINAL
+from reference.attachments import CHUNK_SIZE, PREFIX, SEALED_CHUNK_SIZE, nonce
 
-from .attachment_cases import FAILED, LAST, Chunk, open_case, pushed
+from .attachment_cases import FAILED, LAST, WRONG_HASH, WRONG_SIZE, Chunk, open_case, sealed_chunks
 from .forge import flip
 from .material import seed
 from .vector import Vector
 
+START = len(PREFIX)
+
 
 def chunk_cases() -> list[Vector]:
-    sealed_tag, ciphertext, tag = 29, 30, -1
-    second = 29 + SEALED_CHUNK_SIZE
-    another, _ = pushed((Chunk(), LAST), header=seed("another attachment header")[:24])
-    return [
-        open_case(
-            "the key of another file",
-            FAILED,
-            "A-23",
-            "The last chunk does not open.",
-            LAST,
-            key=seed("another attachment key"),
-        ),
-        open_case(
-            "a bit of the encrypted tag flipped",
-            FAILED,
-            "A-23",
-            "The last chunk does not open.",
-            LAST,
-            edit=flip(sealed_tag),
-        ),
-        open_case(
-            "the encrypted tag changed from 0x03 to 0x00",
-            FAILED,
-            "A-23",
-            "The last chunk does not open.",
-            LAST,
-            edit=lambda data: flip(29, 1)(flip(29)(data)),
-        ),
-        open_case(
-            "a bit of the ciphertext flipped",
-            FAILED,
-            "A-23",
-            "The last chunk does not open.",
-            LAST,
-            edit=flip(ciphertext),
-        ),
-        open_case(
-            "a bit of the authenticator flipped", FAILED, "A-23", "The last chunk does not open.", LAST, edit=flip(tag)
-        ),
-        open_case(
-            "a bit of the first of two chunks flipped",
-            FAILED,
-            "A-18",
-            "A chunk other than the last does not open.",
-            Chunk(),
-            LAST,
-            edit=flip(ciphertext),
-        ),
-        open_case(
-            "a bit of the second of two chunks flipped",
-            FAILED,
-            "A-23",
-            "The last chunk does not open.",
-            Chunk(),
-            LAST,
-            edit=flip(second + 1),
-        ),
-        open_case(
-            "no associated data",
-            FAILED,
-            "A-2 A-23",
-            "The associated data of each chunk is the first five bytes of the file.",
-            Chunk(100, TAG_FINAL, b""),
-        ),
-        open_case(
-            "the magic alone as associated data",
-            FAILED,
-            "A-2 A-23",
-            "The associated data of each chunk is the first five bytes of the file.",
-            Chunk(100, TAG_FINAL, b"PCA1"),
-        ),
-        open_case(
-            "no associated data in the last chunk",
-            FAILED,
-            "A-2 A-23",
-            "The associated data of each chunk is the first five bytes of the file.",
-            Chunk(),
-            Chunk(100, TAG_FINAL, b""),
-        ),
-        open_case(
-            "two chunks exchanged",
-            FAILED,
-            "A-18",
-            "A chunk other than the last does not open.",
-            Chunk(),
-            Chunk(),
-            LAST,
-            order=(1, 0, 2),
-        ),
-        open_case(
-            "a chunk missing at the beginning",
-            FAILED,
-            "A-23",
-            "A chunk opens only in its own place.",
-            Chunk(),
-            LAST,
-            order=(1,),
-        ),
-        open_case(
-            "a chunk missing in the middle",
-            FAILED,
-            "A-23",
-            "A chunk opens only in its own place.",
-            Chunk(),
-            Chunk(),
-            LAST,
-            order=(0, 2),
-        ),
-        open_case(
-            "a chunk twice",
-            FAILED,
-            "A-18",
-            "A chunk other than the last does not open.",
-            Chunk(),
-            LAST,
-            order=(0, 0, 1),
-        ),
-        open_case(
-            "a chunk of another file under the same key",
-            FAILED,
-            "A-18",
-            "A chunk other than the last does not open.",
-            Chunk(),
-            LAST,
-            edit=lambda data: data[:29] + another[0] + data[29 + SEALED_CHUNK_SIZE :],
-        ),
-        open_case(
-            "a short chunk that is not the last",
-            FAILED,
-            "A-1 A-23",
-            "Every chunk but the last has 65,536 bytes.",
-            Chunk(100),
-            LAST,
-        ),
-        open_case(
-            "a chunk of 65,537 bytes",
-            FAILED,
-            "A-18",
-            "A chunk other than the last does not open.",
-            Chunk(CHUNK_SIZE + 1, TAG_FINAL),
-        ),
-        open_case(
-            "the last byte missing", FAILED, "A-23", "The last chunk does not open.", LAST, edit=lambda data: data[:-1]
-        ),
-        open_case(
-            "one byte more after a short last chunk",
-            FAILED,
-            "A-23",
-            "The last chunk does not open.",
-            LAST,
-            edit=lambda data: data + b"\x00",
-        ),
+    other, middle = "The last chunk does not open.", "A chunk other than the last does not open."
+    place, data = "A chunk opens only in its own place.", "The associated data of each chunk is the first five bytes of the file."
+    second = START + SEALED_CHUNK_SIZE
+    another, _ = sealed_chunks((Chunk(), LAST), seed("another attachment key"))
+    faults: list[tuple[str, str, str, tuple[Chunk, ...], dict[str, object]]] = [
+        ("the key of another file", "A-23", other, (LAST,), {"key": seed("another attachment key")}),
+        ("a bit of the ciphertext flipped", "A-23", other, (LAST,), {"edit": flip(START)}),
+        ("a bit of the authenticator flipped", "A-23", other, (LAST,), {"edit": flip(-1)}),
+        ("a bit of the authenticator of an empty file flipped", "A-23", other, (Chunk(0),), {"edit": flip(-1)}),
+        ("a bit of the first of two chunks flipped", "A-18", middle, (Chunk(), LAST), {"edit": flip(START)}),
+        ("a bit of the authenticator of the first of two chunks flipped", "A-18", middle, (Chunk(), LAST), {"edit": flip(second - 1)}),
+        ("a bit of the second of two chunks flipped", "A-23", other, (Chunk(), LAST), {"edit": flip(second)}),
+        ("no associated data", "A-2 A-23", data, (Chunk(100, None, b""),), {}),
+        ("the magic alone as associated data", "A-2 A-23", data, (Chunk(100, None, b"PCA2"),), {}),
+        ("no associated data in the first of two chunks", "A-2 A-18", data, (Chunk(data=b""), LAST), {}),
+        ("no associated data in the last chunk", "A-2 A-23", data, (Chunk(), Chunk(100, None, b"")), {}),
+        ("two chunks exchanged", "A-18", middle, (Chunk(), Chunk(), LAST), {"order": (1, 0, 2)}),
+        ("a chunk missing at the beginning", "A-23", place, (Chunk(), LAST), {"order": (1,)}),
+        ("a chunk missing in the middle", "A-23", place, (Chunk(), Chunk(), LAST), {"order": (0, 2)}),
+        ("a chunk twice", "A-18", middle, (Chunk(), LAST), {"order": (0, 0, 1)}),
+        ("the last chunk missing, and the size is that of the rest", "A-23", "The chunk before is not the last.", (Chunk(), LAST), {"order": (0,)}),
+        ("the last of three chunks missing, and the size is that of the rest", "A-23", "The chunk before is not the last.", (Chunk(), Chunk(), Chunk()), {"order": (0, 1)}),
+        ("a last chunk twice, whole", "A-18", "What is last ends the file.", (Chunk(),), {"order": (0, 0)}),
+        ("a chunk after the last", "A-18", "What is last ends the file.", (Chunk(nonce=nonce(0, True)), LAST), {}),
+        ("the last flag on the first of two chunks", "A-2 A-18", "The flag is 1 for the last chunk alone.", (Chunk(nonce=nonce(0, True)), Chunk(100, nonce(1, True))), {}),
+        ("no last flag on the only chunk", "A-2 A-23", "The flag is 1 for the last chunk.", (Chunk(100, nonce(0, False)),), {}),
+        ("no last flag on the only chunk of an empty file", "A-2 A-23", "The flag is 1 for the last chunk.", (Chunk(0, nonce(0, False)),), {}),
+        ("no last flag on the second chunk", "A-2 A-23", "The flag is 1 for the last chunk.", (Chunk(), Chunk(100, nonce(1, False))), {}),
+        ("a last flag of 2", "A-2 A-23", "The flag is 1 for the last chunk.", (Chunk(100, bytes(11) + b"\x02"),), {}),
+        ("a counter that begins at 1", "A-2 A-23", "It begins at 0.", (Chunk(100, nonce(1, True)),), {}),
+        ("a counter that stays", "A-2 A-23", "It counts the chunks.", (Chunk(), Chunk(100, nonce(0, True))), {}),
+        ("a little-endian counter", "A-2 A-23", "It is big-endian.", (Chunk(), Chunk(100, b"\x01" + bytes(10) + b"\x01")), {}),
+        ("a counter of four bytes behind eight zeros", "A-2 A-23", "The flag is the last byte.", (Chunk(), Chunk(100, bytes(8) + (1).to_bytes(4, "big"))), {}),
+        ("a chunk of another file", "A-18", middle, (Chunk(), LAST), {"edit": lambda one: one[:START] + another[0] + one[START + SEALED_CHUNK_SIZE :]}),
+        ("a short chunk that is not the last", "A-1 A-23", "Every chunk but the last has 65,536 bytes.", (Chunk(100), LAST), {}),
+        ("a chunk of 65,570 bytes", "A-18", middle, (Chunk(CHUNK_SIZE + 34),), {}),
+        ("the last byte missing", "A-23", other, (LAST,), {"edit": lambda one: one[:-1]}),
+        ("one byte more after a short last chunk", "A-23", other, (LAST,), {"edit": lambda one: one + b"\x00"}),
     ]
+    return [
+        open_case(name, FAILED, rules, comment, *chunks, **options)  # type: ignore[arg-type]
+        for name, rules, comment, chunks, options in faults
+    ]
+
+
+def agreement_cases() -> list[Vector]:
+    """Whole, correctly sealed files that do not match the reference."""
+    states, no_more = "The reference states the number of bytes.", "No byte comes after the size of the reference."
+    signed = "Anyone with the key can seal another file; the hash is signed."
+    two = "Two faults; the first one in the file decides the code."
+    return [
+        open_case("one byte less than the reference says", WRONG_SIZE, "A-21", states, LAST, more=1),
+        open_case("one byte more than the reference says", WRONG_SIZE, "A-20", no_more, LAST, more=-1),
+        open_case("two whole chunks where the reference says one", WRONG_SIZE, "A-20", no_more, Chunk(), Chunk(), size=START + SEALED_CHUNK_SIZE),
+        open_case("one whole chunk where the reference says two", WRONG_SIZE, "A-21", states, Chunk(nonce=nonce(0, False)), size=START + 2 * SEALED_CHUNK_SIZE),
+        open_case("the end missing, and the size that of the whole", WRONG_SIZE, "A-21", states, Chunk(), LAST, order=(0,), more=116),
+        open_case("16 bytes left of the last chunk, and the size that of the whole", WRONG_SIZE, "A-21", states, Chunk(), LAST, edit=lambda data: data[: START + SEALED_CHUNK_SIZE + 16], more=100),
+        open_case("another file under the same key", WRONG_HASH, "A-26", signed, LAST, hashed=PREFIX + b"another file"),
+        open_case("the hash of the empty string", WRONG_HASH, "A-26", signed, Chunk(), LAST, hashed=b""),
+        open_case("the hash of an empty file that has other bytes", WRONG_HASH, "A-26", signed, Chunk(0), hashed=PREFIX),
+        open_case("a fault in the first chunk, and one byte more than the reference says: the first is reported", FAILED, "A-18 A-20", two, Chunk(), LAST, edit=flip(START), more=-1),
+        open_case("a fault in the first chunk, and the end missing: the first is reported", FAILED, "A-18 A-21", two, Chunk(), LAST, edit=flip(START), more=1),
+        open_case("the end missing inside the first chunk, with a fault in it: the size is reported", WRONG_SIZE, "A-18 A-21", "It is checked when all its bytes are there.", Chunk(), LAST, edit=lambda data: flip(START)(data)[:60_000], size=START + SEALED_CHUNK_SIZE + 116),
+        open_case("a fault in the last chunk, and one byte more than the reference says: the size is reported", WRONG_SIZE, "A-20 A-23", two, LAST, edit=flip(START), more=-1),
+        open_case("a fault in the last chunk, and a wrong hash: the chunk is reported", FAILED, "A-23 A-26", two, LAST, edit=flip(START), hashed=b""),
+    ]
+
+
+def attachment_chunk_cases() -> list[Vector]:
+    return [*chunk_cases(), *agreement_cases()]

@@ -80,8 +80,8 @@ def full_bodies() -> list[tuple[str, str, str, list[str], list[str], str | None]
     return [
         ("a full body", "A-28", reserved(text), [], [], url),
         ("the smallest full body", "A-28", reserved(text | {"size": attachments.SMALLEST_SIZE + 1}), [], [], url),
-        ("the largest full body", "A-28", reserved(text | {"size": 65_582}), [], [], url),
-        ("a full body that is too large", "A-28", reserved(text | {"size": 65_583}), [], [REFUSED], None),
+        ("the largest full body", "A-28", reserved(text | {"size": 65_557}), [], [], url),
+        ("a full body that is too large", "A-28", reserved(text | {"size": 65_574}), [], [REFUSED], None),
         ("a full body of the size of an empty file", "A-28", reserved(text | {"size": attachments.SMALLEST_SIZE}), [], [REFUSED], None),
         ("a full body with a slash in its name", "A-7 A-28", reserved(text | {"name": "a/b"}), [], [REFUSED], None),
         ("a full body with an empty name", "A-7 A-28", reserved(text | {"name": ""}), [], [REFUSED], None),

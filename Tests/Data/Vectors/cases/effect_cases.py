@@ -1,96 +1,36 @@
-"""Several pushes one after another: a message's changes of keys and trust."""
+"""Several pushes one after another: a message's changes of keys and of what is kept of its provider."""
 
-from reference.opening import Receiver
+from dataclasses import replace
 
-from .carried_cases import FIRST, GOOD, KNOWS_FIRST, SECOND, block, carry
 from .forge import forge
-from .material import DAY, HOUR, NOW, PHONE, SENT_AT, STRANGER, TABLET, TOPIC, TRUST
+from .material import CHAIN, DAY, NOW, PHONE, PROVIDER, RECEIVER, SENT_AT, STRANGER, TABLET, knows, pinned, signer
 from .sequence_cases import GENUINE, OTHER_MESSAGE, Step, comes, hand_over, sequence_case, take
 from .vector import Vector
 
 
 def effect_cases() -> list[Vector]:
-    statement, plain = carry(FIRST, block(GOOD)), forge(sender=SECOND, message_id=OTHER_MESSAGE)
-    one = Receiver(TOPIC, (PHONE.secret,), TRUST)
+    one = RECEIVER
     to_pending = forge(device=TABLET)
-    again = "A statement that has taken effect stays in effect."
+    again = "A certificate that has taken effect stays in effect."
     rotates = "The provider seals to it, so it becomes active."
+    theft, before = forge(signer=signer(3)), forge(signer=signer(2), message_id=OTHER_MESSAGE)
+    assert CHAIN[3].floor == CHAIN[3].epoch
+    late = "It takes effect when every step has passed."
+
+    def case(name: str, expected: str, rules: str, comment: str, *envelopes: bytes, **options: object) -> Vector:
+        steps = [comes(NOW + 1000 * number, "abc"[number], envelope) for number, envelope in enumerate(envelopes)]
+        return sequence_case(name, expected, rules, comment, *steps, **{"receiver": knows(2)} | options)  # type: ignore[arg-type]
+
     return [
-        sequence_case(
-            "the statements of a message take effect",
-            "new new",
-            "O-9.1",
-            again,
-            comes(NOW, "a", statement),
-            comes(NOW + 1000, "b", plain),
-            receiver=KNOWS_FIRST,
-        ),
-        sequence_case(
-            "without the statement nothing has changed",
-            "new authentication-failed",
-            "O-9.1 R-0",
-            "A message never pins a sender.",
-            comes(NOW, "a", forge(sender=FIRST)),
-            comes(NOW + 1000, "b", plain),
-            receiver=KNOWS_FIRST,
-        ),
-        sequence_case(
-            "the statements of a message that has expired take no effect",
-            "expired authentication-failed",
-            "O-9.1 O-9.3",
-            "They take effect when every step has passed.",
-            comes(NOW, "a", carry(FIRST, block(GOOD), ttl=1)),
-            comes(NOW + 1000, "b", plain),
-            receiver=KNOWS_FIRST,
-        ),
-        sequence_case(
-            "the statements of a message with a malformed payload take no effect",
-            "malformed-payload authentication-failed",
-            "O-9.1 O-9.3",
-            "They take effect when every step has passed.",
-            comes(NOW, "a", carry(FIRST, block(GOOD), b"{")),
-            comes(NOW + 1000, "b", plain),
-            receiver=KNOWS_FIRST,
-        ),
-        sequence_case(
-            "the statements of a stranger's message take no effect",
-            "authentication-failed authentication-failed",
-            "O-9.1 O-9.3",
-            "A genuine statement, in a message that anyone could have made.",
-            comes(NOW, "a", carry(STRANGER, block(GOOD))),
-            comes(NOW + 1000, "b", plain),
-            receiver=KNOWS_FIRST,
-        ),
-        sequence_case(
-            "the statements of a message that was seen take effect",
-            "duplicate-quietly new",
-            "O-9.1 O-8.5",
-            "A statement authenticates itself; a guard that was lost does not lose it.",
-            comes(NOW, "a", statement),
-            comes(NOW + 1000, "b", forge(sender=SECOND, message_id=OTHER_MESSAGE, sent_at=SENT_AT + 2 * HOUR)),
-            receiver=KNOWS_FIRST,
-            floor=SENT_AT + HOUR,
-        ),
-        sequence_case(
-            "the statements of a duplicate take effect for a strict receiver",
-            "new duplicate new",
-            "O-9.1 O-8.5",
-            "The copy was sealed again while the rotation was announced.",
-            comes(NOW, "a", forge(sender=FIRST)),
-            comes(NOW + 1, "b", statement),
-            comes(NOW + 1000, "c", plain),
-            receiver=KNOWS_FIRST,
-            is_strict=True,
-        ),
-        sequence_case(
-            "the same statement in two messages",
-            "new new",
-            "O-9.1 R-2",
-            again,
-            comes(NOW, "a", statement),
-            comes(NOW + 1000, "b", carry(SECOND, block(GOOD), message_id=OTHER_MESSAGE)),
-            receiver=KNOWS_FIRST,
-        ),
+        case("the certificate of a message takes effect", "new authentication-failed", "O-9.1 T-3 T-4", again, theft, before),
+        case("without the certificate nothing has changed", "new new", "O-9.1", again, forge(signer=signer(2)), before),
+        case("the certificate of a message that has expired takes no effect", "expired new", "O-9.1 O-9.3", late, forge(signer=signer(3), ttl=1), before),
+        case("the certificate of a message with a malformed payload takes no effect", "malformed-payload new", "O-9.1 O-9.3", late, forge(b"{", signer=signer(3)), before),
+        case("the certificate of a message of another push class takes no effect", "wrong-push-class new", "O-9.1 O-9.3 O-6.5", late, forge(signer=signer(3), push_type="voip"), before),
+        case("the certificate of a stranger's message takes no effect", "authentication-failed new", "O-9.1 O-9.3", "A genuine certificate, in a message that anyone could have made.", forge(signer=signer(3), signing_seed=STRANGER.seed), before),
+        case("the certificate of a message that was seen takes effect", "duplicate-quietly authentication-failed", "O-9.1 O-8.5", "A guard that was lost does not lose it.", theft, before, floor=SENT_AT),
+        case("the certificate of a duplicate takes effect", "new duplicate-quietly authentication-failed", "O-9.1 O-8.5", "The copy was sealed again after a planned rotation.", forge(signer=signer(1)), forge(signer=signer(2)), forge(signer=signer(0), message_id=OTHER_MESSAGE), receiver=knows(0)),
+        case("the same certificate in two messages", "new new", "O-9.1 T-3", again, theft, forge(signer=signer(3), message_id=OTHER_MESSAGE)),
         sequence_case(
             "a pending key that opens a message becomes active",
             "new",
@@ -124,7 +64,7 @@ def effect_cases() -> list[Vector]:
             "authentication-failed",
             "O-9.2 O-9.3",
             "Anyone can seal to a public key.",
-            comes(NOW, "a", forge(device=TABLET, sender=STRANGER)),
+            comes(NOW, "a", forge(device=TABLET, signer=signer(provider=STRANGER))),
             receiver=one,
             pending=TABLET.secret,
         ),
@@ -137,7 +77,7 @@ def effect_cases() -> list[Vector]:
             receiver=one,
             pending=TABLET.secret,
         ),
-            sequence_case(
+        sequence_case(
             "a copy that was sealed to the pending key makes it active",
             "new duplicate-quietly",
             "O-9.2 O-8.5",
@@ -156,7 +96,7 @@ def retired_cases() -> list[Vector]:
     deletes = "A retiring key is deleted 24 hours after its end, by the clock and by the message's sent at."
 
     def case(name: str, expected: str, end: int, *steps: Step) -> Vector:
-        holder = Receiver(TOPIC, (PHONE.secret, TABLET.secret), TRUST, {TABLET.secret: end})
+        holder = replace(pinned(PROVIDER, devices=(PHONE, TABLET)), ends={TABLET.secret: end})
         return sequence_case(name, expected, "O-9.5", deletes, *steps, receiver=holder)
 
     to_old = forge(device=TABLET, message_id=OTHER_MESSAGE)
@@ -171,12 +111,12 @@ def retired_cases() -> list[Vector]:
             comes(NOW, "b", to_old),
         ),
         case(
-            "a sender whose clock is ahead deletes no key",
+            "a provider whose clock is ahead deletes no key",
             "new",
             NOW - 1000,
             comes(NOW, "a", forge(sent_at=NOW + DAY)),
         ),
         case("taking alone deletes no key", "new", SENT_AT - 2 * DAY, take(NOW, "a", GENUINE)),
         case("a copy deletes the key as well", "new copy copy", SENT_AT - 2 * DAY, take(NOW, "a", GENUINE), take(NOW, "b", GENUINE), hand_over(NOW, 2)),
-        case("a message that does not open deletes no key", "authentication-failed", SENT_AT - 2 * DAY, comes(NOW, "a", forge(sender=STRANGER))),
+        case("a message that does not open deletes no key", "authentication-failed", SENT_AT - 2 * DAY, comes(NOW, "a", forge(signer=signer(provider=STRANGER)))),
     ]

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from reference import hpke, keys, xwing
 from reference.envelope import (
     MAXIMUM_TTL,
-    PAYLOAD_CONTENT,
     SUITE,
     Message,
+    Signer,
     content,
     info,
     layout,
@@ -21,22 +21,20 @@ from reference.envelope import (
 )
 from reference.keys import Kind, text_form
 from reference.opening import Opened, Receiver, Refused, open_push, open_text, parse
-from reference.trust import Trust
 
 from . import witness
 from .material import (
     NOW,
     PAYLOAD,
     PHONE,
-    PROVIDER,
+    PROVIDER_SIGNER,
     RECEIVER,
     SENT_AT,
     TOPIC,
     Device,
-    Sender,
     seed,
 )
-from .vector import Header, Vector, sender_text, trust_after_header, trust_header, vector
+from .vector import Header, Vector, learned_after_header, provider_text, trust_header, vector
 
 # Every message has this id unless it says otherwise.
 MESSAGE_ID = seed("forge message id")[:16]
@@ -67,20 +65,24 @@ def forge(
     body: bytes = PAYLOAD,
     *,
     device: Device = PHONE,
-    sender: Sender = PROVIDER,
+    signer: Signer = PROVIDER_SIGNER,
     topic: str = TOPIC,
-    content_type: int = PAYLOAD_CONTENT,
+    push_type: str = "alert",
+    kind: int | None = None,
+    epoch: int | None = None,
+    head: bytes | None = None,
     sent_at: int = SENT_AT,
     ttl: int = MAXIMUM_TTL,
     message_id: bytes = MESSAGE_ID,
     bucket: int | None = None,
     stated_id: bytes | None = None,
-    sender_id: bytes | None = None,
     signing_seed: bytes | None = None,
     signed_header: bytes | None = None,
     signed_enc: bytes | None = None,
     signed_recipient: bytes | None = None,
-    signed_sender: bytes | None = None,
+    signed_provider: bytes | None = None,
+    signed_signing_key: bytes | None = None,
+    signed_epoch: int | None = None,
     signed_topic: str | None = None,
     sign: Edit | None = None,
     edit_content: Edit = unchanged,
@@ -91,20 +93,24 @@ def forge(
 ) -> bytes:
     """The bytes of one envelope.
 
-    `stated_id` stands for the recipient's key id everywhere. The signed_… arguments replace what the signature covers.
+    `kind`, `epoch` and `head` stand for the signer's, everywhere; `head` is what the body has before the payload. `stated_id` stands for
+    the recipient's key id everywhere. The signed_… arguments replace what the signature covers.
     `sign` signs in the place of the seed. `edit_content` changes inner[68...] before it is signed, `edit_signature` the signature, `edit_inner` the inner
     plaintext before it is encrypted, `edit_envelope` what is sent. `zero_share` stands for enc, and the Diffie-Hellman
     result is taken to be zero.
     """
-    message = Message(body, message_id, sent_at, ttl, content_type)
+    body = signer.body(body) if head is None else head + body
+    message = Message(body, message_id, sent_at, ttl, signer.kind(push_type) if kind is None else kind)
+    epoch = signer.epoch if epoch is None else epoch
     signed_content = edit_content(content(message, bucket or smallest_bucket(len(body))))
 
     stated = bytes([SUITE]) + (stated_id or device.key_id)
 
     # The faults take part, so that no two different plaintexts ever share an ephemeral key.
-    faults = repr((signed_content, topic, sender, sender_id, signing_seed, signed_header, signed_enc, signed_recipient))
+    faults = repr((signed_content, topic, signer, epoch, signing_seed, signed_header, signed_enc, signed_recipient))
     faults += repr(sign(b"")) if sign else ""
-    faults += repr((stated, signed_sender, signed_topic, edit_signature(bytes(64)), edit_inner(bytes(256))))
+    faults += repr((stated, signed_provider, signed_signing_key, signed_epoch, signed_topic))
+    faults += repr((edit_signature(bytes(64)), edit_inner(bytes(256))))
     ikm_e = seed(f"forge {device.public.hex()} {faults}")
     enc = zero_share or hpke.public_key(hpke.derive_secret_key(ikm_e))
 
@@ -112,12 +118,14 @@ def forge(
         signed_header or stated,
         signed_enc or enc,
         signed_recipient or device.public,
-        signed_sender or sender.public,
+        signed_provider or signer.provider,
+        signed_signing_key or signer.public,
+        epoch if signed_epoch is None else signed_epoch,
         signed_topic or topic,
         signed_content,
     )
-    signature = sign(to_sign) if sign else keys.sign(signing_seed or sender.seed, to_sign)
-    inner = edit_inner((sender_id or sender.key_id) + edit_signature(signature) + signed_content)
+    signature = sign(to_sign) if sign else keys.sign(signing_seed or signer.seed, to_sign)
+    inner = edit_inner(epoch.to_bytes(4, "big") + edit_signature(signature) + signed_content)
     hpke_info = info(stated, topic)
     if zero_share:
         context = hpke.key_schedule(hpke.extract_and_expand(bytes(32), enc, device.public), hpke_info)
@@ -148,7 +156,8 @@ def receiver_header(receiver: Receiver, now: int) -> list[Header]:
         ("time", now),
         ("context", receiver.topic),
         *(("device", device(secret)) for secret in receiver.device_secrets),
-        *trust_header(receiver.trust),
+        *trust_header(receiver.pins, receiver.learned),
+        ("push-type", receiver.push_type if receiver.push_type != "alert" else None),
     ]
 
 
@@ -166,15 +175,17 @@ def structure_header(text: str) -> list[Header]:
     ]
 
 
-def opened_header(opened: Opened, before: Trust) -> list[Header]:
+def opened_header(opened: Opened, receiver: Receiver) -> list[Header]:
+    after = receiver.keeping(opened.provider, opened.learned)
     return [
         ("payload-sha256", hashlib.sha256(opened.payload).hexdigest()),
         ("message-id", opened.message.message_id.hex()),
         ("sent-at", opened.message.sent_at),
         ("time-to-live", opened.message.ttl),
-        ("signed-by", sender_text(opened.sender)),
+        ("provider", provider_text(opened.provider)),
+        ("epoch", opened.epoch),
         *(("told", code) for code in opened.told),
-        *trust_after_header(before, opened.trust),
+        *learned_after_header(receiver.learned, after.learned),
     ]
 
 
@@ -187,7 +198,7 @@ def received(
     if isinstance(body, str):
         header += structure_header(body)
     if isinstance(result, Opened):
-        header += opened_header(result, receiver.trust)
+        header += opened_header(result, receiver)
     return vector(group, name, expected, rules, comment, header, body.encode() if isinstance(body, str) else body)
 
 

@@ -3,55 +3,44 @@
 The encryption is right in all cases: anyone can encrypt to a public key.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from reference.curve25519 import BASE, IDENTITY, L, P, SIGN, Point, add, encode, multiply, secret_scalar, sign_with_nonce, torsion
-from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, TIME_LIMIT, header
-from reference.opening import Receiver
+from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, PUSH_CLASSES, TIME_LIMIT, header
 
 from .forge import flip, forge, open_case, put
 from .material import (
-    COLLIDING_SENDERS,
     DAY,
-    FIVE_OF_ONE_ID,
     HOUR,
     PAYLOAD,
     PHONE,
     PROVIDER,
     SECOND_PROVIDER,
     SENT_AT,
+    SIGNING,
     STRANGER,
     TABLET,
-    TOPIC,
-    trust_in,
+    pinned,
+    signer,
 )
 from .vector import Vector
 
 FAILED = "authentication-failed"
-BOTH_PINNED = Receiver(TOPIC, (PHONE.secret,), trust_in(PROVIDER, SECOND_PROVIDER))
+BOTH_PINNED = pinned(PROVIDER, SECOND_PROVIDER)
+BY_SECOND, BY_STRANGER = signer(provider=SECOND_PROVIDER), signer(provider=STRANGER)
 
 
 def signature_cases() -> list[Vector]:
-    """Step 5, the sender."""
-    twin, other = COLLIDING_SENDERS
-    both_twins = Receiver(TOPIC, (PHONE.secret,), trust_in(twin, other))
-    one_twin = Receiver(TOPIC, (PHONE.secret,), trust_in(twin))
-
-    all_tried = "Two senders share a key id, and both are tried."
+    """Step 5, the provider."""
 
     def plus_order(signature: bytes) -> bytes:
         return signature[:32] + (int.from_bytes(signature[32:], "little") + L).to_bytes(32, "little")
 
     faults: list[tuple[str, dict[str, Any]]] = [
-        ("a sender who is not pinned", {"sender": STRANGER}),
-        (
-            "a stranger's signature under a pinned sender's id",
-            {"sender_id": PROVIDER.key_id, "signing_seed": STRANGER.seed},
-        ),
-        (
-            "a stranger's signature under a pinned sender's id, made for the stranger's key",
-            {"sender": STRANGER, "sender_id": PROVIDER.key_id},
-        ),
+        ("a provider that is not pinned", {"signer": BY_STRANGER}),
+        ("a stranger's signature", {"signing_seed": STRANGER.seed}),
+        ("a stranger's signature, made for the stranger's key", {"signing_seed": STRANGER.seed, "signed_signing_key": STRANGER.public}),
         ("a signature over another suite", {"signed_header": flip(0)(header(PHONE.public))}),
         ("a signature over another recipient key id", {"signed_header": header(TABLET.public)}),
         ("a signature over another enc", {"signed_enc": forge()[5:37]}),
@@ -59,13 +48,15 @@ def signature_cases() -> list[Vector]:
             "a signature over another recipient: a message passed on by one who could read it",
             {"signed_recipient": TABLET.public},
         ),
-        ("a signature over another sender", {"signed_sender": SECOND_PROVIDER.public}),
+        ("a signature over another provider key", {"signed_provider": SECOND_PROVIDER.public}),
+        ("a signature over another signing key", {"signed_signing_key": SIGNING[0].public}),
+        ("a signature over another epoch", {"signed_epoch": 1}),
         ("a signature over another context", {"signed_topic": "com.example.other"}),
         ("a signature of zeros", {"edit_signature": lambda signature: bytes(64)}),
         ("R of the signature changed", {"edit_signature": flip(0)}),
         ("S of the signature changed", {"edit_signature": flip(32)}),
         ("S of the signature with the group order added", {"edit_signature": plus_order}),
-        ("the content type changed after signing", {"edit_inner": put(68, b"\x02")}),
+        ("the kind changed after signing", {"edit_inner": put(68, b"\x02")}),
         ("the message id changed after signing", {"edit_inner": flip(69)}),
         ("sent at changed after signing", {"edit_inner": flip(92)}),
         ("the time to live changed after signing", {"edit_inner": flip(96)}),
@@ -84,54 +75,22 @@ def signature_cases() -> list[Vector]:
             )
             for name, fault in faults
         ),
+        *(
+            open_case(f"the {which} of two pins", "opened", "O-5.4 T-5", forge(signer=by), "Two providers are pinned.", receiver=BOTH_PINNED)
+            for which, by in (("first", signer()), ("second", BY_SECOND))
+        ),
         open_case(
-            "the id of one pinned sender, the signature of another",
+            "the second of two pins, signed for the first",
             FAILED,
-            "O-5.4",
-            forge(sender_id=SECOND_PROVIDER.key_id),
-            "The sender key id selects the candidates, and the signer is not among them.",
+            "O-5.4 T-5",
+            forge(signer=BY_SECOND, signed_provider=PROVIDER.public),
+            "The signature is for one provider key.",
             receiver=BOTH_PINNED,
         ),
         open_case(
-            "the second of two pinned senders",
-            "opened",
-            "O-5.4",
-            forge(sender=SECOND_PROVIDER),
-            "Two providers are pinned.",
-            receiver=BOTH_PINNED,
+            "a stranger, and two pins", FAILED, "O-5.4 T-5", forge(signer=BY_STRANGER), "Neither pin is the provider's.", receiver=BOTH_PINNED
         ),
-        open_case(
-            "the first of two pinned senders with one id",
-            "opened",
-            "O-5.4 K-1",
-            forge(sender=twin),
-            all_tried,
-            receiver=both_twins,
-        ),
-        open_case(
-            "the second of two pinned senders with one id",
-            "opened",
-            "O-5.4 K-1",
-            forge(sender=other),
-            all_tried,
-            receiver=both_twins,
-        ),
-        open_case(
-            "a sender who shares an id with the pinned one",
-            FAILED,
-            "O-5.4 K-1",
-            forge(sender=other),
-            "A key id never replaces a key.",
-            receiver=one_twin,
-        ),
-        open_case(
-            "a receiver without a pinned sender",
-            FAILED,
-            "O-5.4 R-0",
-            forge(),
-            "A message never pins a sender.",
-            receiver=Receiver(TOPIC, (PHONE.secret,)),
-        ),
+        open_case("a receiver without a pin", FAILED, "O-5.4 T-5", forge(), "A message never pins a provider.", receiver=pinned()),
     ]
 
 
@@ -166,18 +125,6 @@ def verification_cases() -> list[Vector]:
     ]
 
 
-def five_cases() -> list[Vector]:
-    """Five senders whose keys share an id."""
-    every = Receiver(TOPIC, (PHONE.secret,), trust_in(*FIVE_OF_ONE_ID))
-    first_four = Receiver(TOPIC, (PHONE.secret,), trust_in(*FIVE_OF_ONE_ID[:4]))
-    first, *_, last = FIVE_OF_ONE_ID
-    return [
-        open_case("the first of five senders with one id", "opened", "O-5.4 K-1", forge(sender=first, sign=first.sign), "All are tried.", receiver=every),
-        open_case("the last of five senders with one id", "opened", "O-5.4 K-1", forge(sender=last, sign=last.sign), "All are tried.", receiver=every),
-        open_case("a fifth sender with the id of four that are pinned", FAILED, "O-5.4 K-1", forge(sender=last, sign=last.sign), "A key id never replaces a key.", receiver=first_four),
-    ]
-
-
 def structure_cases() -> list[Vector]:
     """Step 5, lengths and padding, all of it signed as it is sent."""
     room, start = 256 - BODY_OFFSET, BODY_OFFSET - 68
@@ -192,6 +139,10 @@ def structure_cases() -> list[Vector]:
         open_case("a body that ends with the inner plaintext", "opened", "O-5.1", forge(full), lengths),
         open_case("a body length one beyond the inner plaintext", FAILED, "O-5.1", claim(room + 1), lengths),
         open_case("a body length of 65535", FAILED, "O-5.1", claim(65535), lengths),
+        *(
+            open_case(f"a kind of 0x{kind:02x}", FAILED, "O-5.1", forge(kind=kind), "Bits 4 to 6 of the kind are zero.")
+            for kind in (0x11, 0x21, 0x41, 0x71, 0x10)
+        ),
         open_case("the first byte of the padding is not zero", FAILED, "O-5.5", forge(edit_content=flip(end)), padding),
         open_case(
             "a byte in the middle of the padding is not zero",
@@ -223,10 +174,12 @@ def message_cases() -> list[Vector]:
         ("sent at 2^53", "O-6.2", {"sent_at": TIME_LIMIT}),
         ("sent at 2^63", "O-6.2", {"sent_at": 2**63}),
         ("sent at 2^64 - 1", "O-6.2 K-3", {"sent_at": 2**64 - 1}),
-        *((f"content type 0x{number:02x}", "O-6.1", {"content_type": number}) for number in (0x00, 0x03, 0x80, 0xFF)),
+        *((f"push class {number}", "O-6.1", {"kind": number}) for number in (0, *range(4, 16))),
+        *((f"push class {number} with a certificate", "O-6.1", {"kind": 0x80 | number, "signer": signer(3)}) for number in (0, 4, 15)),
     ]
     hour, longest = forge(ttl=3600), forge()
-    end, ahead = "The end of the time to live is inclusive.", "A sender's clock may be 24 hours ahead, and no more."
+    classes = "A relay may put an envelope into a push of any type; the signed class is what counts."
+    end, ahead = "The end of the time to live is inclusive.", "A provider's clock may be 24 hours ahead, and no more."
     return [
         *(
             open_case(name, "unsupported-message", rules, forge(**fault), "Authentic, but not of this version.")
@@ -242,6 +195,19 @@ def message_cases() -> list[Vector]:
                 ("at the last millisecond of the shortest time to live", "opened", forge(ttl=1), SENT_AT + 1000),
                 ("one millisecond after the shortest time to live", "expired", forge(ttl=1), SENT_AT + 1001),
             ]
+        ),
+        *(
+            open_case(
+                f"a message of push class {sealed} where {expected} is expected",
+                "opened" if sealed == expected else "wrong-push-class",
+                "O-6.5",
+                forge(push_type=sealed, signer=by),
+                classes,
+                receiver=replace(pinned(PROVIDER), push_type=expected),
+            )
+            for sealed in PUSH_CLASSES
+            for expected in PUSH_CLASSES
+            for by in [signer(3) if sealed == "voip" else signer()]
         ),
         open_case("exactly 24 hours from the future", "opened", "O-6.4", longest, ahead, now=SENT_AT - DAY),
         open_case(

@@ -5,14 +5,11 @@ from reference.keys import KeyRefused, Kind
 
 from .material import (
     COLLIDING_DEVICES,
-    COLLIDING_RECOVERY,
-    COLLIDING_SENDERS,
     PHONE,
     PROVIDER,
-    RECOVERY,
-    SECOND_RECOVERY,
+    SECOND_PROVIDER,
+    SIGNING,
     Device,
-    Sender,
     seed,
 )
 from .vector import Header, Vector, vector
@@ -23,11 +20,10 @@ P = curve25519.P
 
 EVERY_KIND = [
     (Kind.DEVICE_PUBLIC, PHONE.public),
-    (Kind.SENDER_PUBLIC, PROVIDER.public),
-    (Kind.RECOVERY_PUBLIC, RECOVERY.public),
+    (Kind.PROVIDER_PUBLIC, PROVIDER.public),
     (Kind.DEVICE_SECRET, PHONE.secret),
-    (Kind.SENDER_SECRET, PROVIDER.seed),
-    (Kind.RECOVERY_SECRET, RECOVERY.seed),
+    (Kind.PROVIDER_SECRET, PROVIDER.seed),
+    (Kind.SIGNING_SECRET, SIGNING[0].seed),
 ]
 
 
@@ -40,13 +36,12 @@ def valid(name: str, kind: Kind, key: bytes, rules: str, comment: str, ending: s
     assert keys.import_text(kind, text) == key
     public = {
         Kind.DEVICE_SECRET: hpke.public_key,
-        Kind.SENDER_SECRET: keys.sender_public_key,
-        Kind.RECOVERY_SECRET: keys.sender_public_key,
+        Kind.PROVIDER_SECRET: keys.signature_public_key,
+        Kind.SIGNING_SECRET: keys.signature_public_key,
     }
     key_id = {
         Kind.DEVICE_PUBLIC: keys.device_key_id,
-        Kind.SENDER_PUBLIC: keys.sender_key_id,
-        Kind.RECOVERY_PUBLIC: keys.recovery_key_id,
+        Kind.PROVIDER_PUBLIC: keys.provider_key_id,
     }
     header: list[Header] = [
         ("kind", kind.value),
@@ -79,25 +74,17 @@ def valid_cases() -> list[Vector]:
         device = Device(seed(f"device {name}"))
         cases.append(valid(f"the {name}'s device key", Kind.DEVICE_SECRET, device.secret, "K-4 K-6", plain))
         cases.append(valid(f"the {name}'s public key", Kind.DEVICE_PUBLIC, device.public, "K-4 K-6 K-8", plain))
-    for name in ("provider", "second provider"):
-        sender = Sender(seed(f"sender {name}"))
-        cases.append(valid(f"the {name}'s signing seed", Kind.SENDER_SECRET, sender.seed, "K-4 K-6", plain))
-        cases.append(valid(f"the {name}'s public key", Kind.SENDER_PUBLIC, sender.public, "K-4 K-6 K-7", plain))
-    for name, recovery in (("first", RECOVERY), ("second", SECOND_RECOVERY)):
-        cases.append(valid(f"the {name} recovery seed", Kind.RECOVERY_SECRET, recovery.seed, "K-4 K-6", plain))
-        cases.append(valid(f"the {name} recovery public key", Kind.RECOVERY_PUBLIC, recovery.public, "K-4 K-6 K-7", plain))
-    same = "The same bytes have another id as a recovery key."
-    cases.append(valid("a sender's key as a recovery key", Kind.RECOVERY_PUBLIC, PROVIDER.public, "K-1 K-6", same))
-    for number, recovery in enumerate(COLLIDING_RECOVERY, 1):
-        name = f"a recovery key whose id another has too, {number} of 2"
-        cases.append(valid(name, Kind.RECOVERY_PUBLIC, recovery.public, "K-1", "Two keys share this id."))
+    for name, provider in (("provider", PROVIDER), ("second provider", SECOND_PROVIDER)):
+        cases.append(valid(f"the {name}'s secret key", Kind.PROVIDER_SECRET, provider.seed, "K-4 K-6", plain))
+        cases.append(valid(f"the {name}'s public key", Kind.PROVIDER_PUBLIC, provider.public, "K-4 K-6 K-7", plain))
+    for name, signing in (("first", SIGNING[0]), ("second", SIGNING[1])):
+        cases.append(valid(f"the {name} signing key", Kind.SIGNING_SECRET, signing.seed, "K-4 K-6", plain))
+    same = "The same bytes are another key with another prefix."
+    cases.append(valid("a provider's seed as a signing key", Kind.SIGNING_SECRET, PROVIDER.seed, "K-6", same))
     for number, device in enumerate(COLLIDING_DEVICES, 1):
         name = f"a device key whose id another has too, {number} of 2"
         cases.append(valid(name, Kind.DEVICE_PUBLIC, device.public, "K-1 O-3.2", shared))
-    for number, sender in enumerate(COLLIDING_SENDERS, 1):
-        name = f"a sender key whose id another has too, {number} of 2"
-        cases.append(valid(name, Kind.SENDER_PUBLIC, sender.public, "K-1", "Two keys share this id."))
-    for kind in (Kind.DEVICE_SECRET, Kind.SENDER_SECRET, Kind.RECOVERY_SECRET):
+    for kind in (Kind.DEVICE_SECRET, Kind.PROVIDER_SECRET, Kind.SIGNING_SECRET):
         cases.append(valid(f"{kind.value}: all bytes 0x00", kind, bytes(32), "K-4", ends))
         cases.append(valid(f"{kind.value}: all bytes 0xff", kind, b"\xff" * 32, "K-4", ends))
     assert curve25519.on_twist(2)
@@ -118,7 +105,7 @@ def valid_cases() -> list[Vector]:
             "K-8",
             "p - 1 gives zero, p - 2 does not.",
         ),
-        valid("the base point of Ed25519", Kind.SENDER_PUBLIC, curve25519.encode(curve25519.BASE), "K-7", plain),
+        valid("the base point of Ed25519", Kind.PROVIDER_PUBLIC, curve25519.encode(curve25519.BASE), "K-7", plain),
         *(
             valid(
                 f"{kind.value}: one trailing newline is dropped",
@@ -228,8 +215,8 @@ def exchange_neighbours(text: str, start: int) -> str:
 def look_alike_faults() -> list[Vector]:
     """Characters outside ASCII that case mapping, or the eye, takes for letters of the alphabet."""
     public, secret = (
-        keys.text_form(Kind.SENDER_PUBLIC, PROVIDER.public),
-        keys.text_form(Kind.SENDER_SECRET, PROVIDER.seed),
+        keys.text_form(Kind.PROVIDER_PUBLIC, PROVIDER.public),
+        keys.text_form(Kind.PROVIDER_SECRET, PROVIDER.seed),
     )
     comment = "Only ASCII letters stand for themselves."
 
@@ -238,11 +225,11 @@ def look_alike_faults() -> list[Vector]:
 
     assert "K" in secret and "s" in public[4:]
     return [
-        look_alike("the Kelvin sign, whose lower case is k", Kind.SENDER_SECRET, secret.replace("K", "\u212a", 1)),
-        look_alike("the long s, whose upper case is S", Kind.SENDER_PUBLIC, "pc\u017f" + public[3:]),
-        look_alike("a full-width digit one", Kind.SENDER_PUBLIC, public.replace("1", "\uff11", 1)),
-        look_alike("a Cyrillic es", Kind.SENDER_PUBLIC, public.replace("c", "\u0441", 1)),
-        look_alike("a byte order mark", Kind.SENDER_PUBLIC, "\ufeff" + public),
+        look_alike("the Kelvin sign, whose lower case is k", Kind.PROVIDER_SECRET, secret.replace("K", "\u212a", 1)),
+        look_alike("the long s, whose upper case is S", Kind.PROVIDER_PUBLIC, "pc\u017f" + public[3:]),
+        look_alike("a full-width digit one", Kind.PROVIDER_PUBLIC, public.replace("1", "\uff11", 1)),
+        look_alike("a Cyrillic es", Kind.PROVIDER_PUBLIC, public.replace("c", "\u0441", 1)),
+        look_alike("a byte order mark", Kind.PROVIDER_PUBLIC, "\ufeff" + public),
     ]
 
 

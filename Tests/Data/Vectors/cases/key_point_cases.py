@@ -28,8 +28,8 @@ def device_key_faults() -> list[Vector]:
     ]
 
 
-def sender_key_faults() -> list[Vector]:
-    kind = Kind.SENDER_PUBLIC
+def weak_points() -> list[tuple[str, bytes]]:
+    """Encodings that are no key of Ed25519."""
     torsion = curve25519.torsion()
     orders = [8 // gcd(8, number) for number in range(8)]
     small = [
@@ -75,7 +75,7 @@ def sender_key_faults() -> list[Vector]:
         "mixed order: a good key (x, y) made (-x, -y), which adds the point of order 2 (CVE-2025-69277)",
         mixed[3][1],
     )
-    points = [
+    return [
         *small,
         *small_again,
         *non_canonical,
@@ -83,15 +83,14 @@ def sender_key_faults() -> list[Vector]:
         ("no point on the curve, x odd", little(off_curve | curve25519.SIGN)),
         *mixed,
     ]
+
+
+def provider_key_faults() -> list[Vector]:
+    kind = Kind.PROVIDER_PUBLIC
     comment = "Not the canonical encoding of a point of prime order: anyone or no one can sign for it."
-    recovery = Kind.RECOVERY_PUBLIC
     return [
         *(
             invalid(f"Ed25519: {name}", kind, "weak-key", "K-7", comment, keys.text_form(kind, point), point)
-            for name, point in points
-        ),
-        *(
-            invalid(f"recovery: {name}", recovery, "weak-key", "K-7", comment, keys.text_form(recovery, point), point)
-            for name, point in (small[0], small_again[0], ("no point on the curve", little(off_curve)), mixed[3])
+            for name, point in weak_points()
         ),
     ]

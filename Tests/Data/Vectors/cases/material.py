@@ -3,26 +3,13 @@
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
-from reference import keys
-from reference.curve25519 import BASE, L, encode, multiply, sign_with_nonce
+from reference import keys, trust
+from reference.curve25519 import secret_scalar, sign_with_nonce
+from reference.envelope import Signer
 from reference.opening import Receiver
-from reference.rotation import (
-    DEFAULT_ACCEPT_FOR,
-    DEFAULT_OVERLAP,
-    NEW_ROLE,
-    OLD_ROLE,
-    RECOVERY_ROLE,
-    Recovery,
-    Rotation,
-    recovery_signed_bytes,
-    signed_bytes,
-    unsigned,
-    unsigned_recovery,
-)
-from reference.trust import Superseded, Trust, TrustedSender
+from reference.trust import NEVER, Certificate, Learned
 
 # One case of a file: what it says, field by field. Or the arguments that make one.
 Case = dict[str, Any]
@@ -46,59 +33,29 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Sender:
+class Pair:
+    """A key pair of Ed25519: a provider's, or a signing one."""
+
     seed: bytes
 
     @cached_property
     def public(self) -> bytes:
-        return keys.sender_public_key(self.seed)
+        return keys.signature_public_key(self.seed)
 
     @property
-    def key_id(self) -> bytes:
-        return keys.sender_key_id(self.public)
-
-
-@dataclass(frozen=True)
-class ScalarSender(Sender):
-    """A sender of whose key only the secret scalar is known."""
-
-    seed: bytes = b""
-    scalar: int = 0
-
-    def __init__(self, scalar: int) -> None:
-        object.__setattr__(self, "scalar", scalar)
-        object.__setattr__(self, "seed", b"")
-
-    @cached_property
-    def public(self) -> bytes:
-        return encode(multiply(self.scalar, BASE))
-
-    def sign(self, message: bytes) -> bytes:
-        nonce = int.from_bytes(hashlib.sha512(self.scalar.to_bytes(32, "little") + message).digest(), "little") % L
-        return sign_with_nonce(self.scalar, self.public, message, nonce)
+    def provider_id(self) -> bytes:
+        return keys.provider_key_id(self.public)
 
 
 PHONE, TABLET, STRANGERS_PHONE = (Device(seed(f"device {name}")) for name in ("phone", "tablet", "stranger"))
 PROVIDER, SECOND_PROVIDER, STRANGER = (
-    Sender(seed(f"sender {name}")) for name in ("provider", "second provider", "stranger")
+    Pair(seed(f"provider key of {name}")) for name in ("the provider", "a second provider", "a stranger")
 )
+SIGNING = [Pair(seed(f"signing key {number}")) for number in range(1, 6)]
 
-# The keys of one provider over the years: each is announced by the one before it.
-GENERATIONS = [PROVIDER, *(Sender(seed(f"sender generation {number}")) for number in range(1, 5))]
-
-# Two keys under one id of four bytes. Trying candidates in order found these after about 2^17 of each kind.
+# Two keys under one id of four bytes. Trying candidates in order found these after about 2^17.
 COLLIDING_DEVICES = [Device(seed(f"device candidate {number}")) for number in (46119, 134162)]
-COLLIDING_SENDERS = [Sender(seed(f"sender candidate {number}")) for number in (10692, 112321)]
 assert COLLIDING_DEVICES[0].key_id == COLLIDING_DEVICES[1].key_id
-assert COLLIDING_SENDERS[0].key_id == COLLIDING_SENDERS[1].key_id
-
-# Five sender keys under one id. No seed leads to them: their scalars are a first one and these numbers. They were found
-# among 2^28 keys whose ids have one beginning.
-FIVE_OF_ONE_ID = [
-    ScalarSender((int.from_bytes(seed("five senders of one id"), "little") + offset) % L)
-    for offset in ((number % 1024) * 2**24 + number // 1024 for number in (38914022, 133414219, 140666797, 179224389, 221976920))
-]
-assert len({sender.key_id for sender in FIVE_OF_ONE_ID}) == 1
 
 TOPIC = "com.example.app"
 SENT_AT = 1_767_225_600_000  # 2026-01-01 00:00:00 UTC
@@ -108,105 +65,77 @@ HOUR, DAY = 3_600_000, 86_400_000
 PAYLOAD = b'{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}'
 
 
-def sign_statement(
-    statement: bytes,
-    old_seed: bytes,
-    new_seed: bytes,
-    old_role: bytes = OLD_ROLE,
-    new_role: bytes = NEW_ROLE,
-    signed_old_key: bytes | None = None,
-) -> Rotation:
-    """Signs 53 bytes as a statement. The roles and the old key can be told wrongly."""
-    old_key = signed_old_key or keys.sender_public_key(old_seed)
-    return Rotation(
-        statement
-        + keys.sign(old_seed, signed_bytes(old_role, old_key, statement))
-        + keys.sign(new_seed, signed_bytes(new_role, old_key, statement))
-    )
+# Certificates.
 
 
-def announce(
-    old: Sender,
-    new: Sender,
-    issued_at: int = SENT_AT - 30 * DAY,
-    accept_for: int = DEFAULT_ACCEPT_FOR,
-    overlap: int = DEFAULT_OVERLAP,
-) -> Rotation:
-    return sign_statement(unsigned(old.public, new.public, issued_at, accept_for, overlap), old.seed, new.seed)
+def epoch_of(days: int) -> int:
+    """The epoch of a certificate that was made so many days before the messages."""
+    return SENT_AT // 1000 - days * 86_400
 
 
-CHAIN = [announce(old, new, SENT_AT - (5 - number) * DAY) for number, (old, new) in enumerate(pairwise(GENERATIONS))]
+def certify(
+    epoch: int,
+    key: Pair | bytes,
+    floor: int = 0,
+    grace_until: int | None = None,
+    expires_at: int = NEVER,
+    *,
+    provider: Pair = PROVIDER,
+    topic: str = TOPIC,
+    nonce: int | None = None,
+    signed_provider: bytes | None = None,
+    signed_topic: str | None = None,
+) -> Certificate:
+    """The grace lasts 38 days unless the floor is the epoch. `nonce` gives another good signature; what is signed can be told wrongly."""
+    ends = 0 if floor == epoch else epoch * 1000 + trust.GRACE
+    public = key if isinstance(key, bytes) else key.public
+    claim = trust.claim(epoch, floor, ends if grace_until is None else grace_until, expires_at, public)
+    to_sign = trust.signed_bytes(claim, signed_provider or provider.public, signed_topic or topic)
+    if nonce:
+        signature = sign_with_nonce(secret_scalar(provider.seed), provider.public, to_sign, nonce)
+    else:
+        signature = keys.sign(provider.seed, to_sign)
+    return Certificate(claim + signature)
 
 
-@dataclass(frozen=True)
-class RecoveryKey(Sender):
-    """An Ed25519 key like a sender's, with another key id."""
-
-    @property
-    def key_id(self) -> bytes:
-        return keys.recovery_key_id(self.public)
-
-
-RECOVERY, SECOND_RECOVERY, STRANGERS_RECOVERY = (
-    RecoveryKey(seed(f"recovery {name}")) for name in ("provider", "second", "stranger")
-)
-
-# Two recovery keys under one id, found in the same way.
-COLLIDING_RECOVERY = [RecoveryKey(seed(f"recovery candidate {number}")) for number in (16767, 117297)]
-assert COLLIDING_RECOVERY[0].key_id == COLLIDING_RECOVERY[1].key_id
+# One provider's certificates over half a year. The fourth was made after a theft of the third key.
+EPOCHS = [epoch_of(days) for days in (120, 60, 20, 10)]
+CHAIN = [
+    certify(EPOCHS[0], SIGNING[0]),
+    certify(EPOCHS[1], SIGNING[1]),
+    certify(EPOCHS[2], SIGNING[2], EPOCHS[1]),
+    certify(EPOCHS[3], SIGNING[3], EPOCHS[3]),
+]
 
 
-def sign_recovery(
-    statement: bytes,
-    recovery_seed: bytes,
-    new_seed: bytes,
-    topic: str | None = None,
-    recovery_role: bytes = RECOVERY_ROLE,
-    new_role: bytes = NEW_ROLE,
-    signed_recovery_key: bytes | None = None,
-) -> Recovery:
-    """Signs 53 bytes as a recovery. The context, the roles and the recovery key can be told wrongly."""
-    key = signed_recovery_key or keys.sender_public_key(recovery_seed)
-    context = TOPIC if topic is None else topic
-    return Recovery(
-        statement
-        + keys.sign(recovery_seed, recovery_signed_bytes(recovery_role, key, context, statement))
-        + keys.sign(new_seed, recovery_signed_bytes(new_role, key, context, statement))
-    )
+def signer(number: int | None = None, provider: Pair = PROVIDER) -> Signer:
+    """By a certificate of the chain, counted from 0; without one, the provider key itself."""
+    if number is None:
+        return Signer(provider.seed, provider.public)
+    return Signer(SIGNING[number].seed, provider.public, CHAIN[number])
 
 
-def recover(
-    new: Sender, serial: int, recovery: RecoveryKey = RECOVERY, issued_at: int = SENT_AT - 20 * DAY
-) -> Recovery:
-    return sign_recovery(unsigned_recovery(recovery.public, new.public, issued_at, serial), recovery.seed, new.seed)
+def by(key: Pair, certificate: Certificate, provider: Pair = PROVIDER) -> Signer:
+    return Signer(key.seed, provider.public, certificate)
 
 
-def sender_in(
-    name: str,
-    pinned: Sender | None,
-    *superseded: tuple[Sender, Rotation | None],
-    recovery: tuple[RecoveryKey, ...] = (),
-    last: Recovery | None = None,
-) -> TrustedSender:
-    """A superseded key without a statement is revoked."""
-    return TrustedSender(
-        name,
-        pinned.public if pinned else None,
-        tuple(Superseded(sender.public, statement) for sender, statement in superseded),
-        tuple(key.public for key in recovery),
-        last.first_53 if last else b"",
-    )
+def kept(*certificates: Certificate, provider: Pair = PROVIDER) -> dict[bytes, Learned]:
+    """What a phone keeps that accepted these."""
+    learned = Learned()
+    for one in certificates:
+        learned, _ = learned.learning(one)
+    return {provider.public: learned}
 
 
-def trust_in(*senders: Sender, superseded: tuple[tuple[Sender, Rotation | None], ...] = ()) -> Trust:
-    """Each key is the pin of a sender, named a, b, c; what was superseded is of the first."""
-    return Trust(
-        tuple(
-            sender_in(chr(ord("a") + number), sender, *(superseded if number == 0 else ()))
-            for number, sender in enumerate(senders)
-        )
-    )
+def pinned(*providers: Pair, learned: dict[bytes, Learned] | None = None, devices: tuple[Device, ...] = (PHONE,)) -> Receiver:
+    secrets = tuple(device.secret for device in devices)
+    return Receiver(TOPIC, secrets, tuple(provider.public for provider in providers), learned or {})
 
 
-TRUST = trust_in(PROVIDER)
-RECEIVER = Receiver(TOPIC, (PHONE.secret,), TRUST)
+def knows(*numbers: int) -> Receiver:
+    """A receiver that pins the provider and has accepted certificates of the chain."""
+    return pinned(PROVIDER, learned=kept(*(CHAIN[number] for number in numbers)))
+
+
+PROVIDER_SIGNER = signer()
+RECEIVER = pinned(PROVIDER)

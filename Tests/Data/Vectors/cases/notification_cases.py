@@ -65,11 +65,15 @@ def shown_case(
     values = [value for values in shown.fields.values() for value in values]
     assert all(word.encode() in everything for word in withheld), name
     assert not any(word in value for word in withheld for value in values), name
+    whole_info = None
+    if isinstance(result, Opened) and b"null" in result.payload:
+        whole_info = content.restored(content.user_info(content.read(result.payload.decode())))
     header: list[Header] = [
         *receiver_header(RECEIVER, NOW),
         ("may-pass-in-the-clear", "yes" if may_pass else None),
         ("repeated", repeated),
         *((f"shown-{field}", value) for field, values in shown.fields.items() for value in values),
+        ("shown-user-info-json", json.dumps(whole_info, ensure_ascii=False) if whole_info is not None else None),
         *(("not-shown", word) for word in withheld),
     ]
     return vector("notifications", name, code, rules, comment, header, data)
@@ -126,6 +130,18 @@ def opened_cases() -> list[Vector]:
         sealed("an integer that no double holds", "N-2", whole, '{"aps":{"alert":"hi"},"n":1' + "0" * 309 + ',"chat":"c41"}', ("n",)),
         sealed("the largest numbers that a double holds", "N-2", whole, '{"aps":{"alert":"hi"},"n":[1.797e308,-1e308,1e-400],"chat":"c41"}'),
         sealed("a number that no double holds, in aps", "N-2", whole, '{"aps":{"alert":"hi","badge":1e400},"chat":"c41"}'),
+        *(
+            sealed(f"nulls in the app's members: {where}", "N-2", "A property list has no null, so the app sees none, at any depth.", json.dumps({"aps": {"alert": "hi"}} | members))
+            for where, members in [
+                ("a member", {"chat": "c41", "x": None}),
+                ("every member", {"x": None, "y": None}),
+                ("a member of a member", {"chat": {"id": "c41", "x": None}}),
+                ("an element", {"chat": [1, None, "c41", None]}),
+                ("nothing but nulls in an array and an object", {"a": [None, None], "o": {"x": None}}),
+                ("deep inside", {"a": [[{"b": [None, {"c": None, "d": [None, 1.5, False, "null"]}]}], None]}),
+                ("a name that is null", {"null": "null"}),
+            ]
+        ),
         sealed("a text of such a number", "N-2", whole, '{"aps":{"alert":"hi"},"n":"1e400"}'),
         sealed(
             "the app does not see the format's own member",
@@ -338,6 +354,12 @@ def title_cases() -> list[Vector]:
         titled("a title with a combining mark at the end in a fallback", {"title": "e" * 63 + "e\u0301"}),
         titled("a localised title in a fallback", {"title-loc-key": "New message", "title-loc-args": ["a\nb"], "title": "no"}),
         titled("an empty key of a localised title in a fallback", {"title-loc-key": "", "title": "yes"}),
+        titled("a title in a fallback that turns text round", {"title": "\u202eknaB\u202c \u2066x\u2067y\u2068z\u2069 \u202a\u202b\u202d\u061c\u200e\u200f."}),
+        titled("a title in a fallback with characters that take no room", {"title": "B\u200ba\u2060n\ufeffk"}),
+        titled("a title in a fallback of Persian letters and a family", {"title": "می\u200cخواهم 👨\u200d👩\u200d👧"}),
+        titled("a title in a fallback that begins with a hundred characters that take no room", {"title": "\u200b" * 100 + "x" * 65}),
+        titled("a title in a fallback of nothing that anybody sees", {"title": "\u200b\u2060"}),
+        titled("arguments of a localised title in a fallback that turn text round", {"title-loc-key": "New message", "title-loc-args": ["\u202eannA\u202c", "می\u200cخواهم", "\u200b"]}),
         titled("a subtitle and a body in a fallback", {"title": "a", "subtitle": "b", "body": "c"}),
         titled("an alert that is a string in a fallback", "Bank"),
         titled("a long title of a push that is not sealed", {"title": "x" * 65 + "\n"}, "not-encrypted"),

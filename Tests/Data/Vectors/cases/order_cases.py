@@ -2,19 +2,20 @@
 
 from typing import Any
 
+from dataclasses import replace
+
 from reference.envelope import to_text
-from reference.opening import Receiver
 
 from .forge import flip, forge, open_case, put
 from .inner_cases import FAILED
-from .material import DAY, SENT_AT, STRANGER, TABLET, TRUST
+from .material import DAY, PROVIDER, SENT_AT, STRANGER, TABLET, pinned, signer
 from .vector import Vector
 
 
 def order_cases() -> list[Vector]:
     """Two faults each: the one that an earlier step finds is reported."""
-    other_topic = Receiver("com.example.other", (TABLET.secret,), TRUST)
-    later = SENT_AT - DAY - 1
+    other_topic = replace(pinned(PROVIDER, devices=(TABLET,)), topic="com.example.other")
+    later, stranger = SENT_AT - DAY - 1, signer(provider=STRANGER)
     faults: list[tuple[str, str, str, bytes | str, dict[str, Any]]] = [
         (
             "padding before an unknown suite",
@@ -44,8 +45,14 @@ def order_cases() -> list[Vector]:
             forge(),
             {"receiver": other_topic},
         ),
-        ("a wrong sender before an unknown content type", FAILED, "O-5.4", forge(sender=STRANGER, content_type=3), {}),
-        ("a wrong sender before an expired message", FAILED, "O-5.4", forge(sender=STRANGER, ttl=1), {}),
+        ("a stranger before an unknown push class", FAILED, "O-5.4", forge(signer=stranger, kind=4), {}),
+        ("a stranger before a wrong push class", FAILED, "O-5.4", forge(signer=stranger, push_type="voip"), {}),
+        ("a stranger before an expired message", FAILED, "O-5.4", forge(signer=stranger, ttl=1), {}),
+        ("padding that is not zero before a wrong push class", FAILED, "O-5.5", forge(push_type="voip", edit_content=flip(-1)), {}),
+        ("an unknown push class before a time to live of 0", "unsupported-message", "O-6.1", forge(kind=4, ttl=0), {}),
+        ("a wrong push class before a time to live of 0", "wrong-push-class", "O-6.5", forge(push_type="voip", ttl=0), {}),
+        ("a wrong push class before an expired message", "wrong-push-class", "O-6.5", forge(push_type="voip", ttl=1), {}),
+        ("a wrong push class before a malformed payload", "wrong-push-class", "O-6.5", forge(b"{", push_type="background"), {}),
         (
             "padding that is not zero before an expired message",
             FAILED,
@@ -54,17 +61,17 @@ def order_cases() -> list[Vector]:
             {},
         ),
         (
-            "an unknown content type before an expired message",
+            "an unknown push class before an expired message",
             "unsupported-message",
             "O-6.1",
-            forge(ttl=1, content_type=3),
+            forge(ttl=1, kind=4),
             {},
         ),
         (
-            "an unknown content type before a malformed payload",
+            "an unknown push class before a malformed payload",
             "unsupported-message",
             "O-6.1",
-            forge(b"{", content_type=3),
+            forge(b"{", kind=15),
             {},
         ),
         ("an expired message before a malformed payload", "expired", "O-6.3", forge(b"{", ttl=1), {}),

@@ -1,11 +1,13 @@
 """Steps 2 to 4 of opening: what is refused before anything of the message is known."""
 
+from dataclasses import replace
+
 from reference.envelope import BUCKETS, to_text
 from reference.opening import Receiver
 
 from .forge import flip, forge, open_case, put
 from .hpke_cases import zero_result_points
-from .material import COLLIDING_DEVICES, NOW, PAYLOAD, PHONE, PROVIDER, STRANGERS_PHONE, TABLET, TOPIC, TRUST, trust_in
+from .material import COLLIDING_DEVICES, NOW, PAYLOAD, PHONE, PROVIDER, STRANGERS_PHONE, TABLET, TOPIC, pinned
 from .vector import Vector
 
 MALFORMED, FAILED, UNKNOWN = "malformed-envelope", "authentication-failed", "unknown-recipient-key"
@@ -98,18 +100,18 @@ def header_cases() -> list[Vector]:
         ),
         open_case("sealed to a device that is not here", UNKNOWN, "O-3.1", forge(device=STRANGERS_PHONE), key_id),
         open_case(
-            "a receiver without a device key", UNKNOWN, "O-3.1", envelope, key_id, receiver=Receiver(TOPIC, (), TRUST)
+            "a receiver without a device key", UNKNOWN, "O-3.1", envelope, key_id, receiver=pinned(PROVIDER, devices=())
         ),
     ]
 
 
 def device_key_cases() -> list[Vector]:
     """Step 3 with more than one key: a pending and a retiring key open like the active one."""
-    several = Receiver(TOPIC, (PHONE.secret, TABLET.secret, STRANGERS_PHONE.secret), TRUST)
+    several = pinned(PROVIDER, devices=(PHONE, TABLET, STRANGERS_PHONE))
     twin, other = COLLIDING_DEVICES
 
     def retiring(end: int) -> Receiver:
-        return Receiver(TOPIC, (PHONE.secret, TABLET.secret), TRUST, {TABLET.secret: end})
+        return replace(pinned(PROVIDER, devices=(PHONE, TABLET)), ends={TABLET.secret: end})
 
     to_tablet = forge(device=TABLET)
     return [
@@ -146,7 +148,7 @@ def device_key_cases() -> list[Vector]:
             "O-3.2 K-1",
             forge(device=twin),
             "A key id is a hint: two keys of two devices share this one.",
-            receiver=Receiver(TOPIC, (twin.secret,), TRUST),
+            receiver=pinned(PROVIDER, devices=(twin,)),
         ),
         open_case(
             "sealed to another key with the same id",
@@ -154,7 +156,7 @@ def device_key_cases() -> list[Vector]:
             "O-3.2 K-1",
             forge(device=other),
             "The id selects the receiver's key, and that key does not open it.",
-            receiver=Receiver(TOPIC, (twin.secret,), TRUST),
+            receiver=pinned(PROVIDER, devices=(twin,)),
         ),
         open_case(
             "sealed to one of the receiver's keys under the key id of another",
@@ -219,7 +221,7 @@ def plain_cases() -> list[Vector]:
     """What nothing is wrong with."""
     return [
         open_case(
-            "a genuine envelope", "opened", "O-4.1 O-4.3 O-5.4 O-7.2", forge(), "One device key, one pinned sender."
+            "a genuine envelope", "opened", "O-4.1 O-4.3 O-5.4 O-7.2", forge(), "One device key, one pin."
         ),
         open_case(
             "the longest context",
@@ -227,7 +229,7 @@ def plain_cases() -> list[Vector]:
             "K-2 O-4.3",
             forge(PAYLOAD, topic="x" * 255),
             "lp16 counts 255 bytes.",
-            receiver=Receiver("x" * 255, (PHONE.secret,), trust_in(PROVIDER)),
+            receiver=replace(pinned(PROVIDER), topic="x" * 255),
         ),
         open_case(
             "the shortest context",
@@ -235,6 +237,6 @@ def plain_cases() -> list[Vector]:
             "K-2 O-4.3",
             forge(PAYLOAD, topic="a"),
             "lp16 counts one byte.",
-            receiver=Receiver("a", (PHONE.secret,), trust_in(PROVIDER)),
+            receiver=replace(pinned(PROVIDER), topic="a"),
         ),
     ]

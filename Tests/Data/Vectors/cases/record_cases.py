@@ -6,8 +6,24 @@ from reference import keys, records
 from reference.keys import Kind
 from reference.records import Held, Provider, Refused
 
-from .material import PHONE, PROVIDER, RECOVERY, SECOND_PROVIDER, SECOND_RECOVERY, SENT_AT, STRANGER, TABLET, TOPIC
-from .vector import Header, Vector, recovery_text, sender_text, vector
+from .certificate_cases import GOOD as CERTIFICATE
+from .forge import flip
+from .material import (
+    CHAIN,
+    EPOCHS,
+    NOW,
+    PHONE,
+    PROVIDER,
+    SECOND_PROVIDER,
+    SENT_AT,
+    SIGNING,
+    STRANGER,
+    TABLET,
+    TOPIC,
+    certify,
+    seed,
+)
+from .vector import Header, Vector, base64url, certificate_text, provider_text, vector
 
 MALFORMED = "malformed-record"
 
@@ -25,17 +41,21 @@ GOOD: dict[str, object] = {
     "topic": TOPIC,
     "generation": 2,
     "created": SENT_AT,
-    "sender": sender_text(PROVIDER.public),
-    "recovery": [recovery_text(RECOVERY.public)],
+    "provider": provider_text(PROVIDER.public),
+    "certificate": certificate_text(CERTIFICATE),
     "app_version": "2.3.1",
+    "token": "8f3a00ff" * 8,
+    "environment": "production",
+    "withdrawal": seed("withdrawal").hex()[:32],
+    "grant": base64url(seed("grant")),
 }
-SENDER: dict[str, object] = {
-    "public_key": sender_text(PROVIDER.public),
-    "key_id": PROVIDER.key_id.hex(),
+PROVIDERS: dict[str, object] = {
+    "public_key": provider_text(PROVIDER.public),
+    "key_id": PROVIDER.provider_id.hex(),
     "topic": TOPIC,
     "generation": 3,
     "created": SENT_AT,
-    "recovery": [recovery_text(RECOVERY.public), recovery_text(SECOND_RECOVERY.public)],
+    "certificate": certificate_text(CERTIFICATE),
 }
 
 
@@ -51,7 +71,6 @@ def record_case(
     header: list[Header] = [("kind", kind.value.removesuffix("-public"))]
     held = provider.held if provider else Held()
     if provider:
-        own = [(kind, key) for key in provider.own_keys for kind in [own_kind(key)]]
         header += [
             ("user", provider.user),
             ("held-key", device_text(held.key) if held.key else None),
@@ -61,7 +80,9 @@ def record_case(
             ("elsewhere", provider.elsewhere if provider.elsewhere != "" else "-"),
             ("replace", "yes" if provider.is_replaced else None),
             ("seals", " ".join(map(str, provider.seals)) if provider.seals else None),
-            *(("provider-has", keys.text_form(kind, key)) for kind, key in own),
+            ("removed", "yes" if provider.is_removed else None),
+            *(("provider-has", provider_text(key)) for key in provider.own_keys),
+            *(("issued", certificate_text(one)) for one in provider.issued),
         ]
     try:
         record = records.read_record(text.encode(), kind)
@@ -78,17 +99,19 @@ def record_case(
             ("topic", record.topic or held.topic),
             ("generation", record.generation),
             ("created", record.created),
-            ("sender", sender_text(record.sender) if record.sender else None),
-            *(("recovery", recovery_text(key)) for key in record.recovery),
+            ("provider", provider_text(record.provider) if record.provider else None),
+            ("certificate", certificate_text(record.certificate) if record.certificate else None),
             ("app-version", record.app_version),
+            ("token", record.token),
+            ("environment", record.environment),
+            ("withdrawal", record.withdrawal),
+            ("grant", record.grant),
         ]
         if provider and provider.own_keys:
+            topic = record.topic or held.topic or TOPIC
             header += [("foreign", member) for member in records.foreign_members(record, provider)]
+            header += [("stale", "yes" if records.is_stale(record, provider, topic) else None)]
     return vector("records", name, expected, rules, comment, header, text.encode())
-
-
-def own_kind(key: bytes) -> Kind:
-    return Kind.RECOVERY_PUBLIC if key in (RECOVERY.public, SECOND_RECOVERY.public) else Kind.SENDER_PUBLIC
 
 
 def with_member(name: str, expected: str, rules: str, comment: str, member: str, value: object) -> Vector:
@@ -99,7 +122,7 @@ def accepted_cases() -> list[Vector]:
     least = {"public_key": GOOD["public_key"]}
     absent = "Everything but the key may be absent."
     null = {member: None for member in GOOD if member != "public_key"}
-    later = GOOD | {"later": [1, {"a": 2}], "apns_token": "00"}
+    later = GOOD | {"later": [1, {"a": 2}], "apns_token": "00", "push_key": 7, "sender": []}
     return [
         record_case(
             "a device's record", "accepted", "D-1 D-2 D-3 D-4 D-5 D-9 D-10 D-14", "Every member.", json.dumps(GOOD)
@@ -135,21 +158,51 @@ def accepted_cases() -> list[Vector]:
             "device",
             "PCR1phone",
         ),
-        with_member("one recovery key", "accepted", "D-16", "The limit is inclusive.", "recovery", [recovery_text(SECOND_RECOVERY.public)]),
-        with_member("two recovery keys", "accepted", "D-16", "The limit is inclusive.", "recovery", SENDER["recovery"]),
+        with_member("a token of one byte", "accepted", "D-27", "The limit is inclusive.", "token", "0a"),
+        with_member("a token of 100 bytes", "accepted", "D-27", "The limit is inclusive.", "token", "f0" * 100),
+        with_member("a token of the development environment", "accepted", "D-28", "One of two.", "environment", "development"),
+        with_member("a withdrawal of zeros", "accepted", "D-29", "Any 16 bytes.", "withdrawal", "0" * 32),
+        with_member("a grant of one character", "accepted", "D-30", "The limit is inclusive.", "grant", "_"),
+        with_member("a grant of 1,024 characters", "accepted", "D-30", "The limit is inclusive.", "grant", "-Az9" * 256),
+        *(
+            with_member(name, "accepted", rules, "A certificate that is not good counts as absent.", "certificate", value)
+            for name, rules, value in [
+                ("an empty certificate", "D-31 T-1", ""),
+                ("a certificate of 161 characters", "D-31 T-1", certificate_text(CERTIFICATE)[:-1]),
+                ("a certificate of 163 characters", "D-31 T-1", certificate_text(CERTIFICATE) + "A"),
+                ("a certificate with a newline", "D-31 T-1", certificate_text(CERTIFICATE) + "\n"),
+                ("a certificate with padding", "D-31 T-1", certificate_text(CERTIFICATE) + "=="),
+                ("a certificate with an unused bit set", "D-31 T-1", raised(certificate_text(CERTIFICATE))),
+                ("a certificate with a space in it", "D-31 T-1", " " + certificate_text(CERTIFICATE)[1:]),
+                ("a certificate of version 2", "D-31 T-1", base64url(b"\x02" + CERTIFICATE.data[1:])),
+                ("a certificate of epoch 0", "D-31 T-1", certificate_text(certify(0, SIGNING[0]))),
+                ("a certificate whose floor is above its epoch", "D-31 T-1", certificate_text(certify(1, SIGNING[0], 2, NOW))),
+                ("a certificate of a weak signing key", "D-31 T-1 K-7", certificate_text(certify(1, bytes(32)))),
+            ]
+        ),
+        with_member("a certificate that nobody signed", "accepted", "D-31", "Its signature is for the provider to verify.", "certificate", base64url(flip(-1)(CERTIFICATE.data))),
+        with_member("a certificate whose signing key is the pin", "accepted", "D-31", "It is for the provider to verify.", "certificate", certificate_text(certify(EPOCHS[0], PROVIDER))),
+        with_member("a certificate without a pin", "accepted", "D-31", "Each member is read by itself.", "provider", None),
         with_member("a version of 64 bytes", "accepted", "D-10", "The limit is inclusive.", "app_version", "é" * 32),
         record_case(
-            "a sender's record", "accepted", "D-1 D-2", "Every member.", json.dumps(SENDER), Kind.SENDER_PUBLIC
+            "a provider's record", "accepted", "D-1 D-2", "Every member.", json.dumps(PROVIDERS), Kind.PROVIDER_PUBLIC
         ),
         record_case(
-            "a sender's key alone",
+            "a provider's key alone",
             "accepted",
             "D-1 D-6",
             absent,
-            json.dumps({"public_key": SENDER["public_key"]}),
-            Kind.SENDER_PUBLIC,
+            json.dumps({"public_key": PROVIDERS["public_key"]}),
+            Kind.PROVIDER_PUBLIC,
         ),
+        record_case("a provider's record with members of a device's", "accepted", "D-6", "They are not its own.", json.dumps(PROVIDERS | {"token": 7, "device": "", "suites": []}), Kind.PROVIDER_PUBLIC),
     ]
+
+
+def raised(text: str) -> str:
+    """One of the four unused bits of the last character set."""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    return text[:-1] + alphabet[alphabet.index(text[-1]) + 1]
 
 
 def refused_cases() -> list[Vector]:
@@ -188,15 +241,35 @@ def refused_cases() -> list[Vector]:
         ("a version with a newline", "D-10", "app_version", "2.3\n"),
         ("a version with a control character above ASCII", "D-10", "app_version", "2.3\x85"),
         ("a version that is a number", "D-10", "app_version", 2),
-        ("a sender that is an array", "D-1", "sender", []),
-        ("recovery keys that are a string", "D-16", "recovery", recovery_text(RECOVERY.public)),
-        ("no recovery key in the array", "D-16", "recovery", []),
-        ("three recovery keys", "D-16", "recovery", [recovery_text(key.public) for key in (RECOVERY, SECOND_RECOVERY, STRANGER)]),
-        ("a recovery key that is a number", "D-16", "recovery", [7]),
-        ("a recovery key that is null", "D-16", "recovery", [None]),
-        ("one recovery key twice", "K-10", "recovery", [recovery_text(RECOVERY.public)] * 2),
-        ("one recovery key twice, once with a newline", "K-10", "recovery", [recovery_text(RECOVERY.public), recovery_text(RECOVERY.public) + "\n"]),
-        ("a recovery key that is the sender's", "K-10", "recovery", [recovery_text(PROVIDER.public)]),
+        ("a provider that is an array", "D-1", "provider", []),
+        ("a certificate that is a number", "D-31", "certificate", 1),
+        ("a certificate that is an array", "D-31", "certificate", [certificate_text(CERTIFICATE)]),
+        ("a certificate that is an object", "D-31", "certificate", {"epoch": 1}),
+        ("an empty token", "D-27", "token", ""),
+        ("a token of half a byte", "D-27", "token", "0a1"),
+        ("a token of 101 bytes", "D-27", "token", "f0" * 101),
+        ("a token in capitals", "D-27", "token", "0A"),
+        ("a token with a space", "D-27", "token", "0a 1b"),
+        ("a token with a newline", "D-27", "token", "0a1b\n"),
+        ("a token with a digit outside ASCII", "D-27", "token", "\uff11a"),
+        ("a token that is a number", "D-27", "token", 12),
+        ("another environment", "D-28", "environment", "sandbox"),
+        ("an environment in capitals", "D-28", "environment", "Production"),
+        ("an empty environment", "D-28", "environment", ""),
+        ("an environment that is a number", "D-28", "environment", 1),
+        ("an environment with a newline", "D-28", "environment", "production\n"),
+        ("an empty withdrawal", "D-29", "withdrawal", ""),
+        ("a withdrawal of 30 digits", "D-29", "withdrawal", "0" * 30),
+        ("a withdrawal of 34 digits", "D-29", "withdrawal", "0" * 34),
+        ("a withdrawal in capitals", "D-29", "withdrawal", "0" * 31 + "A"),
+        ("a withdrawal with another character", "D-29", "withdrawal", "0" * 31 + "g"),
+        ("a withdrawal that is a number", "D-29", "withdrawal", 10**31),
+        ("an empty grant", "D-30", "grant", ""),
+        ("a grant of 1,025 characters", "D-30", "grant", "A" * 1025),
+        ("a grant with padding", "D-30", "grant", "QQ=="),
+        ("a grant of the other alphabet", "D-30", "grant", "a+b/"),
+        ("a grant with a newline", "D-30", "grant", "QQ\n"),
+        ("a grant that is an object", "D-30", "grant", {}),
         ("an empty device id", "D-14", "device", ""),
         ("a device id of 256 bytes", "D-14", "device", "é" * 128),
         ("a device id of spaces", "D-14", "device", "  "),
@@ -206,23 +279,16 @@ def refused_cases() -> list[Vector]:
         ("a device id with a NUL", "D-14", "device", "phone\x001"),
         ("a device id with a control character above ASCII", "D-14", "device", "phone\x85"),
         ("a device id that is a number", "D-14", "device", 7),
+        *((f"a device id with the character U+{code:04X}", "D-14", "device", f"phone{chr(code)}1") for code in (0x00AD, 0x061C, 0x180E, 0x200B, 0x200D, 0x202E, 0x2028, 0x2029, 0x2066, 0xFEFF, 0xE0041)),
     ]
     texts: list[tuple[str, str, str, str, object]] = [
-        (
-            "a sender's key in the place of the device's",
-            "wrong-kind-of-key",
-            "D-1 K-6",
-            "public_key",
-            SENDER["public_key"],
-        ),
-        ("a device's key in the place of the sender's", "wrong-kind-of-key", "D-1 K-6", "sender", GOOD["public_key"]),
+        ("a provider's key in the place of the device's", "wrong-kind-of-key", "D-1 K-6", "public_key", PROVIDERS["public_key"]),
+        ("a device's key in the place of the provider's", "wrong-kind-of-key", "D-1 K-6", "provider", GOOD["public_key"]),
         ("a device's key that is zero", "weak-key", "D-1 K-8", "public_key", device_text(bytes(32))),
-        ("a sender's key that is the identity", "weak-key", "D-1 K-7", "sender", sender_text(b"\x01" + bytes(31))),
+        ("a provider's key that is the identity", "weak-key", "D-1 K-7", "provider", provider_text(b"\x01" + bytes(31))),
         ("a key that was mistyped", "wrong-checksum", "D-1 K-5", "public_key", str(GOOD["public_key"])[:-1] + "q"),
-        ("a sender's key among the recovery keys", "wrong-kind-of-key", "D-1 K-6", "recovery", [GOOD["sender"]]),
-        ("a recovery key in the place of the sender's", "wrong-kind-of-key", "D-1 K-6", "sender", recovery_text(RECOVERY.public)),
-        ("a recovery key that is the identity", "weak-key", "D-1 K-7", "recovery", [recovery_text(b"\x01" + bytes(31))]),
-        ("a second recovery key that was mistyped", "wrong-checksum", "D-1 K-5", "recovery", [recovery_text(RECOVERY.public), recovery_text(SECOND_RECOVERY.public)[:-1] + "q"]),
+        ("a provider's key that was mistyped", "wrong-checksum", "D-1 K-5", "provider", str(GOOD["provider"])[:-1] + ("q" if str(GOOD["provider"])[-1] != "q" else "p")),
+        ("a signing key in the place of the provider's", "wrong-kind-of-key", "D-1 K-6", "provider", keys.text_form(Kind.SIGNING_SECRET, SIGNING[0].seed)),
         ("a key with a space behind it", "malformed-key", "D-1 K-4", "public_key", str(GOOD["public_key"]) + " "),
     ]
     good = json.dumps(GOOD)
@@ -249,37 +315,40 @@ def refused_cases() -> list[Vector]:
         *(with_member(name, expected, rules, one, member, value) for name, expected, rules, member, value in texts),
         *(record_case(name, MALFORMED, rules, one, text) for name, rules, text in shapes),
         record_case(
-            "the key id of another sender's key",
+            "the key id of another provider's key",
             MALFORMED,
             "D-2",
             one,
-            json.dumps(SENDER | {"key_id": SECOND_PROVIDER.key_id.hex()}),
-            Kind.SENDER_PUBLIC,
+            json.dumps(PROVIDERS | {"key_id": SECOND_PROVIDER.provider_id.hex()}),
+            Kind.PROVIDER_PUBLIC,
         ),
         record_case(
-            "a device's record where a sender's belongs",
+            "a device's record where a provider's belongs",
             "wrong-kind-of-key",
             "D-1 K-6",
             one,
             good,
-            Kind.SENDER_PUBLIC,
+            Kind.PROVIDER_PUBLIC,
         ),
+        record_case("the key id of a provider's key as if it were a signing key's", MALFORMED, "D-2 K-1", one, json.dumps(PROVIDERS | {"key_id": keys.signing_key_id(PROVIDER.public).hex()}), Kind.PROVIDER_PUBLIC),
+        record_case("a provider's certificate that is a number", MALFORMED, "D-31", one, json.dumps(PROVIDERS | {"certificate": 7}), Kind.PROVIDER_PUBLIC),
+        record_case("a provider's record of suite 2", MALFORMED, "D-3", one, json.dumps(PROVIDERS | {"suite": 2}), Kind.PROVIDER_PUBLIC),
     ]
 
 
 def order_cases() -> list[Vector]:
     """Two faults each: which one is reported."""
     order = "Two faults: first what is no text of a key, then those in order, last what follows of the keys."
-    weak, weak_sender = device_text(bytes(32)), sender_text(b"\x01" + bytes(31))
-    mistyped = recovery_text(RECOVERY.public)[:-1] + "q"
+    weak, weak_provider = device_text(bytes(32)), provider_text(b"\x01" + bytes(31))
     faults: list[tuple[str, str, str, dict[str, object]]] = [
         ("a wrong suite before a weak key", MALFORMED, "D-1 D-3", {"suite": 2, "public_key": weak}),
-        ("a bad version before a weak sender", MALFORMED, "D-1 D-10", {"app_version": "", "sender": weak_sender}),
-        ("no recovery key in the array before a weak key", MALFORMED, "D-1 D-16", {"recovery": [], "public_key": weak}),
+        ("a bad version before a weak provider", MALFORMED, "D-1 D-10", {"app_version": "", "provider": weak_provider}),
+        ("a bad token before a weak key", MALFORMED, "D-1 D-27", {"token": "", "public_key": weak}),
+        ("a certificate that is a number before a weak key", MALFORMED, "D-1 D-31", {"certificate": 1, "public_key": weak}),
         ("a weak key before the key id of another", "weak-key", "D-1 D-2", {"public_key": weak}),
-        ("a weak key before a sender of the wrong kind", "weak-key", "D-1", {"public_key": weak, "sender": GOOD["public_key"]}),
-        ("a weak sender before a recovery key that was mistyped", "weak-key", "D-1", {"sender": weak_sender, "recovery": [mistyped]}),
-        ("a recovery key that was mistyped before the key id of another", "wrong-checksum", "D-1 D-2", {"recovery": [mistyped], "key_id": "00000000"}),
+        ("a weak key before a provider of the wrong kind", "weak-key", "D-1", {"public_key": weak, "provider": GOOD["public_key"]}),
+        ("a weak provider before the key id of another", "weak-key", "D-1 D-2", {"provider": weak_provider, "key_id": "00000000"}),
+        ("a key id of another beside a malformed certificate", MALFORMED, "D-2 D-31", {"certificate": "", "key_id": "00000000"}),
     ]
     return [
         record_case(name, expected, rules, order, json.dumps(GOOD | changes))
@@ -341,24 +410,85 @@ def held_cases() -> list[Vector]:
     ]
 
 
+def removed_cases() -> list[Vector]:
+    """D-34: a device that was removed, and comes back under its id."""
+    bound = "What was learned of the device still binds its id."
+    again, mine, rollback = Held(TABLET.public, 1, TOPIC, "alice"), "alice", "generation-rollback"
+
+    def case(name: str, expected: str, rules: str, held: Held, user: str | None, **options: object) -> Vector:
+        changes = {key: value for key, value in options.items() if key in GOOD}
+        known = {key: value for key, value in options.items() if key not in GOOD}
+        provider = Provider(held, user=user, is_removed=True, **known)  # type: ignore[arg-type]
+        return record_case(name, expected, f"D-34 {rules}", bound, json.dumps(GOOD | changes), provider=provider)
+
+    return [
+        case("a removed device comes back with its user", "accepted", "D-15 D-7", again, mine),
+        case("a removed device comes back with its key and its user", "accepted", "D-7", Held(PHONE.public, 2, TOPIC, "alice"), mine),
+        case("a removed device comes back with another user", "user-mismatch", "D-15", again, "bob"),
+        case("a removed device comes back without a user", "user-mismatch", "D-15", again, None),
+        case("a removed device comes back with generation 1", rollback, "D-7", Held(TABLET.public, 5, TOPIC, "alice"), mine, generation=1),
+        case("a removed device comes back with its generation and another key", rollback, "D-7", Held(TABLET.public, 2, TOPIC, "alice"), mine),
+        case("a removed device comes back with another user, and the operator replaces", "accepted", "D-15", again, "bob", is_replaced=True),
+        case("a removed device comes back with a lower generation, and the operator replaces", "accepted", "D-7", Held(TABLET.public, 5, TOPIC, "alice"), mine, is_replaced=True),
+        case("a removed device of nobody comes back", "accepted", "D-15", Held(TABLET.public, 1, TOPIC), "bob"),
+    ]
+
+
 def foreign_cases() -> list[Vector]:
     shows = "Somebody else is trusted there: the record is accepted, and the provider says so."
     provider, second = PROVIDER.public, SECOND_PROVIDER.public
 
     def case(name: str, *own: bytes, **changes: object) -> Vector:
-        known = Provider(own_keys=own)
+        known = Provider(own_keys=own, issued=(CERTIFICATE,))
         return record_case(name, "accepted", "D-22", shows, json.dumps(GOOD | changes), provider=known)
 
     return [
-        case("a sender and a recovery key that the provider has", provider, RECOVERY.public),
-        case("a sender that the provider had before", second, provider, RECOVERY.public),
-        case("a sender that the provider never had", second, RECOVERY.public),
-        case("a recovery key that the provider never had", provider),
-        case("one recovery key of two that the provider never had", provider, RECOVERY.public, recovery=SENDER["recovery"]),
-        case("a sender and a recovery key that the provider never had", second),
-        case("neither sender nor recovery key in the record", second, sender=None, recovery=None),
+        case("a provider key that the provider has", provider),
+        case("a provider key that the provider had before", second, provider, certificate=None),
+        case("a provider key that the provider never had", second, certificate=None),
+        case("a provider key that the provider never had, with its certificate", second),
+        case("no provider key in the record", second, provider=None, certificate=None),
     ]
 
 
+def stale_cases() -> list[Vector]:
+    """D-33: what a record's certificate proves."""
+    proves = "It verifies and was never issued here: the store is an old copy, or the provider key was stolen."
+    nothing = "It proves nothing."
+    other_claim = certify(CHAIN[1].epoch, SIGNING[4])
+    again = certify(CHAIN[1].epoch, SIGNING[1], nonce=12345)
+
+    def case(name: str, one: object, comment: str = nothing, issued: int = 2, **changes: object) -> Vector:
+        known = Provider(own_keys=(PROVIDER.public,), issued=tuple(CHAIN[:issued]))
+        text = one if isinstance(one, str) else certificate_text(one)  # type: ignore[arg-type]
+        return record_case(name, "accepted", "D-33 T-2", comment, json.dumps(GOOD | {"certificate": text} | changes), provider=known)
+
+    cases = [
+        case("the certificate that was issued last", CHAIN[1]),
+        case("a certificate that was issued before", CHAIN[0]),
+        case("a certificate that was issued, with another signature", again),
+        case("a certificate of a later epoch that was never issued", CHAIN[2], proves),
+        case("a certificate of an epoch between two that were issued", certify(CHAIN[0].epoch + 1, SIGNING[4]), proves),
+        case("a certificate of another claim for an epoch that was issued", other_claim, proves),
+        case("a certificate at epoch 0", CHAIN[0], proves, issued=0),
+        case("a certificate that was never issued, without a pin", CHAIN[3], proves, provider=None),
+        case("a certificate of a stranger", certify(CHAIN[2].epoch, SIGNING[0], provider=STRANGER)),
+        case("a certificate for another app", certify(CHAIN[2].epoch, SIGNING[0], topic="com.example.other")),
+        case("a certificate that was changed", base64url(flip(24)(CHAIN[2].data))),
+        case("a certificate with the provider key as its signing key", certify(CHAIN[2].epoch, PROVIDER)),
+        case("a malformed certificate", certify(CHAIN[2].epoch, SIGNING[0], 0, 0)),
+    ]
+    assert [one.values("stale") for one in cases].count(["yes"]) == 5
+    return cases
+
+
 def record_cases() -> list[Vector]:
-    return [*accepted_cases(), *refused_cases(), *order_cases(), *held_cases(), *foreign_cases()]
+    return [
+        *accepted_cases(),
+        *refused_cases(),
+        *order_cases(),
+        *held_cases(),
+        *removed_cases(),
+        *foreign_cases(),
+        *stale_cases(),
+    ]

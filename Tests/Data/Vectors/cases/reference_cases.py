@@ -95,6 +95,10 @@ def accepted_references() -> list[Vector]:
             ]
         ),
         with_member("the smallest size", good, "size", attachments.SMALLEST_SIZE),
+        with_member("the size of a file of one byte", good, "size", 22),
+        with_member("the size of one whole chunk", good, "size", 5 + 65_552),
+        with_member("the size of one byte more than a chunk", good, "size", 5 + 65_552 + 17),
+        with_member("the size of three whole chunks", good, "size", 5 + 3 * 65_552),
         with_member("the largest size", good, "size", attachments.LARGEST_SIZE),
         with_member("a type of two short labels", good, "type", "a.b"),
         with_member("a type with capitals, digits and hyphens", good, "type", "com.Example.type-2"),
@@ -194,6 +198,13 @@ def refused_references() -> list[Vector]:
         ("a hash in hexadecimal digits", "sha256", seed("attachment hash").hex()),
         ("a size below that of the empty file", "size", attachments.SMALLEST_SIZE - 1),
         ("a size of zero", "size", 0),
+        *(
+            (f"a size that no file has: a whole chunk and {more} bytes", "size", 5 + 65_552 + more)
+            for more in (1, 15, 16)
+        ),
+        ("a size that no file has: three whole chunks and an empty one", "size", 5 + 3 * 65_552 + 16),
+        ("a size that no file has: the first five bytes and an unfinished chunk", "size", 20),
+        ("a size that no file has: the first five bytes", "size", 5),
         ("a negative size", "size", -1234),
         ("a size with a fraction", "size", 1234.0),
         ("a size that is a string", "size", "1234"),

@@ -3,13 +3,13 @@
 from reference.envelope import collapse_id, hedge_key, hedge_signature, message_id_of_name
 from reference.sealing import expiration
 
-from .material import PHONE, PROVIDER, SECOND_PROVIDER, SENT_AT, TABLET, TOPIC, Case, Device, Sender
+from .material import PHONE, PROVIDER, SECOND_PROVIDER, SENT_AT, SIGNING, TABLET, TOPIC, Case, Device, Pair
 
 
 def collapse_case(
     name: str,
     *,
-    sender: Sender = PROVIDER,
+    key: Pair = PROVIDER,
     topic: str = TOPIC,
     device: Device = PHONE,
     device_name: str | None = None,
@@ -18,13 +18,13 @@ def collapse_case(
     signs_elsewhere: bool = False,
 ) -> Case:
     """A device is its name or its key, what collapses is a name or one message."""
-    signature = hedge_signature(sender.seed)
-    hedge = hedge_key(signature if signs_elsewhere else sender.seed)
+    signature = hedge_signature(key.seed)
+    hedge = hedge_key(signature if signs_elsewhere else key.seed)
     identifier = message_id_of_name(caller_id)
     return {
         "name": name,
         "topic": topic,
-        "senderSeed": sender.seed.hex(),
+        "signingSeed": key.seed.hex(),
         **({"hedgeSignature": signature.hex()} if signs_elsewhere else {}),
         "devicePublic": device.public.hex(),
         **({"device": device_name} if device_name is not None else {}),
@@ -56,13 +56,14 @@ def collapse_cases() -> list[Case]:
         collapse_case("another device without a name", device=TABLET),
         collapse_case("another message", device_name="phone1", caller_id="order-7732"),
         collapse_case("another app", device_name="phone1", collapse_name="chat-c41", topic="com.example.other"),
-        collapse_case("another sender", device_name="phone1", collapse_name="chat-c41", sender=SECOND_PROVIDER),
+        collapse_case("another provider", device_name="phone1", collapse_name="chat-c41", key=SECOND_PROVIDER),
+        collapse_case("a signing key", device_name="phone1", collapse_name="chat-c41", key=SIGNING[0]),
         collapse_case("names that are not ASCII", device_name="전화 1", collapse_name="채팅 🚲"),
         collapse_case("the longest name of a device", device_name="d" * 255, collapse_name="x"),
         collapse_case("a longer name of the device, a shorter one of the pushes", device_name="ab", collapse_name="c"),
         collapse_case("a shorter name of the device, a longer one of the pushes", device_name="a", collapse_name="bc"),
         collapse_case(
-            "a sender whose key is in a service", device_name="phone1", collapse_name="chat-c41", signs_elsewhere=True
+            "a provider whose key is in a service", device_name="phone1", collapse_name="chat-c41", signs_elsewhere=True
         ),
     ]
 

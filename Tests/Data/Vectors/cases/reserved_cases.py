@@ -74,6 +74,13 @@ def reserved_cases() -> list[Vector]:
         case("an avatar that is no reference", "A-36", sender(avatar="anna.jpg")),
         case("an avatar that is fetched without encryption", "A-5 A-36", sender(avatar=AVATAR | {"url": "http://a/b"})),
         case("a bad avatar of nobody", "N-9 A-36", {"sender": {"avatar": 1}}),
+        case("a name and recipients with characters that nobody sees", "N-4 N-9", sender(name="\u202eannA\u202c\u200b", recipients=["\u2066Ben\u2069", "C\u2060em\ufeff"])),
+        case("a handle and a conversation with characters that nobody sees", "N-4 N-9", sender(handle="u\u200b17", conversation="c\u200e41")),
+        case("a name without a handle, with a character that nobody sees", "N-4 N-9", sender(name="Anna\u200f")),
+        case("a name of Persian letters and a family", "N-4 N-9", sender(name="می\u200cخواهم", recipients=["👨\u200d👩\u200d👧"])),
+        case("a name of nothing that anybody sees", "N-4 N-9", sender(name="\u200b\ufeff")),
+        case("a recipient of nothing that anybody sees", "N-4 N-9", sender(recipients=["Ben", "\u061c"])),
+        case("an answer, which is reserved", "N-9", {"answer": {"url": "https://a/b"}, "sender": {"name": "Anna"}}),
     ]
     assert any(REFUSED in one.values("dropped") for one in cases)
     return cases

@@ -4,6 +4,7 @@ What goes into an envelope is in envelopes.json, the envelope and what opening i
 """
 
 import hashlib
+from dataclasses import replace
 from typing import NamedTuple
 
 from reference import hpke
@@ -11,10 +12,9 @@ from reference.envelope import (
     BODY_OFFSET,
     BUCKETS,
     MAXIMUM_TTL,
-    PAYLOAD_CONTENT,
-    ROTATION_CONTENT,
     TIME_LIMIT,
     Message,
+    Signer,
     collapse_id,
     content,
     content_hash,
@@ -27,37 +27,36 @@ from reference.envelope import (
     message_id,
     message_id_of_name,
     seal,
-    signed_bytes,
+    signed_by,
     smallest_bucket,
     to_text,
 )
-from reference.opening import Receiver
-from reference.rotation import Statement
 from reference.sealing import Request, plan
-from reference.trust import Trust
+from reference.trust import SIZE
 
 from . import witness
 from .forge import open_case
 from .material import (
-    CHAIN,
-    GENERATIONS,
+    EPOCHS,
     NOW,
     PAYLOAD,
     PHONE,
     PROVIDER,
+    PROVIDER_SIGNER,
     SECOND_PROVIDER,
     SENT_AT,
+    SIGNING,
     TABLET,
     TOPIC,
     Case,
     Device,
-    Sender,
-    announce,
+    Pair,
+    by,
+    certify,
+    pinned,
     seed,
-    trust_in,
+    signer,
 )
-from .recovery_cases import GOOD as RECOVERS
-from .recovery_cases import KNOWS_OLD, LATER, NEW
 from .vector import Vector
 
 MULTILINGUAL = '{"aps":{"alert":{"title":"두 명 예약","body":"See you at 8 🚲 — 내일 봐"},"sound":"default"}}'.encode()
@@ -70,6 +69,11 @@ CONTENT_AVAILABLE = b'{"aps":{"content-available":1},"n":1}'
 FULL = (
     b'{"aps":{"alert":{"title":"Anna","body":"Look"},"badge":7,"category":"CHAT","thread-id":"c41","sound":"bell.caf",'
     b'"interruption-level":"time-sensitive","relevance-score":1,"target-content-id":"w","filter-criteria":"work"},"x":1}'
+)
+
+EXPIRING = by(SIGNING[1], certify(EPOCHS[1], SIGNING[1], expires_at=SENT_AT + 1))
+OTHER = by(
+    SIGNING[4], certify(EPOCHS[1], SIGNING[4], provider=SECOND_PROVIDER, topic="com.example.other"), SECOND_PROVIDER
 )
 
 
@@ -91,15 +95,13 @@ def seal_case(
     *,
     rules: str = "O-7.2",
     device: Device = PHONE,
-    sender: Sender = PROVIDER,
+    by: Signer = PROVIDER_SIGNER,
+    provider: Pair = PROVIDER,
     topic: str = TOPIC,
     sent_at: int = SENT_AT,
     now: int = NOW,
     ttl: int = MAXIMUM_TTL,
     caller_id: str | None = None,
-    statements: tuple[Statement, ...] = (),
-    pinned: Sender | None = None,
-    trust: Trust | None = None,
     signs_elsewhere: bool = False,
     push_type: str = "alert",
     title: str = "New message",
@@ -109,16 +111,13 @@ def seal_case(
     collapse_name: str | None = None,
 ) -> Seal:
     """`clear_sound` is None for one that fits the payload, and empty for none."""
-    request = Request(payload, push_type, title, clear_sound, kept, (), len(statements), sent_at, ttl)
+    request = Request(payload, push_type, title, clear_sound, kept, (), by.certificate is not None, sent_at, ttl)
     planned = plan(request)
     assert planned.payload == payload, f"{name}: the payload has white space"
-    body, content_type = payload, PAYLOAD_CONTENT
-    if statements:
-        body = bytes([len(statements)]) + b"".join(statement.data for statement in statements) + payload
-        content_type = ROTATION_CONTENT
+    body, kind = by.body(payload), by.kind(push_type)
 
-    hedge_origin = {"hedgeSignature": hedge_signature(sender.seed).hex()} if signs_elsewhere else {}
-    hedge = hedge_key(hedge_signature(sender.seed) if signs_elsewhere else sender.seed)
+    hedge_origin = {"hedgeSignature": hedge_signature(by.seed).hex()} if signs_elsewhere else {}
+    hedge = hedge_key(hedge_signature(by.seed) if signs_elsewhere else by.seed)
     r_message_id, r_ephemeral = seed(f"seal {name} r message id"), seed(f"seal {name} r ephemeral")
     if caller_id is None:
         identifier = message_id(hedge, r_message_id, sent_at, body)
@@ -127,20 +126,20 @@ def seal_case(
         identifier = message_id_of_name(caller_id)
         origin = {"callerID": caller_id}
 
-    message = Message(body, identifier, sent_at, ttl, content_type)
+    message = Message(body, identifier, sent_at, ttl, kind)
     bucket = smallest_bucket(len(body))
     assert bucket == planned.bucket
     signed_content = content(message, bucket)
-    ikm_e = ephemeral_ikm(hedge, r_ephemeral, device.public, topic, sender.key_id, signed_content)
-    envelope = seal(message, device.public, sender.seed, topic, ikm_e, bucket)
+    ikm_e = ephemeral_ikm(hedge, r_ephemeral, device.public, topic, by.epoch, signed_content)
+    envelope = seal(message, device.public, by, topic, ikm_e, bucket)
 
     secret_e = hpke.derive_secret_key(ikm_e)
     enc = hpke.public_key(secret_e)
-    inner = inner_plaintext(enc, device.public, sender.seed, topic, signed_content)
+    inner = inner_plaintext(enc, device.public, by, topic, signed_content)
     hpke_info = info(header(device.public), topic)
     assert envelope == header(device.public) + b"".join(witness.seal(ikm_e, device.public, hpke_info, b"", inner))
 
-    receiver = Receiver(topic, (device.secret,), trust or trust_in(pinned or sender))
+    receiver = replace(pinned(provider, devices=(device,)), topic=topic, push_type=push_type)
     comment = "A seal with every input known: the case of this name in envelopes.json."
     opened = open_case(f"sealed: {name}", "opened", rules, envelope, comment, receiver=receiver, now=now)
     assert dict(opened.header)["payload-sha256"] == hashlib.sha256(payload).hexdigest()
@@ -148,6 +147,9 @@ def seal_case(
     assert len(push.encode()) == planned.length
     names = (text.encode() if text is not None else None for text in (device_name, collapse_name))
     own_name, pushes = names
+    signing = {}
+    if by.certificate:
+        signing = {"signingSeed": by.seed.hex(), "signingPublic": by.public.hex(), "certificate": by.certificate.data.hex()}
     optional = {
         "clearSound": clear_sound,
         "kept": list(kept) or None,
@@ -163,13 +165,13 @@ def seal_case(
         "deviceSecret": device.secret.hex(),
         "devicePublic": device.public.hex(),
         "recipientKeyID": device.key_id.hex(),
-        "senderSeed": sender.seed.hex(),
-        "senderPublic": sender.public.hex(),
-        "senderKeyID": sender.key_id.hex(),
+        "providerSeed": provider.seed.hex(),
+        "providerPublic": provider.public.hex(),
+        "epoch": by.epoch,
+        **signing,
         "sentAt": sent_at,
         "ttl": ttl,
-        "contentType": content_type,
-        "statements": [statement.data.hex() for statement in statements],
+        "kind": kind,
         "body": body.hex(),
         **hedge_origin,
         "hedgeKey": hedge.hex(),
@@ -181,7 +183,7 @@ def seal_case(
         "skE": secret_e.hex(),
         "enc": enc.hex(),
         "info": hpke_info.hex(),
-        "signed": signed_bytes(header(device.public), enc, device.public, sender.public, topic, signed_content).hex(),
+        "signed": signed_by(by, enc, device.public, topic, signed_content).hex(),
         "signature": inner[4:68].hex(),
         "inner": inner.hex(),
         "payload": payload.decode(),
@@ -228,7 +230,7 @@ def seal_cases() -> list[Seal]:
         seal_case("sent at the beginning of time", rules="O-6.2", sent_at=0, now=0),
         seal_case("sent at the end of time", rules="O-6.2 K-3", sent_at=latest, now=latest),
         seal_case("another device", rules="O-3.1", device=TABLET),
-        seal_case("another sender", rules="O-5.4", sender=SECOND_PROVIDER),
+        seal_case("another provider", rules="O-5.4", by=signer(provider=SECOND_PROVIDER), provider=SECOND_PROVIDER),
         seal_case("a device key of zero bytes", rules="O-3.1", device=Device(bytes(32))),
         seal_case("a message that its caller named", caller_id="order-7731"),
         seal_case(
@@ -237,23 +239,21 @@ def seal_cases() -> list[Seal]:
             caller_id="order-7731",
         ),
         seal_case("a message whose name is not ASCII", caller_id="주문 7731 🚲"),
-        seal_case("a sender whose key is in a service: the hedge key comes of a signature", signs_elsewhere=True),
-        seal_case(
-            "one statement before the payload", sender=GENERATIONS[1], pinned=PROVIDER, statements=tuple(CHAIN[:1])
-        ),
-        seal_case(
-            "four statements before the payload", sender=GENERATIONS[4], pinned=PROVIDER, statements=tuple(CHAIN)
-        ),
-        seal_case("a recovery before the payload", rules="R-21", sender=NEW, trust=Trust((KNOWS_OLD,)), statements=(RECOVERS,)),
-        seal_case(
-            "a recovery and a rotation before the payload",
-            rules="R-21",
-            sender=LATER,
-            trust=Trust((KNOWS_OLD,)),
-            statements=(RECOVERS, announce(NEW, LATER)),
-        ),
-        seal_case("a background push", CONTENT_AVAILABLE, push_type="background"),
-        seal_case("a voip push", b'{"aps":{},"call":"c1"}', push_type="voip"),
+        seal_case("a provider whose key is in a service: the hedge key comes of a signature", signs_elsewhere=True),
+        seal_case("a certificate before the payload", rules="O-5.2 S-12", by=signer(1)),
+        seal_case("the certificate after a theft before the payload", rules="O-5.2 S-12", by=signer(3)),
+        seal_case("a certificate that expires before the payload", rules="O-5.2 S-12", by=EXPIRING),
+        seal_case("a signing key in a service: the hedge key comes of its signature", rules="O-5.2 S-12", by=signer(1), signs_elsewhere=True),
+        seal_case("a certificate of another provider, for another app", rules="O-5.2 S-12", by=OTHER, provider=SECOND_PROVIDER, topic="com.example.other"),
+        seal_case("the largest payload beside a certificate in bucket 256", filler(157 - SIZE), rules="S-6 S-12", by=signer(1)),
+        seal_case("a payload one byte larger than bucket 256 holds beside a certificate", filler(158 - SIZE), rules="S-6 S-12", by=signer(1)),
+        seal_case("the largest payload of an alert beside a certificate", filler(2717 - SIZE), rules="S-6 S-12", by=signer(1)),
+        seal_case("the largest payload of a call beside a certificate", filler(3485 - SIZE), rules="S-6 S-12", by=signer(1), push_type="voip"),
+        seal_case("a background push with a certificate", CONTENT_AVAILABLE, rules="S-12 O-6.5", by=signer(2), push_type="background"),
+        seal_case("a voip push with a certificate", b'{"aps":{},"call":"c1"}', rules="S-12 O-6.5", by=signer(2), push_type="voip"),
+        seal_case("a named message with a certificate: the message id is that of its name", rules="S-12", by=signer(2), caller_id="order-7731"),
+        seal_case("a background push", CONTENT_AVAILABLE, rules="S-12 O-6.5", push_type="background"),
+        seal_case("a voip push", b'{"aps":{},"call":"c1"}', rules="S-12 O-6.5", push_type="voip"),
         seal_case("a voip push that wakes the app", CONTENT_AVAILABLE, push_type="voip"),
         seal_case("an alert that wakes the app", b'{"aps":{"alert":"hi","content-available":1}}'),
         seal_case("an alert without a sound", b'{"aps":{"alert":"hi"}}'),
@@ -274,13 +274,12 @@ def seal_cases() -> list[Seal]:
             "everything at once",
             FULL,
             device=TABLET,
-            sender=GENERATIONS[1],
-            pinned=PROVIDER,
+            by=OTHER,
+            provider=SECOND_PROVIDER,
             topic="com.example.other",
             sent_at=SENT_AT + 1,
             ttl=86_400,
             caller_id="주문",
-            statements=tuple(CHAIN[:1]),
             signs_elsewhere=True,
             title="Café",
             clear_sound="tap.caf",

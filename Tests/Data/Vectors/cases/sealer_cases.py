@@ -52,7 +52,7 @@ def request_case(name: str, expected: str, rules: str, comment: str, request: Re
         ("clear-sound", {None: None, "": "none"}.get(request.clear_sound, request.clear_sound)),
         *(("kept", field) for field in request.kept),
         *(("attachment", reference) for reference in request.attachments),
-        ("statements", request.statements or None),
+        ("certificate", "yes" if request.has_certificate else None),
         ("sent-exactly", "yes" if request.is_sent_exactly else None),
     ]
     if result:
@@ -133,16 +133,18 @@ def bucket_cases() -> list[Vector]:
         refused(
             "one byte more than any bucket holds", "S-5", "It fits no bucket.", of_size(voip + 1), push_type="voip"
         ),
-        accepted("one statement and the largest payload beside it", "S-6 S-12", smallest, of_size(231), statements=1),
-        accepted("one statement and a payload of one byte more", "S-6 S-12", smallest, of_size(232), statements=1),
-        accepted("four statements in one message", "S-6 S-12", "A message carries at most four.", statements=4),
-        refused(
-            "statements that leave no room",
-            "S-5 S-12",
-            "Statements are part of the body.",
-            of_size(alert),
-            statements=1,
+        *(
+            accepted(f"the largest payload of bucket {bucket} beside a certificate", "S-6 S-12", smallest, of_size(bucket - BODY_OFFSET - 121), has_certificate=True)
+            for bucket in BUCKETS[:7]
         ),
+        *(
+            accepted(f"one byte more than bucket {bucket} holds beside a certificate", "S-6 S-12", smallest, of_size(bucket - BODY_OFFSET - 120), has_certificate=True)
+            for bucket in BUCKETS[:6]
+        ),
+        accepted("the largest payload of all beside a certificate", "S-6 S-12", smallest, of_size(voip - 121), push_type="voip", has_certificate=True),
+        refused("one byte more than an alert holds beside a certificate", "S-5", "The certificate is part of the body.", of_size(alert - 120), has_certificate=True),
+        refused("one byte more than a background push holds beside a certificate", "S-5", "The certificate is part of the body.", of_size(alert - 120), push_type="background", has_certificate=True),
+        refused("one byte more than any bucket holds beside a certificate", "S-5", "The certificate is part of the body.", of_size(voip - 120), push_type="voip", has_certificate=True),
     ]
 
 

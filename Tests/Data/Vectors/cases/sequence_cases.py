@@ -5,12 +5,12 @@ import json
 from typing import Any
 
 from reference.envelope import to_text
-from reference.keys import Kind, text_form
+from reference.keys import Kind, import_text, text_form
 from reference.opening import Receiver
 from reference.replay import ROOM, Memory
 from reference.reserved import MOST_WITHDRAWN, message_id
+from reference.trust import Certificate
 
-from .carried_cases import FIRST, KNOWS_SECOND, SECOND
 from .forge import flip, forge, receiver_header
 from .material import (
     DAY,
@@ -24,18 +24,20 @@ from .material import (
     SENT_AT,
     STRANGERS_PHONE,
     TABLET,
-    TOPIC,
+    Pair,
+    pinned,
     seed,
-    trust_in,
+    signer,
 )
-from .vector import Header, Vector, trust_after_header, vector
+from .vector import Header, Vector, certificate_text, learned_after_header, provider_text, vector
 
-# A line of a sequence: when, which event, under which request or which number, and the envelope.
-Step = tuple[int, str, str | None, bytes | None]
+# A line of a sequence: when, which event, under which request or which number, and the envelope or certificate.
+Step = tuple[int, str, str | None, bytes | Certificate | None]
 
 OTHER_MESSAGE = seed("another message id")[:16]
 THIRD_MESSAGE = seed("a third message id")[:16]
 GENUINE = forge()
+BY_SECOND = signer(provider=SECOND_PROVIDER)
 
 
 def comes(now: int, request: str | None, envelope: bytes) -> Step:
@@ -69,8 +71,31 @@ def screen(now: int) -> Step:
     return now, "remove", None, None
 
 
+def learn(now: int, one: Certificate) -> Step:
+    """The app gets it in a reply."""
+    return now, "learn", None, one
+
+
+def launch(now: int) -> Step:
+    """The app takes over what the extension wrote."""
+    return now, "launch", None, None
+
+
+def pin(now: int, provider: Pair) -> Step:
+    return now, "pin", provider_text(provider.public), None
+
+
+def unpin(now: int, provider: Pair) -> Step:
+    return now, "unpin", provider_text(provider.public), None
+
+
 def run(memory: Memory, step: Step) -> str | None:
     now, event, argument, envelope = step
+    if isinstance(envelope, Certificate):
+        return memory.learn(envelope)
+    if event in ("pin", "unpin"):
+        provider = import_text(Kind.PROVIDER_PUBLIC, argument or "")
+        return memory.pin(provider) if event == "pin" else memory.unpin(provider)
     if event == "lose-guard":
         memory.lose_guard(now)
     elif event in ("lock-guard", "unlock-guard"):
@@ -112,7 +137,7 @@ def sequence_case(
         outcome = run(memory, step)
         outcomes += [outcome] if outcome else []
         verdicts += [outcome] if outcome and event != "remove" else []
-        lines.append(f"{now} {event} {argument or '-'} {outcome or '-'} {to_text(envelope) if envelope else '-'}")
+        lines.append(f"{now} {event} {argument or '-'} {outcome or '-'} {last_word(envelope)}")
     assert outcomes == expected.split(), (name, outcomes)
 
     def secret_text(secret: bytes) -> str:
@@ -125,13 +150,24 @@ def sequence_case(
         *known,
         ("pending", secret_text(pending) if pending else None),
         *(("account", f"{account} {secret_text(secret)}") for secret, account in (accounts or {}).items()),
+        *(
+            ("account-pin", f"{(accounts or {})[secret]} {provider_text(key)}")
+            for secret, keys in receiver.account_pins.items()
+            for key in keys
+        ),
         ("floor", floor),
         ("room", room if room != ROOM else None),
         ("strict", "yes" if is_strict else None),
-        *trust_after_header(receiver.trust, memory.receiver.trust),
+        *learned_after_header(receiver.learned, memory.receiver.learned),
         *(("device-after", f"{state} {secret_text(secret)}") for secret, state in memory.states.items() if changes_keys),
     ]
     return vector("sequences", name, verdicts[-1], rules, comment, header, "\n".join(lines).encode())
+
+
+def last_word(item: bytes | Certificate | None) -> str:
+    if isinstance(item, Certificate):
+        return certificate_text(item)
+    return to_text(item) if item else "-"
 
 
 def take_cases() -> list[Vector]:
@@ -140,7 +176,7 @@ def take_cases() -> list[Vector]:
     copy = forge(PAYLOAD[:-1] + b" }")
     long, short = forge(ttl=30 * 86_400), forge(ttl=3600)
     end = SENT_AT + HOUR
-    both = Receiver(TOPIC, (PHONE.secret,), trust_in(PROVIDER, SECOND_PROVIDER))
+    both = pinned(PROVIDER, SECOND_PROVIDER)
 
     def same(name: str, expected: str, rules: str, after: int, request: str | None, **options: Any) -> Vector:
         return sequence_case(
@@ -179,12 +215,12 @@ def take_cases() -> list[Vector]:
             comes(NOW + 1000, "a", forge(message_id=OTHER_MESSAGE)),
         ),
         sequence_case(
-            "one message id of two senders",
+            "one message id of two providers",
             "new new",
             "O-8.3",
-            "A row contains the sender's key: no one can block another sender's message.",
+            "A row contains the pin: no one can block another provider's message.",
             comes(NOW, "a", GENUINE),
-            comes(NOW + 1000, "b", forge(sender=SECOND_PROVIDER)),
+            comes(NOW + 1000, "b", forge(signer=BY_SECOND)),
             receiver=both,
         ),
         sequence_case(
@@ -359,9 +395,9 @@ def state_cases() -> list[Vector]:
 
 
 def account_cases() -> list[Vector]:
-    """Two accounts on one phone: PHONE is of one, TABLET of the other, under one sender."""
+    """Two accounts on one phone: PHONE is of one, TABLET of the other, under one provider."""
     one_id = "Two accounts get one message each, with one id: both are shown."
-    both = Receiver(TOPIC, (PHONE.secret, TABLET.secret), RECEIVER.trust)
+    both = pinned(PROVIDER, devices=(PHONE, TABLET))
     others = {TABLET.secret: "work"}
     there = forge(device=TABLET)
     old = {"sent_at": SENT_AT - HOUR, "message_id": OTHER_MESSAGE}
@@ -401,7 +437,7 @@ def account_cases() -> list[Vector]:
             "a floor that rose for one account",
             "new new duplicate-quietly new",
             "O-8.6",
-            "Count and floor are of a sender and an account.",
+            "Count and floor are of a pin and an account.",
             comes(NOW, "a", GENUINE),
             comes(NOW + 10, "b", forge(message_id=THIRD_MESSAGE, sent_at=SENT_AT + 1)),
             comes(NOW + 20, "c", forge(**old)),
@@ -433,7 +469,7 @@ def floor_cases() -> list[Vector]:
         fields = {"sent_at": SENT_AT + number, **fields}
         return forge(message_id=seed(f"message {number}")[:16], **fields)
 
-    both = Receiver(TOPIC, (PHONE.secret,), trust_in(PROVIDER, SECOND_PROVIDER))
+    both = pinned(PROVIDER, SECOND_PROVIDER)
     return [
         sequence_case(
             "sent at the floor", "duplicate-quietly", "O-8.3 O-8.5", seen, comes(NOW, "a", GENUINE), floor=SENT_AT
@@ -545,14 +581,14 @@ def floor_cases() -> list[Vector]:
             room=2,
         ),
         sequence_case(
-            "room is counted for each sender",
+            "room is counted for each provider",
             "new new duplicate-quietly duplicate-quietly",
             "O-8.6",
-            "One sender cannot push out another's rows.",
+            "One provider cannot push out another's rows.",
             comes(NOW, "a", GENUINE),
-            comes(NOW + 1, "b", forge(sender=SECOND_PROVIDER)),
+            comes(NOW + 1, "b", forge(signer=BY_SECOND)),
             comes(NOW + 2, "c", GENUINE),
-            comes(NOW + 3, "d", forge(sender=SECOND_PROVIDER)),
+            comes(NOW + 3, "d", forge(signer=BY_SECOND)),
             receiver=both,
             room=1,
         ),
@@ -573,27 +609,27 @@ def floor_cases() -> list[Vector]:
             "a clock that jumps ten days ahead and back forgets nothing",
             "new new duplicate-quietly",
             "O-8.6",
-            "A row is kept until 48 hours after its end, by the clock and by the latest sent at of its sender.",
+            "A row is kept until 48 hours after its end, by the clock and by the latest sent at of its provider.",
             comes(NOW, "a", short),
             comes(end + 10 * DAY, "b", forge(message_id=OTHER_MESSAGE)),
             comes(NOW + 2000, "c", short),
         ),
         sequence_case(
-            "a sender whose clock is ahead makes nobody forget",
+            "a provider whose clock is ahead makes nobody forget",
             "new new duplicate-quietly",
             "O-8.6",
-            "A row is kept until 48 hours after its end, by the clock and by the latest sent at of its sender.",
+            "A row is kept until 48 hours after its end, by the clock and by the latest sent at of its provider.",
             comes(NOW, "a", short),
             comes(NOW + 1000, "b", forge(message_id=OTHER_MESSAGE, sent_at=NOW + DAY)),
             comes(NOW + 2000, "c", short),
         ),
         sequence_case(
-            "a jump of the clock, and what another sender sent later, forget nothing",
+            "a jump of the clock, and what another provider sent later, forget nothing",
             "new new new duplicate-quietly",
             "O-8.6",
-            "The latest sent at is that of the row's own sender.",
+            "The latest sent at is that of the row's own provider.",
             comes(NOW, "a", short),
-            comes(end + 10 * DAY, "b", forge(message_id=OTHER_MESSAGE, sent_at=end + 9 * DAY, sender=SECOND_PROVIDER)),
+            comes(end + 10 * DAY, "b", forge(message_id=OTHER_MESSAGE, sent_at=end + 9 * DAY, signer=BY_SECOND)),
             comes(end + 10 * DAY, "c", forge(message_id=THIRD_MESSAGE)),
             comes(NOW + 2000, "d", short),
             receiver=both,
@@ -634,10 +670,8 @@ def withdrawal_cases() -> list[Vector]:
 
     message, withdrawal = named(), withdraws(["table-17"])
     others = {TABLET.secret: "work"}
-    two_keys = Receiver(TOPIC, (PHONE.secret, TABLET.secret), RECEIVER.trust)
-    two_senders = Receiver(TOPIC, (PHONE.secret,), trust_in(PROVIDER, SECOND_PROVIDER))
-    by_successor = withdraws(["table-17"], sender=SECOND)
-    assert FIRST == PROVIDER
+    two_keys = pinned(PROVIDER, devices=(PHONE, TABLET))
+    two_providers = pinned(PROVIDER, SECOND_PROVIDER)
     many = [f"n{number}" for number in range(MOST_WITHDRAWN)]
     assert table == message_id("table-17")
 
@@ -653,11 +687,8 @@ def withdrawal_cases() -> list[Vector]:
         case("a withdrawal that comes twice", "new again-quietly withdrawn", "O-8.12 O-8.13", comes(NOW, "b", withdrawal), comes(NOW + 1, "b", withdrawal), comes(NOW + 2, "a", message)),
         case("a withdrawal that counts as seen", "duplicate-quietly withdrawn", "O-8.12", comes(NOW, "b", withdraws(["table-17"], sent_at=SENT_AT - 1)), comes(NOW + 1, "a", message), floor=SENT_AT - 1),
         case("a withdrawal that does not open", "new authentication-failed nothing", "O-8.12 O-9.3", comes(NOW, "a", message), comes(NOW + 1, "b", flip(-1)(withdrawal)), screen(NOW + 2)),
-        case("another sender's message is not withdrawn", "new new nothing", "O-8.12", comes(NOW, "a", message), comes(NOW + 1, "b", withdraws(["table-17"], sender=SECOND_PROVIDER)), screen(NOW + 2), receiver=two_senders),
+        case("another provider's message is not withdrawn", "new new nothing", "O-8.12", comes(NOW, "a", message), comes(NOW + 1, "b", withdraws(["table-17"], signer=BY_SECOND)), screen(NOW + 2), receiver=two_providers),
         case("another account's message is not withdrawn", "new new nothing", "O-8.12", comes(NOW, "a", message), comes(NOW + 1, "b", withdraws(["table-17"], device=TABLET)), screen(NOW + 2), receiver=two_keys, accounts=others),
-        case("a message of the superseded key is withdrawn", "new new a", "O-8.12 O-8.14", comes(NOW, "a", message), comes(NOW + 1, "b", by_successor), screen(NOW + 2), receiver=KNOWS_SECOND),
-        case("a message of the superseded key that comes after its withdrawal", "new withdrawn", "O-8.12 O-8.13", comes(NOW, "b", by_successor), comes(NOW + 1, "a", message), receiver=KNOWS_SECOND),
-        case("a superseded key does not withdraw its successor's message", "new new nothing", "O-8.12", comes(NOW, "a", named(sender=SECOND)), comes(NOW + 1, "b", withdrawal), screen(NOW + 2), receiver=KNOWS_SECOND),
         case("a message does not withdraw itself", "new again-quietly nothing", "O-8.11", comes(NOW, "a", withdraws(["table-17"], message_id=table)), comes(NOW + 1, "a", withdraws(["table-17"], message_id=table)), screen(NOW + 2)),
         case("a message that was withdrawn may withdraw others", "new withdrawn withdrawn", "O-8.12 O-8.13", comes(NOW, "b", withdrawal), comes(NOW + 1, "a", withdraws(["table-18"], message_id=table)), comes(NOW + 2, "c", named("table-18"))),
         case("two messages are withdrawn at once", "new new new a,c", "O-8.11 O-8.14", comes(NOW, "a", message), comes(NOW + 1, "c", named("table-18")), comes(NOW + 2, "b", withdraws(["table-17", "table-18"])), screen(NOW + 3)),

@@ -4,7 +4,7 @@ from reference import store
 from reference.envelope import TIME_LIMIT
 from reference.store import Refused, StoreKeys, derive
 
-from .material import CHAIN, GENERATIONS, PROVIDER, SECOND_PROVIDER, SENT_AT, TOPIC, seed
+from .material import CHAIN, PROVIDER, SECOND_PROVIDER, SENT_AT, SIGNING, TOPIC, certify, seed
 from .store_forge import (
     MEMORY,
     PASSES,
@@ -15,8 +15,10 @@ from .store_forge import (
     Edit,
     Store,
     add_header,
+    add_provider_key,
     flip,
     good,
+    learn,
     passphrase_store,
     phone_key,
     pin,
@@ -74,30 +76,45 @@ def opened_cases() -> list[Vector]:
 
     empty = Store()
     add_header(empty)
-    rotated = Store()
-    add_header(rotated)
-    pin(rotated, 1, "provider", GENERATIONS[0].public, state=2, verifies_until=end, statement=CHAIN[0].data)
-    pin(rotated, 2, "provider", GENERATIONS[1].public)
-    pin(rotated, 3, "other", SECOND_PROVIDER.public, topic=TOPIC)
+    trusted = Store()
+    add_header(trusted)
+    pin(trusted, 1)
+    pin(trusted, 2, key=SECOND_PROVIDER.public, origin=2)
+    pin(trusted, 3, "work", SECOND_PROVIDER.public, topic=TOPIC)
+    learn(trusted, 1, floor=CHAIN[1].epoch - 1)
+    learn(trusted, 2, SECOND_PROVIDER.public, certify(CHAIN[0].epoch, SIGNING[0], provider=SECOND_PROVIDER))
+
+    def with_provider_key(**options: object) -> Store:
+        made = Store()
+        add_header(made)
+        add_provider_key(made, **options)  # type: ignore[arg-type]
+        return made
+
+    signs = {"certificate": CHAIN[3], "signing": SIGNING[3]}
     rows = Store()
     add_header(rows)
     register(rows, "a", suites=bytes([1, 2, 9]))
     register(rows, "b", app_version="2.3.1")
     register(rows, "c", user="anna")
-    register(rows, "d", topic=TOPIC, pinned_sender=PROVIDER.public, generation=TIME_LIMIT - 1)
+    register(rows, "d", topic=TOPIC, provider=PROVIDER.public, epoch=CHAIN[1].epoch, generation=TIME_LIMIT - 1)
+    register(rows, "e", token=seed("token"), environment=2, withdrawal=seed("withdrawal")[:16], relay_grant="Gr-4_nt")
     locked = StoreKeys(derive(PASSPHRASE, SALT, PASSES, MEMORY), STORE_ID)
     return [
-        store_case("a row in every table", "opened", "T-6 T-8", comment, good()),
-        store_case("an empty store", "opened", "T-1 T-5", comment, empty),
-        store_case("a pending key beside the active one", "opened", "T-8", comment, with_keys(2, 1)),
-        store_case("a retiring key beside the active one", "opened", "T-8", comment, with_keys(3, 2)),
-        store_case("a pending key alone", "opened", "T-8", comment, with_keys(1)),
-        store_case("a sender that was superseded", "opened", "T-7", comment, rotated),
-        store_case("devices with every column", "opened", "T-6", comment, rows),
+        store_case("a row in every table", "opened", "V-6 V-8", comment, good()),
+        store_case("an empty store", "opened", "V-1 V-5", comment, empty),
+        store_case("a pending key beside the active one", "opened", "V-8", comment, with_keys(2, 1)),
+        store_case("a retiring key beside the active one", "opened", "V-8", comment, with_keys(3, 2)),
+        store_case("a pending key alone", "opened", "V-8", comment, with_keys(1)),
+        store_case("pins of two accounts, and what is kept of two provider keys", "opened", "V-7", comment, trusted),
+        store_case("a provider key of epoch 0", "opened", "V-8 V-9", comment, with_provider_key()),
+        store_case("a provider key with a certificate", "opened", "V-8 V-9", comment, with_provider_key(**signs)),
+        store_case("a provider key that is elsewhere", "opened", "V-8 V-9", comment, with_provider_key(is_offline=True, **signs)),
+        store_case("a provider key with a certificate that it never issued", "opened", "V-7", comment, with_provider_key(proven=certify(CHAIN[3].epoch + 1, SIGNING[4]).data, **signs)),
+        store_case("devices with every column", "opened", "V-6", comment, rows),
         store_case(
             "a store with a passphrase",
             "opened",
-            "T-3 T-4",
+            "V-3 V-4",
             comment,
             passphrase_store(locked),
             store_key=None,
@@ -106,7 +123,7 @@ def opened_cases() -> list[Vector]:
         store_case(
             "a store with a passphrase does not look at a store key",
             "opened",
-            "T-4",
+            "V-4",
             comment,
             passphrase_store(locked),
             passphrase=PASSPHRASE,
@@ -137,32 +154,32 @@ def kind_cases() -> list[Vector]:
 
     def cost(name: str, **options: int | bytes | None) -> Vector:
         made = passphrase_store(locked, **options)  # type: ignore[arg-type]
-        return refused(name, CORRUPT, "T-3", derivation, made, store_key=None, passphrase=PASSPHRASE)
+        return refused(name, CORRUPT, "V-3", derivation, made, store_key=None, passphrase=PASSPHRASE)
 
     foreign = StoreKeys(STORE_KEY, STORE_ID[:15])
     no_header = good(header=False)
     return [
-        refused("another program's database", CORRUPT, "T-1", kind, changed(application_id=0)),
-        refused("a newer version", "newer-version", "T-1", kind, changed(version=6)),
-        refused("an older version", "older-version", "T-1", kind, changed(version=4)),
-        refused("the first version", "older-version", "T-1", kind, changed(version=1)),
-        refused("a version far ahead", "newer-version", "T-1", kind, changed(version=2**31 - 1)),
+        refused("another program's database", CORRUPT, "V-1", kind, changed(application_id=0)),
+        refused("a newer version", "newer-version", "V-1", kind, changed(version=7)),
+        refused("an older version", "older-version", "V-1", kind, changed(version=5)),
+        refused("the first version", "older-version", "V-1", kind, changed(version=1)),
+        refused("a version far ahead", "newer-version", "V-1", kind, changed(version=2**31 - 1)),
         refused(
             "a store with a trigger",
             CORRUPT,
-            "T-2",
+            "V-2",
             "No store has one; it would run when the library writes.",
             changed(more_sql="CREATE TRIGGER t AFTER INSERT ON devices BEGIN DELETE FROM device_keys; END;\n"),
         ),
         refused(
             "a store with a view",
             CORRUPT,
-            "T-2",
+            "V-2",
             "No store has one; it would replace a table.",
             changed(more_sql="CREATE VIEW v AS SELECT * FROM devices;\n"),
         ),
-        refused("a store without its header", CORRUPT, "T-3", "The header states how the store key is protected.", no_header),
-        refused("a store id of 15 bytes", CORRUPT, "T-3", "The header states how the store key is protected.", good(keys=foreign)),
+        refused("a store without its header", CORRUPT, "V-3", "The header states how the store key is protected.", no_header),
+        refused("a store id of 15 bytes", CORRUPT, "V-3", "The header states how the store key is protected.", good(keys=foreign)),
         cost("a salt of 15 bytes", salt=SALT[:15]),
         cost("no passes of the key derivation", passes=None),
         cost("0 passes of the key derivation", passes=0),
@@ -173,16 +190,16 @@ def kind_cases() -> list[Vector]:
         cost("a byte more than 512 MiB for the key derivation", memory=(512 << 20) + 1),
         cost("a negative memory for the key derivation", memory=-1),
         refused(
-            "no store key for a store without a passphrase", "store-key-missing", "T-4", right, good(), store_key=None
+            "no store key for a store without a passphrase", "store-key-missing", "V-4", right, good(), store_key=None
         ),
-        refused("a store key of 31 bytes", CORRUPT, "T-4", right, good(), store_key=STORE_KEY[:31]),
-        refused("a store key of 33 bytes", CORRUPT, "T-4", right, good(), store_key=STORE_KEY + b"\x00"),
-        refused("the key of another store", WRONG, "T-5", right, good(keys=other)),
-        refused("no passphrase for a store with one", "passphrase-needed", "T-4", right, passphrase_store(locked)),
+        refused("a store key of 31 bytes", CORRUPT, "V-4", right, good(), store_key=STORE_KEY[:31]),
+        refused("a store key of 33 bytes", CORRUPT, "V-4", right, good(), store_key=STORE_KEY + b"\x00"),
+        refused("the key of another store", WRONG, "V-5", right, good(keys=other)),
+        refused("no passphrase for a store with one", "passphrase-needed", "V-4", right, passphrase_store(locked)),
         refused(
             "a wrong passphrase",
             WRONG,
-            "T-5",
+            "V-5",
             right,
             passphrase_store(locked),
             store_key=None,
@@ -191,14 +208,14 @@ def kind_cases() -> list[Vector]:
         refused(
             "a passphrase for a store without one",
             WRONG,
-            "T-4",
+            "V-4",
             "A caller that expects a passphrase must not get another store instead.",
             good(),
             passphrase=PASSPHRASE,
         ),
-        refused("a changed key check", WRONG, "T-5", right, good(), edit=flip("store", 0, "key_check")),
-        refused("a changed tag of the header", CORRUPT, "T-6", right, good(), edit=flip("store", 0, "tag")),
-        refused("a changed time in the header", CORRUPT, "T-6", right, good(), edit=put("store", 0, "created", 7)),
+        refused("a changed key check", WRONG, "V-5", right, good(), edit=flip("store", 0, "key_check")),
+        refused("a changed tag of the header", CORRUPT, "V-6", right, good(), edit=flip("store", 0, "tag")),
+        refused("a changed time in the header", CORRUPT, "V-6", right, good(), edit=put("store", 0, "created", 7)),
     ]
 
 
@@ -220,7 +237,7 @@ def total_cases() -> list[Vector]:
         made.rows["devices"][1] = values
 
     def case(name: str, edit: Edit) -> Vector:
-        return store_case(name, CORRUPT, "T-10", comment, two(), fails_at="devices", edit=edit)
+        return store_case(name, CORRUPT, "V-10", comment, two(), fails_at="devices", edit=edit)
 
     return [
         case("a device that is missing", lose("devices", 1)),

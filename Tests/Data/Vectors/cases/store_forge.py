@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from reference import store
 from reference.store import SCHEMA, VERSION, StoreKeys, Value
+from reference.trust import Certificate
 
-from .material import CHAIN, GENERATIONS, PHONE, PROVIDER, SENT_AT, TABLET, TOPIC, seed
+from .material import CHAIN, PHONE, PROVIDER, SENT_AT, SIGNING, TABLET, TOPIC, Pair, seed
 
 STORE_KEY, STORE_ID = seed("store key"), seed("store id")[:16]
 SALT, PASSPHRASE = seed("store salt")[:16], "correct horse"
@@ -112,18 +113,34 @@ def add_device_key(
     )
 
 
-def add_sender_key(store_: Store, sealed_at: tuple[str, int, int, int] | None = None) -> None:
-    place = store_.keys.place(*(sealed_at or ("sender_keys", 1, 1, 0)))
-    store_.add(
-        "sender_keys",
-        id=1,
-        name="provider",
-        public_key=PROVIDER.public,
-        key_id=int.from_bytes(PROVIDER.key_id, "big"),
-        generation=1,
-        created=SENT_AT,
-        sealed=store_.keys.seal(PROVIDER.seed, place, seed(f"store nonce sender {sealed_at}")[:24]),
-    )
+def add_provider_key(
+    store_: Store,
+    sealed_at: tuple[str, int, int, int] | None = None,
+    certificate: Certificate | None = None,
+    signing: Pair | None = None,
+    signing_at: tuple[str, int, int, int] | None = None,
+    is_offline: bool = False,
+    **values: Value,
+) -> None:
+    """The provider's key, and with a certificate the key that signs messages."""
+    place = store_.keys.place(*(sealed_at or ("provider_keys", 1, 1, 0)))
+    nonce = seed(f"store nonce provider {sealed_at}")[:24]
+    row: Row = {
+        "id": 1,
+        "name": "provider",
+        "topic": TOPIC,
+        "public_key": PROVIDER.public,
+        "key_id": int.from_bytes(PROVIDER.provider_id, "big"),
+        "generation": 1,
+        "created": SENT_AT,
+        "sealed": None if is_offline else store_.keys.seal(PROVIDER.seed, place, nonce),
+    }
+    if certificate and signing:
+        place = store_.keys.place(*(signing_at or ("provider_keys", 1, certificate.epoch, 1)))
+        nonce = seed(f"store nonce signing {signing.seed.hex()} {signing_at}")[:24]
+        row |= {"certificate": certificate.data, "certified": SENT_AT}
+        row["signing_sealed"] = store_.keys.seal(signing.seed, place, nonce)
+    store_.add("provider_keys", **row | values)
 
 
 def phone_key(store_: Store, **options: object) -> None:
@@ -134,9 +151,14 @@ def tablet_key(store_: Store, number: int = 2, **options: object) -> None:
     add_device_key(store_, number, "default", TABLET.secret, TABLET.public, TABLET.key_id, **options)  # type: ignore[arg-type]
 
 
-def pin(store_: Store, number: int = 1, name: str = "provider", key: bytes = PROVIDER.public, **values: Value) -> None:
-    row: Row = {"id": number, "name": name, "public_key": key, "state": 1, "created": SENT_AT}
-    store_.add("trusted_senders", **row | values)
+def pin(store_: Store, number: int = 1, name: str = "default", key: bytes = PROVIDER.public, **values: Value) -> None:
+    row: Row = {"id": number, "name": name, "public_key": key, "origin": 1, "created": SENT_AT}
+    store_.add("pins", **row | values)
+
+
+def learn(store_: Store, number: int = 1, key: bytes = PROVIDER.public, one: Certificate = CHAIN[1], **values: Value) -> None:
+    row: Row = {"id": number, "public_key": key, "topic": TOPIC, "certificate": one.data, "floor": one.floor}
+    store_.add("learned", **row | values)
 
 
 def register(store_: Store, name: str = "phone1", **values: Value) -> None:
@@ -151,7 +173,8 @@ def good(header: bool = True, keys: StoreKeys | None = None) -> Store:
         add_header(made)
     phone_key(made)
     pin(made)
-    add_sender_key(made)
+    learn(made)
+    add_provider_key(made, certificate=CHAIN[1], signing=SIGNING[1])
     register(made)
     made.add("settings", name="default.device", value="default")
     made.add("settings", name="title", value="Bank")
@@ -164,14 +187,6 @@ def passphrase_store(
     made = Store(keys)
     add_header(made, salt=salt, passes=passes, memory=memory)
     phone_key(made)
-    return made
-
-
-def superseded_store() -> Store:
-    made = Store()
-    add_header(made)
-    end = SENT_AT + 31 * 86_400_000
-    pin(made, 1, "provider", GENERATIONS[0].public, state=2, verifies_until=end, statement=CHAIN[0].data)
     return made
 
 

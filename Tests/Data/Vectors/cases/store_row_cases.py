@@ -3,21 +3,21 @@
 from reference import store
 from reference.store import StoreKeys
 
-from .material import CHAIN, GENERATIONS, PHONE, PROVIDER, SENT_AT, TABLET, TOPIC, seed
+from .material import CHAIN, PHONE, PROVIDER, SECOND_PROVIDER, SENT_AT, SIGNING, STRANGER, TABLET, TOPIC, seed
 from .store_cases import CORRUPT, store_case
 from .store_forge import (
     STORE_KEY,
     Edit,
     Store,
     add_header,
-    add_sender_key,
+    add_provider_key,
     flip,
     good,
+    learn,
     phone_key,
     pin,
     put,
     register,
-    superseded_store,
     tablet_key,
 )
 from .vector import Vector
@@ -27,7 +27,7 @@ def row_cases() -> list[Vector]:
     """Rows that were changed without the store key."""
     comment = "An adversary who can write the database but lacks the store key can only delete rows."
 
-    def changed(name: str, table: str, edit: Edit, made: Store | None = None, rules: str = "T-6") -> Vector:
+    def changed(name: str, table: str, edit: Edit, made: Store | None = None, rules: str = "V-6") -> Vector:
         return store_case(name, CORRUPT, rules, comment, made or good(), fails_at=table, edit=edit)
 
     def exchanged(table: str, *columns: str) -> Edit:
@@ -59,7 +59,16 @@ def row_cases() -> list[Vector]:
         row = made.rows["devices"][0]
         row["tag"] = other_store.tag("devices", [row[column] for column in store.COLUMNS["devices"]])
 
-    stranger = GENERATIONS[4].public
+    def floored() -> Store:
+        made = good()
+        made.rows["learned"][0]["floor"] = CHAIN[1].epoch
+        return made
+
+    def proved() -> Store:
+        made = good()
+        made.rows["provider_keys"][0]["proven"] = CHAIN[3].data
+        return made
+
     return [
         changed("a device key with a changed tag", "device_keys", flip("device_keys", 0, "tag")),
         changed("a device key with a tag that was cut", "device_keys", put("device_keys", 0, "tag", b"")),
@@ -77,36 +86,27 @@ def row_cases() -> list[Vector]:
             exchanged("device_keys", "public_key", "key_id", "generation", "state", "sealed", "tag"),
             two_keys(),
         ),
-        changed(
-            "another key in the place of the pinned one",
-            "trusted_senders",
-            put("trusted_senders", 0, "public_key", stranger),
-        ),
-        changed(
-            "a superseded sender made pinned",
-            "trusted_senders",
-            put("trusted_senders", 0, "state", 1),
-            superseded_store(),
-        ),
-        changed(
-            "a longer overlap of a superseded sender",
-            "trusted_senders",
-            put("trusted_senders", 0, "verifies_until", 2**53),
-            superseded_store(),
-        ),
-        changed("a pin of every app bound to one", "trusted_senders", put("trusted_senders", 0, "topic", TOPIC)),
-        changed("a signing key with a changed tag", "sender_keys", flip("sender_keys", 0, "tag")),
-        changed("a signing key with a changed name", "sender_keys", put("sender_keys", 0, "name", "other")),
+        changed("another key in the place of the pinned one", "pins", put("pins", 0, "public_key", STRANGER.public)),
+        changed("a pin of another account", "pins", put("pins", 0, "name", "work")),
+        changed("a pin of a reply made one of the app", "pins", put("pins", 0, "origin", 2)),
+        changed("a pin of every app bound to one", "pins", put("pins", 0, "topic", TOPIC)),
+        changed("an older certificate in the place of the one kept", "learned", put("learned", 0, "certificate", CHAIN[0].data)),
+        changed("a floor that was lowered", "learned", put("learned", 0, "floor", 0), floored()),
+        changed("what is kept of a provider key moved to another", "learned", put("learned", 0, "public_key", STRANGER.public)),
+        changed("a provider key with a changed tag", "provider_keys", flip("provider_keys", 0, "tag")),
+        changed("a provider key with a changed name", "provider_keys", put("provider_keys", 0, "name", "other")),
+        changed("an older certificate of a provider key", "provider_keys", put("provider_keys", 0, "certificate", CHAIN[0].data)),
+        changed("a provider key without what a record proved", "provider_keys", put("provider_keys", 0, "proven", None), proved()),
         changed("another key in the place of a device's", "devices", put("devices", 0, "public_key", TABLET.public)),
         changed(
             "the keys of two devices exchanged", "devices", exchanged("devices", "public_key", "tag"), two_devices()
         ),
         changed("a device of another user", "devices", put("devices", 0, "user", "mallory")),
         changed("a suite added to a device", "devices", put("devices", 0, "suites", bytes([1, 2]))),
-        changed("a row of another store under the same key", "devices", from_other_store, rules="T-6"),
+        changed("a row of another store under the same key", "devices", from_other_store, rules="V-6"),
         changed("a tag of the same values in another table", "settings", copied),
         changed("a changed setting", "settings", put("settings", 1, "value", "Attacker")),
-        changed("a text in the place of a blob", "devices", put("devices", 0, "public_key", "x" * 32), rules="T-6 T-7"),
+        changed("a text in the place of a blob", "devices", put("devices", 0, "public_key", "x" * 32), rules="V-6 V-7"),
     ]
 
 
@@ -127,9 +127,8 @@ def tagged_cases() -> list[Vector]:
         phone_key(made)
         made.rows["device_keys"][0]["key_id"] = 7
 
-    def wrong_sender_id(made: Store) -> None:
-        add_sender_key(made)
-        made.rows["sender_keys"][0]["key_id"] = 7
+    def provider(**options: object) -> Edit:
+        return lambda made: add_provider_key(made, **({"certificate": CHAIN[1], "signing": SIGNING[1]} | options))  # type: ignore[arg-type]
 
     def state(number: int) -> Edit:
         return lambda made: phone_key(made, state=number)
@@ -138,60 +137,59 @@ def tagged_cases() -> list[Vector]:
         wrong(
             "a secret that was sealed for another row",
             "device_keys",
-            "T-8",
+            "V-8",
             lambda made: phone_key(made, sealed_at=("device_keys", 2, 1, 2)),
         ),
         wrong(
             "a secret that was sealed for another generation",
             "device_keys",
-            "T-8",
+            "V-8",
             lambda made: phone_key(made, sealed_at=("device_keys", 1, 2, 2)),
         ),
         wrong(
             "a secret that was sealed for another state",
             "device_keys",
-            "T-8",
+            "V-8",
             lambda made: phone_key(made, sealed_at=("device_keys", 1, 1, 1)),
         ),
         wrong(
             "a secret that was sealed for another table",
             "device_keys",
-            "T-8",
-            lambda made: phone_key(made, sealed_at=("sender_keys", 1, 1, 2)),
+            "V-8",
+            lambda made: phone_key(made, sealed_at=("provider_keys", 1, 1, 2)),
         ),
-        wrong(
-            "a signing seed that was sealed for another table",
-            "sender_keys",
-            "T-8",
-            lambda made: add_sender_key(made, ("device_keys", 1, 1, 0)),
-        ),
+        wrong("a provider's seed that was sealed for another table", "provider_keys", "V-8", provider(sealed_at=("device_keys", 1, 1, 0))),
+        wrong("a provider's seed that was sealed as a signing key", "provider_keys", "V-8", provider(sealed_at=("provider_keys", 1, 1, 1))),
+        wrong("a signing key that was sealed for another epoch", "provider_keys", "V-8", provider(signing_at=("provider_keys", 1, CHAIN[0].epoch, 1))),
+        wrong("a signing key that was sealed as a provider's seed", "provider_keys", "V-8", provider(signing_at=("provider_keys", 1, CHAIN[1].epoch, 0))),
+        wrong("the signing key of another certificate", "provider_keys", "V-9", provider(signing=SIGNING[0])),
+        wrong("the seed of another provider key", "provider_keys", "V-9", provider(public_key=SECOND_PROVIDER.public, key_id=int.from_bytes(SECOND_PROVIDER.provider_id, "big"))),
+        wrong("a provider key without a seed and without a certificate", "provider_keys", "V-7", provider(certificate=None, sealed=None)),
+        wrong("a certificate without its signing key", "provider_keys", "V-7", provider(signing_sealed=None)),
+        wrong("a certificate without its time", "provider_keys", "V-7", provider(certified=None)),
+        wrong("a certificate without an app", "provider_keys", "V-7", provider(topic=None)),
         wrong(
             "a secret of another public key",
             "device_keys",
-            "T-9",
+            "V-9",
             lambda made: phone_key(made, sealed_secret=TABLET.secret),
         ),
         wrong(
-            "a secret of 31 bytes", "device_keys", "T-9", lambda made: phone_key(made, sealed_secret=PHONE.secret[:31])
+            "a secret of 31 bytes", "device_keys", "V-9", lambda made: phone_key(made, sealed_secret=PHONE.secret[:31])
         ),
-        wrong("a key id of another key", "device_keys", "T-7", wrong_id),
-        wrong("a key id of another signing key", "sender_keys", "T-7", wrong_sender_id),
-        wrong("a device key of state 0", "device_keys", "T-7", state(0)),
-        wrong("a device key of state 4", "device_keys", "T-7", state(4)),
-        wrong("a trusted sender of state 3", "trusted_senders", "T-7", lambda made: pin(made, state=3)),
-        wrong(
-            "a trusted sender of 31 bytes", "trusted_senders", "T-7", lambda made: pin(made, key=PROVIDER.public[:31])
-        ),
-        wrong(
-            "a statement that was cut",
-            "trusted_senders",
-            "T-7",
-            lambda made: pin(made, state=2, statement=CHAIN[0].data[:180]),
-        ),
+        wrong("a key id of another key", "device_keys", "V-7", wrong_id),
+        wrong("a key id of another provider key", "provider_keys", "V-7", provider(key_id=7)),
+        wrong("a certificate of a provider key that was cut", "provider_keys", "V-7", provider(proven=CHAIN[1].data[:120])),
+        wrong("a device key of state 0", "device_keys", "V-7", state(0)),
+        wrong("a device key of state 4", "device_keys", "V-7", state(4)),
+        wrong("a pin of origin 3", "pins", "V-7", lambda made: pin(made, origin=3)),
+        wrong("a pin of 31 bytes", "pins", "V-7", lambda made: pin(made, key=PROVIDER.public[:31])),
+        wrong("a certificate that was cut", "learned", "V-7", lambda made: learn(made, certificate=CHAIN[1].data[:120])),
+        wrong("a floor of 2^32", "learned", "V-7", lambda made: learn(made, floor=2**32)),
         wrong(
             "a device whose key has 33 bytes",
             "devices",
-            "T-7",
+            "V-7",
             lambda made: register(made, public_key=PHONE.public + b"\x00"),
         ),
     ]

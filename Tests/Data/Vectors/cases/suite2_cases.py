@@ -5,16 +5,16 @@ Encapsulation is the reference's, decapsulation and keys are `cryptography`'s: a
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 
 from reference import bech32, curve25519, hpke, keys, mlkem, xwing
 from reference.envelope import (
     BODY_OFFSET,
     MAXIMUM_TTL,
-    PAYLOAD_CONTENT,
-    ROTATION_CONTENT,
     XWING_BUCKETS,
     XWING_SUITE,
     Message,
+    Signer,
     content,
     hpke_suite,
     info,
@@ -24,7 +24,6 @@ from reference.envelope import (
 )
 from reference.keys import KeyRefused, Kind
 from reference.opening import Receiver
-from reference.trust import Trust
 
 from .forge import MESSAGE_ID, Edit, flip, open_case, put, unchanged
 from .forge import forge as forge_suite_1
@@ -32,29 +31,28 @@ from .hpke_cases import zero_result_points
 from .material import (
     CHAIN,
     DAY,
-    GENERATIONS,
     NOW,
     PAYLOAD,
     PHONE,
     PROVIDER,
+    PROVIDER_SIGNER,
     SENT_AT,
     STRANGER,
     TOPIC,
-    TRUST,
     Device,
-    Sender,
+    kept,
+    pinned,
     seed,
+    signer,
 )
-from .recovery_cases import GOOD as RECOVERS
-from .recovery_cases import KNOWS_OLD, NEW
 from .vector import Header, Vector, vector
 
 GROUP, KEYS = "suite-2-envelopes", "suite-2-keys"
 MALFORMED, UNKNOWN, FAILED, OPENED = "malformed-envelope", "unknown-recipient-key", "authentication-failed", "opened"
 
 NEW_PHONE, NEW_TABLET = (Device(xwing.Seed(seed(f"suite 2 device {name}"))) for name in ("phone", "tablet"))
-RECEIVES = Receiver(TOPIC, (NEW_PHONE.secret,), TRUST)
-BOTH = Receiver(TOPIC, (PHONE.secret, NEW_PHONE.secret), TRUST)
+RECEIVES = pinned(PROVIDER, devices=(NEW_PHONE,))
+BOTH = pinned(PROVIDER, devices=(PHONE, NEW_PHONE))
 
 Secret = Callable[[bytes, bytes, bytes, bytes], bytes]
 
@@ -67,9 +65,10 @@ def forge(
     body: bytes = PAYLOAD,
     *,
     device: Device = NEW_PHONE,
-    sender: Sender = PROVIDER,
+    signer: Signer = PROVIDER_SIGNER,
     topic: str = TOPIC,
-    content_type: int = PAYLOAD_CONTENT,
+    kind: int | None = None,
+    signing_seed: bytes | None = None,
     sent_at: int = SENT_AT,
     ttl: int = MAXIMUM_TTL,
     bucket: int | None = None,
@@ -90,17 +89,27 @@ def forge(
     `secret` makes the shared secret of ML-KEM's, the Diffie-Hellman result, enc and the public key."""
     public = device.public
     header = stated or bytes([XWING_SUITE]) + device.key_id
-    message = Message(body, MESSAGE_ID, sent_at, ttl, content_type)
+    body = signer.body(body)
+    message = Message(body, MESSAGE_ID, sent_at, ttl, signer.kind("alert") if kind is None else kind)
     signed_content = content(message, bucket or smallest_bucket(len(body), XWING_SUITE))
     label = repr((public, header, signed_content, topic, signed_header, signed_enc, signed_recipient, signed_topic, share, info_topic))
+    label += repr((signer, signing_seed))
     randomness = hashlib.sha512(b"pushcrypt vectors/suite 2 " + label.encode() + edit_inner(bytes(256))).digest()
     lattice, ciphertext = mlkem.encapsulate(public[: xwing.MLKEM_PUBLIC_SIZE], randomness[:32])
     enc = ciphertext + (share or hpke.public_key(randomness[32:]))
     dh = dh_of if dh_of is not None else hpke.diffie_hellman(randomness[32:], public[xwing.MLKEM_PUBLIC_SIZE :])
     to_sign = signed_bytes(
-        signed_header or header, signed_enc or enc, signed_recipient or public, sender.public, signed_topic or topic, signed_content
+        signed_header or header,
+        signed_enc or enc,
+        signed_recipient or public,
+        signer.provider,
+        signer.public,
+        signer.epoch,
+        signed_topic or topic,
+        signed_content,
     )
-    inner = edit_inner(sender.key_id + keys.sign(sender.seed, to_sign) + signed_content)
+    signature = keys.sign(signing_seed or signer.seed, to_sign)
+    inner = edit_inner(signer.epoch.to_bytes(4, "big") + signature + signed_content)
     context = hpke.key_schedule(secret(lattice, dh, enc, public), info(header, info_topic or topic), schedule)
     return edit_envelope(header + enc + context.seal(b"", inner))
 
@@ -129,28 +138,16 @@ def opened_cases() -> list[Vector]:
         case(f"a small body in bucket {bucket}", OPENED, "O-2.5", forge(bucket=bucket), "A receiver takes any bucket.")
         for bucket in XWING_BUCKETS[1:]
     ]
-    ended = Receiver(TOPIC, (NEW_PHONE.secret,), TRUST, {NEW_PHONE.secret: NOW})
+    ended = replace(RECEIVES, ends={NEW_PHONE.secret: NOW})
     return [
         *cases,
         case("for a device with keys of both suites", OPENED, "O-3.1", forge(), genuine, BOTH),
         case("for a retiring key at its end", OPENED, "O-3.1", forge(), "The end is inclusive.", ended),
-        case("another device", OPENED, "O-3.1", forge(device=NEW_TABLET), genuine, Receiver(TOPIC, (NEW_TABLET.secret,), TRUST)),
-        case(
-            "one statement before the payload",
-            OPENED,
-            "O-5.2 R-12",
-            forge(bytes([1]) + CHAIN[0].data + PAYLOAD, sender=GENERATIONS[1], content_type=ROTATION_CONTENT),
-            genuine,
-        ),
-        case(
-            "a recovery before the payload",
-            OPENED,
-            "R-21",
-            forge(bytes([1]) + RECOVERS.data + PAYLOAD, sender=NEW, content_type=ROTATION_CONTENT),
-            genuine,
-            Receiver(TOPIC, (NEW_PHONE.secret,), Trust((KNOWS_OLD,))),
-        ),
-        case("a context of one character", OPENED, "K-2", forge(topic="a"), genuine, Receiver("a", (NEW_PHONE.secret,), TRUST)),
+        case("another device", OPENED, "O-3.1", forge(device=NEW_TABLET), genuine, pinned(PROVIDER, devices=(NEW_TABLET,))),
+        case("a certificate before the payload", OPENED, "O-5.2 T-3", forge(signer=signer(1)), genuine),
+        case("the certificate that the phone has", OPENED, "O-5.2 T-3", forge(signer=signer(1)), genuine, replace(RECEIVES, learned=kept(CHAIN[1]))),
+        case("a certificate after a theft", OPENED, "O-5.2 T-3", forge(signer=signer(3)), genuine, replace(RECEIVES, learned=kept(CHAIN[1]))),
+        case("a context of one character", OPENED, "K-2", forge(topic="a"), genuine, replace(RECEIVES, topic="a")),
     ]
 
 
@@ -166,7 +163,7 @@ def outer_cases() -> list[Vector]:
     one, other = bytes([XWING_SUITE]), forge_suite_1()
     suite = "The suite decides the lengths, and a key opens its suite only."
     stated = put(1, NEW_PHONE.key_id)
-    ended = Receiver(TOPIC, (NEW_PHONE.secret,), TRUST, {NEW_PHONE.secret: NOW - 1})
+    ended = replace(RECEIVES, ends={NEW_PHONE.secret: NOW - 1})
     half = Device(PHONE.secret)
     return [
         *cases,
@@ -211,7 +208,7 @@ def hpke_cases() -> list[Vector]:
         envelope = forge(share=point, dh_of=bytes(32))
         cases.append(case(f"an X25519 share of {name}", FAILED, "O-4.2", envelope, zero))
 
-    kept = "enc is not normalised: what the sender wrote is what both sides hash."
+    kept = "enc is not normalised: what the provider wrote is what both sides hash."
     high = seed("suite 2 high share")
     share = hpke.public_key(high)
     raised = share[:31] + bytes([share[31] | 0x80])
@@ -271,7 +268,9 @@ def inner_cases() -> list[Vector]:
         ("a signature over the header of suite 0x01", {"signed_header": b"\x01" + NEW_PHONE.key_id}),
         ("a signature over another key id", {"signed_header": bytes([XWING_SUITE]) + PHONE.key_id}),
         ("a signature over another context", {"signed_topic": "com.example.other"}),
-        ("a stranger's signature", {"sender": STRANGER}),
+        ("a stranger's signature", {"signing_seed": STRANGER.seed}),
+        ("a stranger's signature under a certificate", {"signer": signer(1), "signing_seed": STRANGER.seed}),
+        ("the provider key's signature under a certificate", {"signer": signer(1), "signing_seed": PROVIDER.seed}),
         ("a bit of the signature", {"edit_inner": flip(4)}),
         ("a bit of the padding", {"edit_inner": flip(-1)}),
         ("a bit of the body", {"edit_inner": flip(99)}),
@@ -281,10 +280,13 @@ def inner_cases() -> list[Vector]:
         *(case(name, FAILED, "O-5.4" if "length" not in name else "O-5.1", forge(**fault), signature) for name, fault in cases),  # type: ignore[arg-type]
         case("past its time to live", "expired", "O-6.3", forge(ttl=1), later, now=SENT_AT + 1001),
         case("a day ahead and a bit", "not-yet-valid", "O-6.4", forge(), later, now=SENT_AT - DAY - 1),
-        case("an unknown content type", "unsupported-message", "O-6.1", forge(content_type=3), later),
+        case("an unknown push class", "unsupported-message", "O-6.1", forge(kind=4), later),
+        case("another push class", "wrong-push-class", "O-6.5", forge(kind=3), later),
+        case("a kind with bit 4", FAILED, "O-5.1", forge(kind=0x11), later),
+        case("a kind that promises a certificate, at epoch 0", FAILED, "O-5.2", forge(kind=0x81), later),
+        case("an epoch below the floor", FAILED, "O-5.3 T-4", forge(signer=signer(0)), later, replace(RECEIVES, learned=kept(CHAIN[2]))),
         case("a time to live of zero", "unsupported-message", "O-6.2", forge(ttl=0), later),
         case("a payload without aps", "malformed-payload", "J-7", forge(b'{"a":1}'), later),
-        case("statements that cannot be read", "malformed-payload", "O-7.1", forge(b"\x05" + PAYLOAD, content_type=ROTATION_CONTENT), later),
     ]
 
 
@@ -292,7 +294,7 @@ def inner_cases() -> list[Vector]:
 
 
 def key_case(name: str, kind: Kind, expected: str, rules: str, comment: str, text: str) -> Vector:
-    """`kind` is what a reader wants: a device's key of either suite, or a sender's."""
+    """`kind` is what a reader wants: a device's key of either suite, or a provider's."""
     key: bytes | None = None
     try:
         key = keys.import_text(kind, text)
@@ -389,7 +391,7 @@ def key_cases() -> list[Vector]:
         key_case("a seed with a wrong checksum", secret_kind, "wrong-checksum", "K-5", one, secret[:-1] + ("Q" if secret[-1] != "Q" else "P")),
     ]
     says = "The prefix says what it is."
-    for kind in (Kind.SENDER_PUBLIC, Kind.RECOVERY_PUBLIC, Kind.SENDER_SECRET, Kind.RECOVERY_SECRET):
+    for kind in (Kind.PROVIDER_PUBLIC, Kind.PROVIDER_SECRET, Kind.SIGNING_SECRET):
         cases.append(key_case(f"a public key where a {kind.value} is wanted", kind, "wrong-kind-of-key", "K-6", says, text))
         cases.append(key_case(f"a seed where a {kind.value} is wanted", kind, "wrong-kind-of-key", "K-6", says, secret))
     return [

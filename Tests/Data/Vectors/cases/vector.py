@@ -6,13 +6,12 @@
 import base64
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
 from reference.keys import Kind, text_form
-from reference.rotation import Statement
-from reference.trust import Superseded, Trust
+from reference.trust import Certificate, Learned
 
 # A header line. A value of None leaves it out.
 Header = tuple[str, str | int | None]
@@ -21,7 +20,7 @@ Header = tuple[str, str | int | None]
 Members = dict[str, str | list[str]]
 
 # A rule of Docs/Format.md and its parts.
-RULE = re.compile(r"(?:[OSJKRDNAT])-\d+(?:\.\d+)?", re.ASCII)
+RULE = re.compile(r"(?:[OSJKDNATV])-\d+(?:\.\d+)?", re.ASCII)
 
 # The fewest equal bytes that are written as one byte and a number.
 SHORTEST_RUN = 64
@@ -30,27 +29,26 @@ LONGEST_NAME = 120
 
 # The members that are lists, also of one value or none.
 LISTS = {
-    "rules", "superseded", "recovery", "last-recovery", "sender-after", "superseded-after", "last-recovery-after", "told",
-    "not-shown", "shown-user-info", "account", "device-after", "kept", "attachment", "dropped", "withdraws", "recipient",
-    "foreign", "provider-has", "built-in", "held-recovery", "recovery-after", "device-key", "trusted", "sender-key",
-    "setting",
+    "rules", "pin", "learned", "pin-after", "learned-after", "told", "not-shown", "shown-user-info", "account", "account-pin",
+    "device-after", "kept", "attachment", "dropped", "withdraws", "recipient", "foreign", "provider-has", "issued", "past",
+    "device-key", "pinned", "provider-key", "setting",
 }
-RECEIVER = {"device", "sender"}
+RECEIVER = {"device"}
 LISTS_OF_GROUPS = {
     "envelopes": RECEIVER, "suite-2-envelopes": RECEIVER, "pushes": RECEIVER, "notifications": RECEIVER,
-    "sequences": RECEIVER | {"body"}, "statements": {"sender", "expect", "body"}, "stores": {"device", "body"},
+    "sequences": RECEIVER | {"body"}, "certificates": {"expect", "body"}, "stores": {"device", "body"},
 }
 
 # The members that most tests of a group share. They stand once in its file, and in the tests that differ.
-SITUATION = ("time", "context", "device", "sender")
+SITUATION = ("time", "context", "device", "pin")
 SHARED = {
     "envelopes": SITUATION, "suite-2-envelopes": SITUATION, "pushes": SITUATION, "notifications": SITUATION,
-    "sequences": ("context", "device", "sender", "floor"), "statements": ("time", "context", "sender"),
-    "payloads": ("push-type", "time", "time-to-live"), "replies": ("device",), "attachments": ("key",),
+    "sequences": ("context", "device", "pin", "floor"), "certificates": ("context", "pin"),
+    "payloads": ("push-type", "time", "time-to-live"), "replies": ("device", "context"), "attachments": ("key",),
 }
 
 # Outcomes of what is taken as it came. With every other one something is refused, or withheld.
-TAKEN = {"accepted", "opened", "passed", "unchanged", "new", "again", "copy"}
+TAKEN = {"accepted", "opened", "passed", "unchanged", "new", "again", "copy", "pinned", "unpinned"}
 
 
 @dataclass(frozen=True)
@@ -82,21 +80,18 @@ class Vector:
     @property
     def refuses(self) -> bool:
         """Whether it shows something that a rule stops: a part of what is taken may be left out, or passed over."""
-        def differ(name: str, after: str) -> bool:
-            return bool(self.values(name)) and self.values(name) != self.values(after)
-
         return (
             not TAKEN.issuperset(self.values("expect"))
             or any(self.values(name) for name in ("dropped", "not-shown", "repeated"))
             or self.group == "reserved"
             and not self.values("drop") and not self.values("sender-name") and len(self.values("withdraws")) != 2
             or self.group == "records"
-            and bool(self.values("foreign"))
+            and bool(self.values("foreign") or self.values("stale"))
             or self.group == "replies"
             and (
                 self.values("confirms") == ["no"]
-                or differ("sender", "pinned-after")
-                or differ("recovery", "recovery-after")
+                or bool(self.values("told"))
+                or bool(self.values("provider")) and not self.values("pin-after") and self.values("provider") != self.values("pin")
             )
         )
 
@@ -180,35 +175,28 @@ def base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def sender_text(key: bytes) -> str:
-    return text_form(Kind.SENDER_PUBLIC, key)
+def provider_text(key: bytes) -> str:
+    return text_form(Kind.PROVIDER_PUBLIC, key)
 
 
-def recovery_text(key: bytes) -> str:
-    return text_form(Kind.RECOVERY_PUBLIC, key)
+def certificate_text(one: Certificate) -> str:
+    return base64url(one.data)
 
 
-def superseded_text(entry: Superseded) -> str:
-    return sender_text(entry.key) + (f" {base64url(entry.statement.data)}" if entry.statement else "")
+def learned_lines(learned: Mapping[bytes, Learned]) -> list[str]:
+    """A provider key, the certificate kept for it and the floor."""
+    return sorted(
+        f"{provider_text(key)} {certificate_text(one.certificate)} {one.floor}"
+        for key, one in learned.items()
+        if one.certificate
+    )
 
 
-def trust_header(trust: Trust) -> list[Header]:
-    """Each line begins with the name of its sender."""
-    lines: list[Header] = []
-    for sender in trust.senders:
-        assert " " not in sender.name
-        lines += [
-            ("sender", f"{sender.name} {sender_text(sender.pinned) if sender.pinned else '-'}"),
-            *(("superseded", f"{sender.name} {superseded_text(entry)}") for entry in sender.superseded),
-            *(("recovery", f"{sender.name} {recovery_text(key)}") for key in sender.recovery),
-        ]
-        if sender.last_recovery:
-            lines.append(("last-recovery", f"{sender.name} {base64url(sender.last_recovery)}"))
-    return lines
+def trust_header(pins: Iterable[bytes], learned: Mapping[bytes, Learned]) -> list[Header]:
+    return [*(("pin", provider_text(key)) for key in pins), *(("learned", line) for line in learned_lines(learned))]
 
 
-def trust_after_header(before: Trust, after: Trust) -> list[Header]:
-    """Nothing when nothing changed. No statement changes the recovery keys."""
-    if after == before:
-        return []
-    return [(f"{name}-after", value) for name, value in trust_header(after) if name != "recovery"]
+def learned_after_header(before: Mapping[bytes, Learned], after: Mapping[bytes, Learned]) -> list[Header]:
+    """Nothing when nothing changed."""
+    lines = learned_lines(after)
+    return [("learned-after", line) for line in lines] if lines != learned_lines(before) else []

@@ -1,4 +1,4 @@
-"""worked-example.md: one envelope and one rotation statement, byte by byte.
+"""worked-example.md: one envelope and one certificate, byte by byte.
 
 Both are the first cases of their files. Every table is cut out of the bytes it describes, from the first to the last.
 """
@@ -17,10 +17,10 @@ from reference.envelope import (
     lp16,
 )
 from reference.keys import KEY_ID_LABEL, Kind, text_form
-from reference.rotation import LABEL as ROTATION_LABEL
+from reference.trust import LABEL as CERTIFICATE_LABEL
 
+from .certificate_cases import worked_certificate
 from .material import PAYLOAD, PHONE, PROVIDER, TOPIC
-from .rotation_cases import worked_statement
 from .seal_cases import worked_envelope
 from .worked_layout import Row, layout, listing
 
@@ -74,10 +74,9 @@ def envelope_part() -> str:
                 ("device public", PHONE.public.hex()),
                 ("", text_form(Kind.DEVICE_PUBLIC, PHONE.public)),
                 ("device key id", PHONE.key_id.hex()),
-                ("sender seed", PROVIDER.seed.hex()),
-                ("sender public", PROVIDER.public.hex()),
-                ("", text_form(Kind.SENDER_PUBLIC, PROVIDER.public)),
-                ("sender key id", PROVIDER.key_id.hex()),
+                ("provider seed", PROVIDER.seed.hex()),
+                ("provider public", PROVIDER.public.hex()),
+                ("", text_form(Kind.PROVIDER_PUBLIC, PROVIDER.public)),
             ]
         )
     }
@@ -107,7 +106,7 @@ A receiver cannot see how these came about. An implementation that derives them 
         listing(
             [
                 ("hedge key", hedge.hex()),
-                ("", f'HMAC-SHA256(sender seed, "{HEDGE_LABEL[:-1].decode()}" || 0x00)'),
+                ("", f'HMAC-SHA256(provider seed, "{HEDGE_LABEL[:-1].decode()}" || 0x00)'),
                 ("r, message id", r_message_id.hex()),
                 ("message id", identifier.hex()),
                 ("r, ephemeral", r_ephemeral.hex()),
@@ -131,21 +130,21 @@ ikmE is HMAC-SHA256 under the hedge key, over
 
 {
         layout(
-            EPHEMERAL_LABEL + r_ephemeral + header + PHONE.public + PROVIDER.key_id + lp16(TOPIC) + digest,
+            EPHEMERAL_LABEL + r_ephemeral + header + PHONE.public + bytes(4) + lp16(TOPIC) + digest,
             [
                 labelled(EPHEMERAL_LABEL),
                 (32, "r"),
                 (1, "envelope[0]: suite"),
                 (4, "envelope[1..<5]: recipient key id"),
                 (32, "recipient public key"),
-                (4, "sender key id"),
+                (4, "epoch 0"),
                 *topic_rows(),
                 (32, "content hash"),
             ],
         )
     }
 
-The content hash is SHA-256 of inner[68...], which the next table shows: from the content type to the last byte of the padding.
+The content hash is SHA-256 of inner[68...], which the next table shows: from the kind to the last byte of the padding.
 
 ## The inner plaintext, {len(inner)} bytes
 
@@ -153,9 +152,9 @@ The content hash is SHA-256 of inner[68...], which the next table shows: from th
         layout(
             inner,
             [
-                (4, "sender key id"),
+                (4, "epoch 0: the provider key signs"),
                 (64, "Ed25519 signature"),
-                (1, "content type: payload"),
+                (1, "kind: push class 1, an alert; no certificate"),
                 (16, "message id"),
                 (8, f"sent at: {sent_at}"),
                 (4, f"time to live: {ttl} seconds"),
@@ -166,7 +165,7 @@ The content hash is SHA-256 of inner[68...], which the next table shows: from th
         )
     }
 
-## What the sender signs, {len(to_sign)} bytes
+## What is signed, {len(to_sign)} bytes
 
 {
         layout(
@@ -177,7 +176,9 @@ The content hash is SHA-256 of inner[68...], which the next table shows: from th
                 (4, "envelope[1..<5]: recipient key id"),
                 (32, "enc"),
                 (32, "recipient public key"),
-                (32, "sender public key"),
+                (32, "provider public key"),
+                (32, "signing public key: at epoch 0 the provider key"),
+                (4, "epoch"),
                 *topic_rows(),
                 (32, "content hash"),
             ],
@@ -231,7 +232,7 @@ As text, {len(text)} characters:
 {text}
 ```
 
-The payload to send, {len(sent)} bytes. Everything outside `ENCRYPTED_DATA` is a placeholder and the sender's choice:
+The payload to send, {len(sent)} bytes. Everything outside `ENCRYPTED_DATA` is a placeholder and the provider's choice:
 
 ```
 {sent}
@@ -239,46 +240,52 @@ The payload to send, {len(sent)} bytes. Everything outside `ENCRYPTED_DATA` is a
 """
 
 
-def statement_part() -> str:
-    case = worked_statement()
-    statement = bytes.fromhex(case["statement"])
-    signed = bytes.fromhex(case["signedByOld"])
+def certificate_part() -> str:
+    case = worked_certificate()
+    certificate, signed = bytes.fromhex(case["certificate"]), bytes.fromhex(case["signed"])
     rows = [
         (1, "version"),
-        (4, "old key id"),
-        (32, "new Ed25519 public key"),
-        (8, f"issued at: {case['issuedAt']}"),
-        (4, f"accept for: {case['acceptFor']} seconds (400 days)"),
-        (4, f"overlap: {case['overlap']} seconds (31 days)"),
+        (4, f"epoch: {case['epoch']}"),
+        (4, f"floor: {case['floor']}"),
+        (8, f"grace until: {case['graceUntil']}"),
+        (8, "expires at: never"),
+        (32, "signing public key"),
     ]
-    return f"""## A rotation statement, {len(statement)} bytes
+    return f"""## A certificate, {len(certificate)} bytes
 
-The sender of above hands over to a new key.
+The provider of above certifies a signing key. A message of this epoch has the epoch in its first 4 bytes, bit 7 of its kind set, and these
+{len(certificate)} bytes before the payload; the signing key below stands in what is signed.
 
 {
         listing(
             [
-                ("old seed", case["oldSeed"]),
-                ("old public", case["oldPublic"]),
-                ("new seed", case["newSeed"]),
-                ("new public", case["newPublic"]),
+                ("provider public", case["providerPublic"]),
+                ("signing seed", case["signingSeed"]),
+                ("signing public", case["signingPublic"]),
+                ("signing key id", case["signingKeyID"]),
             ]
         )
     }
 
-{layout(statement, [*rows, (64, "signature by the old key, role 0x01"), (64, "signature by the new key, role 0x02")])}
+{layout(certificate, [*rows, (64, "signature by the provider key")])}
 
-The old key signs these {len(signed)} bytes. The new key signs the same with the role 0x02:
+The provider key signs these {len(signed)} bytes:
 
-{layout(signed, [labelled(ROTATION_LABEL), (1, "role: old key"), (32, "old public key"), *rows])}
+{layout(signed, [labelled(CERTIFICATE_LABEL), (32, "provider public key"), *topic_rows(), *rows])}
+
+As text, {len(case["text"])} characters:
+
+```
+{case["text"]}
+```
 """
 
 
 def document() -> str:
     return f"""# One envelope, byte by byte
 
-Written by `generate.py`: the first `seal` case of `envelopes.json` and the first statement of `rotation.json`, both
+Written by `generate.py`: the first `seal` case of `envelopes.json` and the first certificate of `trust.json`, both
 called "the worked example". Integers are big-endian, bytes are hexadecimal, offsets count from 0.
 
 {envelope_part()}
-{statement_part()}"""
+{certificate_part()}"""

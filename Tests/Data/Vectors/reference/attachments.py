@@ -7,15 +7,15 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from .secretstream import HEADER_SIZE, OVERHEAD, TAG_FINAL, TAG_MESSAGE, ChunkRefused, Stream
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 FILE_LABEL = b"pushcrypt/1 file\x00"
 
-PREFIX = b"PCA1\x10"
-FIRST_CHUNK = len(PREFIX) + HEADER_SIZE
-CHUNK_SIZE = 65536
+PREFIX = b"PCA2\x10"
+CHUNK_SIZE, OVERHEAD = 65536, 16
 SEALED_CHUNK_SIZE = CHUNK_SIZE + OVERHEAD
-SMALLEST_SIZE = FIRST_CHUNK + OVERHEAD
+SMALLEST_SIZE = len(PREFIX) + OVERHEAD
 LARGEST_SIZE = 2**53 - 1
 
 MAXIMUM_COUNT = 8
@@ -49,11 +49,19 @@ def chunks(plain: bytes) -> list[bytes]:
     return [plain[start : start + CHUNK_SIZE] for start in range(0, len(plain), CHUNK_SIZE)] or [b""]
 
 
-def seal(key: bytes, header: bytes, plain: bytes) -> bytes:
-    stream = Stream(key, header)
-    *first, last = chunks(plain)
-    sealed = [stream.push(chunk, TAG_MESSAGE, PREFIX) for chunk in first]
-    return PREFIX + header + b"".join(sealed) + stream.push(last, TAG_FINAL, PREFIX)
+def nonce(index: int, is_last: bool) -> bytes:
+    return index.to_bytes(11, "big") + bytes([is_last])
+
+
+def seal_chunk(key: bytes, index: int, is_last: bool, plain: bytes) -> bytes:
+    return ChaCha20Poly1305(key).encrypt(nonce(index, is_last), plain, PREFIX)
+
+
+def seal(key: bytes, plain: bytes) -> bytes:
+    pieces = chunks(plain)
+    return PREFIX + b"".join(
+        seal_chunk(key, index, index == len(pieces) - 1, piece) for index, piece in enumerate(pieces)
+    )
 
 
 # Opening.
@@ -68,39 +76,33 @@ class SealedFile:
     sha256: bytes
 
 
+def open_chunk(key: bytes, index: int, is_last: bool, sealed: bytes) -> bytes:
+    try:
+        return ChaCha20Poly1305(key).decrypt(nonce(index, is_last), sealed, PREFIX)
+    except InvalidTag as error:
+        raise Refused("authentication-failed") from error
+
+
+def is_size(size: int) -> bool:
+    """Whether a sealed file can have this many bytes: only the empty one ends with an empty chunk."""
+    last = (size - len(PREFIX)) % SEALED_CHUNK_SIZE
+    return SMALLEST_SIZE <= size <= LARGEST_SIZE and (last == 0 or last > OVERHEAD or size == SMALLEST_SIZE)
+
+
 def open_file(sealed: bytes, file: SealedFile) -> bytes:
     """The plain file. Reports the first fault in the file; its end and its hash are checked last."""
-    inside = sealed[: file.size]
-    plain, rest = [], inside[FIRST_CHUNK:]
-    if rest and not inside.startswith(PREFIX):
+    assert is_size(file.size)
+    if len(sealed) >= len(PREFIX) and not sealed.startswith(PREFIX):
         raise Refused("not-a-sealed-file")
-    stream = Stream(file.key, inside[len(PREFIX) : FIRST_CHUNK]) if rest else None
-
-    def pull(chunk: bytes) -> tuple[bytes, int]:
-        try:
-            return stream.pull(chunk, PREFIX)
-        except ChunkRefused as error:
-            raise Refused("authentication-failed") from error
-
-    while len(rest) > SEALED_CHUNK_SIZE:
-        chunk, tag = pull(rest[:SEALED_CHUNK_SIZE])
-        if tag != TAG_MESSAGE:
-            raise Refused("malformed-file")
-        plain.append(chunk)
-        rest = rest[SEALED_CHUNK_SIZE:]
-
+    starts = range(len(PREFIX), file.size, SEALED_CHUNK_SIZE)
+    ends = [(index, start, start + SEALED_CHUNK_SIZE) for index, start in enumerate(starts[:-1])]
+    plain = [open_chunk(file.key, index, False, sealed[start:end]) for index, start, end in ends if end <= len(sealed)]
     if len(sealed) != file.size:
         raise Refused("wrong-size")
-    if len(rest) < OVERHEAD:
-        raise Refused("truncated-file")
-    chunk, tag = pull(rest)
-    if tag == TAG_MESSAGE:
-        raise Refused("truncated-file")
-    if tag != TAG_FINAL or not chunk and plain:
-        raise Refused("malformed-file")
+    plain.append(open_chunk(file.key, len(starts) - 1, True, sealed[starts[-1] :]))
     if hashlib.sha256(sealed).digest() != file.sha256:
         raise Refused("wrong-hash")
-    return b"".join([*plain, chunk])
+    return b"".join(plain)
 
 
 # References.
@@ -150,7 +152,7 @@ def read_reference(value: object) -> Reference:
         or not is_url(url)
         or not isinstance(size, int)
         or isinstance(size, bool)
-        or not SMALLEST_SIZE <= size <= LARGEST_SIZE
+        or not is_size(size)
         or not isinstance(kind, str)
         or not TYPE.fullmatch(kind)
         or len(kind) > MAXIMUM_NAME

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 TITLE_LENGTH = 64
 LINE_ENDS = "\u2028\u2029"
+# They turn text round, or take no room. Persian and family emoji need U+200C and U+200D.
+INVISIBLE = {0x061C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF}
 LEVELS = ("passive", "active", "time-sensitive", "critical")
 
 
@@ -89,9 +91,22 @@ def opened(payload: bytes) -> Content:
     content.put("interruption-level", level if level in LEVELS and level != "active" else "")
     score = fraction(aps.get("relevance-score"))
     content.put("relevance-score", repr(score) if score else "")
-    others = {name: value for name, value in members.items() if name not in ("aps", "pushcrypt", "ENCRYPTED_DATA")}
-    content.put("user-info", *(name for name, value in others.items() if fits_doubles(value)))
+    content.put("user-info", *user_info(members))
     return content
+
+
+def user_info(members: dict[str, object]) -> dict[str, object]:
+    """N-2."""
+    others = {name: value for name, value in members.items() if name not in ("aps", "pushcrypt", "ENCRYPTED_DATA")}
+    return without_nulls({name: value for name, value in others.items() if fits_doubles(value)})  # type: ignore[return-value]
+
+
+def without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: without_nulls(member) for name, member in value.items() if member is not None}
+    if isinstance(value, list):
+        return [without_nulls(element) for element in value if element is not None]
+    return value
 
 
 def fits_doubles(value: object) -> bool:
@@ -112,8 +127,12 @@ def quiet(content: Content, is_copy: bool) -> Content:
 def on_one_line(title: str) -> str:
     return "".join(
         " " if unicodedata.category(character) == "Cc" or character in LINE_ENDS else character
-        for character in title[:TITLE_LENGTH]
+        for character in visible(title)[:TITLE_LENGTH]
     )
+
+
+def visible(text: str) -> str:
+    return "".join(character for character in text if ord(character) not in INVISIBLE)
 
 
 def fallback(push: bytes, code: str) -> Content:
@@ -123,7 +142,7 @@ def fallback(push: bytes, code: str) -> Content:
         clear = in_the_clear(push)
     for name in ("title", "title-key", "title-arguments", "sound"):
         values = clear.fields.get(name, [])
-        content.put(name, *(map(on_one_line, values) if name == "title" else values))
+        content.put(name, *map({"title": on_one_line, "title-arguments": visible}.get(name, str), values))
     content.put("body" if code == "not-encrypted" else "subtitle", "(Encrypted)")
     return content
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from . import hpke, keys, xwing
+from .trust import Certificate
 
 ENVELOPE_LABEL = b"pushcrypt/1 envelope\x00"
 SIGNATURE_LABEL = b"pushcrypt/1 signature\x00"
@@ -18,7 +19,8 @@ COLLAPSE_LABEL = b"pushcrypt/1 collapse\x00"
 CALLER_ID_LABEL = b"pushcrypt/1 caller id\x00"
 
 SUITE, XWING_SUITE = 0x01, 0x02
-PAYLOAD_CONTENT, ROTATION_CONTENT = 0x01, 0x02
+PUSH_CLASSES = {"alert": 1, "background": 2, "voip": 3}
+CLASS_BITS, RESERVED_BITS, CERTIFICATE_BIT = 0x0F, 0x70, 0x80
 BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
 
 HEADER_SIZE = 1 + 4
@@ -28,6 +30,7 @@ XWING_BUCKETS = (256, 512, 1024, 1536, 1728, 2048, 2496)
 XWING_CIPHERTEXT_OFFSET = HEADER_SIZE + xwing.ENC_SIZE
 SIGNED_OFFSET = 4 + 64
 BODY_OFFSET = SIGNED_OFFSET + 1 + 16 + 8 + 4 + 2
+KIND_OFFSET = SIGNED_OFFSET
 
 MAXIMUM_TEXT = 4850
 MAXIMUM_TTL = 2_592_000
@@ -44,7 +47,30 @@ class Message:
     message_id: bytes
     sent_at: int
     ttl: int = MAXIMUM_TTL
-    content_type: int = PAYLOAD_CONTENT
+    kind: int = PUSH_CLASSES["alert"]
+
+
+@dataclass(frozen=True)
+class Signer:
+    """A key that signs messages. Without a certificate it is the provider key itself."""
+
+    seed: bytes
+    provider: bytes
+    certificate: Certificate | None = None
+
+    @property
+    def public(self) -> bytes:
+        return keys.signature_public_key(self.seed)
+
+    @property
+    def epoch(self) -> int:
+        return self.certificate.epoch if self.certificate else 0
+
+    def kind(self, push_type: str) -> int:
+        return PUSH_CLASSES[push_type] | (CERTIFICATE_BIT if self.certificate else 0)
+
+    def body(self, payload: bytes) -> bytes:
+        return (self.certificate.data if self.certificate else b"") + payload
 
 
 # Building blocks, each a line of the specification.
@@ -81,10 +107,18 @@ def info(envelope_header: bytes, topic: str) -> bytes:
 
 
 def signed_bytes(
-    envelope_header: bytes, enc: bytes, recipient: bytes, sender: bytes, topic: str, content: bytes
+    envelope_header: bytes,
+    enc: bytes,
+    recipient: bytes,
+    provider: bytes,
+    signing_key: bytes,
+    epoch: int,
+    topic: str,
+    content: bytes,
 ) -> bytes:
     shares = in_32_bytes(enc) + in_32_bytes(recipient)
-    return SIGNATURE_LABEL + envelope_header + shares + sender + lp16(topic) + content_hash(content)
+    by = provider + signing_key + epoch.to_bytes(4, "big")
+    return SIGNATURE_LABEL + envelope_header + shares + by + lp16(topic) + content_hash(content)
 
 
 def smallest_bucket(body_size: int, suite: int = SUITE) -> int:
@@ -92,9 +126,9 @@ def smallest_bucket(body_size: int, suite: int = SUITE) -> int:
 
 
 def content(message: Message, bucket: int) -> bytes:
-    """inner[68...]: everything the sender signs of the inner plaintext, padding included."""
+    """inner[68...]: everything that is signed of the inner plaintext, padding included."""
     fields = (
-        bytes([message.content_type])
+        bytes([message.kind])
         + message.message_id
         + message.sent_at.to_bytes(8, "big")
         + message.ttl.to_bytes(4, "big")
@@ -117,12 +151,12 @@ def to_text(envelope: bytes) -> str:
 
 
 def hedge_key(secret: bytes) -> bytes:
-    """`secret` is the sender's seed, or a signature if the seed is in a service."""
+    """`secret` is the seed of the key that signs, or a signature if the seed is in a service."""
     return hmac.digest(secret, HEDGE_LABEL, "sha256")
 
 
-def hedge_signature(sender_seed: bytes) -> bytes:
-    return keys.sign(sender_seed, HEDGE_SEED_LABEL)
+def hedge_signature(seed: bytes) -> bytes:
+    return keys.sign(seed, HEDGE_SEED_LABEL)
 
 
 def message_id(hedge: bytes, r: bytes, sent_at: int, body: bytes) -> bytes:
@@ -134,11 +168,9 @@ def message_id_of_name(name: str) -> bytes:
     return hashlib.sha256(CALLER_ID_LABEL + name.encode()).digest()[:16]
 
 
-def ephemeral_ikm(
-    hedge: bytes, r: bytes, recipient: bytes, topic: str, sender_id: bytes, signed_content: bytes
-) -> bytes:
+def ephemeral_ikm(hedge: bytes, r: bytes, recipient: bytes, topic: str, epoch: int, signed_content: bytes) -> bytes:
     where = header(recipient) + in_32_bytes(recipient)
-    data = EPHEMERAL_LABEL + r + where + sender_id + lp16(topic) + content_hash(signed_content)
+    data = EPHEMERAL_LABEL + r + where + epoch.to_bytes(4, "big") + lp16(topic) + content_hash(signed_content)
     return hmac.digest(hedge, data, "sha256")
 
 
@@ -158,10 +190,15 @@ def collapse_id(
 # Sealing.
 
 
-def inner_plaintext(enc: bytes, recipient: bytes, sender_seed: bytes, topic: str, signed_content: bytes) -> bytes:
-    sender = keys.sender_public_key(sender_seed)
-    signature = keys.sign(sender_seed, signed_bytes(header(recipient), enc, recipient, sender, topic, signed_content))
-    return keys.sender_key_id(sender) + signature + signed_content
+def signed_by(signer: Signer, enc: bytes, recipient: bytes, topic: str, signed_content: bytes) -> bytes:
+    return signed_bytes(
+        header(recipient), enc, recipient, signer.provider, signer.public, signer.epoch, topic, signed_content
+    )
+
+
+def inner_plaintext(enc: bytes, recipient: bytes, signer: Signer, topic: str, signed_content: bytes) -> bytes:
+    signature = keys.sign(signer.seed, signed_by(signer, enc, recipient, topic, signed_content))
+    return signer.epoch.to_bytes(4, "big") + signature + signed_content
 
 
 def hpke_suite(suite: int) -> bytes:
@@ -175,9 +212,9 @@ def encapsulate(ikm: bytes, recipient: bytes) -> tuple[bytes, bytes]:
     return xwing.encapsulate(xwing.randomness(ikm), recipient)
 
 
-def seal(message: Message, recipient: bytes, sender_seed: bytes, topic: str, ikm: bytes, bucket: int) -> bytes:
+def seal(message: Message, recipient: bytes, signer: Signer, topic: str, ikm: bytes, bucket: int) -> bytes:
     """The envelope, for ephemeral input keying material that the caller derived."""
     shared_secret, enc = encapsulate(ikm, recipient)
-    inner = inner_plaintext(enc, recipient, sender_seed, topic, content(message, bucket))
+    inner = inner_plaintext(enc, recipient, signer, topic, content(message, bucket))
     context = hpke.key_schedule(shared_secret, info(header(recipient), topic), hpke_suite(suite_of(recipient)))
     return header(recipient) + enc + context.seal(b"", inner)

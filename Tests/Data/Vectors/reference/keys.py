@@ -16,7 +16,7 @@ SYMBOLS, XWING_SYMBOLS = 58, 1952
 UPPER_TO_LOWER = str.maketrans(string.ascii_uppercase + string.ascii_lowercase, string.ascii_lowercase + 26 * "?")
 
 KEY_ID_LABEL = b"pushcrypt/1 key id\x00"
-X25519_TYPE, ED25519_TYPE, XWING_TYPE, RECOVERY_TYPE = b"\x01", b"\x02", b"\x03", b"\x04"
+X25519_TYPE, PROVIDER_TYPE, XWING_TYPE, SIGNING_TYPE = b"\x01", b"\x02", b"\x03", b"\x04"
 
 IDENTITY = b"\x01" + bytes(31)
 
@@ -25,11 +25,10 @@ class Kind(Enum):
     """The kinds of key text. The value is the name used in the vectors; device keys of both suites are one kind to a reader."""
 
     DEVICE_PUBLIC = "device-public"
-    SENDER_PUBLIC = "sender-public"
-    RECOVERY_PUBLIC = "recovery-public"
+    PROVIDER_PUBLIC = "provider-public"
     DEVICE_SECRET = "device-secret"
-    SENDER_SECRET = "sender-secret"
-    RECOVERY_SECRET = "recovery-secret"
+    PROVIDER_SECRET = "provider-secret"
+    SIGNING_SECRET = "signing-secret"
     XWING_PUBLIC = "xwing-public"
     XWING_SECRET = "xwing-secret"
 
@@ -37,11 +36,10 @@ class Kind(Enum):
     def prefix(self) -> str:
         return {
             Kind.DEVICE_PUBLIC: "pcr",
-            Kind.SENDER_PUBLIC: "pcs",
-            Kind.RECOVERY_PUBLIC: "pcv",
+            Kind.PROVIDER_PUBLIC: "pcs",
             Kind.DEVICE_SECRET: "pcr-secret-",
-            Kind.SENDER_SECRET: "pcs-secret-",
-            Kind.RECOVERY_SECRET: "pcv-secret-",
+            Kind.PROVIDER_SECRET: "pcs-secret-",
+            Kind.SIGNING_SECRET: "pck-secret-",
             Kind.XWING_PUBLIC: "pcrx",
             Kind.XWING_SECRET: "pcrx-secret-",
         }[self]
@@ -60,7 +58,7 @@ class KeyRefused(Exception):
     """The argument is the error code."""
 
 
-def sender_public_key(seed: bytes) -> bytes:
+def signature_public_key(seed: bytes) -> bytes:
     return Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
 
 
@@ -88,12 +86,12 @@ def device_public_key(secret: bytes) -> bytes:
     return xwing.public_key(secret) if isinstance(secret, xwing.Seed) else hpke.public_key(secret)
 
 
-def sender_key_id(public: bytes) -> bytes:
-    return hashlib.sha256(KEY_ID_LABEL + ED25519_TYPE + public).digest()[:4]
+def provider_key_id(public: bytes) -> bytes:
+    return hashlib.sha256(KEY_ID_LABEL + PROVIDER_TYPE + public).digest()[:4]
 
 
-def recovery_key_id(public: bytes) -> bytes:
-    return hashlib.sha256(KEY_ID_LABEL + RECOVERY_TYPE + public).digest()[:4]
+def signing_key_id(public: bytes) -> bytes:
+    return hashlib.sha256(KEY_ID_LABEL + SIGNING_TYPE + public).digest()[:4]
 
 
 def is_acceptable_device_key(public: bytes) -> bool:
@@ -112,7 +110,7 @@ def is_acceptable_device_key(public: bytes) -> bool:
     return True
 
 
-def is_acceptable_sender_key(public: bytes) -> bool:
+def is_acceptable_signature_key(public: bytes) -> bool:
     """Canonical, on the curve and of prime order: L times the key is the identity, in full, not only its x."""
     point = curve25519.decode(public)
     return point is not None and curve25519.has_prime_order(point)
@@ -147,6 +145,6 @@ def import_text(kind: Kind, text: str) -> bytes:
         return xwing.Seed(key)
     if kind in (Kind.DEVICE_PUBLIC, Kind.XWING_PUBLIC) and not is_acceptable_device_key(key):
         raise KeyRefused("weak-key")
-    if kind in (Kind.SENDER_PUBLIC, Kind.RECOVERY_PUBLIC) and not is_acceptable_sender_key(key):
+    if kind is Kind.PROVIDER_PUBLIC and not is_acceptable_signature_key(key):
         raise KeyRefused("weak-key")
     return key

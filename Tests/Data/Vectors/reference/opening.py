@@ -6,16 +6,19 @@ Step 8, replay, depends on what the receiver saw before: `replay` has it.
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from . import hpke, keys, payload, rotation, xwing
+from . import hpke, keys, payload, trust, xwing
 from .envelope import (
     BODY_OFFSET,
+    CERTIFICATE_BIT,
+    CLASS_BITS,
     HEADER_SIZE,
     MAXIMUM_TEXT,
+    KIND_OFFSET,
     MAXIMUM_TTL,
-    PAYLOAD_CONTENT,
-    ROTATION_CONTENT,
+    PUSH_CLASSES,
+    RESERVED_BITS,
     SIGNED_OFFSET,
     SUITE,
     TIME_LIMIT,
@@ -27,8 +30,9 @@ from .envelope import (
     signed_bytes,
     to_text,
 )
-from .rotation import CLOCK_TOLERANCE, Recovery, Statement
-from .trust import Evaluation, Trust, evaluate_all
+from .trust import CONFLICT, DAY, Learned
+
+CLOCK_TOLERANCE = DAY
 
 
 class Refused(Exception):
@@ -37,26 +41,35 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Receiver:
-    """A receiver's state: its topic, its device secrets (pending, active and retiring alike) and its trust.
+    """A receiver's state: its topic, its device secrets (pending, active and retiring alike), its pins, and what it keeps.
 
-    `ends` has the last moment at which a retiring key opens.
+    `ends` has the last moment at which a retiring key opens, `account_pins` the pins of secrets that have others.
     """
 
     topic: str
     device_secrets: tuple[bytes, ...]
-    trust: Trust = field(default_factory=Trust)
+    pins: tuple[bytes, ...] = ()
+    learned: Mapping[bytes, Learned] = field(default_factory=dict)
     ends: Mapping[bytes, int] = field(default_factory=dict)
+    account_pins: Mapping[bytes, tuple[bytes, ...]] = field(default_factory=dict)
+    push_type: str = "alert"
+
+    def keeping(self, provider: bytes, learned: Learned) -> "Receiver":
+        if learned == self.learned.get(provider, Learned()):
+            return self
+        return replace(self, learned={**self.learned, provider: learned})
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A message that passed every step but replay, the trust after its statements, and the conflicts among them."""
+    """A message that passed every step but replay, and what is kept for its provider then."""
 
     payload: bytes
     message: Message
-    sender: bytes
+    provider: bytes
+    epoch: int
     recipient: bytes
-    trust: Trust
+    learned: Learned
     told: tuple[str, ...]
 
 
@@ -77,10 +90,14 @@ def open_text(text: str, receiver: Receiver, now: int) -> Opened:
     secret = select_device_key(envelope, receiver, now)
     inner = decrypt(envelope, secret, receiver.topic)
     recipient = keys.device_public_key(secret)
-    sender, evaluation = authenticate(envelope, inner, recipient, receiver, now)
-    message = read_message(inner)
-    check_freshness(message, now)
-    return read_body(message, sender, recipient, evaluation)
+    opened = authenticate(envelope, inner, recipient, receiver.account_pins.get(secret, receiver.pins), receiver, now)
+    check_message(opened.message, receiver.push_type)
+    check_freshness(opened.message, now)
+    try:
+        payload.parse(opened.payload)
+    except payload.MalformedPayload as error:
+        raise Refused("malformed-payload") from error
+    return opened
 
 
 def parse(text: str) -> bytes:
@@ -123,66 +140,62 @@ def decrypt(envelope: bytes, secret: bytes, topic: str) -> bytes:
 
 
 def authenticate(
-    envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, now: int
-) -> tuple[bytes, Evaluation]:
-    """Step 5: body length, sender, signature, padding. Returns the sender's key, and what the statements change."""
-    body, sender_id, signature = body_of(inner), inner[:4], inner[4:SIGNED_OFFSET]
-    if len(body) != body_length(inner):
-        raise Refused("authentication-failed")
-
-    def signed_by(sender: bytes) -> bytes:
-        header, enc = envelope[:HEADER_SIZE], envelope[HEADER_SIZE : layout(envelope[0])[1]]
-        return signed_bytes(header, enc, recipient, sender, receiver.topic, inner[SIGNED_OFFSET:])
-
-    statements = read_statements(inner)
-    while True:
-        evaluation = evaluate_all(statements, receiver.trust, receiver.topic, now)
-        senders = evaluation.trust.candidates(sender_id, now)
-        if not evaluation.is_recovered:
-            senders += receiver.trust.candidates(sender_id, now)
-        sender = next((key for key in senders if keys.verifies(key, signature, signed_by(key))), None)
-        if sender is not None or not evaluation.is_recovered:
-            break
-        # The phone may have enrolled since the recovery, which would revoke its key.
-        statements = [statement for statement in statements if not isinstance(statement, Recovery)]
-    if not senders and evaluation.told:
-        raise Refused(min(evaluation.told))
-    if sender is None or any(inner[BODY_OFFSET + len(body) :]):
-        raise Refused("authentication-failed")
-    return sender, evaluation
+    envelope: bytes, inner: bytes, recipient: bytes, pins: tuple[bytes, ...], receiver: Receiver, now: int
+) -> Opened:
+    """Step 5: the first pin under which everything holds."""
+    for provider in pins:
+        try:
+            return under(provider, envelope, inner, recipient, receiver, now)
+        except (Refused, trust.Refused):
+            continue
+    raise Refused("authentication-failed")
 
 
-def read_statements(inner: bytes) -> list[Statement | None]:
-    """O-5.2. What cannot be read changes nothing here."""
-    if inner[SIGNED_OFFSET] != ROTATION_CONTENT:
-        return []
-    try:
-        return rotation.split(body_of(inner))[0]
-    except rotation.MalformedStatements:
-        return []
+def under(
+    provider: bytes, envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, now: int
+) -> Opened:
+    kind, epoch = inner[KIND_OFFSET], int.from_bytes(inner[:4], "big")
+    end = BODY_OFFSET + int.from_bytes(inner[BODY_OFFSET - 2 : BODY_OFFSET], "big")
+    message = Message(inner[BODY_OFFSET:end], inner[69:85], number(inner[85:93]), number(inner[93:97]), kind)
+    require(end <= len(inner) and not kind & RESERVED_BITS)
+    require((epoch > 0) == bool(kind & CERTIFICATE_BIT))
 
+    learned, certificate, told, content = receiver.learned.get(provider, Learned()), None, "", message.body
+    if epoch:
+        certificate, content = trust.parse(content[: trust.SIZE]), content[trust.SIZE :]
+        require(certificate.epoch == epoch)
+        certificate.check(provider, receiver.topic)
+        learned, told = learned.learning(certificate)
+    require(learned.opens(epoch, certificate, message.sent_at, now))
 
-def body_length(inner: bytes) -> int:
-    return int.from_bytes(inner[BODY_OFFSET - 2 : BODY_OFFSET], "big")
-
-
-def body_of(inner: bytes) -> bytes:
-    return inner[BODY_OFFSET : BODY_OFFSET + body_length(inner)]
-
-
-def read_message(inner: bytes) -> Message:
-    """Step 6, first half: a genuine message may still be one that this version does not understand."""
-    message = Message(
-        content_type=inner[68],
-        message_id=inner[69:85],
-        sent_at=int.from_bytes(inner[85:93], "big"),
-        ttl=int.from_bytes(inner[93:97], "big"),
-        body=body_of(inner),
+    header, enc = envelope[:HEADER_SIZE], envelope[HEADER_SIZE : layout(envelope[0])[1]]
+    signing_key = certificate.signing_key if certificate else provider
+    signed = signed_bytes(
+        header, enc, recipient, provider, signing_key, epoch, receiver.topic, inner[SIGNED_OFFSET:]
     )
-    known = message.content_type in (PAYLOAD_CONTENT, ROTATION_CONTENT)
-    if not known or not 1 <= message.ttl <= MAXIMUM_TTL or message.sent_at >= TIME_LIMIT:
+    require(keys.verifies(signing_key, inner[4:SIGNED_OFFSET], signed))
+    require(not any(inner[end:]))
+    return Opened(content, message, provider, epoch, recipient, learned, (CONFLICT,) if told == CONFLICT else ())
+
+
+def require(condition: bool) -> None:
+    if not condition:
+        raise Refused("authentication-failed")
+
+
+def number(data: bytes) -> int:
+    return int.from_bytes(data, "big")
+
+
+def check_message(message: Message, push_type: str) -> None:
+    """Step 6, first half: a genuine message may still be one that this version does not understand."""
+    push_class = message.kind & CLASS_BITS
+    if push_class not in PUSH_CLASSES.values():
         raise Refused("unsupported-message")
-    return message
+    if push_class != PUSH_CLASSES[push_type]:
+        raise Refused("wrong-push-class")
+    if not 1 <= message.ttl <= MAXIMUM_TTL or message.sent_at >= TIME_LIMIT:
+        raise Refused("unsupported-message")
 
 
 def check_freshness(message: Message, now: int) -> None:
@@ -191,15 +204,3 @@ def check_freshness(message: Message, now: int) -> None:
         raise Refused("expired")
     if message.sent_at > now + CLOCK_TOLERANCE:
         raise Refused("not-yet-valid")
-
-
-def read_body(message: Message, sender: bytes, recipient: bytes, evaluation: Evaluation) -> Opened:
-    """Step 7: the payload, and the trust after the statements that came with it."""
-    body = message.body
-    try:
-        if message.content_type == ROTATION_CONTENT:
-            _, body = rotation.split(body)
-        payload.parse(body)
-    except (rotation.MalformedStatements, payload.MalformedPayload) as error:
-        raise Refused("malformed-payload") from error
-    return Opened(body, message, sender, recipient, evaluation.trust, evaluation.told)

@@ -1,21 +1,30 @@
-"""Registration records, sender records and replies: JSON that a phone and its provider exchange."""
+"""Registration records, provider records and replies: JSON that a phone and its provider exchange."""
 
+import base64
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from . import keys, payload
+from . import keys, payload, trust
 from .envelope import TIME_LIMIT, is_topic
 from .keys import KeyRefused, Kind
+from .trust import Certificate, Learned
 
 SUITE, XWING_SUITE = 1, 2
 MAXIMUM_SUITES = 16
 MAXIMUM_VERSION = 64
 MAXIMUM_DEVICE_ID = 255
-MAXIMUM_RECOVERY = 2
 MAXIMUM_FOREIGN = 16
 GENERATION_STEP = 1024
 REASON = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
+TOKEN = re.compile(r"([0-9a-f]{2}){1,100}", re.ASCII)
+ENVIRONMENT = re.compile("production|development")
+WITHDRAWAL = re.compile(r"[0-9a-f]{32}", re.ASCII)
+GRANT = re.compile(r"[A-Za-z0-9_-]{1,1024}", re.ASCII)
+SIGNATURE_KEY = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+CERTIFICATE = re.compile(r"[A-Za-z0-9_-]{162}", re.ASCII)
+IN_IDS = ("Cc", "Cf", "Zl", "Zp")
 
 
 class Refused(Exception):
@@ -30,17 +39,24 @@ class Record:
     topic: str | None
     generation: int
     created: int | None
-    sender: bytes | None
-    recovery: list[bytes]
+    provider: bytes | None
+    certificate: Certificate | None
     app_version: str | None
+    token: str | None
+    environment: str | None
+    withdrawal: str | None
+    grant: str | None
 
 
 @dataclass(frozen=True)
 class Reply:
     acknowledged: bytes | None
     refused: str | None
-    sender: bytes | None
-    recovery: list[bytes]
+    provider: bytes | None
+    certificate: Certificate | None
+    certificate_fault: str | None
+    push_key: bytes | None
+    suites: list[int]
     foreign: list[str]
 
 
@@ -95,18 +111,30 @@ def key_of(text: str | None, kind: Kind) -> bytes | None:
         raise Refused(error.args[0]) from error
 
 
-def keys_of(texts: list[str], kind: Kind) -> list[bytes]:
-    return [key for text in texts if (key := key_of(text, kind))]
+def matching(record: dict[str, object], name: str, pattern: re.Pattern[str]) -> str | None:
+    text = text_of(record, name)
+    require(text is None or pattern.fullmatch(text) is not None)
+    return text
 
 
-def require_different(*groups: bytes | list[bytes] | None) -> None:
-    """K-10, and no recovery key twice."""
-    every = [key for group in groups if group for key in (group if isinstance(group, list) else [group])]
-    require(len(set(every)) == len(every))
+def from_base64url(text: str) -> bytes:
+    """The bytes of a text in the alphabet, and none if its unused bits are not zero."""
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return data if base64.urlsafe_b64encode(data).decode().rstrip("=") == text else b""
+
+
+def certificate_of(text: str | None) -> tuple[Certificate | None, str | None]:
+    """D-31: the certificate, or why there is none."""
+    if text is None:
+        return None, None
+    try:
+        return trust.parse(from_base64url(text) if CERTIFICATE.fullmatch(text) else b""), None
+    except trust.Refused as error:
+        return None, str(error.args[0])
 
 
 def read_record(text: bytes, kind: Kind) -> Record:
-    """A device's record or a sender's. What is no text of a key comes first, then these, then what follows of them."""
+    """A device's record or a provider's. What is no text of a key comes first, then these, then what follows of them."""
     record = members(text)
     is_device = kind is Kind.DEVICE_PUBLIC
     public_key, key_id, topic = (text_of(record, name) for name in ("public_key", "key_id", "topic"))
@@ -116,58 +144,75 @@ def read_record(text: bytes, kind: Kind) -> Record:
     require(is_integer(suite) and suite == its_suite)
     require(topic is None or is_topic(topic))
     generation, created = number_of(record, "generation"), number_of(record, "created")
-    recovery_texts = texts_of(record, "recovery", MAXIMUM_RECOVERY)
-    device = text_of(record, "device") if is_device else None
+    certificate_text = text_of(record, "certificate")
+    mine = record if is_device else {}
+    device, version, provider_text = (text_of(mine, name) for name in ("device", "app_version", "provider"))
     require(device is None or is_device_id(device))
-    version = text_of(record, "app_version") if is_device else None
     require(version is None or is_label(version, MAXIMUM_VERSION))
-    suites = suites_of(record, its_suite) if is_device else []
-    sender_key = text_of(record, "sender") if is_device else None
+    suites = suites_of(mine, its_suite) if is_device else []
+    token, environment = matching(mine, "token", TOKEN), matching(mine, "environment", ENVIRONMENT)
+    withdrawal, grant = matching(mine, "withdrawal", WITHDRAWAL), matching(mine, "grant", GRANT)
 
-    key, sender = key_of(public_key, kind), key_of(sender_key, Kind.SENDER_PUBLIC)
-    recovery = keys_of(recovery_texts, Kind.RECOVERY_PUBLIC)
+    key, provider = key_of(public_key, kind), key_of(provider_text, Kind.PROVIDER_PUBLIC)
+    certificate, _ = certificate_of(certificate_text)
     assert key is not None
-    its_id = keys.device_key_id(key) if is_device else keys.sender_key_id(key)
+    its_id = keys.device_key_id(key) if is_device else keys.provider_key_id(key)
     require(key_id in (None, its_id.hex()))
-    require_different(sender if is_device else key, recovery)
     return Record(
-        key, device, suites, topic, 1 if generation is None else generation, created, sender, recovery, version
+        key, device, suites, topic, 1 if generation is None else generation, created, provider, certificate, version, token,
+        environment, withdrawal, grant,
     )
 
 
-def is_label(text: str, maximum: int) -> bool:
-    has_control = any(unicodedata.category(character) == "Cc" for character in text)
-    return 1 <= len(text.encode()) <= maximum and not has_control
+def is_label(text: str, maximum: int, without: tuple[str, ...] = ("Cc",)) -> bool:
+    has_none = all(unicodedata.category(character) not in without for character in text)
+    return 1 <= len(text.encode()) <= maximum and has_none
 
 
 def is_device_id(text: str) -> bool:
     """It is neither a key nor an empty line."""
-    return is_label(text, MAXIMUM_DEVICE_ID) and not text.startswith(("pcr1", "pcrx1")) and bool(text.strip(" "))
+    is_key = text.startswith(("pcr1", "pcrx1"))
+    return is_label(text, MAXIMUM_DEVICE_ID, IN_IDS) and not is_key and bool(text.strip(" "))
 
 
-def suites_of(record: dict[str, object], its_suite: int) -> list[int]:
+def suites_of(record: dict[str, object], its_suite: int | None) -> list[int]:
     value = record.get("suites")
     if value is None:
-        return [its_suite]
+        return [its_suite or SUITE]
     require(isinstance(value, list) and 1 <= len(value) <= MAXIMUM_SUITES)
     assert isinstance(value, list)
     require(all(is_integer(one) and 1 <= one <= 255 for one in value))
-    require(value == sorted(set(value)) and its_suite in value)
+    require(value == sorted(set(value)) and its_suite in (None, *value))
     return value
 
 
 def read_reply(text: bytes) -> Reply:
     reply = members(text)
     require(number_of(reply, "version") == 1)
-    acknowledged, refused, sender = (text_of(reply, name) for name in ("acknowledged", "refused", "sender"))
+    acknowledged, refused, provider, certificate = (
+        text_of(reply, name) for name in ("acknowledged", "refused", "provider", "certificate")
+    )
     require((acknowledged is None) != (refused is None))
     require(refused is None or REASON.fullmatch(refused) is not None)
-    recovery_texts = texts_of(reply, "recovery", MAXIMUM_RECOVERY)
     foreign = texts_of(reply, "foreign", MAXIMUM_FOREIGN)
-    device_key, sender_key = key_of(acknowledged, Kind.DEVICE_PUBLIC), key_of(sender, Kind.SENDER_PUBLIC)
-    recovery = keys_of(recovery_texts, Kind.RECOVERY_PUBLIC)
-    require_different(sender_key, recovery)
-    return Reply(device_key, refused, sender_key, recovery, foreign)
+    suites = suites_of(reply, None)
+    push_key = text_of(reply, "push_key")
+    device_key, provider_key = key_of(acknowledged, Kind.DEVICE_PUBLIC), key_of(provider, Kind.PROVIDER_PUBLIC)
+    return Reply(
+        device_key, refused, provider_key, *certificate_of(certificate), signature_key_of(push_key), suites, foreign
+    )
+
+
+def signature_key_of(text: str | None) -> bytes | None:
+    """D-32."""
+    if text is None:
+        return None
+    key = from_base64url(text) if SIGNATURE_KEY.fullmatch(text) else b""
+    if not key:
+        raise Refused("malformed-key")
+    if not keys.is_acceptable_signature_key(key):
+        raise Refused("weak-key")
+    return key
 
 
 # What a provider holds.
@@ -175,7 +220,7 @@ def read_reply(text: bytes) -> Reply:
 
 @dataclass(frozen=True)
 class Held:
-    """A provider's device. Without a key the provider does not have it yet."""
+    """A provider's device. Without a key the provider does not have it yet; a removed one binds the id alike."""
 
     key: bytes | None = None
     generation: int = 0
@@ -186,13 +231,15 @@ class Held:
 @dataclass(frozen=True)
 class Provider:
     """What else it has. `elsewhere` is the user of another device with the same key, empty if it knows none; `seals` are the suites
-    that it can seal to, where that matters."""
+    that it can seal to, where that matters; `issued` are the certificates that its first own key signed."""
 
     held: Held = Held()
     is_replaced: bool = False
     user: str | None = None
     elsewhere: str | None = None
     own_keys: tuple[bytes, ...] = ()
+    issued: tuple[Certificate, ...] = ()
+    is_removed: bool = False
     seals: tuple[int, ...] | None = None
 
 
@@ -204,7 +251,7 @@ def register(record: Record, provider: Provider) -> None:
     """Raises Refused if a provider must not accept the record."""
     held = provider.held
     if not provider.is_replaced:
-        if held.user and provider.user and held.user != provider.user:
+        if held.user and held.user != provider.user and (provider.user or provider.is_removed):
             raise Refused("user-mismatch")
         if record.generation < held.generation or (
             held.key and record.generation == held.generation and record.key != held.key
@@ -217,7 +264,7 @@ def register(record: Record, provider: Provider) -> None:
     if provider.seals and suite_of_key(record.key) not in provider.seals and record.key != held.key:
         raise Refused("unsupported-suite")
     if not provider.is_replaced:
-        if record.topic is not None and held.topic is not None and record.topic != held.topic:
+        if record.topic and held.topic and record.topic != held.topic and not provider.is_removed:
             raise Refused("topic-mismatch")
     if provider.elsewhere is not None and not (provider.elsewhere and provider.elsewhere == (provider.user or held.user)):
         raise Refused("key-taken")
@@ -225,12 +272,18 @@ def register(record: Record, provider: Provider) -> None:
 
 def foreign_members(record: Record, provider: Provider) -> list[str]:
     """D-22."""
-    sender = [record.sender] if record.sender else []
-    return [
-        name
-        for name, found in (("sender", sender), ("recovery", record.recovery))
-        if any(key not in provider.own_keys for key in found)
-    ]
+    return ["provider"] if record.provider and record.provider not in provider.own_keys else []
+
+
+def is_stale(record: Record, provider: Provider, topic: str) -> bool:
+    """D-33: whether the record proves a certificate that the provider never issued."""
+    if record.certificate is None or record.certificate.claim in [one.claim for one in provider.issued]:
+        return False
+    try:
+        record.certificate.check(provider.own_keys[0], topic)
+    except trust.Refused:
+        return False
+    return True
 
 
 # What a phone holds.
@@ -239,19 +292,29 @@ def foreign_members(record: Record, provider: Provider) -> list[str]:
 @dataclass(frozen=True)
 class Phone:
     key: bytes
-    pinned: bytes | None = None
-    recovery: tuple[bytes, ...] = ()
-    has_sender_built_in: bool = False
-    has_recovery_built_in: bool = False
+    topic: str
+    pins: tuple[bytes, ...] = ()
+    learned: Mapping[bytes, Learned] = field(default_factory=dict)
+    has_built_in: bool = False
 
 
-def apply(reply: Reply, phone: Phone) -> tuple[bool, Phone]:
-    """Whether the reply confirms the phone's key, and what the phone trusts then."""
-    if reply.acknowledged != phone.key:
-        return False, phone
-    if phone.pinned or phone.has_sender_built_in or not reply.sender:
-        return True, phone
-    recovery = phone.recovery
-    if not recovery and not phone.has_recovery_built_in:
-        recovery = tuple(reply.recovery)
-    return True, replace(phone, pinned=reply.sender, recovery=recovery)
+def apply(reply: Reply, phone: Phone) -> tuple[bool, Phone, str | None]:
+    """Whether the reply confirms the phone's key, what the phone holds then, and what the app is told of the certificate."""
+    confirms = reply.acknowledged == phone.key
+    if reply.acknowledged and not confirms:
+        return False, phone, None
+    if confirms and reply.provider and not phone.pins and not phone.has_built_in:
+        phone = replace(phone, pins=(reply.provider,))
+    if not reply.certificate:
+        return confirms, phone, reply.certificate_fault
+    codes = []
+    for pin in phone.pins:
+        try:
+            reply.certificate.check(pin, phone.topic)
+        except trust.Refused as error:
+            codes.append(error.args[0])
+            continue
+        learned, said = phone.learned.get(pin, Learned()).learning(reply.certificate)
+        told = said if said == trust.CONFLICT else None
+        return confirms, replace(phone, learned={**phone.learned, pin: learned}), told
+    return confirms, phone, codes[0] if codes else None

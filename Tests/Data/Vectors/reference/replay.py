@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, replace
 
 import json
 
-from . import keys, reserved
-from .opening import Opened, Receiver, Refused, open_text
-from .rotation import CLOCK_TOLERANCE
+from . import keys, reserved, trust
+from .opening import CLOCK_TOLERANCE, Opened, Receiver, Refused, open_text
+from .trust import Certificate, Learned
 
 HOUR = 3_600_000
 REMADE_FLOOR_AGE = 600_000
@@ -15,9 +15,10 @@ KEPT_AFTER_RETIRING = 24 * HOUR
 ROOM = 4096
 DEFAULT_ACCOUNT = "default"
 KEPT_WITHDRAWN = 30 * 24 * HOUR
+MOST_PINS = 2
 VERDICTS = ("new", "again", "again-handed-over", "copy", "seen", "withdrawn")
 
-# The sender's key and the account.
+# The pin and the account.
 Pair = tuple[bytes, str]
 
 
@@ -26,15 +27,17 @@ class Row:
     request: str
     sent_at: int
     ends_at: int
+    epoch: int
     is_handed_over: bool = False
     is_withdrawn: bool = False
 
 
 @dataclass
 class Shelf:
-    """What the guard has of one sender and one account, by message id."""
+    """What the guard has of one pin and one account, by message id. The floor has the epoch of the row that raised it."""
 
     floor: int = 0
+    floor_epoch: int = 0
     highest: int = 0
     rows: dict[bytes, Row] = field(default_factory=dict)
 
@@ -74,6 +77,33 @@ class Memory:
         verdict = self.take(text, request, now)
         return self.hand_over(len(self.deliveries) - 1) if verdict in VERDICTS else verdict
 
+    # What the app changes.
+
+    def learn(self, one: Certificate) -> str:
+        """From a reply, for the first pin that verifies it."""
+        codes = []
+        for pin in self.receiver.pins:
+            try:
+                one.check(pin, self.receiver.topic)
+            except trust.Refused as error:
+                codes.append(str(error.args[0]))
+                continue
+            learned, said = self.receiver.learned.get(pin, Learned()).learning(one)
+            self.receiver = self.receiver.keeping(pin, learned)
+            return said
+        return codes[0]
+
+    def pin(self, provider: bytes) -> str:
+        pins = tuple(dict.fromkeys([*self.receiver.pins, provider]))
+        if len(pins) > MOST_PINS:
+            return "too-many-pins"
+        self.receiver = replace(self.receiver, pins=pins)
+        return "pinned"
+
+    def unpin(self, provider: bytes) -> str:
+        self.receiver = replace(self.receiver, pins=tuple(pin for pin in self.receiver.pins if pin != provider))
+        return "unpinned"
+
     # Taking.
 
     def take(self, text: str, request: str | None, now: int) -> str:
@@ -84,39 +114,41 @@ class Memory:
             return str(error.args[0])
         self.settle(opened)
         secret = self.secret_of(opened)
-        pair = (opened.sender, self.accounts.get(secret, DEFAULT_ACCOUNT))
+        pair = (opened.provider, self.accounts.get(secret, DEFAULT_ACCOUNT))
+        if self.is_writable:
+            self.forget_below(opened.learned.floor, opened.provider)
         delivery = Delivery("", opened, pair, request or opened.message.message_id.hex(), now)
         delivery.verdict = self.judge(delivery)
         self.withdraw(delivery)
         self.deliveries.append(delivery)
         return delivery.verdict
 
+    def forget_below(self, floor: int, provider: bytes) -> None:
+        """O-8.16, for every account: what is kept of a provider key is the same for all."""
+        for (pin, _), shelf in self.shelves.items():
+            if pin == provider:
+                shelf.rows = {name: row for name, row in shelf.rows.items() if row.epoch >= floor}
+                if shelf.floor_epoch < floor:
+                    shelf.floor = shelf.floor_epoch = 0
+
     def withdraw(self, delivery: Delivery) -> None:
-        message = delivery.opened.message
+        message, epoch = delivery.opened.message, delivery.opened.epoch
         ends_at = message.sent_at + KEPT_WITHDRAWN
-        names = reserved.withdrawals(json.loads(delivery.opened.payload), message.message_id)
-        for name, sender in ((name, sender) for name in names for sender in self.senders(delivery)):
-            pair = (sender, delivery.pair[1])
-            row = self.shelves.get(pair, Shelf()).rows.get(name)
+        for name in reserved.withdrawals(json.loads(delivery.opened.payload), message.message_id):
             if not self.is_writable:
                 continue
+            row = self.shelves.get(delivery.pair, Shelf()).rows.get(name)
             if row is None:
-                self.make_room(pair, delivery)
-                row = self.shelves[pair].rows[name] = Row("", message.sent_at, ends_at)
+                self.make_room(delivery.pair, delivery)
+                row = self.shelves[delivery.pair].rows[name] = Row("", message.sent_at, ends_at, epoch)
             row.is_withdrawn = True
-            row.sent_at, row.ends_at = max(row.sent_at, message.sent_at), max(row.ends_at, ends_at)
-            self.shelves[pair].highest = max(self.shelves[pair].highest, message.sent_at)
+            self.keep_later(row, delivery, ends_at)
 
-    def senders(self, delivery: Delivery) -> list[bytes]:
-        """The key that signed, and those that its sender had before and that verify messages."""
-        found, key = [delivery.opened.sender], delivery.opened.sender
-        for sender in self.receiver.trust.senders:
-            old = [entry.key for entry in sender.superseded]
-            if key != sender.pinned and key not in old:
-                continue
-            before = sender.superseded if key == sender.pinned else sender.superseded[: old.index(key)]
-            found += [entry.key for entry in before if entry.still_verifies(delivery.now)]
-        return list(dict.fromkeys(found))
+    def keep_later(self, row: Row, delivery: Delivery, ends_at: int) -> None:
+        message, shelf = delivery.opened.message, self.shelves[delivery.pair]
+        row.sent_at, row.ends_at = max(row.sent_at, message.sent_at), max(row.ends_at, ends_at)
+        row.epoch = max(row.epoch, delivery.opened.epoch)
+        shelf.highest = max(shelf.highest, message.sent_at)
 
     def on_screen(self) -> list[str]:
         """The requests of the withdrawn messages that have come, by their first request."""
@@ -128,33 +160,36 @@ class Memory:
         ends_at = message.sent_at + message.ttl * 1000
         shelf = self.shelves.get(delivery.pair, Shelf())
         latest = delivery.now + CLOCK_TOLERANCE
-        floors = [0 if floor > latest else floor for floor in (self.floor, shelf.floor)]
+        lowest_epoch = delivery.opened.learned.floor
+        own_floor = shelf.floor if shelf.floor_epoch >= lowest_epoch else 0
+        floors = [0 if floor > latest else floor for floor in (self.floor, own_floor)]
         if self.is_writable:
             self.floor, shelf.floor = floors
-        row = shelf.rows.get(message.message_id)
+        row = self.row_of(delivery)
+        if row is not None and self.is_writable:
+            self.keep_later(row, delivery, ends_at)
         if row is not None and row.is_withdrawn:
-            if self.is_writable:
-                row.sent_at, row.ends_at = max(row.sent_at, message.sent_at), max(row.ends_at, ends_at)
-                shelf.highest = max(shelf.highest, message.sent_at)
             return "withdrawn"
         if row is None:
             if message.sent_at <= max(floors):
                 return "seen"
             self.insert(delivery, is_handed_over=False)
             return "new"
-        if self.is_writable:
-            row.sent_at, row.ends_at = max(row.sent_at, message.sent_at), max(row.ends_at, ends_at)
-            shelf.highest = max(shelf.highest, message.sent_at)
         if row.request != delivery.request:
             return "copy"
         return "again-handed-over" if row.is_handed_over else "again"
+
+    def row_of(self, delivery: Delivery) -> Row | None:
+        row = self.shelves.get(delivery.pair, Shelf()).rows.get(delivery.opened.message.message_id)
+        return row if row and row.epoch >= delivery.opened.learned.floor else None
 
     def insert(self, delivery: Delivery, is_handed_over: bool) -> None:
         if not self.is_writable:
             return
         message = delivery.opened.message
         shelf = self.make_room(delivery.pair, delivery)
-        row = Row(delivery.request, message.sent_at, message.sent_at + message.ttl * 1000, is_handed_over)
+        ends_at, epoch = message.sent_at + message.ttl * 1000, delivery.opened.epoch
+        row = Row(delivery.request, message.sent_at, ends_at, epoch, is_handed_over)
         shelf.rows[message.message_id] = row
         shelf.highest = max(shelf.highest, message.sent_at)
 
@@ -164,14 +199,16 @@ class Memory:
         shelf.rows = {name: row for name, row in shelf.rows.items() if row.ends_at >= gone}
         while len(shelf.rows) >= self.room:
             lowest = min(shelf.rows, key=lambda name: shelf.rows[name].sent_at)
-            shelf.floor = max(shelf.floor, shelf.rows.pop(lowest).sent_at)
+            row = shelf.rows.pop(lowest)
+            if row.sent_at > shelf.floor:
+                shelf.floor, shelf.floor_epoch = row.sent_at, row.epoch
         return shelf
 
     # Handing over.
 
     def hand_over(self, number: int) -> str:
         delivery = self.deliveries[number]
-        row = self.shelves.get(delivery.pair, Shelf()).rows.get(delivery.opened.message.message_id)
+        row = self.row_of(delivery)
         if delivery.verdict == "withdrawn" or row and row.is_withdrawn:
             self.delete_retired(delivery)
             return "withdrawn"
@@ -187,8 +224,7 @@ class Memory:
     def sets_handed_over(self, delivery: Delivery) -> bool:
         if delivery.verdict == "seen":
             return False
-        shelf = self.shelves.get(delivery.pair, Shelf())
-        row = shelf.rows.get(delivery.opened.message.message_id)
+        row = self.row_of(delivery)
         if row and row.is_handed_over:
             return False
         if not self.is_writable or row is None:
@@ -204,7 +240,7 @@ class Memory:
         return next(secret for secret in self.states if keys.device_public_key(secret) == opened.recipient)
 
     def settle(self, opened: Opened) -> None:
-        self.receiver = replace(self.receiver, trust=opened.trust)
+        self.receiver = self.receiver.keeping(opened.provider, opened.learned)
         used = self.secret_of(opened)
         if self.states[used] == "pending":
             account = self.accounts.get(used, DEFAULT_ACCOUNT)

@@ -5,6 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from .attachments import Reference, Refused, read_reference
+from .content import visible
 
 MOST_WITHDRAWN = 64
 MOST_RECIPIENTS = 8
@@ -67,7 +68,10 @@ def sender(payload: dict[str, object]) -> tuple[Sender | None, list[str]]:
     texts = [name, *(text for text in (handle, conversation) if text is not None)]
     if not isinstance(others, list) or len(others) > MOST_RECIPIENTS or not all(map(is_text, [*texts, *others])):
         return None, dropped
-    return Sender(str(name), str(handle or name), conversation, tuple(others), avatar), dropped  # type: ignore[arg-type]
+    shown = [visible(one) for one in [name, *others]]  # type: ignore[list-item]
+    if not all(shown):
+        return None, dropped
+    return Sender(shown[0], str(handle or name), conversation, tuple(shown[1:]), avatar), dropped  # type: ignore[arg-type]
 
 
 def read_avatar(value: object) -> Reference:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from . import payload
 from .envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, OUTER_OVERHEAD, TIME_LIMIT
-from .rotation import MAXIMUM_COUNT, SIZE
+from .trust import SIZE
 
 LIMITS = {"alert": 4096, "background": 4096, "voip": 5120}
 LARGEST_BUCKETS = {"alert": 2816, "background": 2816, "voip": 3584}
@@ -33,7 +33,7 @@ class Request:
     clear_sound: str | None = None
     kept: tuple[str, ...] = ()
     attachments: tuple[str, ...] = ()
-    statements: int = 0
+    has_certificate: bool = False
     time: int = 0
     time_to_live: int = MAXIMUM_TTL
     is_sent_exactly: bool = False
@@ -102,13 +102,13 @@ def plan(request: Request) -> Plan:
         raise Refused
     if not 1 <= request.time_to_live <= MAXIMUM_TTL or request.time >= TIME_LIMIT:
         raise Refused
-    if len(request.attachments) > MAXIMUM_ATTACHMENTS or request.statements > MAXIMUM_COUNT:
+    if len(request.attachments) > MAXIMUM_ATTACHMENTS:
         raise Refused
 
     sealed = minified(request.payload.decode())
     if request.attachments:
         sealed = sealed[:-1] + ',"pushcrypt":{"attachments":[' + ",".join(request.attachments) + "]}}"
-    head = 1 + SIZE * request.statements if request.statements else 0
+    head = SIZE if request.has_certificate else 0
     size = BODY_OFFSET + head + len(sealed.encode())
     bucket = next((one for one in BUCKETS if size <= one <= LARGEST_BUCKETS[request.push_type]), None)
     if bucket is None:

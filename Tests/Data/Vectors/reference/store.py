@@ -3,6 +3,7 @@
 The rules are in `README.md`.
 """
 
+import base64
 import hashlib
 import hmac
 import sqlite3
@@ -13,7 +14,7 @@ from nacl import bindings as sodium
 from nacl.exceptions import CryptoError
 from nacl.pwhash import argon2id
 
-from . import hpke, keys
+from . import hpke, keys, trust
 from .keys import Kind, text_form
 
 APPLICATION_ID = 0x50434B53
@@ -26,9 +27,9 @@ NONCE_SIZE = 24
 TOTAL_SIZE = 40
 PASSES, MEMORY = range(1, 9), range(8 << 10, (512 << 20) + 1)
 DEVICE_STATES = {1: "pending", 2: "active", 3: "retiring"}
-TRUST_STATES = {1: "pinned", 2: "superseded"}
+ORIGINS = {1: "app", 2: "reply"}
 
-VERSION = 5
+VERSION = 6
 SCHEMA = """\
 CREATE TABLE store (
     id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
@@ -40,33 +41,31 @@ CREATE TABLE device_keys (
     key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, state INTEGER NOT NULL,
     created INTEGER NOT NULL, retires INTEGER, sealed BLOB NOT NULL, tag BLOB NOT NULL,
     UNIQUE (name, generation));
-CREATE TABLE trusted_senders (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL, state INTEGER NOT NULL,
-    verifies_until INTEGER, statement BLOB, created INTEGER NOT NULL, tag BLOB NOT NULL);
-CREATE UNIQUE INDEX one_pin_a_name ON trusted_senders (name) WHERE state = 1;
-CREATE TABLE sender_keys (
+CREATE TABLE pins (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL, origin INTEGER NOT NULL,
+    created INTEGER NOT NULL, tag BLOB NOT NULL, UNIQUE (name, public_key));
+CREATE TABLE learned (
+    id INTEGER PRIMARY KEY, public_key BLOB NOT NULL, topic TEXT NOT NULL, certificate BLOB,
+    floor INTEGER NOT NULL, tag BLOB NOT NULL, UNIQUE (public_key, topic));
+CREATE TABLE provider_keys (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, topic TEXT, public_key BLOB NOT NULL,
-    key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, created INTEGER NOT NULL, sealed BLOB NOT NULL,
+    key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, created INTEGER NOT NULL, sealed BLOB,
+    certificate BLOB, certified INTEGER, signing_sealed BLOB, proven BLOB, tag BLOB NOT NULL);
+CREATE TABLE past_epochs (
+    id INTEGER PRIMARY KEY, provider INTEGER NOT NULL, certificate BLOB, replaced INTEGER NOT NULL,
     tag BLOB NOT NULL);
-CREATE TABLE past_sender_keys (
-    public_key BLOB PRIMARY KEY NOT NULL, ended INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE announcements (
-    id INTEGER PRIMARY KEY, old_key BLOB NOT NULL UNIQUE, new_key BLOB NOT NULL UNIQUE, statement BLOB NOT NULL,
-    announced_until INTEGER NOT NULL, tag BLOB NOT NULL);
+CREATE TABLE certificate_requests (
+    provider INTEGER PRIMARY KEY, request BLOB NOT NULL, sealed BLOB NOT NULL, tag BLOB NOT NULL);
 CREATE TABLE devices (
     id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
-    created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, suites BLOB, app_version TEXT,
-    user TEXT, recovery BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
+    created INTEGER NOT NULL, updated INTEGER NOT NULL, provider BLOB, epoch INTEGER, suites BLOB,
+    app_version TEXT, user TEXT, token BLOB, environment INTEGER, withdrawal BLOB, relay_grant TEXT,
+    tag BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
 CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
 CREATE TABLE removed_devices (
-    id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE sender_recoveries (
-    name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, serial INTEGER NOT NULL, claim BLOB,
-    tag BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE recoveries (
-    name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, announced INTEGER NOT NULL,
-    serial INTEGER NOT NULL, statement BLOB, request BLOB, sealed BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
+    id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
+    suite INTEGER, key_id INTEGER, tag BLOB NOT NULL) WITHOUT ROWID;
 """
 
 # The columns of a table under its tag.
@@ -75,8 +74,23 @@ COLUMNS = {
     "store": ("id", "store_id", "salt", "passes", "memory", "created", "key_check"),
     "settings": ("name", "value"),
     "device_keys": ("id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires", "sealed"),
-    "trusted_senders": ("id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created"),
-    "sender_keys": ("id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed"),
+    "pins": ("id", "name", "topic", "public_key", "origin", "created"),
+    "learned": ("id", "public_key", "topic", "certificate", "floor"),
+    "provider_keys": (
+        "id",
+        "name",
+        "topic",
+        "public_key",
+        "key_id",
+        "generation",
+        "created",
+        "sealed",
+        "certificate",
+        "certified",
+        "signing_sealed",
+        "proven",
+    ),
+    "past_epochs": ("id", "provider", "certificate", "replaced"),
     "devices": (
         "id",
         "public_key",
@@ -84,23 +98,26 @@ COLUMNS = {
         "generation",
         "created",
         "updated",
-        "pinned_sender",
+        "provider",
+        "epoch",
         "suites",
         "app_version",
         "user",
-        "recovery",
+        "token",
+        "environment",
+        "withdrawal",
+        "relay_grant",
     ),
 }
 
 # The tables that have a total, in the order of the totals.
 COUNTED = (
     "device_keys",
-    "trusted_senders",
-    "sender_recoveries",
-    "sender_keys",
-    "past_sender_keys",
-    "announcements",
-    "recoveries",
+    "pins",
+    "learned",
+    "provider_keys",
+    "past_epochs",
+    "certificate_requests",
     "devices",
     "removed_devices",
 )
@@ -182,8 +199,9 @@ def open_store(sql: str, store_key: bytes | None, passphrase: str | None) -> lis
         store = unlock(database, store_key, passphrase)
         return [
             *device_keys(database, store),
-            *trusted_senders(database, store),
-            *sender_keys(database, store),
+            *pins(database, store),
+            *learned(database, store),
+            *provider_keys(database, store),
             *devices(database, store),
             *settings(database, store),
         ]
@@ -259,24 +277,62 @@ def device_keys(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[st
     return lines
 
 
-def trusted_senders(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
-    table, lines = "trusted_senders", []
-    for _, name, _, public, state, _, statement, _ in rows(database, store, table):
-        require(isinstance(public, bytes) and len(public) == KEY_SIZE and state in TRUST_STATES, table)
-        require(statement is None or isinstance(statement, bytes) and len(statement) == 181, table)
-        lines.append(("trusted", f"{TRUST_STATES[state]} {text_form(Kind.SENDER_PUBLIC, public)} {name}"))
+def is_key(public: Any) -> bool:
+    return isinstance(public, bytes) and len(public) == KEY_SIZE and keys.is_acceptable_signature_key(public)
+
+
+def is_certificate(data: Any) -> bool:
+    try:
+        trust.parse(data)
+    except (trust.Refused, TypeError):
+        return False
+    return True
+
+
+def pins(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
+    table, lines = "pins", []
+    for _, name, _, public, origin, _ in rows(database, store, table):
+        require(is_key(public) and origin in ORIGINS, table)
+        lines.append(("pinned", f"{ORIGINS[origin]} {text_form(Kind.PROVIDER_PUBLIC, public)} {name}"))
     return lines
 
 
-def sender_keys(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
-    table, lines = "sender_keys", []
-    for number, name, _, public, key_id, generation, _, sealed in rows(database, store, table):
-        require(isinstance(public, bytes) and len(public) == KEY_SIZE, table)
-        require(key_id == int.from_bytes(keys.sender_key_id(public), "big"), table)
-        secret = store.open(sealed, store.place(table, number, generation, 0))
-        require(secret is not None and len(secret) == KEY_SIZE and keys.sender_public_key(secret) == public, table)
-        assert secret
-        lines.append(("sender-key", f"{generation} {text_form(Kind.SENDER_SECRET, secret)} {name}"))
+def learned(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
+    table, lines = "learned", []
+    for _, public, _, certificate, floor in rows(database, store, table):
+        require(is_key(public) and is_certificate(certificate) and floor in range(2**32), table)
+        text = base64.urlsafe_b64encode(certificate).decode().rstrip("=")
+        lines.append(("learned", f"{text_form(Kind.PROVIDER_PUBLIC, public)} {text} {floor}"))
+    return lines
+
+
+def secret_text(store: StoreKeys, sealed: bytes | None, place: bytes, public: bytes, kind: Kind) -> str:
+    if sealed is None:
+        return "-"
+    secret = store.open(sealed, place)
+    require(secret is not None and len(secret) == KEY_SIZE and keys.signature_public_key(secret) == public, "provider_keys")
+    assert secret
+    return text_form(kind, secret)
+
+
+def provider_keys(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
+    table, lines = "provider_keys", []
+    for number, name, topic, public, key_id, generation, _, sealed, certificate, certified, signing, proven in rows(
+        database, store, table
+    ):
+        require(is_key(public), table)
+        require(key_id == int.from_bytes(keys.provider_key_id(public), "big"), table)
+        require((certificate is None) == (certified is None) == (signing is None), table)
+        require(all(one is None or is_certificate(one) for one in (certificate, proven)), table)
+        require(sealed is not None or signing is not None, table)
+        require(signing is None or topic is not None, table)
+        place = store.place(table, number, generation, 0)
+        texts, epoch = [secret_text(store, sealed, place, public, Kind.PROVIDER_SECRET)], 0
+        if certificate:
+            one = trust.parse(certificate)
+            epoch, place = one.epoch, store.place(table, number, one.epoch, 1)
+            texts.append(secret_text(store, signing, place, one.signing_key, Kind.SIGNING_SECRET))
+        lines.append(("provider-key", f"{generation} {epoch} {' '.join(texts)} {name}"))
     return lines
 
 
