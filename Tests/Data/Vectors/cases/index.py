@@ -23,8 +23,7 @@ TESTS = {
     "A-35": ("aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone", "It is about when a file is shown."),
     "A-29": ("theFullTextComesOutAndAShortOneIsThereWithoutIt", "It is about what a sealer's caller shortens."),
     "D-25": ("itStaysUntilTheOperatorPermitsIt", "It is about a phone over several launches."),
-    "R-23": ("aRecoveryIsAnnouncedUntilTheDeviceReportsItsKey", "It is about what a provider seals to which device."),
-    "R-24": ("aRecoveryIsKeptThoughTheFileIsFull", "It is about a receiver's own file."),
+    "D-26": ("everyReplyCarriesTheCurrentCertificate", "It is about what a provider answers."),
     "S-9": ("twoThousandMessagesHaveTwoThousandSharesAndIDs", "It is about random values."),
     "S-11": ("aRecipientThatGivesZeroIsRefused", "No text of a key is one; the cases are in `hpke.json`."),
 }
@@ -33,6 +32,8 @@ TESTS = {
 WRITTEN = {
     "S-2": "A sealer generates the clear part: each accepted payload has it in `clear`, byte for byte.",
     "S-3": "A sealer generates the clear part: each accepted payload has it in `clear`, byte for byte.",
+    "S-12": "A sealer writes epoch, kind and certificate: each seal of `envelopes.json` has them, byte for byte.",
+    "T-8": "It states what a planned rotation's certificate says: each accepted plan has it, number for number.",
     "S-7": "It states what a sealer keeps of a payload: each accepted one has the hash of the sealed payload.",
 }
 

@@ -33,10 +33,10 @@ LISTS = {
     "device-after", "kept", "attachment", "dropped", "withdraws", "recipient", "foreign", "provider-has", "issued", "past",
     "device-key", "pinned", "provider-key", "setting",
 }
-RECEIVER = {"device"}
+RECEIVER = {"device", "pin"}
 LISTS_OF_GROUPS = {
     "envelopes": RECEIVER, "suite-2-envelopes": RECEIVER, "pushes": RECEIVER, "notifications": RECEIVER,
-    "sequences": RECEIVER | {"body"}, "certificates": {"expect", "body"}, "stores": {"device", "body"},
+    "sequences": RECEIVER | {"body"}, "certificates": {"expect", "body", "pin"}, "stores": {"device", "body"},
 }
 
 # The members that most tests of a group share. They stand once in its file, and in the tests that differ.

@@ -3,6 +3,7 @@
 import hashlib
 import string
 from enum import Enum
+from functools import cache
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -110,6 +111,7 @@ def is_acceptable_device_key(public: bytes) -> bool:
     return True
 
 
+@cache
 def is_acceptable_signature_key(public: bytes) -> bool:
     """Canonical, on the curve and of prime order: L times the key is the identity, in full, not only its x."""
     point = curve25519.decode(public)
