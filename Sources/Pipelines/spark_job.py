@@ -5,7 +5,7 @@ Each partition goes through one process. A line should have an `id`: Spark runs 
 Writes OUTPUT/sealed and OUTPUT/refused, and ends with 1 if any line was refused.
 
     spark-submit spark_job.py INPUT OUTPUT -- pushcrypt seal --batch --jobs 1 --topic com.example.app \
-        --sender-key-file /run/secrets/sender
+        --signing-key-file /run/secrets/signing.key
 """
 import argparse, shlex, sys
 from pyspark import StorageLevel

@@ -1,11 +1,11 @@
-"""Sessions that a token ends are opened again: expiry.py MODULE PIN-FILE, for the token `push` with the key `sender`."""
+"""Sessions that a token ends are opened again: expiry.py MODULE PIN-FILE, for the token `push` with the key `signing`."""
 import argparse, pathlib, sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "Sources/Pipelines"))
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from key_signer import PKCS11, Refused
 
-options = argparse.Namespace(module=sys.argv[1], token="push", key="sender", pin_file=sys.argv[2])
+options = argparse.Namespace(module=sys.argv[1], token="push", key="signing", pin_file=sys.argv[2])
 service = PKCS11(options)
 public = Ed25519PublicKey.from_public_bytes(service.public)
 for round in range(3):

@@ -39,12 +39,12 @@ signer() {
     [ "$(stat -c %a socket)" = 660 ] || fail 'the socket has other rights'
 }
 
-seal() { "$pushcrypt" seal --batch --topic com.example.app --signer unix:socket --signer-key "$(cat sender.pub)" "$@"; }
+seal() { "$pushcrypt" seal --batch --topic com.example.app --signer unix:socket --provider "$(cat provider.pub)" "$@"; }
 
 # Seals the lines, and opens each.
 check() {
     seal lines >sealed 2>log || { cat log >&2; fail "$1: not all were sealed"; }
-    "$pushcrypt" open --batch --device-key-file phone.key --sender "$(cat sender.pub)" --topic com.example.app sealed >opened || fail "$1: not all open"
+    "$pushcrypt" open --batch --device-key-file phone.key --provider "$(cat provider.pub)" --topic com.example.app sealed >opened || fail "$1: not all open"
     [ "$(grep -c '"outcome":"opened"' opened)" -eq "$count" ] || fail "$1: $(head -n 1 opened)"
     echo "key-services: $1: $count messages"
 }
@@ -52,11 +52,11 @@ check() {
 # The key of the signer, which the warning names.
 learn() {
     echo "{\"to\":\"$(cat phone.pub)\",\"payload\":{\"aps\":{\"alert\":\"Hello\"}}}" >one
-    "$pushcrypt" seal --batch --topic com.example.app --signer unix:socket one 2>&1 >/dev/null | grep -o 'pcs1[a-z0-9]*' | head -n 1 >sender.pub
-    [ -s sender.pub ] || fail 'the signer shows no key'
+    "$pushcrypt" seal --batch --topic com.example.app --signer unix:socket one 2>&1 >/dev/null | grep -o 'pcs1[a-z0-9]*' | head -n 1 >provider.pub
+    [ -s provider.pub ] || fail 'the signer shows no key'
 }
 
-"$pushcrypt" keygen device -o phone.key >phone.pub
+"$pushcrypt" key new device -o phone.key >phone.pub
 for ((i = 0; i < count; i++)); do echo "{\"to\":\"$(<phone.pub)\",\"id\":\"m$i\",\"payload\":{\"aps\":{\"alert\":\"Hello\"}}}"; done >lines
 
 # --- PKCS#11 ------------------------------------------------------------------------------------------------------------------
@@ -66,30 +66,36 @@ printf 'directories.tokendir = %s\nobjectstore.backend = file\nlog.level = ERROR
 export SOFTHSM2_CONF=$work/softhsm2.conf
 softhsm2-util --init-token --free --label push --so-pin 12345678 --pin 87654321 >log || fail "$(cat log)"
 (umask 077 && echo 87654321 >pin)
-"$python" "$here/make_key.py" "$module" 87654321 sender
-signer pkcs11 --module "$module" --token push --key sender --pin-file pin
+"$python" "$here/make_key.py" "$module" 87654321 signing
+signer pkcs11 --module "$module" --token push --key signing --pin-file pin
 learn
 check 'PKCS#11, SoftHSM2'
 "$python" "$here/expiry.py" "$module" pin || fail 'a session that expires'
-for wrong in '--token other --key sender --pin-file pin' '--token push --key other --pin-file pin' '--token push --key sender --pin-file phone.key'; do
+for wrong in '--token other --key signing --pin-file pin' '--token push --key other --pin-file pin' '--token push --key signing --pin-file phone.key'; do
     # shellcheck disable=SC2086
     ! timeout 30 "$python" "$root/Sources/Pipelines/key_signer.py" other pkcs11 --module "$module" $wrong 2>log || fail "it starts with $wrong"
     grep -q '^key_signer: error: ' log || fail "$wrong: $(cat log)"
     ! grep -qE '87654321|PCR-SECRET' log || fail 'a secret is shown'
 done
 
-# From that key to one in a file, by a signer that may.
-"$pushcrypt" keygen sender -o next.key >next.pub
-rotate() { "$pushcrypt" rotate signer --signer "unix:$1" --signer-key "$(<sender.pub)" --new-sender-key-file next.key -o statements 2>log; }
-! rotate socket && grep -q 'start one with --statements' log && [ ! -e statements ] || fail "a signer that signs no rotations: $(cat log)"
-"$python" "$root/Sources/Pipelines/key_signer.py" rotations pkcs11 --module "$module" --token push --key sender --pin-file pin --statements 2>signer.log &
+# The same key by a certificate of a provider key that is offline. The signer of messages signs none, and that of certificates no message.
+cp provider.pub signing.pub
+"$pushcrypt" key new provider -o provider.key >provider.pub
+printf '{"version":1,"topic":"com.example.app","provider":"%s","signing_key":"%s"}' "$(<provider.pub)" "$("$python" "$here/public_key.py" socket)" >request.json
+"$pushcrypt" key certify request.json --provider-key-file provider.key --yes -o certificate.json 2>log || fail "no certificate: $(cat log)"
+plain=$(declare -f seal)
+seal() { "$pushcrypt" seal --batch --topic com.example.app --signer unix:socket --provider "$(<provider.pub)" --certificate certificate.json "$@"; }
+check 'PKCS#11 by a certificate'
+eval "$plain"
+cp signing.pub provider.pub
+"$python" "$root/Sources/Pipelines/key_signer.py" certificates pkcs11 --module "$module" --token push --key signing --pin-file pin --certificates 2>signer.log &
 running+=($!)
-await rotations
-rotate rotations || fail "no rotation: $(cat log)"
-"$pushcrypt" seal --batch --topic com.example.app --sender-key-file next.key --statement statements lines >sealed
-"$pushcrypt" open --batch --device-key-file phone.key --sender "$(<sender.pub)" --topic com.example.app sealed >opened || fail 'after a rotation: not all open'
-[ "$(grep -c '"outcome":"opened"' opened)" -eq "$count" ] || fail "after a rotation: $(head -n 1 opened)"
-echo "key-services: $count messages after a rotation from PKCS#11"
+await certificates
+! "$pushcrypt" seal --batch --topic com.example.app --signer unix:certificates one >answers 2>log || fail 'a signer of certificates signs a message'
+grep -q 'signs only certificates' answers log || fail "a signer of certificates: $(cat answers log)"
+"$pushcrypt" --store P init 2>log
+"$pushcrypt" --store P key new provider --topic com.example.app >stored.pub
+! "$pushcrypt" --store P key rotate --provider-signer unix:socket 2>log || fail 'another key certifies'
 
 # A token locks itself after a few wrong PINs.
 "$python" "$here/wrong_pin.py" "$module" pin || fail 'a wrong PIN'
@@ -102,7 +108,7 @@ cp vault/accepted token
 "$python" "$here/vault.py" vault 2>vault.log &
 running+=($!)
 await vault/port
-signer vault --address "http://127.0.0.1:$(<vault/port)" --key push-sender --token-file token
+signer vault --address "http://127.0.0.1:$(<vault/port)" --key push-signing --token-file token
 learn
 check 'the stand-in for Vault'
 # A new token, as the Vault agent writes it. Vault accepts the old one no more.
@@ -137,12 +143,12 @@ grep -q 'Vault answers 403' log answers || fail "$(tail -n 1 log)"
     fail 'it sends a token in the clear'
 grep -q 'must begin with https' log || fail "$(cat log)"
 printf 'first\nSECOND-TOKEN\n' >token
-! "$python" "$root/Sources/Pipelines/key_signer.py" other vault --address "http://127.0.0.1:$(<vault/port)" --key push-sender --token-file token 2>log ||
+! "$python" "$root/Sources/Pipelines/key_signer.py" other vault --address "http://127.0.0.1:$(<vault/port)" --key push-signing --token-file token 2>log ||
     fail 'it starts with two tokens'
 grep -q 'has more than a token' log && ! grep -q SECOND log || fail "$(cat log)"
 echo third >token
 echo important >other
-! "$python" "$root/Sources/Pipelines/key_signer.py" other vault --address "http://127.0.0.1:$(<vault/port)" --key push-sender --token-file token 2>log ||
+! "$python" "$root/Sources/Pipelines/key_signer.py" other vault --address "http://127.0.0.1:$(<vault/port)" --key push-signing --token-file token 2>log ||
     fail 'it starts in the place of a file'
 grep -q 'not a socket' log && [ "$(<other)" = important ] || fail "$(cat log)"
 [ ! -s vault.log ] || fail "$(tail -n 3 vault.log)"

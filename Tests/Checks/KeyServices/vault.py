@@ -46,11 +46,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.refused():
             return
-        if self.path != "/v1/transit/keys/push-sender":
+        if self.path != "/v1/transit/keys/push-signing":
             return self.answer(404, {"errors": []})
         keys = {version: {"name": "ed25519", "public_key": encoded(key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))}
                 for version, key in KEYS.items()}
-        self.answer(200, {"data": {"name": "push-sender", "type": "ed25519", "keys": keys, "latest_version": 2}})
+        self.answer(200, {"data": {"name": "push-signing", "type": "ed25519", "keys": keys, "latest_version": 2}})
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -62,7 +62,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "close":
             self.close_connection = True
             return
-        assert self.path == "/v1/transit/sign/push-sender"
+        assert self.path == "/v1/transit/sign/push-signing"
         version = body["key_version"]
         results = []
         for item in body["batch_input"]:

@@ -1,4 +1,4 @@
-"""A wrong PIN is tried once, and no session stays open: wrong_pin.py MODULE PIN-FILE, for the token `push` with the key `sender`."""
+"""A wrong PIN is tried once, and no session stays open: wrong_pin.py MODULE PIN-FILE, for the token `push` with the key `signing`."""
 import argparse, pathlib, sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "Sources/Pipelines"))
@@ -20,7 +20,7 @@ def count(owner, name):
 
 pin = pathlib.Path(sys.argv[2])
 right = pin.read_text()
-service = PKCS11(argparse.Namespace(module=sys.argv[1], token="push", key="sender", pin_file=sys.argv[2]))
+service = PKCS11(argparse.Namespace(module=sys.argv[1], token="push", key="signing", pin_file=sys.argv[2]))
 for owner, name in (PyKCS11.Session, "login"), (PyKCS11.PyKCS11Lib, "openSession"), (PyKCS11.Session, "closeSession"):
     count(owner, name)
 service.library.closeAllSessions(service.library.getSlotList(tokenPresent=True)[0])

@@ -115,7 +115,7 @@ def send(servers):
 def replay(provider, servers, replayed):
     """A refused line is replayed when the reason is gone, and sealed."""
     provider.run("--store", provider.store, "device", "add", "nobody", "-",
-        stdin=provider.run("keygen", "device", "--output", os.path.join(FOLDER, "nobody.key")))
+        stdin=provider.run("key", "new", "device", "--output", os.path.join(FOLDER, "nobody.key")))
     commands = [
         worker(servers, "replays", "refused", "pushes0", "refused", "cat"),
         worker(servers, "sealers0", "pushes0", "sealed0", "refused-again", *provider.sealer("--jobs", "1"))]

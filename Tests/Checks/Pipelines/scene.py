@@ -77,14 +77,14 @@ class Provider:
         self.folder, self.program = folder, program
         self.store = os.path.join(folder, "provider")
         self.run("--store", self.store, "init")
-        self.sender = self.run("--store", self.store, "keygen", "sender", "--topic", APP)
+        self.key = self.run("--store", self.store, "key", "new", "provider", "--topic", APP)
         self.keys = {}
         for phone in PHONES:
             store = self.store_of(phone)
             self.run("--store", store, "init")
-            self.keys[phone] = self.run("--store", store, "keygen", "device", "--topic", APP).strip()
+            self.keys[phone] = self.run("--store", store, "key", "new", "device", "--topic", APP).strip()
             self.run("--store", self.store, "device", "add", phone, "-", stdin=self.keys[phone])
-            self.run("--store", store, "sender", "trust", "provider", "-", stdin=self.sender)
+            self.run("--store", store, "provider", "pin", "-", stdin=self.key)
 
     def store_of(self, phone):
         return os.path.join(self.folder, phone)

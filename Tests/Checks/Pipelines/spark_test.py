@@ -58,14 +58,14 @@ def lines(folder):
 
 def test():
     provider = Provider(FOLDER, PROGRAM)
-    given, made, key = (os.path.join(FOLDER, name) for name in ("events", "made", "sender.key"))
+    given, made, key = (os.path.join(FOLDER, name) for name in ("events", "made", "signing.key"))
     broken = write_events(provider, given)
-    provider.run("--store", provider.store, "export", "sender", "--secret", "--output", key)
+    provider.run("--store", provider.store, "key", "export", "--secret", "--output", key)
 
     # Local mode with four attempts per task, as on a cluster.
     submit = [os.path.join(os.path.dirname(sys.executable), "spark-submit"), "--master", "local[2,4]",
         "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1", JOB, given, made, "--",
-        PROGRAM, "seal", "--batch", "--jobs", "1", "--topic", APP, "--sender-key-file", key]
+        PROGRAM, "seal", "--batch", "--jobs", "1", "--topic", APP, "--signing-key-file", key]
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": FOLDER, "PYSPARK_PYTHON": sys.executable}
     with open(os.path.join(FOLDER, "spark.log"), "wb") as log:
         job = subprocess.Popen(submit, env=environment, stdout=subprocess.PIPE, stderr=log, cwd=FOLDER, text=True, start_new_session=True)
