@@ -35,7 +35,7 @@ import Testing
             #expect(error.code == .payloadTooLarge)
             #expect(error.description.contains("has \(budget.bytes + excess) bytes"))
             #expect(error.description.contains("\(excess) more than fit (\(budget.bytes))"))
-            #expect(error.description.contains("certificate takes 121 bytes") == (budget.epoch > 0))
+            #expect(error.description.contains("certificate needs 121 bytes") == (budget.epoch > 0))
         }
     }
 

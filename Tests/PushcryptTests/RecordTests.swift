@@ -134,9 +134,9 @@ import Testing
         Fault(#""suite":"1""#, says: "suite"),
         Fault(#""suite":257"#, says: "suite"),
         Fault(#""certificate":1"#, says: "certificate is not a string"),
-        Fault(#""certificate":"""#, .malformedCertificate, says: "no certificate"),
-        Fault(#""certificate":"\#(certificate.dropLast())""#, .malformedCertificate, says: "no certificate"),
-        Fault(#""certificate":"\#(certificate)=""#, .malformedCertificate, says: "no certificate"),
+        Fault(#""certificate":"""#, .malformedCertificate, says: "certificate cannot be read"),
+        Fault(#""certificate":"\#(certificate.dropLast())""#, .malformedCertificate, says: "certificate cannot be read"),
+        Fault(#""certificate":"\#(certificate)=""#, .malformedCertificate, says: "certificate cannot be read"),
         Fault(#""certificate":"\#(weak)""#, .weakKey, says: "weak"),
     ]
 

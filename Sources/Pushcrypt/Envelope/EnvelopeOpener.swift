@@ -72,7 +72,7 @@ struct EnvelopeOpener {
             payload: ContiguousArray(copying: inner.extracting(layout.payload)))
     }
 
-    /// Throws unless the message is of the class that was asked for. (O-6.1)
+    /// Throws unless the message is of the class that the caller expects. (O-6.1, O-6.5)
     private func checkClass(_ value: UInt8) throws(OpenError) {
         guard let sealed = PushClass(rawValue: value) else {
             throw OpenError(

@@ -18,7 +18,7 @@ enum KEM {
         }
     }
 
-    /// Returns the shared secret of `enc`; throws for one that no sender makes.
+    /// Returns the shared secret of `enc`; throws for one that no sealer makes.
     static func decapsulate(_ enc: Span<UInt8>, with key: DeviceKey) throws(SodiumRefusal) -> Ephemeral {
         let publicKey = key.publicKey.bytes
         let suite = key.publicKey.suite

@@ -208,7 +208,7 @@ struct JSONUnescaped: Sequence, IteratorProtocol {
 }
 
 extension JSONText {
-    /// The length of valid, minified JSON in the longest form that a sender's client may re-encode it to, in bytes.
+    /// The length of valid, minified JSON in the longest form that a provider's client may re-encode it to, in bytes.
     ///
     /// Clients parse a payload and write it again: with spaces after separators (Python), non-ASCII as `\uXXXX`
     /// (Python, PHP, .NET), `/` as `\/` (PHP), or `<`, `>`, `&` (Go), `'`, `=` (Gson), `+`, `` ` `` and even `\"`

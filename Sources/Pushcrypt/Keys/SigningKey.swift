@@ -1,4 +1,4 @@
-/// The public half of a signing key: Ed25519, 32 bytes. It has no text of its own: only certificates contain it.
+/// The public half of a signing key: Ed25519, 32 bytes. It has no text form: only certificates contain it.
 ///
 /// Every value has passed the import check: it is canonical, on the curve and of prime order. (`Docs/Format.md`, Keys
 /// as text)

@@ -8,7 +8,7 @@ package struct ProviderRecord: Hashable, Sendable {
     package let generation: UInt64
     /// When the key was generated.
     package let createdAt: Timestamp
-    /// The current certificate; nil at epoch 0. Whoever pins the key verifies it.
+    /// The current certificate; nil at epoch 0. The caller verifies it when it pins the key.
     package let certificate: Certificate?
 
     /// Creates a record.

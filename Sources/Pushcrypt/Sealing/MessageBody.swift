@@ -87,7 +87,7 @@ struct MessageBody {
                 reasons +=
                     "; \(reserved) of them are its attachments, sender and withdrawals, whose urls and names can be shorter"
             }
-            if certificate > 0 { reasons += "; the provider's certificate takes \(certificate) bytes" }
+            if certificate > 0 { reasons += "; the provider's certificate needs \(certificate) bytes" }
             return .payloadTooLarge(length, budget: budget, reasons: reasons)
         }
     }

@@ -147,7 +147,7 @@ extension Certificate {
         .weakKey, "the certificate's signing key is the provider key itself: each needs its own")
 
     static func malformed(_ fault: String) -> TrustError {
-        TrustError(.malformedCertificate, "this is no certificate: \(fault); copy all of it")
+        TrustError(.malformedCertificate, "the certificate cannot be read: \(fault); copy all of it")
     }
 }
 

@@ -1,7 +1,6 @@
 /// A signing key with its certificate: all that a server needs to seal, without a store.
 ///
 /// Its text has three lines: `PCK-SECRET-1…`, the certificate, and the provider's `pcs1…`. It is as secret as the key.
-/// (`Docs/FormatTrust.md`, Rotation)
 public struct SigningCredential: Sendable {
     /// The key that signs messages.
     public let key: SigningKey

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// Which characters no name of a device may have, and which a title loses. (`Docs/FormatRecords.md`, D-14;
+/// `Docs/Format.md`, N-4; `Docs/FormatMessages.md`, N-9)
+@Suite struct InvisibleCharacterTests {
+    /// Cc, Cf, Zl and Zp, and neighbours that are none of them.
+    @Test(
+        arguments: [
+            ("\0", true), ("\u{1f}", true), (" ", false), ("~", false), ("\u{7f}", true), ("\u{80}", true),
+            ("\u{9f}", true), ("\u{a0}", false), ("\u{ad}", true), ("\u{600}", true), ("\u{61c}", true),
+            ("\u{180e}", true), ("\u{2000}", false), ("\u{200a}", false), ("\u{200b}", true), ("\u{200c}", true),
+            ("\u{200d}", true), ("\u{200f}", true), ("\u{2028}", true), ("\u{2029}", true), ("\u{202a}", true),
+            ("\u{202e}", true), ("\u{202f}", false), ("\u{2060}", true), ("\u{2064}", true), ("\u{2066}", true),
+            ("\u{2069}", true), ("\u{3000}", false), ("\u{fe0f}", false), ("\u{feff}", true), ("\u{fff9}", true),
+            ("\u{e0001}", true), ("\u{e007f}", true), ("é", false), ("\u{301}", false), ("🚲", false), ("내", false),
+        ] as [(Unicode.Scalar, Bool)])
+    func idsHaveNoInvisibleCharacter(_ scalar: Unicode.Scalar, _ isInvisible: Bool) {
+        #expect(scalar.isInvisible == isInvisible)
+        #expect(DeviceID.isAllowed("a\(scalar)b") == !isInvisible)
+    }
+
+    /// The list is closed: of all characters, these and no others.
+    @Test func titlesLoseTheseCharacters() {
+        let lost = (UInt32(0)...0x10ffff).compactMap(Unicode.Scalar.init).filter(\.isDroppedFromTitles).map(\.value)
+        #expect(
+            lost == [
+                0x61c, 0x200b, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2060, 0x2066, 0x2067, 0x2068,
+                0x2069, 0xfeff,
+            ])
+        #expect("\u{202e}gpj.\u{200b}Anna\u{feff}".withoutInvisible == "gpj.Anna")
+        // What Persian and a family need.
+        for text in ["می\u{200c}خواهم", "👨\u{200d}👩\u{200d}👧", "", "Anna", "e\u{301}"] {
+            #expect(text.withoutInvisible.unicodeScalars.elementsEqual(text.unicodeScalars))
+        }
+    }
+
+    private func sender(_ member: String) throws -> CommunicationSender? {
+        let payload = #"{"aps":{},"pushcrypt":{"sender":"# + member + "}}"
+        return CommunicationSender.read(try JSONDocument(parsing: Bytes(payload.utf8)).root).sender
+    }
+
+    @Test func aPersonsNameIsShownWithoutThem() throws {
+        let anna = try #require(
+            try sender(#"{"name":"\u202eAn\u200bna","conversation":"c\u200b1","recipients":["B\u2069en"]}"#))
+        #expect(anna.name == "Anna" && anna.recipients == ["Ben"] && anna.conversation == "c\u{200b}1")
+        // What names the person in the app is not shown, and stays.
+        #expect(anna.handle == "\u{202e}An\u{200b}na")
+        #expect(try sender(#"{"name":"Anna","handle":"u\u200b1"}"#)?.handle == "u\u{200b}1")
+        for member in [#"{"name":"\u200b"}"#, #"{"name":"Anna","recipients":["\ufeff\u2060"]}"#] {
+            #expect(try sender(member) == nil)
+        }
+    }
+}
