@@ -50,7 +50,7 @@ RESULTS = {
         "key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "withdrawal",
         "grant", "foreign", "stale",
     },
-    "replies": {"confirms", "acknowledged", "refused", "provider", "certificate", "push-key", "foreign", "pin-after", "learned-after", "told"},
+    "replies": {"confirms", "acknowledged", "refused", "provider", "certificate", "push-key", "suites", "foreign", "pin-after", "learned-after", "told"},
     "reserved": {"withdraws", "drop", "sender-name", "handle", "conversation", "recipient", "avatar", "dropped"},
     "payloads": {"bucket", "payload-sha256", "clear", "length", "widest-length"},
 }

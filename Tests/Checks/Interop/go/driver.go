@@ -470,11 +470,7 @@ func answerRecord(words []string) string {
 			PublicKey: key, Generation: uint64(number(generation)), Topic: topic, User: user, IsRemoved: removed == "yes",
 		}
 	}
-	// Without a user nobody says who sent it, as when an operator adds it.
-	registration.User = user
-	if user, ok := own.one("user"); ok {
-		registration.User = user
-	}
+	registration.User, _ = own.one("user")
 	if user, ok := own.one("elsewhere"); ok {
 		registration.Elsewhere = &pushcrypt.HeldDevice{PublicKey: record.PublicKey.String(), User: strings.TrimPrefix(user, "-")}
 	}
@@ -533,9 +529,12 @@ func answerReply(words []string) string {
 	if fmt.Sprint(again) != fmt.Sprint(reply) {
 		return "broken another reply is written"
 	}
-	pins, _ := own.one("pins")
+	pins, hasPins := own.one("pins")
 	learned, _ := own.one("learned")
-	trust := readTrust(pins, learned)
+	trust := readTrust("-", "-")
+	if hasPins {
+		trust = readTrust(pins, learned)
+	}
 	builtIn, _ := own.one("built-in")
 	context, _ := own.one("context")
 	own.end()
@@ -548,6 +547,7 @@ func answerReply(words []string) string {
 	result.optional("provider", optionalProvider(reply.Provider))
 	result.optional("certificate", optionalCertificate(reply.Certificate))
 	result.optional("push-key", hex.EncodeToString(reply.PushKey))
+	result.add("suites", strings.Trim(fmt.Sprint(reply.Suites), "[]"))
 	result.add("foreign", reply.Foreign...)
 	result.add("confirms", map[bool]string{true: "yes", false: "no"}[confirms])
 	var texts []string

@@ -284,8 +284,7 @@ public final class Driver {
         }
         String elsewhere = one(given, "elsewhere");
         Registration.SameKey sameKey = elsewhere == null ? null : new Registration.SameKey(elsewhere.equals("-") ? null : elsewhere);
-        // The kit leaves out a user who is not known, and then means the one who has the device.
-        String user = given.containsKey("user") ? one(given, "user") : one(given, "held-user");
+        String user = one(given, "user");
         Registration registration = Registration.check(record, new Registration.Situation(
             user, held, sameKey, given.containsKey("replace"), given.containsKey("provider-has") ? new HashSet<>(all(given, "provider-has")) : null));
         List<Certificate> issued = new ArrayList<>();
@@ -303,11 +302,12 @@ public final class Driver {
         Reply reply = Reply.parse(data(words[2])), again = Reply.parse(reply.json().getBytes(StandardCharsets.UTF_8));
         if (!again.json().equals(reply.json()) || reply.refusedCertificate() == null && !again.equals(reply)) return "broken another reply is written";
         Map<String, List<byte[]>> given = options(words, 3);
-        Trust trust = trust(one(given, "pins"), one(given, "learned"));
+        Trust trust = given.containsKey("pins") ? trust(one(given, "pins"), one(given, "learned")) : trust("-", "-");
         Reply.Applied applied = reply.apply(
             devices(words[1]).get(0).publicKey(), trust, given.containsKey("context") ? one(given, "context") : "a", given.containsKey("built-in"));
         return "ok" + written("acknowledged", reply.acknowledged(), "refused", reply.refused(), "provider", reply.provider(), "certificate", reply.certificate(),
-            "push-key", reply.pushKey() == null ? null : HexFormat.of().formatHex(Base64.getUrlDecoder().decode(reply.pushKey())), "foreign", reply.foreign(),
+            "push-key", reply.pushKey() == null ? null : HexFormat.of().formatHex(Base64.getUrlDecoder().decode(reply.pushKey())),
+            "suites", reply.suites().stream().map(Object::toString).collect(Collectors.joining(" ")), "foreign", reply.foreign(),
             "confirms", applied.confirms() ? "yes" : "no", "pins", joined(trust.pins().stream().map(Object::toString).toList()), "learned", written(trust),
             "told", applied.told());
     }
@@ -410,7 +410,7 @@ public final class Driver {
             } catch (PushcryptException refused) {
                 output.println("refused " + refused.code());
             } catch (Exception error) {
-                output.println("broken " + error.toString().replace('\n', ' ') + " " + Arrays.toString(error.getStackTrace()).substring(0, 200));
+                output.println("broken " + error.toString().replace('\n', ' ') + " " + Arrays.toString(error.getStackTrace()));
             }
             output.flush();
         }

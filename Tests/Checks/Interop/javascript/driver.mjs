@@ -117,8 +117,7 @@ function answerRecord(kind, text, ...words) {
     if (!isDeepStrictEqual(parseDeviceRecord(formatDeviceRecord(record)), record)) return "broken another record is written";
     const heldUser = one("held-user") ?? null, known = given["provider-has"]?.map(String), isRemoved = one("removed") === "yes";
     const { topic, foreign } = checkRegistration(record, {
-        // The kit leaves out a user who is not known, and then means the one who has the device.
-        user: one("user") ?? heldUser, replace: one("replace") === "yes", ownKeys: known,
+        user: one("user") ?? null, replace: one("replace") === "yes", ownKeys: known,
         held: given["held-key"] ? { publicKey: one("held-key"), generation: Number(one("held-generation")), topic: one("held-topic"), user: heldUser, isRemoved } : null,
         sameKey: given.elsewhere ? { user: one("elsewhere") === "-" ? null : one("elsewhere") } : null,
     });
@@ -140,7 +139,7 @@ function answerReply(device, text, ...words) {
     });
     return "ok" + written({
         acknowledged: reply.acknowledged, refused: reply.refused, provider: reply.provider, certificate: reply.certificate,
-        "push-key": reply.pushKey?.toString("hex"), foreign: reply.foreign, confirms: confirms ? "yes" : "no", pins: trust.pins.join(",") || "-",
+        "push-key": reply.pushKey?.toString("hex"), suites: reply.suites.join(" "), foreign: reply.foreign, confirms: confirms ? "yes" : "no", pins: trust.pins.join(",") || "-",
         learned: writeLearned(trust), told,
     });
 }

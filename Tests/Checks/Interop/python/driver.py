@@ -232,7 +232,7 @@ def answer_record(kind, text, *words):
     held_topic, held_user, is_removed = options.text("held-topic"), options.text("held-user"), options.text("removed") == "yes"
     if held_key is not None:
         held = HeldDevice(public_key=held_key, generation=int(held_generation), topic=held_topic, user=held_user, is_removed=is_removed)
-    user, elsewhere = options.text("user", held_user), options.text("elsewhere")
+    user, elsewhere = options.text("user"), options.text("elsewhere")
     if elsewhere is not None:
         other = None if elsewhere == "-" else elsewhere
         elsewhere = HeldDevice(public_key=record.public_key, generation=1, user=other)
@@ -261,7 +261,7 @@ def answer_reply(device, text, *words):
     confirms, told = apply_reply(reply, key(device, "pcr-secret-").public_key, trust, topic=context, is_built_in=is_built_in)
     return "ok" + write_options(
         acknowledged=reply.acknowledged, refused=reply.refused, provider=reply.provider, certificate=reply.certificate,
-        push_key=reply.push_key and reply.push_key.hex(), foreign=reply.foreign, confirms="yes" if confirms else "no",
+        push_key=reply.push_key and reply.push_key.hex(), suites=" ".join(map(str, reply.suites)), foreign=reply.foreign, confirms="yes" if confirms else "no",
         pins=",".join(map(str, trust.pins)) or "-", learned=write_learned(trust), told=told)
 
 
