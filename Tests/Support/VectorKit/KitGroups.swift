@@ -1,7 +1,7 @@
 extension KitGroup {
     /// Every group that there is.
     public static let all: [KitGroup] = [
-        envelopes, pushes, notifications, sequences, statements, contexts, keys, records, replies, payloads,
+        envelopes, pushes, notifications, sequences, certificates, plans, contexts, keys, records, replies, payloads,
         attachments, references, attachmentLists, reserved, fullBodies, stores, suite2Envelopes, suite2Keys,
     ]
 
@@ -9,19 +9,19 @@ extension KitGroup {
 
     /// Codes of step 2 but for the text itself, and of the steps after it.
     private static let laterCodes: Set = [
-        "unknown-recipient-key", "authentication-failed", "rotation-conflict", "recovery-conflict",
-        "unsupported-message", "expired", "not-yet-valid", "malformed-payload",
+        "unknown-recipient-key", "authentication-failed", "unsupported-message", "wrong-push-class", "expired",
+        "not-yet-valid", "malformed-payload",
     ]
     private static let openingCodes = laterCodes.union(["malformed-envelope", "unsupported-suite"])
     private static let pushCodes = openingCodes.union(["malformed-notification", "not-encrypted"])
-    private static let before: Set = ["sender", "superseded", "recovery", "last-recovery"]
-    private static let after: Set = ["sender-after", "superseded-after", "last-recovery-after"]
-    private static let opened: Set = ["payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by"]
+    private static let before: Set = ["pin", "learned"]
+    private static let after: Set = ["learned-after"]
+    private static let opened: Set = ["payload-sha256", "message-id", "sent-at", "time-to-live", "provider", "epoch"]
 
     /// Texts under `ENCRYPTED_DATA`.
     public static let envelopes = KitGroup(
         "envelopes", taken: ["opened"], refused: openingCodes, once: ["time", "context", "fingerprint"],
-        whenTaken: opened, optional: ["recipient-key-id", "bucket"],
+        whenTaken: opened, optional: ["recipient-key-id", "bucket", "push-type"],
         many: before.union(after).union(["device", "told"]),
         bound: [
             after.union(["told"]): ["opened"],
@@ -31,7 +31,7 @@ extension KitGroup {
     /// The same, of suite 0x02.
     public static let suite2Envelopes = KitGroup(
         "suite-2-envelopes", taken: ["opened"], refused: openingCodes, once: ["time", "context", "fingerprint"],
-        whenTaken: opened, optional: ["recipient-key-id", "bucket"],
+        whenTaken: opened, optional: ["recipient-key-id", "bucket", "push-type"],
         many: before.union(after).union(["device", "told"]),
         bound: [
             after.union(["told"]): ["opened"],
@@ -41,18 +41,21 @@ extension KitGroup {
     /// Whole pushes.
     public static let pushes = KitGroup(
         "pushes", taken: ["opened"], refused: pushCodes, once: ["time", "context"], whenTaken: opened,
+        optional: ["push-type"],
         many: before.union(after).union(["device", "told"]),
         bound: [after.union(["told"]): ["opened"]])
 
-    /// Lists of rotation and recovery statements.
-    public static let statements = KitGroup(
-        "statements", taken: ["accepted", "unchanged"],
-        refused: [
-            "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key", "rotation-conflict",
-            "superseded-new-key", "overlap-too-long", "statement-not-yet-valid", "statement-expired",
-            "unknown-recovery-key", "recovery-conflict",
-        ], once: ["time", "context"], many: before.union(after).union(["body", "expect", "told"]),
-        bound: [after: ["accepted"]])
+    /// Lists of certificates, one after the other.
+    public static let certificates = KitGroup(
+        "certificates", taken: ["accepted", "unchanged"],
+        refused: ["certificate-conflict", "malformed-certificate", "weak-key", "bad-certificate-signature"],
+        once: ["context"], many: before.union(after).union(["body", "expect"]))
+
+    /// What the next certificate says.
+    public static let plans = KitGroup(
+        "plans", taken: ["accepted"], refused: ["implausible-epoch"], once: ["time", "kind"],
+        whenTaken: ["epoch", "floor", "grace-until", "expires-at"], optional: ["certificate", "proven", "lifetime"],
+        many: ["past"])
 
     private static let fallback: Set = [
         "shown-title", "shown-title-key", "shown-title-arguments", "shown-subtitle", "shown-body", "shown-sound",
@@ -66,19 +69,20 @@ extension KitGroup {
     /// Pushes, and what a person is shown of them.
     public static let notifications = KitGroup(
         "notifications", taken: ["opened", "passed"], refused: pushCodes, once: ["time", "context"],
-        optional: fallback.union(fields).union(["may-pass-in-the-clear", "repeated"]),
+        optional: fallback.union(fields).union(["may-pass-in-the-clear", "repeated", "shown-user-info-json"]),
         many: before.union(["device", "shown-user-info", "not-shown"]),
-        bound: [fields.union(["shown-user-info"]): ["opened", "passed"]],
+        bound: [fields.union(["shown-user-info", "shown-user-info-json"]): ["opened", "passed"]],
         withholds: { !$0.all("not-shown").isEmpty })
 
     /// Lists of a receiver's events.
     public static let sequences = KitGroup(
-        "sequences", taken: ["new", "again", "copy"],
+        "sequences", taken: ["new", "again", "copy", "accepted", "unchanged", "pinned", "unpinned"],
         refused: openingCodes.union([
             "again-handed-over", "seen", "again-quietly", "duplicate-quietly", "duplicate", "withdrawn",
+            "certificate-conflict", "too-many-pins",
         ]),
         once: ["context", "floor"], optional: ["pending", "strict", "room"],
-        many: before.union(after).union(["body", "device", "device-after", "account"]))
+        many: before.union(after).union(["body", "device", "device-after", "account", "account-pin"]))
 
     // MARK: Sealing
 
@@ -86,7 +90,7 @@ extension KitGroup {
     public static let payloads = KitGroup(
         "payloads", taken: ["accepted"], refused: ["refused"], once: ["push-type", "time", "time-to-live"],
         whenTaken: ["bucket", "payload-sha256", "clear", "length", "widest-length"],
-        optional: ["title", "clear-sound", "statements", "sent-exactly"], many: ["kept", "attachment"])
+        optional: ["title", "clear-sound", "certificate", "sent-exactly"], many: ["kept", "attachment"])
 
     // MARK: Keys
 
@@ -107,7 +111,10 @@ extension KitGroup {
         bound: [["key-id", "public-key", "bytes"]: ["accepted"]])
 
     private static let recordCodes = keyCodes.union(["malformed-record"])
-    private static let recordMembers: Set = ["device", "suites", "topic", "created", "sender", "app-version"]
+    private static let recordMembers: Set = [
+        "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment",
+        "withdrawal", "grant", "stale",
+    ]
 
     /// A record of a phone's key, or of a provider's.
     public static let records = KitGroup(
@@ -117,28 +124,32 @@ extension KitGroup {
             "topic-mismatch", "key-taken",
         ]), once: ["kind"], whenTaken: ["key", "generation"],
         optional: recordMembers.union([
-            "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "seals",
-        ]), many: ["recovery", "provider-has", "foreign"],
+            "held-key", "held-generation", "held-topic", "held-user", "removed", "user", "elsewhere", "replace", "seals",
+        ]), many: ["provider-has", "issued", "foreign"],
         bound: [recordMembers: ["accepted"], ["foreign"]: ["accepted"]],
-        withholds: { !$0.all("foreign").isEmpty })
+        withholds: { !$0.all("foreign").isEmpty || $0.optional("stale") != nil })
 
-    private static let replyMembers: Set = ["acknowledged", "refused", "sender", "pinned-after"]
+    private static let replyMembers: Set = [
+        "acknowledged", "refused", "provider", "certificate", "push-key", "suites", "told",
+    ]
 
     /// A provider's reply.
     public static let replies = KitGroup(
-        "replies", taken: ["accepted"], refused: recordCodes, once: ["device"], whenTaken: ["confirms"],
-        optional: replyMembers.union(["pinned"]),
-        many: ["recovery", "held-recovery", "built-in", "foreign", "recovery-after"],
-        bound: [replyMembers: ["accepted"]],
+        "replies", taken: ["accepted"], refused: recordCodes, once: ["device", "context"], whenTaken: ["confirms"],
+        optional: replyMembers.union(["built-in"]), many: before.union(after).union(["foreign", "pin-after"]),
+        bound: [replyMembers: ["accepted"], after.union(["foreign", "pin-after"]): ["accepted"]],
         withholds: { reply in
-            let isPassedOver = reply.optional("confirms") == "no"
-            return isPassedOver || reply.optional("sender").map { $0 != reply.optional("pinned-after") } ?? false
+            let provider = reply.all("provider")
+            let isPassedOver = reply.all("pin-after").isEmpty && !provider.isEmpty && provider != reply.all("pin")
+            return reply.optional("confirms") == "no" || reply.optional("told") != nil || isPassedOver
         })
 
     private static let storeCodes: Set = [
         "corrupt-store", "newer-version", "older-version", "wrong-passphrase", "passphrase-needed", "store-key-missing",
     ]
-    private static let rows: Set = ["device-key", "sender-key", "trusted", "device", "setting"]
+    private static let rows: Set = [
+        "device-key", "pin", "learned", "provider-key", "signing-key", "device", "setting",
+    ]
 
     /// Databases of key stores.
     public static let stores = KitGroup(
@@ -151,8 +162,7 @@ extension KitGroup {
     public static let attachments = KitGroup(
         "attachments", taken: ["opened"],
         refused: [
-            "not-a-sealed-file", "authentication-failed", "malformed-file", "truncated-file", "wrong-size",
-            "wrong-hash",
+            "not-a-sealed-file", "authentication-failed", "wrong-size", "wrong-hash",
         ], once: ["key", "size", "sha256"], whenTaken: ["plain-size", "plain-sha256"])
 
     /// References to sealed files.

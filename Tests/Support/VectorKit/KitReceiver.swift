@@ -1,7 +1,7 @@
 import Foundation
 public import Pushcrypt
 
-/// Who receives what a test holds: its clock, its app, its keys, and whom it trusts before and after.
+/// Who receives what a test holds: its clock, its app, its keys, its pins, and what it has learnt before and after.
 public struct KitReceiver: Sendable {
     /// A secret key of the device; one that retires has an end date.
     public struct Device: Sendable {
@@ -17,10 +17,14 @@ public struct KitReceiver: Sendable {
     public let topic: Topic
     /// Its keys.
     public let devices: [Device]
-    /// Whom it trusts.
+    /// The kind of push that the caller expects.
+    public let pushClass: PushClass
+    /// The pins of the account, with what is known of each.
     public let trust: ProviderTrust
-    /// The resulting trust; the earlier one if nothing changes.
-    public let trustAfter: ProviderTrust
+    /// What is known of each provider key for this app.
+    package let learned: [ProviderPublicKey: LearnedTrust]
+    /// The same afterwards.
+    package let learnedAfter: [ProviderPublicKey: LearnedTrust]
 
     /// Sets the clock from the test.
     public init(_ vector: KitVector) throws { try self.init(vector, at: vector.time) }
@@ -34,8 +38,15 @@ public struct KitReceiver: Sendable {
             return Device(
                 key: try Self.deviceKey(text), end: try end.map { Timestamp(milliseconds: try KitVector.number($0)) })
         }
-        trust = try vector.trust()
-        trustAfter = try vector.trustAfter()
+        pushClass = try PushType(vector.optional("push-type") ?? "alert").pushClass
+        let learned = try vector.learned("learned")
+        self.learned = learned
+        learnedAfter = vector.all("learned-after").isEmpty ? learned : try vector.learned("learned-after")
+        trust = ProviderTrust(
+            try vector.all("pin").map { text in
+                let key = try ProviderPublicKey(text: text)
+                return ProviderTrust.Pin(key, learned[key] ?? LearnedTrust())
+            })
     }
 
     /// Reads the text of a device's secret key.
@@ -63,64 +74,24 @@ extension KitVector {
         get throws { Timestamp(milliseconds: try number("time")) }
     }
 
-    /// Whom the receiver trusts.
-    public func trust() throws -> ProviderTrust { try trust("") }
-
-    /// Whom it trusts after all steps.
-    public func trustAfter() throws -> ProviderTrust { try trust(all("sender-after").isEmpty ? "" : "-after") }
-
-    private func trust(_ suffix: String) throws -> ProviderTrust {
-        let superseded = try words("superseded\(suffix)")
-        let recovery = try words("recovery")
-        let last = try words("last-recovery\(suffix)")
-        return ProviderTrust(
-            try words("sender\(suffix)").map { line in
-                let isOwn: ([String]) -> Bool = { $0[0] == line[0] }
-                return ProviderTrust.Sender(
-                    name: line[0], pinned: line[1] == "-" ? nil : try ProviderPublicKey(text: line[1]),
-                    superseded: try superseded.filter(isOwn).map { line in
-                        let statement = line.count > 2 ? try Self.statement(ofBase64URL: line[2]) : nil
-                        return ProviderTrust.Superseded(
-                            key: try ProviderPublicKey(text: line[1]), verifiesUntil: statement?.overlapEnd,
-                            statement: statement)
-                    },
-                    recoveryKeys: try recovery.filter(isOwn).map { try RecoveryPublicKey(text: $0[1]) },
-                    lastRecovery: try last.first(where: isOwn).map { line in
-                        try Self.lastRecovery(ofBase64URL: line[1], among: recovery.filter(isOwn))
-                    })
-            })
-    }
-
-    /// The words of every line of a header, at least two a line.
-    private func words(_ header: String) throws -> [[String]] {
-        try all(header).map { line in
+    /// Reads lines of a provider key, the highest certificate and the highest floor.
+    package func learned(_ header: String) throws -> [ProviderPublicKey: LearnedTrust] {
+        var learned: [ProviderPublicKey: LearnedTrust] = [:]
+        for line in all(header) {
             let words = line.split(separator: " ").map(String.init)
-            guard words.count > 1 else { throw Failure("too few words: \(line)") }
-            return words
+            guard words.count == 3, let floor = UInt32(words[2]) else { throw Failure("not three words: \(line)") }
+            let key = try ProviderPublicKey(text: words[0])
+            guard learned[key] == nil else { throw Failure("one provider key twice: \(line)") }
+            learned[key] = LearnedTrust(try Certificate(text: words[1]), floor: floor)
         }
+        return learned
     }
 
-    private static func lastRecovery(
-        ofBase64URL text: String, among keys: [[String]]
-    ) throws -> ProviderTrust.LastRecovery {
-        let claim = try bytes(ofBase64URL: text)
-        let signers = try keys.map { try RecoveryPublicKey(text: $0[1]) }
-        guard let last = ProviderTrust.LastRecovery(claim: claim, among: signers) else {
-            throw Failure("no recovery: \(text)")
-        }
-        return last
-    }
-
-    /// The statements of a body, one a line, whatever they are.
-    public var statements: [ContiguousArray<UInt8>] {
+    /// The lines of a body, whatever bytes they are.
+    public var lines: [ContiguousArray<UInt8>] {
         get throws {
             try text.split(separator: "\n", omittingEmptySubsequences: false).map { try Self.bytes(ofBase64URL: $0) }
         }
-    }
-
-    private static func statement(ofBase64URL text: String) throws -> RotationStatement {
-        let bytes = try bytes(ofBase64URL: text)
-        return try RotationStatement(bytes: bytes.span)
     }
 
     static func number(_ text: String) throws -> UInt64 {

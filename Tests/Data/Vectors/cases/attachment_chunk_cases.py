@@ -35,7 +35,7 @@ def chunk_cases() -> list[Vector]:
         ("the last of three chunks missing, and the size is that of the rest", "A-23", "The chunk before is not the last.", (Chunk(), Chunk(), Chunk()), {"order": (0, 1)}),
         ("a last chunk twice, whole", "A-18", "What is last ends the file.", (Chunk(),), {"order": (0, 0)}),
         ("a chunk after the last", "A-18", "What is last ends the file.", (Chunk(nonce=nonce(0, True)), LAST), {}),
-        ("the last flag on the first of two chunks", "A-2 A-18", "The flag is 1 for the last chunk alone.", (Chunk(nonce=nonce(0, True)), Chunk(100, nonce(1, True))), {}),
+        ("the first of two chunks sealed as the last", "A-2 A-18", "The flag is 1 for the last chunk alone.", (Chunk(nonce=nonce(0, True)), Chunk(100, nonce(1, True))), {}),
         ("no last flag on the only chunk", "A-2 A-23", "The flag is 1 for the last chunk.", (Chunk(100, nonce(0, False)),), {}),
         ("no last flag on the only chunk of an empty file", "A-2 A-23", "The flag is 1 for the last chunk.", (Chunk(0, nonce(0, False)),), {}),
         ("no last flag on the second chunk", "A-2 A-23", "The flag is 1 for the last chunk.", (Chunk(), Chunk(100, nonce(1, False))), {}),

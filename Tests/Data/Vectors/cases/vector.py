@@ -31,7 +31,7 @@ LONGEST_NAME = 120
 LISTS = {
     "rules", "pin", "learned", "pin-after", "learned-after", "told", "not-shown", "shown-user-info", "account", "account-pin",
     "device-after", "kept", "attachment", "dropped", "withdraws", "recipient", "foreign", "provider-has", "issued", "past",
-    "device-key", "pinned", "provider-key", "setting",
+    "device-key", "provider-key", "signing-key", "setting",
 }
 RECEIVER = {"device", "pin"}
 LISTS_OF_GROUPS = {
@@ -91,7 +91,9 @@ class Vector:
             and (
                 self.values("confirms") == ["no"]
                 or bool(self.values("told"))
-                or bool(self.values("provider")) and not self.values("pin-after") and self.values("provider") != self.values("pin")
+                or bool(self.values("provider"))
+                and not self.values("pin-after")
+                and self.values("provider") != self.values("pin")
             )
         )
 

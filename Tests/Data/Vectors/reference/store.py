@@ -27,7 +27,7 @@ NONCE_SIZE = 24
 TOTAL_SIZE = 40
 PASSES, MEMORY = range(1, 9), range(8 << 10, (512 << 20) + 1)
 DEVICE_STATES = {1: "pending", 2: "active", 3: "retiring"}
-ORIGINS = {1: "app", 2: "reply"}
+ORIGINS = (1, 2)
 
 VERSION = 6
 SCHEMA = """\
@@ -293,7 +293,7 @@ def pins(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]
     table, lines = "pins", []
     for _, name, _, public, origin, _ in rows(database, store, table):
         require(is_key(public) and origin in ORIGINS, table)
-        lines.append(("pinned", f"{ORIGINS[origin]} {text_form(Kind.PROVIDER_PUBLIC, public)} {name}"))
+        lines.append(("pin", f"{text_form(Kind.PROVIDER_PUBLIC, public)} {name}"))
     return lines
 
 
@@ -327,12 +327,13 @@ def provider_keys(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[
         require(sealed is not None or signing is not None, table)
         require(signing is None or topic is not None, table)
         place = store.place(table, number, generation, 0)
-        texts, epoch = [secret_text(store, sealed, place, public, Kind.PROVIDER_SECRET)], 0
+        secret, one = secret_text(store, sealed, place, public, Kind.PROVIDER_SECRET), None
         if certificate:
             one = trust.parse(certificate)
-            epoch, place = one.epoch, store.place(table, number, one.epoch, 1)
-            texts.append(secret_text(store, signing, place, one.signing_key, Kind.SIGNING_SECRET))
-        lines.append(("provider-key", f"{generation} {epoch} {' '.join(texts)} {name}"))
+            place = store.place(table, number, one.epoch, 1)
+            text = secret_text(store, signing, place, one.signing_key, Kind.SIGNING_SECRET)
+            lines.append(("signing-key", f"{text} {name}"))
+        lines.append(("provider-key", f"{generation} {one.epoch if one else 0} {secret} {name}"))
     return lines
 
 
