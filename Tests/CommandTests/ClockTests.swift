@@ -29,13 +29,16 @@ import Testing
         let directory = try TemporaryDirectory()
         let store = directory.file("S")
         #expect(try run(["init"], in: store, at: start).exit == .done)
-        for kind in ["sender", "device"] { #expect(try run(["keygen", kind], in: store, at: start).exit == .done) }
-        #expect(try run(["rotate", "device"], in: store, at: start).exit == .done)
+        for kind in ["provider", "device"] {
+            let words = ["key", "new", kind, "--topic", "com.example.app"]
+            #expect(try run(words, in: store, at: start).exit == .done)
+        }
+        #expect(try run(["key", "rotate", "--kind", "device"], in: store, at: start).exit == .done)
         let keys = try SQLiteKeyStore.open(in: store)
         let (sender, devices) = (try keys.providerKeys(), try keys.deviceKeys())
         let lines = [
-            ["rotate", "sender"], ["rotate", "device", "--confirm"], ["keygen", "sender", "--name", "new"],
-            ["keygen", "device", "--name", "new"],
+            ["key", "rotate", "--kind", "provider"], ["key", "rotate", "--confirm"], ["key", "new", "provider", "--name", "new"],
+            ["key", "new", "device", "--name", "new"],
         ]
         for line in lines {
             let refused = try run(line, in: store, at: ages, isSynchronised: true)
@@ -50,11 +53,11 @@ import Testing
         }
         #expect(try keys.providerKeys() == sender && keys.deviceKeys() == devices)
         // Nothing is ended here, so nothing is asked.
-        #expect(try run(["rotate", "device", "--purge"], in: store, at: ages).exit == .done)
-        #expect(try run(["rotate", "sender", "--if-older-than", "1d"], in: store, at: ages).exit == .done)
+        #expect(try run(["key", "rotate", "--purge"], in: store, at: ages).exit == .done)
+        #expect(try run(["key", "rotate", "--kind", "provider", "--if-older-than", "1d"], in: store, at: ages).exit == .done)
         #expect(try keys.providerKeys() == sender && keys.deviceKeys() == devices)
         #expect(try run(["doctor"], in: store, at: ages).output.contains("last changed at \(start), in the future"))
-        let forced = try run(["rotate", "sender", "--clock-is-right"], in: store, at: ages)
+        let forced = try run(["key", "rotate", "--kind", "provider", "--clock-is-right"], in: store, at: ages)
         #expect(forced.exit == .done && forced.messages.hasPrefix("pushcrypt: hint: ending key \(sender[0].keyID) of"))
         #expect(try keys.providerKeys()[0].createdAt == ages)
     }
@@ -64,13 +67,13 @@ import Testing
         let directory = try TemporaryDirectory()
         let store = directory.file("S")
         #expect(try run(["init"], in: store, at: start).exit == .done)
-        #expect(try run(["keygen", "sender"], in: store, at: start).exit == .done)
+        #expect(try run(["key", "new", "provider", "--topic", "com.example.app"], in: store, at: start).exit == .done)
         let (later, years) = (start.adding(.days(40)), start.adding(.days(500)))
-        let refused = try run(["rotate", "sender"], in: store, at: later)
+        let refused = try run(["key", "rotate", "--kind", "provider"], in: store, at: later)
         #expect(refused.exit == .usage && refused.messages.contains("40 days after this store was last changed"))
-        #expect(try run(["rotate", "sender"], in: store, at: years, isSynchronised: true).exit == .usage)
-        #expect(try run(["rotate", "sender"], in: store, at: later, isSynchronised: true).exit == .done)
-        #expect(try run(["rotate", "sender", "--clock-is-right"], in: store, at: years).exit == .done)
+        #expect(try run(["key", "rotate", "--kind", "provider"], in: store, at: years, isSynchronised: true).exit == .usage)
+        #expect(try run(["key", "rotate", "--kind", "provider"], in: store, at: later, isSynchronised: true).exit == .done)
+        #expect(try run(["key", "rotate", "--kind", "provider", "--clock-is-right"], in: store, at: years).exit == .done)
     }
 
     @Test("A purge while the clock may be ahead says that it waits")
@@ -78,19 +81,19 @@ import Testing
         let directory = try TemporaryDirectory()
         let store = directory.file("S")
         for line in [
-            ["init"], ["keygen", "device"], ["rotate", "device"], ["rotate", "device", "--confirm", "--grace", "5d"],
+            ["init"], ["key", "new", "device"], ["key", "rotate", "--kind", "device"], ["key", "rotate", "--confirm", "--grace", "5d"],
         ] {
             #expect(try run(line, in: store, at: start).exit == .done)
         }
         let late = start.adding(.days(20))
-        let waiting = try run(["rotate", "device", "--purge"], in: store, at: late)
+        let waiting = try run(["key", "rotate", "--purge"], in: store, at: late)
         #expect(waiting.exit == .done && waiting.messages.contains("--clock-is-right says so"))
-        let purged = try run(["rotate", "device", "--purge", "--clock-is-right"], in: store, at: late)
+        let purged = try run(["key", "rotate", "--purge", "--clock-is-right"], in: store, at: late)
         #expect(purged.exit == .done && purged.messages.contains("hint: ending "))
         #expect(try SQLiteKeyStore.open(in: store).deviceKeys().count == 1)
     }
 
-    @Test("Two cron jobs at once rotate once", arguments: ["sender", "device"])
+    @Test("Two cron jobs at once rotate once", arguments: ["provider", "device"])
     func twoAtOnce(kind: String) throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("S")
@@ -102,7 +105,7 @@ import Testing
         let processes = try (0..<2).map { _ in
             let process = Process()
             process.executableURL = try builtProgram()
-            process.arguments = ["--store", path, "rotate", kind, "--if-older-than", "1s"]
+            process.arguments = ["--store", path, "key", "rotate", "--kind", kind, "--if-older-than", "1s"]
             process.environment = programEnvironment(["HOME": directory.path])
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
@@ -117,7 +120,7 @@ import Testing
             process.waitUntilExit()
             #expect(process.terminationStatus == 0)
         }
-        if kind == "sender" {
+        if kind == "provider" {
             #expect(try store.providerKeys().map(\.generation) == [2])
         } else {
             #expect(try store.deviceKeys().map(\.generation) == [1, 2])

@@ -22,12 +22,13 @@ import Testing
         (.sending, SendCode.allCases.map(\.description)),
         (.signing, SigningError.Code.allCases.map(\.description)),
         (.keys, KeyError.Code.allCases.map(\.description)),
-        (.rotation, RotationError.Code.allCases.map(\.description)),
+        (.trust, TrustError.Code.allCases.map(\.description)),
         (.store, KeyStoreError.Code.allCases.map(\.description)),
         (
             .enrolment,
             EnrolmentStateError.Code.allCases.map(\.description) + ["unreadable-enrolment"]
-                + EnrolmentPlan.Reason.allCases.map(\.description) + ["alerts-off", "sender-replaced"]
+                + EnrolmentPlan.Reason.allCases.map(\.description)
+                + ["alerts-off", "provider-replaced", "certificate-conflict"]
         ),
         (.categories, CategoryError.Code.allCases.map(\.description)),
         // Of the C library; the same list stands in CLibraryTests.

@@ -25,7 +25,7 @@ import Testing
             let store = try SQLiteKeyStore.create(in: directory.file("store"), passphrase: nil, at: now)
             key = try store.generateDeviceKey(topic: topic, at: now).publicKey
             try store.pinProvider(sender.publicKey, named: "provider", at: now)
-            _ = try ReplayFile.create(in: directory.file("store"), floor: now.subtracting(milliseconds: 1000))
+            _ = try ExtensionDatabase.create(in: directory.file("store"), floor: now.subtracting(milliseconds: 1000))
         }
 
         /// Seals a new message, for `open`.

@@ -13,7 +13,7 @@ import Testing
     /// A device with a key of suite 2, which another server has stored, and its permission to make one.
     init() throws {
         directory = try TemporaryDirectory()
-        for arguments in [["init"], ["keygen", "sender", "--topic", "com.example.app"]] {
+        for arguments in [["init"], ["key", "new", "provider", "--topic", "com.example.app"]] {
             _ = try outcome(["--store", directory.file("store")] + arguments, table: .pushcrypt)
         }
         let bytes = Bytes(repeating: 0, count: 1184) + [9] + Bytes(repeating: 0, count: 31)

@@ -4,13 +4,13 @@ import Testing
 @testable import PushcryptCommandKit
 
 @Suite struct NearestNameTests {
-    static let names = ["init", "keygen", "export", "device", "sender", "seal", "open", "rotate", "inspect", "doctor"]
+    static let names = ["init", "key", "config", "device", "provider", "seal", "open", "rotate", "inspect", "doctor"]
 
     @Test(
         "A slip is recognised",
         arguments: [
-            ("sael", "seal"), ("seel", "seal"), ("opne", "open"), ("opn", "open"), ("keygn", "keygen"),
-            ("keyegn", "keygen"), ("devices", "device"), ("dev", "device"), ("inspct", "inspect"),
+            ("sael", "seal"), ("seel", "seal"), ("opne", "open"), ("opn", "open"), ("confg", "config"),
+            ("confgi", "config"), ("devices", "device"), ("dev", "device"), ("inspct", "inspect"),
             ("insepct", "inspect"),
             ("rot", "rotate"), ("doctr", "doctor"),
         ])

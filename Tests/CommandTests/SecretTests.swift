@@ -231,24 +231,24 @@ private final class Asking: Sendable {
 }
 
 @Suite struct SecretOutputTests {
-    @Test("A new secret key is not shown on a terminal", arguments: ["device", "sender"])
+    @Test("A new secret key is not shown on a terminal", arguments: ["device", "provider"])
     func terminal(role: String) throws {
         let terminal = try PseudoTerminal()
         let captured = try CapturedConsole()
         let console = captured.console.writing(terminal.person, messages: terminal.person)
-        let exit = run(arguments: ["keygen", role, "--output", "-"], table: .pushcrypt, console: console)
+        let exit = run(arguments: ["key", "new", role, "--output", "-"], table: .pushcrypt, console: console)
         try #require(exit == .usage)
         #expect(!terminal.shown(until: "hint").contains("SECRET-1"))
     }
 
     @Test(
         "A secret key in another program's form is not shown on a terminal",
-        arguments: ["device", "sender"], ["jwk", "pem", "raw"])
+        arguments: ["device", "provider"], ["jwk", "pem", "raw"])
     func export(role: String, format: String) throws {
         let (terminal, made, piped) = (try PseudoTerminal(), try CapturedConsole(), try CapturedConsole())
         let file = made.directory.file("key")
-        try #require(run(arguments: ["keygen", role, "-o", file], table: .pushcrypt, console: made.console) == .done)
-        let arguments = ["key", "export", role, "--format", format, "--key-file", file, "--secret"]
+        try #require(run(arguments: ["key", "new", role, "-o", file], table: .pushcrypt, console: made.console) == .done)
+        let arguments = ["key", "export", "--format", format, "--key-file", file, "--secret"]
         try #require(run(arguments: arguments, table: .pushcrypt, console: piped.console) == .done)
         let console = piped.console.writing(terminal.person, messages: terminal.person)
         #expect(run(arguments: arguments, table: .pushcrypt, console: console) == .usage)
@@ -257,15 +257,15 @@ private final class Asking: Sendable {
         for line in try piped.output.split(separator: "\n") { #expect(!shown.contains(line)) }
     }
 
-    @Test("A key of another program comes from a file that not everybody may read", arguments: ["device", "sender"])
+    @Test("A key of another program comes from a file that not everybody may read", arguments: ["device", "provider"])
     func importedFile(role: String) throws {
         let captured = try CapturedConsole()
         let (key, pem) = (captured.directory.file("key"), captured.directory.file("pem"))
         func run(_ arguments: String...) -> ExitCode {
             PushcryptCommandKit.run(arguments: arguments, table: .pushcrypt, console: captured.console)
         }
-        try #require(run("keygen", role, "-o", key) == .done)
-        try #require(run("key", "export", role, "--format", "pem", "--key-file", key, "--secret", "-o", pem) == .done)
+        try #require(run("key", "new", role, "-o", key) == .done)
+        try #require(run("key", "export", "--format", "pem", "--key-file", key, "--secret", "-o", pem) == .done)
         for (mode, exit) in [(0o644, ExitCode.usage), (0o602, .usage), (0o640, .done)] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: pem)
             #expect(run("key", "import", role, pem, "-o", key, "--force") == exit)
@@ -273,16 +273,16 @@ private final class Asking: Sendable {
     }
 
     @Test(
-        "The file of a secret key is its owner's alone", arguments: ["device", "sender"], ["jwk", "pem", "raw"])
+        "The file of a secret key is its owner's alone", arguments: ["device", "provider"], ["jwk", "pem", "raw"])
     func exportedFile(role: String, format: String) throws {
         let captured = try CapturedConsole()
         let (key, other) = (captured.directory.file("key"), captured.directory.file("other"))
         func run(_ arguments: String...) -> ExitCode {
             PushcryptCommandKit.run(arguments: arguments, table: .pushcrypt, console: captured.console)
         }
-        try #require(run("keygen", role, "-o", key) == .done)
+        try #require(run("key", "new", role, "-o", key) == .done)
         try #require(
-            run("key", "export", role, "--format", format, "--key-file", key, "--secret", "-o", other) == .done)
+            run("key", "export", "--format", format, "--key-file", key, "--secret", "-o", other) == .done)
         try #require(run("key", "import", role, "--format", format, other, "-o", key, "--force") == .done)
         for file in [key, other] {
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int

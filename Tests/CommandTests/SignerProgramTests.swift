@@ -52,12 +52,12 @@ struct SignerProgramTests {
     func opens() throws {
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }
-        let sealed = try seal(signer, lines: 300, "--signer-key", "\(sender)")
+        let sealed = try seal(signer, lines: 300, "--provider", "\(sender)")
         #expect(sealed.exit == 0)
         let key = try directory.write(device.text, to: "phone.key")
         let opened = try run(
             [
-                "open", "--batch", "--json", "--device-key-file", key, "--sender", "\(sender)", "--topic",
+                "open", "--batch", "--json", "--device-key-file", key, "--provider", "\(sender)", "--topic",
                 "com.example.app",
             ], input: sealed.lines.joined(separator: "\n"))
         #expect(opened.exit == 0)
@@ -129,7 +129,7 @@ struct SignerProgramTests {
             "unix:" + signer.path,
         ])
         for title in ["one", "two", "three", "four"] {
-            try store.setSetting(title, named: "title")
+            try store.setSetting(title, named: "placeholder-title")
             try program.send(#"{"to":"phone1","payload":{"aps":{"alert":"x"}}}"# + "\n")
             #expect(try program.lines(1).first?.contains(#""title":"\#(title)""#) == true)
         }
@@ -152,163 +152,139 @@ struct SignerProgramTests {
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }
         let warning =
-            "pushcrypt: warning: the signer's key, \(try sender), is not checked: add --signer-key with that key\n"
+            "pushcrypt: warning: the signer's key, \(try sender), is not checked: add --provider with that key\n"
         #expect(try seal(signer, lines: 3).messages == warning)
-        #expect(try seal(signer, lines: 3, "--signer-key", "\(sender)").messages == "")
+        #expect(try seal(signer, lines: 3, "--provider", "\(sender)").messages == "")
     }
 
     @Test("Another key than the requested one is found before anything is read")
     func otherKey() throws {
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }
-        let sealed = try seal(signer, lines: 1, "--signer-key", "\(ProviderKey().publicKey)")
+        let sealed = try seal(signer, lines: 1, "--provider", "\(ProviderKey().publicKey)")
         #expect(sealed.exit == 64)
         #expect(sealed.lines.isEmpty)
         #expect(sealed.messages.contains("the signer has another key"))
     }
 
-    /// Seals a message with a key file and what it announces, for a phone that trusts the key before; returns how it opens.
-    private func openAfter(_ statements: String, _ options: [String], trusted: ProviderPublicKey) throws -> String {
-        let sealed = try run(
-            ["seal", "--topic", "com.example.app", "--to", "\(device.publicKey)", "--statement", statements] + options,
-            input: #"{"aps":{"alert":"after"}}"#)
-        #expect(sealed.exit == 0, "\(sealed.messages)")
+    // MARK: Certificates
+
+    private static let topic = "com.example.app"
+
+    /// The signing key that the signer has.
+    private var signingKey: SigningKey {
+        get throws {
+            let seed = ContiguousArray<UInt8>(0..<32)
+            return try SigningKey(seed: seed.span)
+        }
+    }
+
+    private func certificate(of key: SigningKey, by provider: ProviderKey, for topic: String = topic) throws -> String {
+        let topic = try Topic(topic)
+        let plan = try CertificatePlan(offlineAt: Console.standard.timestamp)
+        let certificate = try UnsignedCertificate(plan, for: key.publicKey, provider: provider.publicKey, topic: topic)
+            .signed(by: provider)
+        return try directory.write(certificate.description + "\n", to: "certificate")
+    }
+
+    @Test("What a signing key elsewhere has signed opens at a phone that trusts the provider key of its certificate")
+    func certifiedSigner() throws {
+        let provider = ProviderKey()
+        let signer = try PythonSigner(in: directory)
+        defer { signer.stop() }
+        let sealed = try seal(
+            signer, lines: 3, "--provider", "\(provider.publicKey)", "--certificate",
+            certificate(of: signingKey, by: provider))
+        #expect(sealed.exit == 0 && sealed.lines.count == 3 && sealed.messages == "")
         let key = try directory.write(device.text, to: "phone.key")
-        return try run(
-            ["open", "--device-key-file", key, "--sender", "\(trusted)", "--topic", "com.example.app"],
-            input: sealed.lines.joined()
-        ).lines.joined()
+        let arguments = ["open", "--batch", "--device-key-file", key, "--topic", Self.topic, "--provider"]
+        let input = sealed.lines.joined(separator: "\n")
+        let opened = try run(arguments + ["\(provider.publicKey)"], input: input)
+        #expect(opened.exit == 0 && opened.lines.allSatisfy { $0.contains(#""outcome":"opened""#) })
+        // The signing key itself is no provider key.
+        #expect(try run(arguments + ["\(try sender)"], input: input).exit == 1)
     }
 
-    @Test("A key in a service is replaced by one in a file, and that by another in a service; phones follow")
-    func rotation() throws {
+    @Test("A certificate of another key, of another provider or for another app is refused before anything is read")
+    func otherCertificate() throws {
+        let provider = ProviderKey()
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }
-        let (address, key) = ("unix:" + signer.path, directory.file("next.key"))
-        let made = try run(["keygen", "sender", "-o", key], input: "")
-        let next = try ProviderPublicKey(text: try #require(made.lines.first))
-        let (first, second) = (directory.file("first"), directory.file("second"))
-        let there = try run(
-            [
-                "rotate", "signer", "--signer", address, "--signer-key", "\(sender)", "--new-sender-key-file", key,
-                "--overlap", "5d", "-o", first,
-            ], input: "")
-        #expect(
-            try there.exit == 0 && there.messages.contains("\(next.id) replaces \(sender.id), which verifies until"))
-        #expect(try openAfter(first, ["--sender-key-file", key], trusted: sender).contains(#""body":"after""#))
-
-        // To another key of a service, after what was announced before.
-        let folder = try TemporaryDirectory()
-        let other = try PythonSigner(in: folder, seed: 1)
-        defer { other.stop() }
-        let back = try run(
-            [
-                "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + other.path,
-                "--new-signer-key", "\(try ProviderKey(seed: ContiguousArray<UInt8>(1...32).span).publicKey)",
-                "--statement", first,
-            ], input: "")
-        #expect(back.exit == 0 && back.lines.count == 2)
-        #expect(try back.lines.first.map { $0 + "\n" } == String(contentsOfFile: first, encoding: .utf8))
-        _ = try directory.write(back.lines.joined(separator: "\n"), to: "second")
-        let last = ["--signer", "unix:" + other.path]
-        #expect(try openAfter(second, last, trusted: sender).contains(#""body":"after""#))
-        #expect(try openAfter(second, last, trusted: next).contains(#""body":"after""#))
-    }
-
-    @Test("A signer's rotation goes to a store's devices, until they report the new key")
-    func rotationWithAStore() throws {
-        let signer = try PythonSigner(in: directory)
-        defer { signer.stop() }
-        let (key, now) = (directory.file("old.key"), Console.standard.timestamp)
-        let old = try ProviderPublicKey(text: try #require(run(["keygen", "sender", "-o", key], input: "").lines.first))
-        let rotation = try run(
-            [
-                "rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + signer.path,
-                "--new-signer-key", "\(try sender)", "-o", directory.file("st"),
-            ], input: "")
-        #expect(rotation.exit == 0)
-        let store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
-        for (id, pinned) in [("behind", old), ("ahead", try sender)] {
-            let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: now, pinnedProvider: pinned)
-            try store.addDevice(record, id: id, at: now)
+        let words = ["--provider", "\(provider.publicKey)", "--certificate"]
+        for (file, code) in [
+            (try certificate(of: SigningKey(), by: provider), "wrong-certificate"),
+            (try certificate(of: signingKey, by: ProviderKey()), "bad-certificate-signature"),
+            (try certificate(of: signingKey, by: provider, for: "com.example.other"), "bad-certificate-signature"),
+        ] {
+            let sealed = try seal(signer, lines: 1, words[0], words[1], words[2], file)
+            #expect(sealed.exit == 65 && sealed.lines.isEmpty)
+            #expect(sealed.messages.contains("error: --certificate: \(code): "), "\(sealed.messages)")
         }
-        let lengths = try ["behind", "ahead"].map { id in
-            let sealed = try run(
-                [
-                    "--store", directory.file("P"), "seal", "--to", id, "--topic", "com.example.app", "--signer",
-                    "unix:" + signer.path, "--statement", directory.file("st"),
-                ], input: #"{"aps":{"alert":"\#(String(repeating: "x", count: 300))"}}"#)
-            #expect(sealed.exit == 0, "\(sealed.messages)")
-            return sealed.lines.joined().utf8.count
-        }
-        // A statement needs the next bucket.
-        #expect(lengths[0] > lengths[1] + 181)
     }
 
-    @Test("Nothing is printed when a signer refuses, or when the rotations before lead elsewhere")
-    func refusedRotation() throws {
-        let signer = try PythonSigner(in: directory, "--fault", "refuse")
-        defer { signer.stop() }
-        let key = directory.file("next.key")
-        _ = try run(["keygen", "sender", "-o", key], input: "")
-        let words = ["rotate", "signer", "--signer", "unix:" + signer.path]
-        let refused = try run(words + ["--new-sender-key-file", key], input: "")
-        #expect(refused.exit == 1 && refused.lines.isEmpty && refused.messages.contains("error: signer-refused: "))
-        #expect(try run(words, input: "").exit == 64)
-        let timeout = try run(
-            ["rotate", "signer", "--sender-key-file", key, "--new-sender-key-file", key, "--signer-timeout", "1s"],
-            input: "")
-        #expect(timeout.exit == 64 && timeout.messages.contains("--signer-timeout goes with"))
-        // A false signer would get the phones.
-        let unchecked = try run(
-            ["rotate", "signer", "--sender-key-file", key, "--new-signer", "unix:" + signer.path], input: "")
-        #expect(unchecked.exit == 64 && unchecked.lines.isEmpty && unchecked.messages.contains("--new-signer-key"))
-        let same = try run(["rotate", "signer", "--sender-key-file", key, "--new-sender-key-file", key], input: "")
-        #expect(same.exit == 65 && same.messages.contains("error: superseded-new-key: "))
-        let foreign = AnnouncedStatements.line(
-            try RotationStatement(from: ProviderKey(), to: ProviderKey(), at: Console.standard.timestamp),
-            beginningWith: ProviderKey().publicKey)
-        let file = try directory.write(foreign, to: "statements")
-        let elsewhere = try run(words + ["--new-sender-key-file", key, "--statement", file], input: "")
-        #expect(
-            elsewhere.exit == 64 && elsewhere.lines.isEmpty && elsewhere.messages.contains("'rotate signer' writes it"))
-    }
-
-    @Test("Rotations are announced for their time, no more than four, and not before the last one")
-    func announcedRotations() throws {
-        let keys = (0..<6).map { _ in ProviderKey() }
-        let files = try keys.enumerated().map { try directory.write($1.text, to: "\($0).key") }
+    @Test("The signer of a provider key certifies, and one of messages does not")
+    func providerSigner() throws {
+        let seed = ContiguousArray<UInt8>(0..<32)
         let now = Console.standard.timestamp
-        func rotate(_ ages: [Double], _ options: String...) throws -> (exit: Int32, lines: [String], messages: String) {
-            let lines = try ages.enumerated().map { place, age in
-                AnnouncedStatements.line(
-                    try RotationStatement(
-                        from: keys[place], to: keys[place + 1],
-                        at: Timestamp(milliseconds: UInt64(Double(now.milliseconds) - age * 86_400_000))),
-                    beginningWith: keys[place].publicKey)
-            }
-            let file = try directory.write(lines.joined(), to: "statements")
-            return try run(
-                [
-                    "rotate", "signer", "--statement", file, "--sender-key-file", files[ages.count],
-                    "--new-sender-key-file", files[ages.count + 1],
-                ] + options, input: "")
+        let store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
+        let first = try store.addOfflineProviderKey(
+            ProviderKey(seed: seed.span), topic: Topic(Self.topic), at: now.subtracting(milliseconds: 5000))
+        let rotate = ["--store", directory.file("P"), "key", "rotate", "--provider-signer"]
+
+        let sealing = try PythonSigner(in: directory)
+        let refused = try run(rotate + ["unix:" + sealing.path], input: "")
+        sealing.stop()
+        #expect(refused.exit == 1 && refused.messages.contains("error: signer-refused: "))
+        #expect(try store.providerKey().certificate == first.certificate)
+
+        let certifying = try PythonSigner(in: directory, "--certificates")
+        defer { certifying.stop() }
+        let rotated = try run(rotate + ["unix:" + certifying.path], input: "")
+        #expect(rotated.exit == 0, "\(rotated.messages)")
+        #expect(try store.providerKey().epoch > first.epoch)
+        #expect(try seal(certifying, lines: 1).messages.contains("error: signer-refused: "))
+    }
+
+    @Test("A signer that has another key than the store's provider key is not asked")
+    func otherProviderSigner() throws {
+        let now = Console.standard.timestamp
+        let store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
+        _ = try store.addOfflineProviderKey(ProviderKey(), topic: Topic(Self.topic), at: now)
+        let signer = try PythonSigner(in: directory, "--certificates", "--record", directory.file("record"))
+        defer { signer.stop() }
+        let words = ["--store", directory.file("P"), "key", "rotate", "--provider-signer", "unix:" + signer.path]
+        let rotated = try run(words, input: "")
+        #expect(rotated.exit == 64 && rotated.messages.contains("the signer has another key"))
+        #expect(!FileManager.default.fileExists(atPath: directory.file("record")))
+    }
+
+    @Test("A signer signs messages and the hedge seed of its own key, and nothing else")
+    func list() throws {
+        let signer = try PythonSigner(in: directory)
+        defer { signer.stop() }
+        let socket = try SocketSigner(path: signer.path, threads: 1, timeout: 600_000)
+        let own = socket.publicKey
+        func message(_ key: ContiguousArray<UInt8>, topic: Int) -> ContiguousArray<UInt8> {
+            ContiguousArray("pushcrypt/1 signature\0".utf8) + ContiguousArray(repeating: 7, count: 101) + key
+                + [0, 0, 0, 1, 0, UInt8(topic)] + ContiguousArray(repeating: 97, count: topic)
+                + ContiguousArray(repeating: 7, count: 32)
         }
-        #expect(try rotate([50, 40, 30]).lines.count == 4)
-        #expect(try rotate([70, 50, 30]).lines.count == 3)
-        #expect(try rotate([50, 40, 30], "--announce", "35d").lines.count == 2)
-        let line = AnnouncedStatements.line(
-            try RotationStatement(from: keys[0], to: keys[1], at: now), beginningWith: keys[0].publicKey)
-        let full = try rotate([50, 40, 30, 20])
-        #expect(full.exit == 64 && full.lines.isEmpty && full.messages.contains("error: too-many-announcements: "))
-        let back = try run(
-            [
-                "rotate", "signer", "--statement", directory.write(line, to: "one"), "--sender-key-file", files[1],
-                "--new-sender-key-file", files[0],
-            ], input: "")
-        #expect(back.exit == 65 && back.lines.isEmpty && back.messages.contains("error: superseded-new-key: "))
-        let late = try rotate([50, -1])
-        #expect(late.exit == 64 && late.lines.isEmpty && late.messages.contains("but the clock shows"))
+        #expect(try socket.sign([message(own, topic: 15)]).count == 1)
+        #expect(try socket.sign([ContiguousArray("pushcrypt/1 hedge seed\0".utf8)]).count == 1)
+        let others: [ContiguousArray<UInt8>] = [
+            ContiguousArray("pushcrypt/1 hedge seed\0x".utf8), ContiguousArray("pushcrypt/1 hedge\0".utf8),
+            ContiguousArray("a text".utf8), message(own, topic: 15) + [0], message(own, topic: 0),
+            ContiguousArray(message(own, topic: 15).dropLast()),
+            message(ProviderKey().publicKey.bytes, topic: 15),
+            ContiguousArray("pushcrypt/2 signature\0".utf8) + message(own, topic: 15).dropFirst(22),
+        ]
+        for other in others {
+            #expect(throws: SigningError(.signerRefused, "")) { try socket.sign([other]) }
+        }
+        let certificate = ContiguousArray("pushcrypt/1 certificate\0".utf8) + own + [0, 1, 97]
+            + ContiguousArray<UInt8>(repeating: 1, count: 57)
+        #expect(throws: SigningError(.signerRefused, "")) { try socket.sign(certificate: certificate) }
+        #expect(throws: SigningError(.signerRefused, "")) { try socket.sign([certificate]) }
     }
 }
 

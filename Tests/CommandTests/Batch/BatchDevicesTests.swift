@@ -35,7 +35,7 @@ import Testing
         let program = try RunningProgram(
             ["--store", directory.file("P"), "seal", "--batch", "--jobs", "1"], shell: "exec > '\(output)'; ")
         let passed = String(repeating: "x", count: 100_000)
-        try program.send(#"{"to-user":"anna","payload":{"aps":{"alert":"x"}},"x":"\#(passed)"}"# + "\n")
+        try program.send(#"{"to_user":"anna","payload":{"aps":{"alert":"x"}},"x":"\#(passed)"}"# + "\n")
         func size() throws -> Int { try FileHandle(forReadingFrom: URL(filePath: output)).seekToEnd().asInt }
         // Each answer is longer than what it passes through.
         for _ in 0..<30_000 where try size() < 600 * 100_500 { usleep(10_000) }

@@ -96,13 +96,13 @@ import Testing
         "A name that is nearly one for this program is refused, and its value not repeated",
         arguments: [
             ("tll", "ttl"), ("TTL", "ttl"), ("Payload", "payload"), ("payloads", "payload"), ("paylod", "payload"),
-            ("apyload", "payload"), ("push_type", "push-type"), ("To", "to"), ("too", nil), ("t", nil), ("tt", nil),
+            ("apyload", "payload"), ("push-type", "push_type"), ("To", "to"), ("too", nil), ("t", nil), ("tt", nil),
             ("lt", nil), ("loadpay", nil), ("payloader", nil), ("", nil),
         ])
     func misspelt(name: String, meant: String?) throws {
         let text = #"{"to":"phone1","\#(name)":"SECRET"}"#
         let line = try BatchLine(
-            ContiguousArray(text.utf8), names: ["to", "payload", "ttl", "push-type"], reserved: [])
+            ContiguousArray(text.utf8), names: ["to", "payload", "ttl", "push_type"], reserved: [])
         var message: String?
         do throws(LineFailure) { try line.refuseReserved() } catch { message = error.message }
         #expect(message?.contains("'\(meant ?? "")'") == (meant == nil ? nil : true), "\(message ?? "")")

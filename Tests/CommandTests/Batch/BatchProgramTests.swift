@@ -24,7 +24,7 @@ import Testing
         }
 
         var arguments: [String] {
-            ["seal", "--batch", "--sender-key-file", directory.file("sender.key"), "--topic", topic.bundleID]
+            ["seal", "--batch", "--signing-key-file", directory.file("provider.key"), "--topic", topic.bundleID]
         }
 
         func line(_ number: Int) -> String {

@@ -94,14 +94,14 @@ import Testing
     @Test(
         "Every option and operand that names something of the store asks for it",
         arguments: [
-            ("seal --to ", "device"), ("seal --to-user ", "user"), ("seal --from ", "providerKey"),
-            ("attach seal --from ", "providerKey"),
+            ("seal --to ", "device"), ("seal --to-user ", "user"), ("seal --sign-with ", "providerKey"),
+            ("attach seal --sign-with ", "providerKey"),
             ("device add ", "device"), ("device remove ", "device"), ("device test ", "device"),
-            ("device test --from ", "providerKey"),
-            ("device list --user ", "user"), ("device add --user ", "user"), ("sender remove ", "pinnedProviderRecord"),
-            ("sender trust ", "pinnedProviderRecord"), ("export device --name ", "deviceKey"),
-            ("export sender --name ", "providerKey"),
-            ("rotate device --name ", "deviceKey"), ("rotate sender --name ", "providerKey"),
+            ("device test --sign-with ", "providerKey"), ("device show ", "device"),
+            ("device list --user ", "user"), ("device add --user ", "user"), ("provider unpin ", "pinnedProvider"),
+            ("provider pin --account ", "deviceKey"), ("key show ", "ownKey"), ("key export ", "ownKey"),
+            ("key rotate ", "ownKey"), ("key default ", "ownKey"), ("key remove ", "ownKey"),
+            ("key offline ", "providerKey"),
         ])
     func kinds(text: String, kind: String) {
         #expect(completion(text, table: .pushcrypt).candidates.first?.word == "\(kind) of ")

@@ -60,8 +60,8 @@ import Testing
         let directory = try Self.scene()
         let session = try ShellSession(shell, at: program, in: directory)
         for (typed, listed) in [
-            ("pushcrypt se", ["seal", "sender"]), ("pushcrypt device test --si", ["--simulate"]),
-            ("pushcrypt open --p", ["--pass-clear", "--passphrase-file", "--progress"]),
+            ("pushcrypt se", ["seal", "send"]), ("pushcrypt device test --si", ["--simulate"]),
+            ("pushcrypt open --p", ["--pass-clear", "--passphrase-file", "--provider", "--push-type"]),
             ("pushcrypt seal --emit ", ["payload", "request", "apns"]),
             ("pushcrypt completions ", ["bash", "zsh", "fish"]),
             ("pushcrypt --store P device test ", ["phone1", "user", "it"]),
@@ -88,10 +88,10 @@ import Testing
             "-ec",
             #"""
             pushcrypt --store P init; pushcrypt --store 'a store' init
-            pushcrypt --store P keygen sender --name work
-            pushcrypt --store 'a store' keygen device --name 'spare key' > phone.pub
+            pushcrypt --store P key new provider --name work
+            pushcrypt --store 'a store' key new device --name 'spare key' > phone.pub
             for name in phone1 'user 17 / 아이폰' "it's \"x\"" 'a$(touch evil)`touch evil`!!'; do
-                pushcrypt keygen device -o key | pushcrypt --store P device add "$name" --user 'al ice'
+                pushcrypt key new device -o key | pushcrypt --store P device add "$name" --user 'al ice'
                 rm key
             done
             echo '{}' > "today's mail.json"

@@ -65,7 +65,7 @@ import Testing
                 where: FileManager.default.isExecutableFile)
         else { return print("SKIPPED: mandoc -T lint: it is not installed: Tests/Checks/setup.sh test") }
         let directory = try TemporaryDirectory()
-        #expect(try outcome(["man", "--out", directory.path], table: .pushcrypt).exit == .done)
+        #expect(try outcome(["man", "-o", directory.path], table: .pushcrypt).exit == .done)
         let files = try directory.names
         #expect(files == ManualPage.all(of: .pushcrypt).map(\.file).sorted())
         let process = Process()
@@ -83,7 +83,7 @@ import Testing
         #expect(findings == [])
     }
 
-    @Test("All pages, or all in one document, have no command", arguments: [["--out", "."], ["--markdown"]])
+    @Test("All pages, or all in one document, have no command", arguments: [["-o", "."], ["--markdown"]])
     func refused(options: [String]) throws {
         let outcome = try outcome(["man", "seal"] + options, table: .pushcrypt)
         #expect(outcome.exit == .usage)

@@ -82,10 +82,10 @@ struct PreviewStores {
     init() throws {
         directory = try TemporaryDirectory()
         for store in [provider, phone] { _ = try run("init", store) }
-        let sender = try run("keygen sender --topic com.example.app", provider)
-        let device = try run("keygen device --topic com.example.app", phone)
+        let key = try run("key new provider --topic com.example.app", provider)
+        let device = try run("key new device --topic com.example.app", phone)
         _ = try run("device add phone1 -", provider, input: device)
-        _ = try run("sender trust provider -", phone, input: sender)
+        _ = try run("provider pin -", phone, input: key)
     }
 
     /// The payload, sealed for the phone.

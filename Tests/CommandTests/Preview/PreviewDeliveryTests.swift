@@ -116,16 +116,16 @@ import Testing
         #expect(try stores.run("preview --format html", stores.phone, input: push) == first)
     }
 
-    @Test("A preview ends no rotation: the pending key stays pending, and the sender's new key is not trusted yet")
+    @Test("A preview teaches the phone nothing: a certificate that the push brings is not kept")
     func rotation() throws {
         let stores = try PreviewStores()
-        _ = try stores.run("rotate sender", stores.provider)
+        _ = try stores.run("key rotate", stores.provider)
         let push = try stores.seal(Self.payload)
-        let trusted = try stores.run("sender list", stores.phone)
+        let trusted = try stores.run("provider list", stores.phone)
         #expect(try stores.run("preview", stores.phone, input: push).contains("Opened and authenticated"))
-        #expect(try stores.run("sender list", stores.phone) == trusted)
+        #expect(try stores.run("provider list", stores.phone) == trusted)
         _ = try stores.run("open", stores.phone, input: push)
-        #expect(try stores.run("sender list", stores.phone) != trusted)
+        #expect(try stores.run("provider list", stores.phone) != trusted)
     }
 
     @Test("The relay's panel names every clear field, the size and the start of what is sealed")

@@ -68,7 +68,7 @@ import Testing
 
     @Test("A hostile text stays a text, in every field", arguments: hostileTexts, [PreviewFormat.svg, .html])
     func hostile(text: String, format: PreviewFormat) throws {
-        let source = try preview(Self.payload(text), format, ["--title", "x" + text.filter { $0 != "\0" }])
+        let source = try preview(Self.payload(text), format, ["--placeholder-title", "x" + text.filter { $0 != "\0" }])
         let drawing = try Drawing(source)
         #expect(Set(drawing.elements.compactMap(\.name)).isSubset(of: try #require(Self.elements[format])))
         let names = drawing.elements.flatMap { $0.attributes ?? [] }.compactMap { $0.localName }
