@@ -33,7 +33,7 @@ struct LearnedTests {
     }
 
     private func settle(
-        _ keys: ExtensionKeys, _ state: DeviceKeyRecord.State = .active, _ certificate: Certificate?,
+        _ keys: ExtensionKeys, _ certificate: Certificate?, openedWith state: DeviceKeyRecord.State = .active,
         in store: any DeviceKeyStore
     ) throws {
         let record = try #require(try store.deviceKeys().first { $0.state == state })
@@ -72,9 +72,9 @@ struct LearnedTests {
     @Test func aMessageThatComesAgainWritesNothing() throws {
         let (store, keys) = try home()
         let certificate = try provider.certificate(2)
-        for _ in 0..<2 { try settle(keys, .pending, certificate, in: store) }
+        for _ in 0..<2 { try settle(keys, certificate, openedWith: .pending, in: store) }
         let before = try readFile(scratch.file("extension.db"))
-        try settle(keys, .pending, certificate, in: store)
+        try settle(keys, certificate, openedWith: .pending, in: store)
         #expect(try readFile(scratch.file("extension.db")) == before)
     }
 
@@ -110,7 +110,7 @@ struct LearnedTests {
     func theAppTakesInWhatTheExtensionLearned(_ kind: DeviceStoreKind) throws {
         let (store, keys) = try home(kind)
         let certificate = try provider.certificate(4, floor: 4)
-        try settle(keys, .pending, certificate, in: store)
+        try settle(keys, certificate, openedWith: .pending, in: store)
         let merged = try database.merge(into: store, at: start + 5)
         #expect(merged.confirmed.map(\.state) == [.active] && merged.raised == 1)
         #expect(merged.conflicts == 0 && merged.refused == 0)
@@ -177,7 +177,7 @@ struct LearnedTests {
             try store.pinProvider(provider.publicKey, topic: .app, at: start)
             try store.acceptCertificate(provider.certificate(1), of: provider.publicKey, topic: .app, at: start)
             let keys = ExtensionKeys(keys: store, database: database)
-            for certificate in certificates { try settle(keys, .pending, certificate, in: store) }
+            for certificate in certificates { try settle(keys, certificate, openedWith: .pending, in: store) }
             if end < 3 {
                 for _ in 0..<end { keychain.before(.update) {} }
                 keychain.before(.update) { keychain.fail(.update, with: -50) }
@@ -216,7 +216,7 @@ struct LearnedTests {
             try put(provider.publicKey, .app, bytes)
         }
         try put(provider.publicKey, .app, try stranger.certificate(9).bytes)
-        try put(provider.publicKey, .app, try provider.certificate(9, floor: 5).bytes.dropLast().reversed())
+        try put(provider.publicKey, .app, Bytes(try provider.certificate(9, floor: 5).bytes.reversed()))
         try put(provider.publicKey, .other, try provider.certificate(9).bytes)
         try put(stranger.publicKey, .app, try stranger.certificate(9, floor: 9).bytes)
         #expect(try trust(keys).learned == LearnedTrust(genuine))

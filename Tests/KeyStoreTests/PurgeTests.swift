@@ -6,8 +6,8 @@ import Testing
 /// A deleted secret is in none of the store's files, not even sealed.
 struct PurgeTests {
     /// The sealed forms of the secrets in a table.
-    private func sealed(_ table: String, _ home: Home) throws -> [Bytes] {
-        try home.raw().rows("SELECT sealed FROM \(table) ORDER BY id").map { row in
+    private func sealed(_ table: String, _ home: Home, _ column: String = "sealed") throws -> [Bytes] {
+        try home.raw().rows("SELECT \(column) FROM \(table) ORDER BY id").map { row in
             guard case .blob(let bytes)? = row.first else { throw Scratch.Unavailable() }
             return bytes
         }
@@ -20,13 +20,13 @@ struct PurgeTests {
 
     @Test func aSecretIsNeverInTheFilesInTheClear() throws {
         let home = try Home()
-        let (device, sender) = (DeviceKey(), ProviderKey())
+        let (device, provider) = (DeviceKey(), ProviderKey())
         _ = try home.store.importDeviceKey(device, at: start)
-        _ = try home.store.importProviderKey(sender, at: start)
+        _ = try home.store.importProviderKey(provider, at: start)
         let bytes = try home.scratch.bytes()
-        #expect(!bytes.contains(device.scalar) && !bytes.contains(sender.seed))
-        #expect(bytes.contains(device.publicKey.bytes) && bytes.contains(sender.publicKey.bytes))
-        for blob in try sealed("device_keys", home) + sealed("sender_keys", home) { #expect(bytes.contains(blob)) }
+        #expect(!bytes.contains(device.scalar) && !bytes.contains(provider.seed))
+        #expect(bytes.contains(device.publicKey.bytes) && bytes.contains(provider.publicKey.bytes))
+        for blob in try sealed("device_keys", home) + sealed("provider_keys", home) { #expect(bytes.contains(blob)) }
     }
 
     @Test func aRetiredKeyIsGoneFromTheFiles() throws {
@@ -71,15 +71,18 @@ struct PurgeTests {
         #expect(try home.store.deviceKeys().isEmpty)
     }
 
-    @Test func aRotatedSenderKeyIsGoneFromTheFiles() throws {
+    @Test func aReplacedSigningKeyIsGoneFromTheFiles() throws {
         let home = try Home()
-        _ = try home.store.generateProviderKey(at: start)
-        let old = try sealed("sender_keys", home)
+        _ = try home.store.generateProviderKey(topic: .app, at: start)
+        let provider = try sealed("provider_keys", home)[0]
+        _ = try home.store.rotateSigningKey(at: start)
+        let old = try sealed("provider_keys", home, "signing_sealed")
         #expect(try home.scratch.bytes().contains(old[0]))
-        _ = try home.store.rotateProviderKey(at: start)
+        _ = try home.store.rotateSigningKey(at: start)
         let after = try home.scratch.bytes()
         for piece in pieces(old[0]) { #expect(!after.contains(piece)) }
-        #expect(after.contains(try sealed("sender_keys", home)[0]))
+        #expect(after.contains(try sealed("provider_keys", home, "signing_sealed")[0]))
+        #expect(after.contains(provider), "the provider key stays")
     }
 
     /// Rows that grow and shrink move between pages; none of them may leave a copy behind.
@@ -91,21 +94,22 @@ struct PurgeTests {
         for index in 0..<40 {
             let name = String(repeating: "n", count: 1 + Int(random.next() % 200)) + "\(index)"
             _ = try home.store.generateProviderKey(named: name, topic: .app, at: start)
+            _ = try home.store.rotateSigningKey(named: name, at: start)
             _ = try home.store.generateDeviceKey(named: name, topic: .app, at: start)
         }
         for round in 0..<60 {
             let names = try home.store.deviceKeys().map(\.name)
             let name = names[Int(random.next() % UInt64(names.count))]
-            let before = Set(try sealed("sender_keys", home) + sealed("device_keys", home))
+            let before = Set(try sealed("provider_keys", home, "signing_sealed") + sealed("device_keys", home))
             switch random.next() % 4 {
             case 0: _ = try home.store.purgeDeviceKeys(named: name)
             case 1:
                 _ = try home.store.rotateDeviceKey(named: name, at: start)
                 _ = try home.store.confirmDeviceKey(named: name, grace: .seconds(0), at: start)
                 _ = try home.store.purgeRetiredDeviceKeys(named: name, at: start + 1)
-            default: _ = try home.store.rotateProviderKey(named: name, force: true, at: start + UInt64(round))
+            default: _ = try home.store.rotateSigningKey(named: name, at: start + UInt64(round))
             }
-            let after = try sealed("sender_keys", home) + sealed("device_keys", home)
+            let after = try sealed("provider_keys", home, "signing_sealed") + sealed("device_keys", home)
             deleted += before.subtracting(after)
         }
         let bytes = try home.scratch.bytes()
@@ -128,12 +132,13 @@ struct PurgeTests {
 
     @Test func whileAnotherProcessReadsARotationIsDoneAllTheSame() throws {
         let home = try Home(options: .impatient)
-        _ = try home.store.generateProviderKey(at: start)
-        let blob = try #require(try sealed("sender_keys", home).first)
+        _ = try home.store.generateProviderKey(topic: .app, at: start)
+        let first = try home.store.rotateSigningKey(at: start)
+        let blob = try #require(try sealed("provider_keys", home, "signing_sealed").first)
         do {
             let reader = try home.raw()
-            try reader.execute("BEGIN; SELECT * FROM sender_keys")
-            #expect(try home.store.rotateProviderKey(at: start).record.generation == 2)
+            try reader.execute("BEGIN; SELECT * FROM provider_keys")
+            #expect(try home.store.rotateSigningKey(at: start).epoch == first.epoch + 1)
             try reader.execute("COMMIT")
         }
         _ = try home.store.purgeRetiredDeviceKeys(at: start)

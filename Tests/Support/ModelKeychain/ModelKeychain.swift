@@ -52,6 +52,9 @@ package final class ModelKeychain: Sendable {
         state.withLock { $0.interruptions.append((call, body)) }
     }
 
+    /// Ends every failure, also those that a test has prepared and no call has met.
+    package func forgetInterruptions() { state.withLock { ($0.failures, $0.interruptions) = ([:], []) } }
+
     /// The calls so far that were allowed to write.
     package var writes: [Call] { state.withLock { $0.calls.filter { $0 != .copyMatching } } }
 
