@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """A provider whose devices and messages are in PostgreSQL. Any number of processes serve, seal and rotate at the same time.
 
-usage: postgres_service.py init|serve|seal|rotate|recover --database URL --keys FOLDER --topic ID [--port N] [--recovery-key-file FILE]
+usage: postgres_service.py init|serve|seal|rotate --database URL --keys FOLDER --topic ID [--port N] [--provider-key-file FILE] [--stolen]
 
-    init      creates the tables and the first sender key
+    init      creates the tables and the first signing key, with a certificate by the provider key in FILE (`pushcrypt key new provider`)
     serve     answers phones' records: POST /devices/ID; your proxy authenticates the session and sets the header x-user
     seal      seals what is in `events` into `pushes`, from which a sender takes them, until it is ended
-    rotate    replaces the sender's key; phones follow by what the next messages announce
-    recover   replaces a stolen key with the help of the recovery key, on a machine that you trust
+    rotate    replaces the signing key; phones follow by the certificate in each message. After a theft with --stolen
 
-Servers share --keys; or, after rotate and recover, copy the new key's file into each server's, and delete the old one there. Until then
-`seal` ends with an error.
+init and rotate run on a machine that you trust, and need the provider key; it never comes to a server. Servers share --keys; or, after
+rotate, copy the new key's file into each server's, and delete the old one there. Until then `seal` ends with an error.
 
 The password of the database is in PGPASSWORD or ~/.pgpass, not in URL, which `ps` shows.
 
@@ -20,37 +19,35 @@ import argparse, contextlib, functools, http.server, json, os, queue, re, sys, t
 
 import psycopg
 from pushcrypt import (
-    AnnouncedStatements, Code, DevicePublicKey, DeviceRecord, HeldDevice, PushcryptError, RecoveryKey, RecoveryPublicKey, Reply, Sealer,
-    SenderKey, SenderPublicKey, check_registration, recovery_statement, rotation_statement, statement_line,
+    Certificate, Code, Credential, DevicePublicKey, DeviceRecord, HeldDevice, ProviderKey, ProviderPublicKey, PushcryptError, Reply, Sealer,
+    SigningKey, check_registration, issue_certificate, shows_stale_store,
 )
 
-# `payload` is text: jsonb would change numbers and equal names.
+# `payload` is text: jsonb would change numbers and equal names. `proven` is a certificate that a phone has shown and that nobody here issued.
 TABLES = """
-    CREATE TABLE senders (topic text PRIMARY KEY, public_key text NOT NULL, statements text NOT NULL DEFAULT '', serial bigint NOT NULL DEFAULT 0);
-    CREATE TABLE own_keys (public_key text PRIMARY KEY);
-    CREATE TABLE devices (device text PRIMARY KEY, owner text NOT NULL, public_key bytea NOT NULL UNIQUE, generation bigint NOT NULL, topic text, sender text);
+    CREATE TABLE providers (topic text PRIMARY KEY, public_key text NOT NULL, proven text, proven_epoch bigint NOT NULL DEFAULT 0);
+    CREATE TABLE certificates (epoch bigint PRIMARY KEY, certificate text NOT NULL, replaced_at bigint);
+    CREATE TABLE devices (device text PRIMARY KEY, owner text NOT NULL, public_key bytea NOT NULL UNIQUE, generation bigint NOT NULL, topic text);
     CREATE TABLE events (number bigserial PRIMARY KEY, id text NOT NULL, device text NOT NULL, payload text NOT NULL);
     CREATE TABLE pushes (number bigint PRIMARY KEY, id text NOT NULL, device text NOT NULL, headers text, body text, refused text);
 """
-# Seconds for which messages announce a rotation, 270 days: one a quarter fits, beside a recovery too.
-ANNOUNCED_FOR = 23_328_000
 # PostgreSQL allows 100 connections by default.
 BATCH, CONNECTIONS, LONGEST_RECORD, DEVICE = 100, 20, 8192, re.compile(r"/devices/([A-Za-z0-9-]{1,64})")
 # A database that is away for a moment, or a transaction that has to be repeated.
 AGAIN = (psycopg.OperationalError, psycopg.errors.UniqueViolation)
 
 
-# Checking a sender's key takes a millisecond in Python.
-parse_sender = functools.lru_cache(64)(SenderPublicKey.parse)
-parse_recovery = functools.lru_cache(64)(RecoveryPublicKey.parse)
+# Checking a public key takes a millisecond in Python.
+parse_provider = functools.lru_cache(64)(ProviderPublicKey.parse)
+parse_certificate = functools.lru_cache(64)(Certificate.parse)
 
 
 class Provider:
-    """One app's sender and devices. `connect` returns a connection; a thread has one at a time."""
+    """One app's provider and devices. `connect` returns a connection; a thread has one at a time."""
 
     def __init__(self, connect, keys, topic):
         self.connect, self.keys, self.topic = connect, keys, topic
-        self.idle, self.sealers = queue.LifoQueue(), {}
+        self.idle, self.sealing = queue.LifoQueue(), (None, None)
         for _ in range(CONNECTIONS):
             self.idle.put(None)
 
@@ -70,81 +67,55 @@ class Provider:
 
     # Keys
 
-    def path(self, public_key):
-        return os.path.join(self.keys, str(public_key))
+    def path(self, epoch):
+        return os.path.join(self.keys, f"{epoch}.key")
 
-    def write_key(self, key):
-        """Stores a secret key under its public one, durably, before the commit of what refers to it."""
-        with open(os.open(self.path(key.public_key), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-            file.write(key.secret_text() + "\n")
+    def write_key(self, credential):
+        """Stores a signing key with its certificate, durably, before the commit of what refers to it."""
+        with open(os.open(self.path(credential.certificate.epoch), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(credential.secret_text())
             file.flush()
             os.fsync(file.fileno())
         folder = os.open(self.keys, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
 
-    def read_key(self, public_key):
-        with open(self.path(public_key)) as file:
-            return SenderKey.parse(file.read())
-
-    def init(self, recovery_key=None):
-        key = SenderKey.generate()
+    def init(self, provider_key):
         with self.transaction() as connection:
             connection.execute(TABLES)
-            connection.execute("INSERT INTO senders (topic, public_key) VALUES (%s, %s)", (self.topic, str(key.public_key)))
-            for own in filter(None, (key.public_key, recovery_key)):
-                connection.execute("INSERT INTO own_keys VALUES (%s)", (str(own),))
-            self.write_key(key)
+            connection.execute("INSERT INTO providers (topic, public_key) VALUES (%s, %s)", (self.topic, str(provider_key.public_key)))
+            # The provider key signs no message: the floor is the first epoch.
+            self.certify(connection, provider_key, stolen=True)
 
-    def replace(self, statements, serial=0):
-        """Replaces the sender's key. `statements` returns the lines that messages announce from then on; `serial` is that of a recovery.
+    def certify(self, connection, provider_key, **plan):
+        """Makes a signing key and its certificate, and returns the epoch."""
+        key, now = SigningKey.generate(), time.time_ns() // 1_000_000
+        certificate = issue_certificate(provider_key, key.public_bytes(), topic=self.topic, at=now, **plan)
+        connection.execute("UPDATE certificates SET replaced_at = %s WHERE replaced_at IS NULL", (now,))
+        connection.execute("INSERT INTO certificates VALUES (%s, %s)", (certificate.epoch, str(certificate)))
+        self.write_key(Credential(key, certificate, provider_key.public_key))
+        return certificate.epoch
 
-        If the database goes away during the commit, check which key it names before you try again: the other file is useless.
+    def rotate(self, provider_key, stolen):
+        """Replaces the signing key. What the old one signed opens for 38 days; after a theft not at all.
+
+        If the database goes away during the commit, check which epoch it names before you try again: the other file is useless.
         """
-        new = SenderKey.generate()
         with self.transaction() as connection:
             # Waits for the batches that are being sealed with the old key.
-            old, lines, last = connection.execute(
-                "SELECT public_key, statements, serial FROM senders WHERE topic = %s FOR UPDATE", (self.topic,)).fetchone()
-            text = statements(old, lines, last, new)
-            AnnouncedStatements.parse(text, new.public_key)
-            connection.execute("INSERT INTO own_keys VALUES (%s)", (str(new.public_key),))
-            connection.execute(
-                "UPDATE senders SET public_key = %s, statements = %s, serial = greatest(serial, %s) WHERE topic = %s",
-                (str(new.public_key), text, serial, self.topic))
-            self.write_key(new)
-        # A machine that only recovers does not have it.
+            public_key, proven = connection.execute(
+                "SELECT public_key, proven FROM providers WHERE topic = %s FOR UPDATE", (self.topic,)).fetchone()
+            if public_key != str(provider_key.public_key):
+                raise SystemExit("phones have pinned another provider key than this one")
+            rows = connection.execute("SELECT epoch, certificate, replaced_at FROM certificates ORDER BY epoch").fetchall()
+            current = next(Certificate.parse(text) for _, text, replaced_at in rows if replaced_at is None)
+            new = self.certify(
+                connection, provider_key, current=current, past=[(epoch, at) for epoch, _, at in rows if at is not None],
+                proven=proven and Certificate.parse(proven), stolen=stolen)
+        # A machine that only rotates does not have it.
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.path(old))
-        return new.public_key
-
-    def rotate(self):
-        """Replaces the sender's key. A phone that misses all messages of 270 days is lost until its app pins the new key.
-
-        A fifth rotation in that time, or a fourth after a recovery, is refused (`too-many-announcements`): rotate once a quarter.
-        """
-        def statements(old, lines, _, new):
-            key = self.read_key(old)
-            rotation = rotation_statement(key, new)
-            if not lines:
-                return statement_line(rotation, key.public_key)
-            return AnnouncedStatements.parse(lines, key.public_key).adding(rotation, announced_for=ANNOUNCED_FOR).text
-
-        return self.replace(statements)
-
-    def recover(self, recovery_key):
-        """Replaces the sender's key by a recovery. Its serial is the time, so that a restored database uses none twice."""
-        with self.transaction() as connection:
-            if not connection.execute("SELECT 1 FROM own_keys WHERE public_key = %s", (str(recovery_key.public_key),)).fetchone():
-                raise SystemExit("no phone has this recovery key; it is not the one that init was given")
-        serial = int(time.time())
-
-        def statement(_old, _lines, last, new):
-            if serial <= last:
-                raise SystemExit(f"the last recovery has the serial {last}, and the clock is not above it: {serial}")
-            return statement_line(recovery_statement(recovery_key, new, topic=self.topic, serial=serial), new.public_key)
-
-        return self.replace(statement, serial)
+            os.unlink(self.path(current.epoch))
+        return new
 
     # Phones
 
@@ -157,8 +128,12 @@ class Provider:
             if reply.foreign:
                 print(f"{device} names a key that this provider never had: {', '.join(reply.foreign)}", file=sys.stderr, flush=True)
         except PushcryptError as error:
-            reply = Reply(refused=error.code)
+            reply = Reply(refused=error.code, certificate=self.certificate())
         return reply.to_json()
+
+    def certificate(self):
+        with self.transaction() as connection:
+            return parse_certificate(connection.execute("SELECT certificate FROM certificates WHERE replaced_at IS NULL").fetchone()[0])
 
     def take(self, connection, record, device, user):
         key = bytes(record.public_key)
@@ -171,54 +146,56 @@ class Provider:
         held = {
             row[0]: HeldDevice(user=row[1], public_key=DevicePublicKey(row[2]), generation=row[3], topic=row[4]) for row in rows}
         elsewhere = next((name for name in held if name != device), None)
-        sender, own = connection.execute(
-            "SELECT public_key, (SELECT array_agg(own_keys.public_key) FROM own_keys) FROM senders WHERE topic = %s", (self.topic,)).fetchone()
-        recovery = [parse_recovery(text) for text in own if text.startswith("pcv")]
-        own_keys = [*recovery, *(parse_sender(text) for text in own if text.startswith("pcs"))]
+        own, texts = connection.execute(
+            "SELECT public_key, (SELECT array_agg(certificate ORDER BY epoch) FROM certificates) FROM providers WHERE topic = %s", (self.topic,)).fetchone()
+        provider, issued = parse_provider(own), [parse_certificate(text) for text in texts]
         foreign = check_registration(
-            record, held.get(device), user=user, elsewhere=held.get(elsewhere) if elsewhere else None, own_keys=own_keys)
+            record, held.get(device), user=user, elsewhere=held.get(elsewhere) if elsewhere else None, own_keys=[provider])
         if record.topic not in (None, self.topic):
             raise PushcryptError(Code.TOPIC_MISMATCH, "the record is for another app")
         if elsewhere is not None:
             connection.execute("DELETE FROM devices WHERE device = %s AND public_key = %s", (elsewhere, key))
         connection.execute(
             """
-            INSERT INTO devices (device, owner, public_key, generation, topic, sender) VALUES (%s, %s, %s, %s, %s, %s)
+            INSERT INTO devices (device, owner, public_key, generation, topic) VALUES (%s, %s, %s, %s, %s)
             ON CONFLICT (device) DO UPDATE SET public_key = EXCLUDED.public_key, generation = EXCLUDED.generation,
-                topic = coalesce(devices.topic, EXCLUDED.topic), sender = EXCLUDED.sender
+                topic = coalesce(devices.topic, EXCLUDED.topic)
             """,
-            (device, user, key, record.generation, self.topic, record.sender and str(record.sender)))
-        return Reply(acknowledged=record.public_key, sender=parse_sender(sender), recovery=recovery, foreign=foreign)
+            (device, user, key, record.generation, self.topic))
+        if shows_stale_store(record, provider, topic=self.topic, issued=issued):
+            print(f"stale-store: {device} has a certificate that this database does not: it is an old copy, or the provider key was stolen",
+                  file=sys.stderr, flush=True)
+            connection.execute(
+                "UPDATE providers SET proven = %(text)s, proven_epoch = %(epoch)s WHERE topic = %(topic)s AND %(epoch)s > proven_epoch",
+                {"text": str(record.certificate), "epoch": record.certificate.epoch, "topic": self.topic})
+        return Reply(acknowledged=record.public_key, provider=provider, certificate=issued[-1], foreign=foreign)
 
     # Messages
 
-    def sealer(self, public_key, statements):
-        """The sealer of a key, and what it announces to phones that have not reported it."""
-        if (public_key, statements) not in self.sealers:
-            sealer = Sealer(self.read_key(public_key), topic=self.topic)
-            announced = AnnouncedStatements.parse(statements, sealer.public_key) if statements else ()
-            self.sealers = {(public_key, statements): (sealer, announced)}
-        return self.sealers[public_key, statements]
+    def sealer(self, epoch):
+        """The sealer of an epoch."""
+        if self.sealing[0] != epoch:
+            with open(self.path(epoch)) as file:
+                self.sealing = epoch, Sealer(Credential.parse(file.read()), topic=self.topic)
+        return self.sealing[1]
 
     def seal(self):
         """Seals a batch of events, and returns their number. Events and pushes change in one transaction, so none is lost or sealed twice."""
         with self.transaction() as connection:
-            sender, statements = connection.execute(
-                "SELECT public_key, statements FROM senders WHERE topic = %s FOR SHARE", (self.topic,)).fetchone()
-            sealer, announced = self.sealer(sender, statements)
+            connection.execute("SELECT 1 FROM providers WHERE topic = %s FOR SHARE", (self.topic,))
+            sealer = self.sealer(connection.execute("SELECT epoch FROM certificates WHERE replaced_at IS NULL").fetchone()[0])
             events = connection.execute(
                 """
-                SELECT number, id, device, payload, public_key, sender FROM events LEFT JOIN devices USING (device)
+                SELECT number, id, device, payload, public_key FROM events LEFT JOIN devices USING (device)
                 ORDER BY number LIMIT %s FOR UPDATE OF events SKIP LOCKED
                 """, (BATCH,)).fetchall()
             pushes = []
-            for number, name, device, payload, key, reported in events:
+            for number, name, device, payload, key in events:
                 headers = body = refused = None
                 try:
                     if key is None:
                         raise LookupError
-                    push = sealer.seal(
-                        payload, DevicePublicKey(key), message_name=name, announcing=() if reported == sender else announced)
+                    push = sealer.seal(payload, DevicePublicKey(key), message_name=name)
                     request = sealer.request(push, device_name=device)
                     headers, body = json.dumps(request.headers), request.payload.decode()
                 except PushcryptError as error:
@@ -278,23 +255,26 @@ class Server(http.server.ThreadingHTTPServer):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("command", choices=["init", "serve", "seal", "rotate", "recover"])
+    parser.add_argument("command", choices=["init", "serve", "seal", "rotate"])
     for name in ("database", "keys", "topic"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--port", type=int, default=8080)
-    parser.add_argument("--recovery-key-file", help="the secret key for recover, the public one for init")
+    parser.add_argument("--provider-key-file", help="the provider key, for init and rotate")
+    parser.add_argument("--stolen", action="store_true", help="with rotate: nothing that was signed before opens any more")
     given = parser.parse_args()
     provider = Provider(lambda: psycopg.connect(given.database), given.keys, given.topic)
-    recovery = given.recovery_key_file and open(given.recovery_key_file).read()
+
+    def provider_key():
+        with open(given.provider_key_file or sys.exit(f"{given.command} needs --provider-key-file")) as file:
+            return ProviderKey.parse(file.read())
+
     if given.command == "init":
-        provider.init(recovery and RecoveryPublicKey.parse(recovery))
+        provider.init(provider_key())
     elif given.command == "serve":
         Handler.provider = provider
         Server(("127.0.0.1", given.port), Handler).serve_forever()
     elif given.command == "rotate":
-        print(provider.rotate())
-    elif given.command == "recover":
-        print(provider.recover(RecoveryKey.parse(recovery or sys.exit("recover needs --recovery-key-file"))))
+        print(provider.rotate(provider_key(), given.stolen))
     else:
         while True:
             if not repeated(provider.seal):

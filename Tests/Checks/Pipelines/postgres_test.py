@@ -1,15 +1,14 @@
-"""A provider in PostgreSQL: 100 phones register, rotate and receive at the same time, while its processes and its database are killed, its key
-is rotated, then recovered after a theft, and rotated again. COUNT is the number of devices in the table, EVENTS of messages, at least
+"""A provider in PostgreSQL: 100 phones register, rotate and receive at the same time, while its processes and its database are killed, its
+signing key is rotated, replaced after a theft, and rotated again, also on an old copy of the database. COUNT is the number of devices in the table, EVENTS of messages, at least
 1,300.
 
     postgres_test.py FOLDER PROGRAM SERVICE
 """
-import collections, glob, http.client, json, os, random, shutil, signal, socket, subprocess, sys, threading, time
+import collections, contextlib, glob, http.client, json, os, random, shutil, signal, socket, subprocess, sys, threading, time
 
 import psycopg
 from pushcrypt import (
-    DeviceKey, DevicePublicKey, DeviceRecord, Pins, PushcryptError, RecoveryKey, Reply, Sealer, Sender, SenderKey, Trust, apply_reply,
-    open_push,
+    Credential, DeviceKey, DevicePublicKey, DeviceRecord, ProviderKey, PushcryptError, Reply, Sealer, Trust, apply_reply, open_push,
 )
 from scene import APP, Failure, count, expect, main, wait
 
@@ -17,6 +16,7 @@ COUNT, EVENTS, KILLS = (int(os.environ.get(name, value)) for name, value in (("C
 PHONES, ASLEEP = 100, 10
 FOLDER, PROGRAM, SERVICE = sys.argv[1:]
 URL = f"host={FOLDER} dbname=postgres user=provider"
+PROVIDER, OTHER = (("--provider-key-file", os.path.join(FOLDER, name)) for name in ("provider.key", "other.key"))
 
 
 class Database:
@@ -78,7 +78,7 @@ class Phone:
     def __init__(self, number, ports):
         self.name, self.user, self.ports = f"phone{number}", f"user{number // 2}", ports
         self.keys, self.generation = [DeviceKey.generate()], 1
-        self.trust, self.opened, self.refused, self.followed = None, collections.Counter(), [], 0
+        self.trust, self.opened, self.refused, self.learned = Trust(), collections.Counter(), [], 0
         self.inbox, self.lock, self.registrations = [], threading.Lock(), 0
 
     def ask(self, body, user=None, device=None):
@@ -99,17 +99,15 @@ class Phone:
         raise Failure(f"{self.name}: no answer")
 
     def record(self):
-        pinned = self.trust.senders[0].pinned if self.trust else None
-        return DeviceRecord(public_key=self.keys[-1].public_key, topic=APP, generation=self.generation, sender=pinned)
+        pin = next(iter(self.trust.pins), None)
+        certificate = pin and self.trust.learned(pin).certificate
+        return DeviceRecord(public_key=self.keys[-1].public_key, topic=APP, generation=self.generation, provider=pin, certificate=certificate)
 
     def register(self):
         reply = self.ask(self.record().to_json())
-        pins = Pins() if self.trust is None else Pins(sender=self.trust.senders[0].pinned)
-        confirmed, after = apply_reply(reply, self.keys[-1].public_key, pins, sender_built_in=False, recovery_built_in=False)
-        if not confirmed or reply.foreign:
-            raise Failure(f"{self.name}: refused as {reply.refused}, foreign {reply.foreign}")
-        if self.trust is None:
-            self.trust = Trust([Sender("provider", after.sender, recovery=after.recovery)])
+        confirmed, told = apply_reply(reply, self.keys[-1].public_key, self.trust, topic=APP, is_built_in=False)
+        if not confirmed or told or reply.foreign:
+            raise Failure(f"{self.name}: refused as {reply.refused}, told {told}, foreign {reply.foreign}")
 
     def rotate(self):
         self.keys.append(DeviceKey.generate())
@@ -117,7 +115,7 @@ class Phone:
         self.register()
 
     def receive(self):
-        """Opens what has come, in order, and follows what it announces."""
+        """Opens what has come, in order, and learns of the provider."""
         with self.lock:
             pushes, self.inbox = sorted(self.inbox), []
             for _, name, body in pushes:
@@ -128,9 +126,9 @@ class Phone:
                     continue
                 expect("the event inside", json.loads(opened.payload)["event"], name)
                 self.opened[name] += 1
-                if opened.statements:
-                    self.trust.follow(opened.statements, APP, int(time.time() * 1000))
-                    self.followed += 1
+                if opened.learned != self.trust.learned(opened.provider):
+                    self.learned += 1
+                self.trust.learn(opened.provider, opened.learned)
             return len(pushes)
 
 
@@ -140,8 +138,8 @@ def free_port():
         return one.getsockname()[1]
 
 
-def service(command, *options, keys="keys", url=URL):
-    return [sys.executable, SERVICE, command, "--database", url, "--keys", os.path.join(FOLDER, keys), "--topic", APP, *options]
+def service(command, *options, keys="keys"):
+    return [sys.executable, SERVICE, command, "--database", URL, "--keys", os.path.join(FOLDER, keys), "--topic", APP, *options]
 
 
 def call(command, *options, **others):
@@ -192,7 +190,7 @@ class Run:
         with psycopg.connect(URL) as connection:
             connection.execute(
                 """
-                INSERT INTO devices SELECT 'other' || n, 'owner' || n, set_byte(hash, 31, get_byte(hash, 31) & 127), 1, %s, NULL
+                INSERT INTO devices SELECT 'other' || n, 'owner' || n, set_byte(hash, 31, get_byte(hash, 31) & 127), 1, %s
                 FROM (SELECT n, sha256(convert_to('device' || n, 'UTF8')) AS hash FROM generate_series(1, %s) AS n) AS made
                 """, (APP, COUNT - PHONES))
 
@@ -241,13 +239,13 @@ class Run:
         wait(lambda: not any(phone.inbox for phone in self.awake), 60, "and opened", threads)
 
     def live(self, phone):
-        """A phone that is used: it opens, rotates its key now and then, and reports the sender key that it follows, if it is an even one."""
+        """A phone that is used: it opens, rotates its key now and then, and reports a new certificate, if it is an even one."""
         while not self.finished:
-            before = phone.followed
+            before = phone.learned
             phone.receive()
             if random.random() < 0.02:
                 phone.rotate()
-            elif phone.followed > before and int(phone.name[5:]) % 2 == 0:
+            elif phone.learned > before and int(phone.name[5:]) % 2 == 0:
                 phone.register()
             time.sleep(random.uniform(0.05, 0.3))
 
@@ -287,12 +285,12 @@ class Run:
     def foreign(self, phone):
         """The operator is told of a phone that trusts somebody else, and of no other."""
         device = f"{phone.name}-foreign"
-        record = DeviceRecord(public_key=DeviceKey.generate().public_key, sender=SenderKey.generate().public_key)
+        record = DeviceRecord(public_key=DeviceKey.generate().public_key, provider=ProviderKey.generate().public_key)
         reply = phone.ask(record.to_json(), device=device)
-        expect("a foreign sender", (reply.acknowledged, [*reply.foreign]), (record.public_key, ["sender"]))
+        expect("a foreign provider", (reply.acknowledged, [*reply.foreign]), (record.public_key, ["provider"]))
         with open(os.path.join(FOLDER, "service.log")) as log:
             told = [line for line in log if "never had" in line]
-        expect("what the operator reads", told, [f"{device} names a key that this provider never had: sender\n"])
+        expect("what the operator reads", told, [f"{device} names a key that this provider never had: provider\n"])
         with psycopg.connect(URL) as connection:
             connection.execute("DELETE FROM devices WHERE device = %s", (device,))
 
@@ -310,15 +308,13 @@ class Run:
 
 def test():
     database = Database()
-    recovery = RecoveryKey.generate()
-    keys = (("recovery.pub", str(recovery.public_key)), ("recovery.key", recovery.secret_text()), ("other.key", RecoveryKey.generate().secret_text()))
-    for name, text in keys:
+    for name in ("provider.key", "other.key"):
         with open(os.path.join(FOLDER, name), "w") as file:
-            file.write(text)
-    for folder in ("keys", "empty", "plain"):
+            file.write(ProviderKey.generate().secret_text())
+    for folder in ("keys", "empty", "trusted"):
         os.mkdir(os.path.join(FOLDER, folder))
-    without_recovery()
-    call("init", "--recovery-key-file", os.path.join(FOLDER, "recovery.pub"))
+    call("init", *PROVIDER)
+    fails("another init", "already exists", "init", *PROVIDER)
     run = Run(database)
     run.fill()
     processes = Processes([*(service("serve", "--port", str(port)) for port in run.ports), service("seal"), service("seal")])
@@ -361,23 +357,21 @@ def phases(run, processes, database):
     troubling.start()
     run.feed(EVENTS // 3)
     first = current(run)
-    wait(lambda: attempt("rotate"), 60, "the key is rotated")
+    wait(lambda: attempt("rotate", *PROVIDER), 60, "the key is rotated")
     run.bring(2 * EVENTS // 3, threads)
     troubling.join()
     count("messages a second until then", round(run.fed / (time.monotonic() - start)), "postgres")
 
     stolen = current(run)
-    expect("the key before the rotation", os.path.exists(os.path.join(FOLDER, "keys", str(first.public_key))), False)
-    recover(run)
-    refused(run)
+    expect("the key before the rotation", os.path.exists(key_file(first)), False)
+    rotate_elsewhere(run)
+    refused()
     run.bring(17 * EVENTS // 24, threads)
     for part in range(18, 21):
-        call("rotate")
+        call("rotate", *PROVIDER)
         run.bring(part * EVENTS // 24, threads)
-    fails("a rotation that messages cannot announce", "too-many-announcements", "rotate")
-    # On a database from before the first recovery.
-    run.again(lambda connection: connection.execute("UPDATE senders SET serial = 0"))
-    new = recover(run)
+    wait(lambda: all(phone.trust.learned(phone.trust.pins[0]).certificate == current(run).certificate for phone in run.awake), 60, "all know it")
+    new = rotate_old_copy(run)
     run.bring(EVENTS, threads)
     run.finished = True
     for thread in threads:
@@ -389,7 +383,7 @@ def phases(run, processes, database):
     for phone in run.phones:
         expect(f"{phone.name}: refused", phone.refused, [])
         expect(f"{phone.name}: opened", phone.opened, collections.Counter(run.expected[phone.name]))
-        expect(f"{phone.name}: pinned", str(phone.trust.senders[0].pinned), new)
+        expect(f"{phone.name}: epoch", phone.trust.learned(phone.trust.pins[0]).certificate.epoch, new)
         for thief in (first, stolen):
             push = Sealer(thief, topic=APP).seal({"aps": {"alert": "a"}}, phone.keys[-1].public_key)
             with phone.lock:
@@ -397,8 +391,8 @@ def phases(run, processes, database):
         phone.receive()
         expect(f"{phone.name}: a thief's messages", phone.refused, ["authentication-failed"] * 2)
     check_table(run)
-    open_with_pushcrypt(run, new)
-    expect("the key that signs", str(current(run).public_key), new)
+    open_with_pushcrypt(run)
+    expect("the key that signs", current(run).certificate.epoch, new)
     count("devices", COUNT, "postgres")
     count("phones", PHONES, "postgres")
     count("registrations", sum(phone.registrations for phone in run.phones), "postgres")
@@ -423,49 +417,47 @@ def crowd(run):
         waiting.join()
 
 
-def recover(run):
-    """The new key, made on a machine that has no other."""
-    os.makedirs(os.path.join(FOLDER, "trusted"), exist_ok=True)
-    old = str(current(run).public_key)
-    new = call("recover", "--recovery-key-file", os.path.join(FOLDER, "recovery.key"), keys="trusted")
-    expect("the keys of the trusted machine", os.listdir(os.path.join(FOLDER, "trusted")), [new])
-    os.rename(os.path.join(FOLDER, "trusted", new), os.path.join(FOLDER, "keys", new))
-    os.unlink(os.path.join(FOLDER, "keys", old))
+def rotate_elsewhere(run):
+    """After a theft, on a machine that has no signing key. What the thief signs opens no more."""
+    old, trusted = current(run), os.path.join(FOLDER, "trusted")
+    new = call("rotate", "--stolen", *PROVIDER, keys="trusted")
+    expect("the keys of the trusted machine", os.listdir(trusted), [f"{new}.key"])
+    os.rename(os.path.join(trusted, f"{new}.key"), os.path.join(FOLDER, "keys", f"{new}.key"))
+    os.unlink(key_file(old))
+
+
+def rotate_old_copy(run):
+    """A copy of the database from before the last rotation: a phone shows what was issued since, and the next epoch is above it."""
+    lost = current(run)
+    with psycopg.connect(URL) as connection:
+        connection.execute("DELETE FROM certificates WHERE replaced_at IS NULL")
+        connection.execute("UPDATE certificates SET replaced_at = NULL WHERE epoch = (SELECT max(epoch) FROM certificates)")
+    run.awake[0].ask(run.awake[0].record().to_json())
+    with open(os.path.join(FOLDER, "service.log")) as log:
+        expect("what the operator reads", any(line.startswith("stale-store: phone0 ") for line in log), True)
+    new = int(call("rotate", *PROVIDER))
+    expect("the epoch and the floor after an old copy", (new > lost.certificate.epoch, current(run).certificate.floor), (True, new))
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(key_file(lost))
     return new
 
 
-def without_recovery():
-    """A provider without a recovery key recovers nothing."""
-    with psycopg.connect(URL, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE plain")
-    plain = {"keys": "plain", "url": URL.replace("dbname=postgres", "dbname=plain")}
-    call("init", **plain)
-    fails("a recovery without a key", "no phone has this recovery key", "recover", "--recovery-key-file", os.path.join(FOLDER, "recovery.key"), **plain)
-    fails("another init", "already exists", "init", **plain)
-
-
-def refused(run):
+def refused():
     """What fails changes nothing, and leaves no key."""
-    recovery = ("--recovery-key-file", os.path.join(FOLDER, "recovery.key"))
-    fails("a rotation without the key", "FileNotFoundError", "rotate", keys="empty")
+    fails("a rotation without the provider key", "needs --provider-key-file", "rotate")
+    fails("a rotation by another provider key", "another provider key", "rotate", *OTHER)
     fails("a sealer without the key", "FileNotFoundError", "seal", keys="empty")
-    fails("another recovery key", "no phone has this recovery key", "recover", "--recovery-key-file", os.path.join(FOLDER, "other.key"))
-    serial = run.again(lambda connection: connection.execute("SELECT serial FROM senders").fetchone()[0])
-    expect("a serial of the clock", abs(serial - time.time()) < 3600, True)
-    run.again(lambda connection: connection.execute("UPDATE senders SET serial = serial + 100000"))
-    fails("a recovery with a clock that is wrong", "the clock is not above it", "recover", *recovery)
-    run.again(lambda connection: connection.execute("UPDATE senders SET serial = %s", (serial,)))
 
 
-def fails(what, reason, command, *options, keys="keys", url=URL):
+def fails(what, reason, command, *options, keys="keys"):
     def state():
-        with psycopg.connect(url) as connection:
-            tables = [connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in ("senders", "own_keys")]
+        with psycopg.connect(URL) as connection:
+            tables = [connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in ("providers", "certificates")]
         return tables, sorted(os.listdir(os.path.join(FOLDER, keys)))
 
     before, found = state(), ""
     try:
-        call(command, *options, keys=keys, url=url)
+        call(command, *options, keys=keys)
     except Failure as failure:
         found = str(failure)
     expect(f"{what}: {found or 'done'}", reason in found, True)
@@ -482,23 +474,26 @@ def attempt(command, *options):
 
 
 def current(run):
-    """The key that signs."""
-    name = run.again(lambda connection: connection.execute("SELECT public_key FROM senders").fetchone()[0])
-    with open(os.path.join(FOLDER, "keys", name)) as file:
-        return SenderKey.parse(file.read())
+    """What signs."""
+    epoch = run.again(lambda connection: connection.execute("SELECT epoch FROM certificates WHERE replaced_at IS NULL").fetchone()[0])
+    with open(os.path.join(FOLDER, "keys", f"{epoch}.key")) as file:
+        return Credential.parse(file.read())
+
+
+def key_file(credential):
+    return os.path.join(FOLDER, "keys", f"{credential.certificate.epoch}.key")
 
 
 def check_table(run):
     with psycopg.connect(URL) as connection:
         expect("devices", connection.execute("SELECT count(*) FROM devices").fetchone()[0], COUNT)
-        rows = connection.execute("SELECT device, owner, public_key, generation, sender FROM devices WHERE device LIKE 'phone%'").fetchall()
-    for device, owner, key, generation, sender in rows:
+        rows = connection.execute("SELECT device, owner, public_key, generation FROM devices WHERE device LIKE 'phone%'").fetchall()
+    for device, owner, key, generation in rows:
         phone = run.phones[int(device[5:])]
-        expected = (phone.user, bytes(phone.keys[-1].public_key), phone.generation, str(phone.trust.senders[0].pinned))
-        expect(f"the row of {device}", (owner, bytes(key), generation, sender), expected)
+        expect(f"the row of {device}", (owner, bytes(key), generation), (phone.user, bytes(phone.keys[-1].public_key), phone.generation))
 
 
-def open_with_pushcrypt(run, new):
+def open_with_pushcrypt(run):
     """The product opens the last message of some phones too."""
     with psycopg.connect(URL) as connection:
         rows = connection.execute("SELECT device, body FROM pushes ORDER BY number DESC LIMIT 20").fetchall()
@@ -510,7 +505,7 @@ def open_with_pushcrypt(run, new):
             with open(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as file:
                 file.write(key.secret_text() + "\n")
             results.append(subprocess.run(
-                [PROGRAM, "open", "--topic", APP, "--device-key-file", path, "--sender", new], input=body, capture_output=True, text=True).returncode)
+                [PROGRAM, "open", "--topic", APP, "--device-key-file", path, "--provider", str(run.phones[0].trust.pins[0])], input=body, capture_output=True, text=True).returncode)
         expect(f"what pushcrypt opens for {device}", results.count(0), 1)
 
 
