@@ -22,7 +22,7 @@ struct KnownDevice {
         return removed?.lastKey?.id == key.id
     }
 
-    /// The error for a registration by somebody else, or for another key without a user. [D-15]
+    /// Refuses a registration by somebody else, and another key without a user. [D-15]
     func checkUser(_ user: String?, of key: DevicePublicKey, id: String) throws(KeyStoreError) {
         guard let owner = self.user else { return }
         if let user, !StoreName.areEqual(user, owner) {
