@@ -45,7 +45,7 @@ public struct SigningCredential: Sendable {
 
     /// Calls `body` with the three lines, and wipes them afterwards. The caller protects any copy that `body` makes.
     public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-        let rest = ContiguousArray("\n\(certificate)\n\(provider)\n".utf8)
+        let rest = ContiguousArray("\n\(certificate)\n\(provider)".utf8)
         return try key.withText { (key) throws(E) in try Ephemeral([], key, rest).withSpan(body) }
     }
 
