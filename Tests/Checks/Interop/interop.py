@@ -98,9 +98,11 @@ def seal_all(driver, made, records, some):
                 continue
             record, (sent_at, life, message_id) = records[number], sent[number]
             provider, expires_at = made.providers[record["provider"]], sent_at + 1000 * life
-            said = f'"provider":"{provider["public"]}","epoch":{provider["epoch"]},"sent_at":{sent_at},"expires_at":{expires_at},'
+            # With the certificate, if that is news to the phone.
+            told = [f'"provider":"{provider["public"]}","epoch":{provider["epoch"]},{news}' for news in ("", provider["news"])]
+            said = [f'{one}"sent_at":{sent_at},"expires_at":{expires_at},' for one in told]
             named = message_id is None or f'"message_id":"{message_id}"' in line
-            if f',"payload":{record["shown"]},"message_id":"' not in line or said not in line or not named:
+            if f',"payload":{record["shown"]},"message_id":"' not in line or not any(one in line for one in said) or not named:
                 raise failed(driver.language, "pushcrypt opens another message", questions[number], [line])
     return len(corrupted)
 

@@ -114,10 +114,11 @@ def make_provider(index, rotations):
     with open(key) as file:
         lines = file.read().split()
     if len(lines) == 1:
-        return {"store": store, "public": public, "secret": lines[0], "epoch": 0, "learned": "-"}
+        return {"store": store, "public": public, "secret": lines[0], "epoch": 0, "learned": "-", "news": ""}
     certificate = base64.urlsafe_b64decode(lines[1] + "==")
     epoch, floor = (int.from_bytes(certificate[start : start + 4], "big") for start in (1, 5))
-    return {"store": store, "public": public, "secret": ",".join(lines), "epoch": epoch, "learned": f"{public}:{lines[1]}:{floor}"}
+    news = f'"certificate":"{lines[1]}",'
+    return {"store": store, "public": public, "secret": ",".join(lines), "epoch": epoch, "news": news, "learned": f"{public}:{lines[1]}:{floor}"}
 
 
 def make_provider_store(store, topic):
