@@ -182,8 +182,8 @@ import Testing
         let credential = try SigningCredential(key, signed.certificate, by: signed.provider)
         let text = credential.withText { Bytes(copying: $0) }
         let secret = key.withText { String(decoding: Bytes(copying: $0), as: UTF8.self) }
-        #expect(jsonText(text) == "\(secret)\n\(signed.certificate)\n\(signed.provider)\n")
-        for text in [text, Bytes(text.dropLast())] {
+        #expect(jsonText(text) == "\(secret)\n\(signed.certificate)\n\(signed.provider)")
+        for text in [text, text + [UInt8(ascii: "\n")]] {
             let read = try SigningCredential(text: text.span)
             #expect(read.key.publicKey == key.publicKey && read.certificate == signed.certificate)
             #expect(read.provider == signed.provider)
