@@ -12,15 +12,15 @@ import Testing
         try phone.launch(with: provider)
         phone.account = "second"
         #expect(try phone.launch(with: provider) == "register")
-        #expect(phone.results.map(\.sender) == [.pinned, .trusted])
+        #expect(phone.results.map(\.provider) == [.pinned, .pinned])
         #expect(try Set(["default", "second"].map(phone.device)).count == 2)
         for account in ["default", "second"] {
             #expect(try phone.receive(provider.push(to: phone.device(account), at: .start)) == "opened")
         }
-        // A later account is told the pin at once; the first says it at its next launch.
-        #expect(try phone.launch(with: provider) == "nothing")
+        // Each says at its next launch whom it trusts.
+        #expect(try phone.launch(with: provider) == "register-again(provider-changed)")
         phone.account = "default"
-        #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
+        #expect(try phone.launch(with: provider) == "register-again(provider-changed)")
     }
 
     /// The keys go at once, without a grace, and without a network.
@@ -35,13 +35,13 @@ import Testing
         try phone.logOut()
         #expect(try phone.keys("second") == [])
         #expect(try phone.receive(push) == "unknown-recipient-key")
-        #expect(try phone.state.withdrawals == [device])
+        #expect(try phone.state.withdrawals.map(\.device) == [device])
         try phone.logOut()
-        #expect(try phone.state.withdrawals == [device])
+        #expect(try phone.state.withdrawals.map(\.device) == [device])
 
         // The other account goes on, and tells the provider.
         phone.account = "default"
-        #expect(try phone.launch(with: provider) == "withdraw(\(device)), register-again(sender-changed)")
+        #expect(try phone.launch(with: provider) == "withdraw(\(device)), register-again(provider-changed)")
         #expect(try provider.store.device(id: device) == nil)
         #expect(try phone.launch(with: provider) == "nothing")
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
@@ -63,7 +63,7 @@ import Testing
         phone.store.fail(with: nil)
         try phone.logOut()
         #expect(try phone.keys() == [])
-        #expect(try phone.state.withdrawals == [device])
+        #expect(try phone.state.withdrawals.map(\.device) == [device])
     }
 
     /// The keys go whatever the state is like, and a state that is not understood stays as it is.
@@ -99,8 +99,8 @@ import Testing
         }
         let before = work.state
         let result = try phone.enrolment.handle(reply, to: request, state: &work.state, at: .start)
-        #expect(result == EnrolmentResult(key: .anotherKey, sender: .none))
+        #expect(result == EnrolmentResult(key: .anotherKey))
         #expect(work.state == before)
-        #expect(try phone.pin == nil)
+        #expect(try phone.pins == [])
     }
 }

@@ -47,7 +47,7 @@ import Testing
         keychain.unlock()
         phone.file = file
         #expect(try phone.keys() == keys)
-        #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
+        #expect(try phone.launch(with: provider) == "register-again(provider-changed)")
     }
 
     /// A device that was set up from a backup has another Keychain, without the items of this device only.

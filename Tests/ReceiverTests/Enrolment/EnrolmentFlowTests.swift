@@ -12,14 +12,14 @@ import Testing
         let provider = try Provider()
         let phone = try Installation(kind)
         #expect(try phone.launch(with: provider) == "register")
-        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .pinned)])
+        #expect(phone.results == [EnrolmentResult(key: .acknowledged, provider: .pinned)])
         let device = try #require(provider.devices.first)
         #expect(device.generation == 1)
         #expect(device.topic == .app)
         #expect(try phone.keys().map(\.topic) == [.app])
         #expect(try phone.receive(provider.push(to: device.id, at: .start)) == "opened")
         // The record that was sent could not name the pin, which came with the reply.
-        #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
+        #expect(try phone.launch(with: provider) == "register-again(provider-changed)")
         #expect(try phone.launch(with: provider) == "nothing")
         #expect(try provider.devices.map(\.pinnedProvider) == [provider.key.publicKey])
     }
@@ -39,13 +39,13 @@ import Testing
         #expect(try phone.receive(provider.push(to: old.device, at: .start)) == "unknown-recipient-key")
     }
 
-    /// A pin alone is a leftover too: an earlier trusted sender is not trusted now.
+    /// A pin alone is a leftover too: whom an earlier installation trusted is not trusted now.
     @Test(arguments: StoreKind.allCases) func whatAnEarlierInstallationBelievedIsForgotten(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
         try phone.store.pinProvider(ProviderKey().publicKey, at: .start)
         #expect(try phone.launch(with: provider) == "purge-leftovers, register")
-        #expect(try phone.pin == provider.key.publicKey)
+        #expect(try phone.pins == [provider.key.publicKey])
     }
 
     /// The state file is in the backup, the keys are not; the phone that the backup was made of lives on.
@@ -66,7 +66,7 @@ import Testing
             #expect(try phone.receive(provider.push(to: phone.device(), at: later), at: later) == "opened")
         }
         #expect(try old.receive(provider.push(to: new.device(), at: later), at: later) == "unknown-recipient-key")
-        #expect(try new.launch(with: provider, at: later) == "register-again(sender-changed)")
+        #expect(try new.launch(with: provider, at: later) == "register-again(provider-changed)")
     }
 
     /// State and keys are back as they were, and the provider has gone on: it refuses the earlier generation.
@@ -79,8 +79,8 @@ import Testing
         try provider.store.addDevice(newer, id: old, at: .start)
 
         phone.circumstances.pushToken = [1]
-        #expect(try phone.launch(with: provider) == "register-again(sender-changed, token-changed)")
-        #expect(phone.results.last == EnrolmentResult(key: .refused(.generationRollback), sender: .none))
+        #expect(try phone.launch(with: provider) == "register-again(provider-changed, token-changed)")
+        #expect(phone.results.last == EnrolmentResult(key: .refused(.generationRollback)))
         #expect(try provider.store.device(id: old) == nil)
         #expect(try phone.launch(with: provider) == "register")
         #expect(try phone.device() != old)

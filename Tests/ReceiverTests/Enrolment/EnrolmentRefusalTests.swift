@@ -41,7 +41,7 @@ import Testing
         try provider.store.addDevice(other, id: "other", owner: .user("mallory"), at: .start)
 
         try phone.launch(with: provider)
-        #expect(phone.results.last == EnrolmentResult(key: .refused(.keyTaken), sender: .none))
+        #expect(phone.results.last == EnrolmentResult(key: .refused(.keyTaken)))
         #expect(try phone.keys() == [])
         #expect(try phone.state.withdrawals == [])
         #expect(try phone.launch(with: provider) == "register")
@@ -65,17 +65,17 @@ import Testing
         let provider = try Provider()
         let phone = try Installation(kind)
         try phone.launch(with: provider)
-        let (device, keys, pin) = (try phone.device(), try phone.keys(), try phone.pin)
+        let (device, keys, pins) = (try phone.device(), try phone.keys(), try phone.pins)
         try refuse(phone, step.refusal)
         #expect(try phone.keys() == [])
         #expect(try phone.state.account("default") == nil)
         // An id that is another's stays theirs.
-        #expect(try phone.state.withdrawals == (step.isWithdrawn ? [device] : []))
+        #expect(try phone.state.withdrawals.map(\.device) == (step.isWithdrawn ? [device] : []))
         #expect(try phone.launch(with: provider) == (step.isWithdrawn ? "withdraw(\(device)), register" : "register"))
         #expect(phone.results.last?.key == .acknowledged)
         #expect(try phone.device() != device)
         #expect(try phone.keys() != keys && phone.keys().map(\.generation) == [1])
-        #expect(try phone.pin == pin)
+        #expect(try phone.pins == pins && pins.count == 1)
         #expect(try provider.devices.map(\.id).contains(device) == !step.isWithdrawn)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
     }
@@ -95,15 +95,16 @@ import Testing
     }
 
     /// It is told, and trusts whom it trusted.
-    @Test(arguments: StoreKind.allCases) func aForeignSenderIsToldAndStaysTrusted(_ kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func aForeignProviderIsToldAndStaysTrusted(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
         let foreign = ProviderKey().publicKey
-        phone.firstTrust = .builtIn([foreign])
+        phone.firstTrust = .builtIn([ProviderPin(foreign)])
         try phone.launch(with: provider)
         #expect(phone.results.last?.key == .acknowledged)
-        #expect(phone.results.last?.foreign == [.sender])
-        #expect(try phone.pin == foreign)
+        #expect(phone.results.last?.foreign == [.provider])
+        #expect(phone.results.last.map { "\($0)" } == "acknowledged, foreign-provider")
+        #expect(try phone.pins == [foreign])
     }
 
     /// A request is delayed, and the phone has made another key since: the refusal of the old one deletes nothing.
@@ -121,7 +122,7 @@ import Testing
         var state = try phone.state
         let result = try phone.enrolment.handle(
             RegistrationReply(.refused(.generationRollback)), to: late, state: &state, at: .start)
-        #expect(result == EnrolmentResult(key: .anotherKey, sender: .none))
+        #expect(result == EnrolmentResult(key: .anotherKey))
         #expect(try phone.keys() == keys && keys.count == 2 && state.json == phone.file)
     }
 
@@ -134,6 +135,6 @@ import Testing
         defer { phone.file = work.state.json }
         let result = try phone.enrolment.handle(
             RegistrationReply(.refused(refusal)), to: request, state: &work.state, at: .start)
-        #expect(result == EnrolmentResult(key: .refused(refusal), sender: .none))
+        #expect(result == EnrolmentResult(key: .refused(refusal)))
     }
 }

@@ -93,7 +93,7 @@ import Testing
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
 
         // The pin of the first reply was in the refused record.
-        #expect(try phone.launch(with: provider, at: .start) == "register-again(sender-changed)")
+        #expect(try phone.launch(with: provider, at: .start) == "register-again(provider-changed)")
         #expect(try phone.launch(with: provider, at: .start) == "nothing")
         try phone.launch(with: provider, at: .start.plus(days: 29))
         #expect(try phone.launch(with: provider, at: .start.plus(days: 29)) == "nothing")

@@ -6,43 +6,37 @@ import Testing
 
 /// Whom an installation believes first, and that no reply changes it afterwards.
 @Suite struct EnrolmentTrustTests {
-    @Test(arguments: StoreKind.allCases) func aBuiltInKeyIsPinnedBeforeAnythingIsSent(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        phone.firstTrust = .builtIn([try provider.key.publicKey])
-        #expect(try phone.launch(with: provider, .recordLost) == "register")
-        #expect(try phone.pin == provider.key.publicKey)
-        #expect(try phone.launch(with: provider) == "register")
-        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .trusted)])
-        #expect(try provider.devices.map(\.pinnedProvider) == [provider.key.publicKey])
-        #expect(try phone.launch(with: provider) == "nothing")
-    }
+    // MARK: The first reply
 
-    /// The app has pinned the key before, for every app.
-    @Test(arguments: StoreKind.allCases) func aPinThatIsThereIsLeftAsItIs(_ kind: StoreKind) throws {
+    /// Whatever is written between the request and its end, there is never a pin without its certificate.
+    @Test(arguments: StoreKind.allCases) func theFirstReplyBringsPinAndCertificateInOneStep(_ kind: StoreKind) throws {
         let provider = try Provider()
+        let certificate = try provider.rotate(at: .start)
         let phone = try Installation(kind)
-        phone.file = EnrolmentState().json
-        phone.firstTrust = .builtIn([try provider.key.publicKey])
-        try phone.store.pinProvider(provider.key.publicKey, named: "provider", topic: nil, replace: false, at: .start)
-        #expect(try phone.launch(with: provider) == "register")
-        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .trusted)])
-        #expect(try phone.store.pinnedProviders().map(\.topic) == [nil])
-    }
-
-    /// Controlling the channel once does not help against an app with a built-in key.
-    @Test(arguments: StoreKind.allCases) func aReplyDoesNotReplaceABuiltInKey(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let builtIn = ProviderKey().publicKey
-        let phone = try Installation(kind)
-        phone.firstTrust = .builtIn([builtIn])
+        var steps: [Bool] = []
+        phone.store.observeWrites { store in
+            let pins = try? store.trust(for: .app, account: "default").pins
+            steps.append(pins?.first?.learned.certificate == certificate)
+            #expect(pins?.allSatisfy { $0.learned.certificate != nil } == true)
+        }
         try phone.launch(with: provider)
+        #expect(steps.contains(true) && steps.first == false)
         #expect(
             phone.results == [
-                EnrolmentResult(
-                    key: .acknowledged, sender: .notAccepted(try provider.key.publicKey), foreign: [.sender])
+                EnrolmentResult(key: .acknowledged, provider: .pinned, certificate: .success(.raised))
             ])
-        #expect(try phone.pin == builtIn)
+        #expect(try phone.certificate == certificate)
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+    }
+
+    @Test(arguments: StoreKind.allCases) func aReplyThatTheStoreDoesNotTakePinsNothing(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let certificate = try provider.rotate(at: .start)
+        let phone = try Installation(kind)
+        try phone.launch(with: provider, .storeFailsAtReply)
+        #expect(try phone.pins == [])
+        try phone.launch(with: provider)
+        #expect(try phone.pins == [provider.key.publicKey] && phone.certificate == certificate)
     }
 
     @Test(arguments: StoreKind.allCases) func aLaterReplyDoesNotReplaceThePin(_ kind: StoreKind) throws {
@@ -51,276 +45,131 @@ import Testing
         try phone.launch(with: provider)
         let first = try provider.key.publicKey
         let stranger = try Provider()
+        try stranger.rotate(at: .start)
         phone.circumstances.pushToken = [1]
         try phone.launch(with: stranger)
-        #expect(
-            phone.results.last
-                == EnrolmentResult(
-                    key: .acknowledged, sender: .notAccepted(try stranger.key.publicKey), foreign: [.sender]))
-        #expect(try phone.pin == first)
-        // Only the app's own decision does.
-        try phone.store.pinProvider(stranger.key.publicKey, named: "provider", topic: .app, replace: true, at: .start)
-        #expect(try phone.launch(with: stranger) == "register-again(sender-changed)")
-        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .trusted))
+        let result = try #require(phone.results.last)
+        #expect(result.key == .acknowledged && result.provider == .notAccepted(try stranger.key.publicKey))
+        #expect(result.foreign == [.provider] && result.certificate == .failure(.badSignature))
+        #expect("\(result)" == "acknowledged, bad-certificate-signature, foreign-provider")
+        #expect(try phone.pins == [first] && phone.certificate == nil)
     }
 
-    @Test(arguments: StoreKind.allCases) func aSupersededKeyIsNotPinnedAgain(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let old = try provider.key.publicKey
-        let phone = try Installation(kind)
-        try phone.launch(with: provider)
-        _ = try provider.store.rotateProviderKey(at: .start)
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        try phone.store.unpinProvider(named: "provider")
+    // MARK: Certificates in replies
 
-        phone.circumstances.pushToken = [1]
-        let request = try #require(try begin(phone).request)
-        var state = try phone.state
-        let result = try phone.enrolment.handle(
-            RegistrationReply(.acknowledged(request.record.publicKey), sender: old), to: request, state: &state,
-            at: .start)
-        #expect(result == EnrolmentResult(key: .acknowledged, sender: .notAccepted(old)))
-        phone.firstTrust = .builtIn([old])
-        #expect(try begin(phone).request != nil)
-        #expect(try phone.pin == nil)
-    }
-
-    /// An app with a key built in that it can no longer pin waits for its next version, and believes nobody meanwhile.
-    @Test(arguments: StoreKind.allCases) func aReplyDoesNotStandInForABuiltInKey(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let stolen = ProviderKey().publicKey
-        let phone = try Installation(kind)
-        phone.firstTrust = .builtIn([stolen])
-        try phone.launch(with: provider, .recordLost)
-        try phone.store.pinProvider(ProviderKey().publicKey, named: "provider", topic: .app, replace: true, at: .start)
-        try phone.store.unpinProvider(named: "provider")
-        try phone.launch(with: provider)
-        #expect(
-            phone.results == [EnrolmentResult(key: .acknowledged, sender: .notAccepted(try provider.key.publicKey))])
-        #expect(try phone.pin == nil)
-    }
-
-    /// A message has brought a rotation, the app has folded it in, and the provider may stop announcing it.
-    @Test(arguments: StoreKind.allCases) func pinnedProviderChanged(_ kind: StoreKind) throws {
+    /// A thief has the signing key. The phone gets no push, and a reply ends what he signs.
+    @Test(arguments: StoreKind.allCases) func aReplyEndsAStolenKey(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        phone.firstTrust = .builtIn([try provider.key.publicKey])
         try phone.launch(with: provider)
-        _ = try provider.store.rotateProviderKey(at: .start)
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
-        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .trusted))
-        #expect(try provider.devices.map(\.pinnedProvider) == [provider.key.publicKey])
-        #expect(try phone.launch(with: provider) == "nothing")
-
-        // The built-in key is an old one by now, and changes nothing for another account.
-        phone.account = "second"
-        try phone.launch(with: provider)
-        #expect(try phone.pin == provider.key.publicKey)
-        #expect(try phone.receive(provider.push(to: phone.device("second"), at: .start)) == "opened")
-    }
-
-    // MARK: Recovery keys
-
-    private func recover(_ provider: Provider, by key: RecoveryKey, at now: Timestamp = .start) throws {
-        let request = try provider.store.prepareRecovery(
-            topic: .app, by: key.publicKey, clock: .confirmed, at: now
-        ).request
-        _ = try provider.store.finishRecovery(request.signed(by: key), clock: .confirmed, at: now)
-    }
-
-    /// The first reply brings both, and later ones none.
-    @Test(arguments: StoreKind.allCases) func recoveryKeysComeWithTheFirstPin(_ kind: StoreKind) throws {
-        let (provider, recovery, other) = (try Provider(), RecoveryKey(), RecoveryKey())
-        try provider.store.setAnnouncedRecoveryKeys([recovery.publicKey], at: .start)
-        let phone = try Installation(kind)
-        #expect(try phone.launch(with: provider) == "register")
-        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [recovery.publicKey])
-        #expect(try phone.launch(with: provider) == "register-again(sender-changed, recovery-changed)")
-        #expect(try provider.devices.map(\.recoveryKeys) == [[recovery.publicKey]])
-        try provider.store.setAnnouncedRecoveryKeys([other.publicKey], at: .start)
+        let stolen = try provider.push(to: phone.device(), at: .start)
+        let certificate = try provider.rotate(stolen: true, at: .start)
         phone.circumstances.pushToken = [1]
         try phone.launch(with: provider)
-        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [recovery.publicKey])
-        #expect(phone.results.last?.foreign == [], "an earlier key of the provider's")
-        try recover(provider, by: recovery)
+        #expect(phone.results.last?.certificate == .success(.raised))
+        #expect(try phone.certificate == certificate)
+        #expect(try phone.receive(stolen) == "authentication-failed")
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        #expect(try phone.pin == provider.key.publicKey)
+        phone.circumstances.pushToken = [2]
+        try phone.launch(with: provider)
+        #expect(phone.results.last?.certificate == .success(.unchanged))
     }
 
-    /// A reply that pins nothing brings no recovery key either, with or without a pin.
-    @Test(arguments: StoreKind.allCases) func noRecoveryKeyComesWithoutItsPin(_ kind: StoreKind) throws {
-        let (stranger, stolen) = (try Provider(), RecoveryKey().publicKey)
-        try stranger.store.setAnnouncedRecoveryKeys([stolen], at: .start)
+    /// A refusal too. [D-26]
+    @Test(arguments: StoreKind.allCases) func aRefusalBringsTheCertificate(_ kind: StoreKind) throws {
+        var provider = try Provider()
+        provider.user = "alice"
         let phone = try Installation(kind)
-        phone.firstTrust = .builtIn([ProviderKey().publicKey])
-        try phone.launch(with: stranger)
-        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [])
-        // Nor does one whose recovery key is a sender's key here.
-        let other = try Installation(kind)
+        try phone.launch(with: provider)
+        let certificate = try provider.rotate(stolen: true, at: .start)
+        provider.user = "bob"
+        phone.circumstances.pushToken = [1]
+        try phone.launch(with: provider)
+        #expect(phone.results.last?.key == .refused(.userMismatch))
+        #expect(phone.results.last?.certificate == .success(.raised))
+        #expect(try phone.certificate == certificate)
+    }
+
+    private func signed(by key: ProviderKey, epoch: UInt32, topic: Topic = .app) throws -> Certificate {
+        try key.certified(epoch: epoch, topic: topic).certificate
+    }
+
+    enum Wrong: CaseIterable { case anotherKey, anotherApp }
+
+    /// It is ignored and told; the rest of the reply stands. [D-20]
+    @Test(arguments: StoreKind.allCases, Wrong.allCases)
+    func aCertificateThatFailsIsIgnoredAndTold(_ kind: StoreKind, _ wrong: Wrong) throws {
+        let provider = try Provider()
+        let certificate =
+            switch wrong {
+            case .anotherKey: try signed(by: ProviderKey(), epoch: 7)
+            case .anotherApp: try signed(by: provider.key, epoch: 7, topic: .other)
+            }
+        let phone = try Installation(kind)
+        for provider in [EnrolmentResult.Provider.pinned, .trusted] {
+            let result = try handle(phone, certificate, of: self.provider(phone, provider))
+            #expect(result.key == .acknowledged && result.provider == provider)
+            #expect(result.certificate == .failure(.badSignature))
+            #expect(try phone.certificate == nil)
+        }
+    }
+
+    /// Two certificates of one epoch: both open, the higher is kept, and the app is told. [T-3]
+    @Test(arguments: StoreKind.allCases) func aContradictionIsTold(_ kind: StoreKind) throws {
         let key = ProviderKey()
-        try other.store.pinProvider(key.publicKey, named: "another", topic: .app, replace: false, at: .start)
-        other.file = EnrolmentState().json
-        let request = try #require(try begin(other).request)
-        var state = try other.state
-        let bytes = key.publicKey.bytes
-        let same = try RecoveryPublicKey(bytes: bytes.span)
-        let result = try other.enrolment.handle(
-            RegistrationReply(
-                .acknowledged(request.record.publicKey), sender: try stranger.key.publicKey, recoveryKeys: [same]),
-            to: request, state: &state, at: .start)
-        #expect(result.sender == .notAccepted(try stranger.key.publicKey))
-        #expect(try other.store.recoveryKeys(ofProvider: "provider") == [])
+        let both = try [signed(by: key, epoch: 7), signed(by: key, epoch: 7)].sorted()
+        let phone = try Installation(kind)
+        #expect(try handle(phone, both[0], of: key.publicKey).certificate == .success(.raised))
+        let result = try handle(phone, both[1], of: key.publicKey)
+        #expect(result.certificate == .success(.conflict) && "\(result)" == "acknowledged, certificate-conflict")
+        #expect(try phone.certificate == both[1])
+        #expect(try handle(phone, both[0], of: key.publicKey).certificate == .success(.conflict))
+        #expect(try phone.certificate == both[1])
     }
 
-    /// The app's own replace any, also those of somebody who once controlled the channel.
-    @Test(arguments: StoreKind.allCases) func builtInRecoveryKeysReplaceTheReplys(_ kind: StoreKind) throws {
-        let (provider, thief) = (try Provider(), RecoveryKey())
-        try provider.store.setAnnouncedRecoveryKeys([thief.publicKey], at: .start)
+    /// A log-out ends the pin, and not what was learned: an old certificate is not believed when the account comes back.
+    @Test(arguments: StoreKind.allCases) func whatWasLearnedOutlivesALogOut(_ kind: StoreKind) throws {
+        let key = ProviderKey()
+        let (old, new) = (try signed(by: key, epoch: 7), try key.certified(epoch: 9, floor: 9).certificate)
         let phone = try Installation(kind)
-        try phone.launch(with: provider)
-        try phone.launch(with: provider)
-        let own = RecoveryKey()
-        phone.recoveryKeys = [own.publicKey]
-        #expect(try phone.launch(with: provider) == "replace-recovery-keys, register-again(recovery-changed)")
-        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [own.publicKey])
-        #expect(phone.results.last?.foreign == [.recovery], "the provider does not know it yet")
-        #expect(try phone.launch(with: provider) == "nothing")
-        // A built-in sender has no others, even if none are built in.
-        phone.recoveryKeys = []
-        phone.firstTrust = .builtIn([try provider.key.publicKey])
-        #expect(try phone.launch(with: provider) == "replace-recovery-keys, register-again(recovery-changed)")
-        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [])
+        _ = try handle(phone, new, of: key.publicKey)
+        try phone.logOut()
+        #expect(try phone.pins == [])
+        #expect(try handle(phone, old, of: key.publicKey).provider == .pinned)
+        #expect(try phone.certificate == new)
     }
 
-    /// A pin that a built-in recovery key put in place stays; one by any other recovery key does not.
-    @Test(arguments: StoreKind.allCases, [true, false])
-    func aRecoveredPinStaysIfTheAppHasTheRecoveryKey(_ kind: StoreKind, _ isBuiltIn: Bool) throws {
-        let (provider, recovery) = (try Provider(), RecoveryKey())
-        let first = try provider.key.publicKey
-        try provider.store.setAnnouncedRecoveryKeys([recovery.publicKey], at: .start)
-        let phone = try Installation(kind)
-        if isBuiltIn {
-            phone.firstTrust = .builtIn([first])
-            phone.recoveryKeys = [recovery.publicKey]
-        }
-        try phone.launch(with: provider)
-        try recover(provider, by: recovery)
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        let recovered = try provider.key.publicKey
-        #expect(try phone.pin == recovered && recovered != first)
-        // And a rotation after it.
-        _ = try provider.store.rotateProviderKey(at: .start)
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-
-        let builtIn = ProviderKey().publicKey
-        phone.firstTrust = .builtIn(isBuiltIn ? [first] : [builtIn])
-        let plan = try phone.launch(with: provider)
-        #expect(plan.contains("replace-sender") == !isBuiltIn && plan.contains("sender-replaced") == !isBuiltIn)
-        #expect(try phone.pin == (isBuiltIn ? provider.key.publicKey : builtIn))
+    private func provider(_ phone: Installation, _ expected: EnrolmentResult.Provider) throws -> ProviderPublicKey {
+        expected == .pinned ? ProviderKey().publicKey : try #require(try phone.pins.first)
     }
 
-    /// The first reply came from somebody who passed on the genuine key with a recovery key of his, and then recovered to
-    /// a key of his: the genuine one stays revoked, and his must go as well.
-    @Test(arguments: StoreKind.allCases) func aStrangersRecoveryDoesNotOutliveBuiltInKeys(_ kind: StoreKind) throws {
-        let (provider, thief) = (try Provider(), RecoveryKey())
-        let genuine = try provider.key.publicKey
-        try provider.store.setAnnouncedRecoveryKeys([thief.publicKey], at: .start)
-        let phone = try Installation(kind)
-        try phone.launch(with: provider)
-        try recover(provider, by: thief)
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        let his = try provider.key.publicKey
-        #expect(try phone.pin == his && his != genuine)
-
-        phone.firstTrust = .builtIn([genuine])
-        let plan = try phone.launch(with: provider)
-        #expect(plan.hasPrefix("remove-sender(\(his.id)), replace-recovery-keys"))
-        #expect(plan.hasSuffix("notice(sender-replaced)"))
-        #expect(try phone.pin == nil)
-        #expect(try phone.store.recoveryKeys(ofProvider: "provider") == [])
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "authentication-failed")
-        // The next release brings a key that nobody has revoked.
-        let next = ProviderKey().publicKey
-        phone.firstTrust = .builtIn([genuine, next])
-        phone.circumstances.pushToken = [1]
-        try phone.launch(with: provider)
-        #expect(try phone.pin == next)
-    }
-
-    // MARK: A change to built-in keys
-
-    @Test(arguments: StoreKind.allCases) func aBuiltInKeyReplacesTheFirstReplys(_ kind: StoreKind) throws {
-        let stranger = try Provider()
-        let phone = try Installation(kind)
-        try phone.launch(with: stranger)
-        #expect(try phone.pin == stranger.key.publicKey)
-        // The stranger has rotated since, which the phone knows from a message.
-        _ = try stranger.store.rotateProviderKey(at: .start)
-        #expect(try phone.receive(stranger.push(to: phone.device(), at: .start)) == "opened")
-        let strangers = try phone.store.pinnedProviders().map(\.key)
-        #expect(strangers.count == 2)
-
-        let provider = try Provider()
-        let current = try provider.key.publicKey
-        phone.firstTrust = .builtIn([ProviderKey().publicKey, current])
-        #expect(
-            try phone.launch(with: provider)
-                == "replace-sender(\(current.id)), register-again(sender-changed), notice(sender-replaced)")
-        #expect(try phone.pin == current)
-        for key in strangers {
-            #expect(try phone.store.trust(for: .app).candidates(for: key.id, at: .start).isEmpty)
-        }
-        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .trusted))
-        #expect(try provider.devices.map(\.pinnedProvider) == [current])
-        #expect(try phone.launch(with: provider) == "nothing")
-    }
-
-    @Test(arguments: StoreKind.allCases) func aPinThatABuiltInKeyLeadsToStays(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        try phone.launch(with: provider)
-        let first = try provider.key.publicKey
-        for _ in 0..<3 { _ = try provider.store.rotateProviderKey(at: .start) }
-        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        let pin = try provider.key.publicKey
-        #expect(try phone.pin == pin)
-        for keys in [[first], [first, ProviderKey().publicKey], [pin], [pin, ProviderKey().publicKey]] {
-            phone.firstTrust = .builtIn(keys)
-            try phone.launch(with: provider)
-            #expect(try phone.pin == pin)
-        }
-        // A thief has rotated the first key: a release without it ends what he made of it.
-        let good = ProviderKey().publicKey
-        phone.firstTrust = .builtIn([good])
-        try phone.launch(with: provider)
-        #expect(try phone.pin == good)
-    }
-
-    @Test(arguments: StoreKind.allCases) func aPinThatTheAppHasReplacedStays(_ kind: StoreKind) throws {
-        let provider = try Provider()
-        let phone = try Installation(kind)
-        let stolen = ProviderKey().publicKey
-        phone.firstTrust = .builtIn([stolen])
-        try phone.launch(with: provider)
-        let current = try provider.key.publicKey
-        try phone.store.pinProvider(current, named: "provider", topic: .app, replace: true, at: .start)
-        #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
-        #expect(try phone.pin == current)
+    /// Registers, and gets a reply with this certificate.
+    private func handle(
+        _ phone: Installation, _ certificate: Certificate, of key: ProviderPublicKey
+    ) throws -> EnrolmentResult {
+        phone.circumstances.pushToken = Bytes((0..<8).map { _ in UInt8.random(in: 0...255) })
+        var work = try begin(phone)
+        let request = try #require(work.request)
+        let reply = RegistrationReply(
+            .acknowledged(request.record.publicKey), provider: key, certificate: certificate)
+        let result = try phone.enrolment.handle(
+            RegistrationReply(json: reply.json), to: request, state: &work.state, at: .start)
+        phone.file = work.state.json
+        return result
     }
 
     // MARK: Replies
 
-    enum Wrong: CaseIterable { case unknownKey, retiringKey, replyToAnotherDevice }
+    enum Late: CaseIterable { case unknownKey, retiringKey, replyToAnotherDevice }
 
-    /// It confirms no key, pins no sender, and leaves the state as it is.
-    @Test(arguments: StoreKind.allCases, Wrong.allCases)
-    func aReplyAboutAnotherKeyChangesNothing(_ kind: StoreKind, _ wrong: Wrong) throws {
+    /// It confirms no key, pins no provider, and leaves the state as it is.
+    @Test(arguments: StoreKind.allCases, Late.allCases)
+    func aReplyAboutAnotherKeyChangesNothing(_ kind: StoreKind, _ wrong: Late) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
         let old = try #require(try begin(phone).request)
         try phone.launch(with: provider)
-        try phone.store.unpinProvider(named: "provider")
+        try phone.store.unpinProvider(provider.key.publicKey, for: "default")
         _ = try phone.store.rotateDeviceKey(named: "default", at: .start)
         let work = try begin(phone)
         var request = try #require(work.request)
@@ -337,12 +186,13 @@ import Testing
         }
         var state = work.state
         let result = try phone.enrolment.handle(
-            RegistrationReply(.acknowledged(acknowledged), sender: provider.key.publicKey), to: request, state: &state,
-            at: .start)
-        #expect(result == EnrolmentResult(key: .anotherKey, sender: .none))
+            RegistrationReply(
+                .acknowledged(acknowledged), provider: provider.key.publicKey, certificate: provider.rotate(at: .start)),
+            to: request, state: &state, at: .start)
+        #expect(result == EnrolmentResult(key: .anotherKey))
         #expect(state == work.state)
         #expect(try phone.keys().map(\.state) == [.active, .pending])
-        #expect(try phone.pin == nil)
+        #expect(try phone.pins == [])
     }
 
     /// An operator fixes that; nothing on the phone can.
@@ -354,12 +204,12 @@ import Testing
         for refusal in refusals.compactMap({ $0 }) {
             var state = work.state
             let result = try phone.enrolment.handle(
-                RegistrationReply(.refused(refusal), sender: ProviderKey().publicKey), to: request, state: &state,
+                RegistrationReply(.refused(refusal), provider: ProviderKey().publicKey), to: request, state: &state,
                 at: .start)
-            #expect(result == EnrolmentResult(key: .refused(refusal), sender: .none))
+            #expect(result == EnrolmentResult(key: .refused(refusal)))
             #expect(state == work.state)
         }
-        #expect(try phone.pin == nil)
+        #expect(try phone.pins == [])
     }
 
     private func begin(_ phone: Installation) throws -> EnrolmentWork {

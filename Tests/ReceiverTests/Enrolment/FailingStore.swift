@@ -10,6 +10,7 @@ final class FailingStore: DeviceKeyStore {
         var failure: KeyStoreError?
         var failsToWrite: KeyStoreError?
         var writes = 0
+        var observer: ((any DeviceKeyStore) -> Void)?
     }
 
     init(_ store: any DeviceKeyStore) { self.store = store }
@@ -21,6 +22,9 @@ final class FailingStore: DeviceKeyStore {
             state.failsToWrite = error
         }
     }
+
+    /// Calls this before every call that could change something, with the store as it is then.
+    func observeWrites(_ observer: @escaping (any DeviceKeyStore) -> Void) { state.withLock { $0.observer = observer } }
 
     /// How many calls could have changed something.
     var writes: Int { state.withLock { $0.writes } }
@@ -39,6 +43,7 @@ final class FailingStore: DeviceKeyStore {
                 return state.failsToWrite
             }
             if let failure { throw failure }
+            state.withLock { $0.observer }?(store)
             return store
         }
     }
@@ -47,7 +52,9 @@ final class FailingStore: DeviceKeyStore {
         try reading.deviceKey(id: id, at: now)
     }
 
-    func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { try reading.trust(for: topic) }
+    func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
+        try reading.trust(for: topic, account: account)
+    }
 
     func generateDeviceKey(
         named name: String, topic: Topic?, suite: CipherSuite, at now: Timestamp
@@ -103,45 +110,49 @@ final class FailingStore: DeviceKeyStore {
     }
 
     @discardableResult
+    func removeAccount(_ account: String) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try writing.removeAccount(account)
+    }
+
+    @discardableResult
     func pinProvider(
-        _ key: ProviderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try writing.pinProvider(key, named: name, topic: topic, replace: replace, at: now)
+        try writing.pinProvider(pin, for: account, topic: topic, at: now)
     }
 
     func pinFirstProvider(
-        _ key: ProviderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+        _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
-        try writing.pinFirstProvider(key, recoveryKeys: recoveryKeys, named: name, topic: topic, at: now)
+        try writing.pinFirstProvider(pin, for: account, topic: topic, at: now)
+    }
+
+    func setPins(
+        _ pins: [ProviderPin], for account: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) {
+        try writing.setPins(pins, for: account, topic: topic, at: now)
+    }
+
+    @discardableResult
+    func unpinProvider(_ key: ProviderPublicKey, for account: String) throws(KeyStoreError) -> Bool {
+        try writing.unpinProvider(key, for: account)
     }
 
     func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord] { try reading.pinnedProviders() }
 
     @discardableResult
-    func unpinProvider(named name: String) throws(KeyStoreError) -> Bool {
-        try writing.unpinProvider(named: name)
-    }
-
-    func recoveryKeys(ofProvider name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
-        try reading.recoveryKeys(ofProvider: name)
-    }
-
-    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofProvider name: String) throws(KeyStoreError) {
-        try writing.setRecoveryKeys(keys, ofProvider: name)
-    }
-
-    func acceptStatements(
-        _ statements: [RotationStatement], topic: Topic, at now: Timestamp
-    ) throws(KeyStoreError) -> [ProviderTrust.Change] {
-        try writing.acceptStatements(statements, topic: topic, at: now)
+    func acceptCertificate(
+        _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError) -> ProviderTrust.Change {
+        try writing.acceptCertificate(certificate, of: provider, topic: topic, at: now)
     }
 
     func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
-        at now: Timestamp
+        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
+        grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) {
         try writing.settle(
-            openedWith: publicKey, statements: statements, topic: topic, grace: grace, at: now)
+            openedWith: publicKey, provider: provider, certificate: certificate, topic: topic, grace: grace, at: now)
     }
 
     func purgeEverything() throws(KeyStoreError) { try writing.purgeEverything() }

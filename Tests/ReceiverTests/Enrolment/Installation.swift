@@ -46,7 +46,6 @@ final class Installation {
     var fileIsReadable = true
     var account = "default"
     var firstTrust = FirstTrust.reply
-    var recoveryKeys: [RecoveryPublicKey] = []
     var policy = EnrolmentPolicy()
     var circumstances = EnrolmentCircumstances(
         appVersion: AppVersion("1.0"), pushToken: Bytes(repeating: 0xA7, count: 32))
@@ -56,8 +55,7 @@ final class Installation {
 
     var enrolment: Enrolment<FailingStore> {
         Enrolment(
-            store: store, account: account, topic: .app, firstTrust: firstTrust, recoveryKeys: recoveryKeys,
-            policy: policy)
+            store: store, account: account, topic: .app, firstTrust: firstTrust, policy: policy)
     }
 
     var saved: SavedEnrolment {
@@ -96,9 +94,9 @@ final class Installation {
             if mishap == .killedWithReply { return plan.description }
             file = work.state.json
         }
-        for device in work.state.withdrawals {
-            _ = try provider.store.removeDevice(id: device, at: now)
-            work.state.removeWithdrawal(of: device)
+        for withdrawal in work.state.withdrawals {
+            _ = try provider.store.removeDevice(id: withdrawal.device, at: now)
+            work.state.removeWithdrawal(of: withdrawal.device)
         }
         file = work.state.json
         return plan.description
@@ -110,9 +108,13 @@ final class Installation {
 
     // MARK: Pushes
 
-    var pin: ProviderPublicKey? {
-        get throws { try store.pinnedProviders().first { $0.state == .pinned }?.key }
-    }
+    /// The pins of the account.
+    var pins: [ProviderPublicKey] { get throws { try trust.pinned } }
+
+    var trust: ProviderTrust { get throws { try store.trust(for: .app, account: account) } }
+
+    /// The highest certificate that the account knows of its first pin.
+    var certificate: Certificate? { get throws { try trust.pins.first?.learned.certificate } }
 
     func keys(_ account: String = "default") throws -> [DeviceKeyRecord] {
         try store.deviceKeys().filter { $0.name == account }
@@ -121,8 +123,8 @@ final class Installation {
     /// `opened`, or why not.
     func receive(_ push: Bytes, at now: Timestamp = .start) throws -> String {
         let folder = try TemporaryFolder()
-        let replay = ReplayFile.open(in: folder.path, at: now)
-        let receiver = NotificationReceiver(keys: store, effects: store, replay: replay, topic: .app)
+        let receiver = NotificationReceiver(
+            keys: store, effects: store, database: ExtensionDatabase(in: folder.path), topic: .app)
         return receiver.receive(push, requestID: nil, at: now).code
     }
 }
@@ -131,17 +133,17 @@ extension Provider {
     /// Answers a record as it came over the network.
     func answer(_ record: Bytes, at now: Timestamp) throws -> Bytes {
         let registration = try DeviceRegistration(json: record)
-        let sender = try key.publicKey
         let id = try #require(registration.deviceID)
+        var verdict = RegistrationReply.Verdict.acknowledged(registration.publicKey)
         do throws(KeyStoreError) {
             try store.addDevice(registration, id: id, owner: user.map { .user($0) } ?? .unchanged, at: now)
         } catch {
-            return RegistrationReply(.refused(try #require(.init(error.code.description)))).json
+            verdict = .refused(try #require(.init(error.code.description)))
         }
-        let foreign = try store.foreignMemberTest()(registration.pinnedProvider, registration.recoveryKeys)
+        let record = try store.providerKey()
         return RegistrationReply(
-            .acknowledged(registration.publicKey), sender: sender, recoveryKeys: try store.announcedRecoveryKeys(),
-            foreign: foreign, suites: suites
+            verdict, provider: record.publicKey, certificate: record.certificate,
+            foreign: try store.foreignMemberTest()(registration.pinnedProvider), suites: suites
         ).json
     }
 
