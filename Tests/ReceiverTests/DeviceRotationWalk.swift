@@ -86,7 +86,7 @@ struct DeviceRotationPoint {
             try expectOpens(#require(messages[generation]), at: now)
         case .die(let generation):
             let opened = try open(#require(messages[generation]), at: now)
-            _ = phone.replay.take(ReplayMessage(opened), at: now)
+            _ = phone.database.replay.take(ReplayMessage(opened), at: now)
         case .purge: try purge(before)
         }
     }
@@ -215,7 +215,7 @@ struct DeviceRotationPoint {
         let envelope = try ReceivedPush(push).envelope()
         let key = try #require(
             try phone.store.deviceKey(id: envelope.recipientKeyID, at: now)?.key, "a message is lost after \(path)")
-        return try Opener(topic: .app, deviceKeys: [key], trust: phone.store.trust(for: .app)).open(envelope, at: now)
+        return try Opener(topic: .app, deviceKeys: [key], trust: phone.trust).open(envelope, at: now)
     }
 }
 

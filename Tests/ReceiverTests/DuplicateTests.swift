@@ -100,15 +100,14 @@ import Testing
         }
     }
 
-    @Test func oneNameUnderTwoSendersIsTwoMessages() throws {
-        _ = try provider.store.generateProviderKey(named: "second", at: .start)
-        try phone.store.pinProvider(
-            provider.store.providerKey(named: "second").key.publicKey, named: "second", at: .start)
+    @Test func oneNameUnderTwoProvidersIsTwoMessages() throws {
+        let second = try provider.store.generateProviderKey(named: "second", at: .start)
+        try phone.store.pinProvider(second.publicKey, at: .start)
         var options = Sealer.Options()
         options.messageName = "order 41"
-        for sender in ["default", "second"] {
-            let push = try provider.push(signedBy: sender, at: .start, options: options)
-            #expect(phone.receive(push, request: sender, at: .start).shown == Self.opened)
+        for name in ["default", "second"] {
+            let push = try provider.push(signedBy: name, at: .start, options: options)
+            #expect(phone.receive(push, request: name, at: .start).shown == Self.opened)
         }
     }
 
@@ -226,16 +225,15 @@ import Testing
         #expect(try scene.isSettled)
     }
 
-    /// A guard that was lost, and a message of half an hour ago that brought a new key: the next one is signed by it.
-    @Test func aRotationIsLearntAlthoughTheGuardWasLost() throws {
+    /// A guard that was lost, and a message of half an hour ago that brought a certificate.
+    @Test func aCertificateIsLearntAlthoughTheGuardWasLost() throws {
         let scene = try Scene()
         try FileManager.default.removeItem(at: scene.phone.folder.file("extension.db"))
         let phone = try Phone(reopening: scene.phone.folder, at: Scene.now)
         let early = Scene.now.subtracting(milliseconds: 1_800_000)
-        let old = try scene.envelope(by: scene.oldSender, at: early, timeToLive: 3600)
+        let old = try scene.envelope(at: early, timeToLive: 3600)
         #expect(phone.receive(Scene.push(old), request: "a", at: Scene.now).shown == Self.passive)
-        let next = try scene.envelope(announcing: [])
-        #expect(phone.receive(Scene.push(next), request: "b", at: Scene.now).shown == Self.opened)
+        #expect(try phone.certificate == scene.certificate)
     }
 
     /// The process may die between taking a message and letting it take effect.
@@ -251,9 +249,8 @@ import Testing
 
     private func remember(_ envelope: Envelope, in scene: Scene, request: String) throws {
         let key = try #require(try scene.phone.store.deviceKey(id: envelope.recipientKeyID, at: Scene.now)).key
-        let opened = try Opener(topic: .app, deviceKeys: [key], trust: scene.phone.store.trust(for: .app))
-            .open(envelope, at: Scene.now)
-        let taking = scene.phone.replay.take(ReplayMessage(opened, request: request), at: Scene.now)
+        let opened = try Opener(topic: .app, deviceKeys: [key], trust: scene.phone.trust).open(envelope, at: Scene.now)
+        let taking = scene.phone.database.replay.take(ReplayMessage(opened, request: request), at: Scene.now)
         #expect(taking.verdict == .new && taking.problem == nil)
     }
 }

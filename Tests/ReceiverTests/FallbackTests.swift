@@ -48,7 +48,7 @@ import Testing
         let before = try StoreFiles(in: scene.phone.folder)
         #expect(try !scene.isSettled)
         #expect(scene.receive(Scene.push(try scene.envelope())).shown == Scene.opened)
-        #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == ["keystore.db-wal", "extension.db"])
+        #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == ["extension.db", "keystore.db-wal"])
         #expect(try scene.isSettled)
     }
 

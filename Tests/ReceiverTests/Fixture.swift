@@ -127,12 +127,14 @@ struct Phone {
 
 extension Phone {
     func receiver(
-        topic: Topic? = .app, defaultTopic: Topic? = nil, duplicates: DuplicatePolicy = .quiet
+        _ database: ExtensionDatabase? = nil, topic: Topic? = .app, defaultTopic: Topic? = nil,
+        duplicates: DuplicatePolicy = .quiet
     ) -> NotificationReceiver {
         var policy = NotificationReceiver.Policy()
         policy.duplicates = duplicates
         return NotificationReceiver(
-            keys: store, effects: store, database: database, topic: topic, defaultTopic: defaultTopic, policy: policy)
+            keys: store, effects: store, database: database ?? self.database, topic: topic, defaultTopic: defaultTopic,
+            policy: policy)
     }
 }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Whatever has become of the replay guard, a message is delivered.
 @Suite struct ReplayGuardTests {
-    static let name = "replay.db"
+    static let name = "extension.db"
 
     /// Something that was done to the guard's file; what `hold` returns lives as long as the test.
     struct Damage: Sendable, CustomTestStringConvertible {
@@ -131,10 +131,10 @@ import Testing
     func aGuardThatCannotBeUsedStopsNothing(_ damage: Damage) throws {
         let scene = try Scene()
         let held = try damage.hold(scene.phone.folder)
-        let replay = ReplayFile.open(in: scene.phone.folder.path, at: Scene.now, busyTimeout: 20)
+        let database = ExtensionDatabase(in: scene.phone.folder.path, busyTimeout: 20)
         let push = Scene.push(try scene.envelope())
         for policy in DuplicatePolicy.allCases {
-            let reception = scene.phone.receiver(replay, duplicates: policy).receive(
+            let reception = scene.phone.receiver(database, duplicates: policy).receive(
                 push, requestID: policy.rawValue, at: Scene.now)
             #expect(reception.shown == Scene.opened)
             #expect(reception.warnings.count == 1)
@@ -149,8 +149,7 @@ import Testing
         let scene = try Scene()
         let elsewhere = try TemporaryFolder()
         try FileManager.default.removeItem(atPath: elsewhere.path)
-        let replay = ReplayFile.open(in: elsewhere.path, at: Scene.now)
-        let reception = scene.phone.receiver(replay).receive(
+        let reception = scene.phone.receiver(ExtensionDatabase(in: elsewhere.path)).receive(
             Scene.push(try scene.envelope()), requestID: "a", at: Scene.now)
         #expect(reception.shown == Scene.opened)
         #expect(reception.warnings.count == 1)
@@ -163,8 +162,8 @@ import Testing
         let push = Scene.push(try scene.envelope())
         #expect(scene.receive(push, request: "a").shown == Scene.opened)
         let writer = try Self.connection(scene.phone.folder, "BEGIN IMMEDIATE")
-        let replay = ReplayFile.open(in: scene.phone.folder.path, at: Scene.now, busyTimeout: 20)
-        let receiver = scene.phone.receiver(replay, duplicates: policy)
+        let database = ExtensionDatabase(in: scene.phone.folder.path, busyTimeout: 20)
+        let receiver = scene.phone.receiver(database, duplicates: policy)
         let again = receiver.receive(push, requestID: "b", at: Scene.now)
         let shown: [DuplicatePolicy: Shown] = [
             .quiet: DuplicateTests.passive, .fallback: Scene.fallback, .suppress: Shown(),

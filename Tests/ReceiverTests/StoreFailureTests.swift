@@ -35,13 +35,12 @@ import Testing
         "UPDATE device_keys SET topic = 'com.example.app'",
         "UPDATE device_keys SET tag = zeroblob(32)",
         "UPDATE device_keys SET tag = (SELECT tag FROM device_keys WHERE state = 2)",
-        // One damaged row of trust is enough: it may be the one that ends trust in a key.
-        "UPDATE trusted_senders SET public_key = zeroblob(32)",
-        "UPDATE trusted_senders SET name = 'somebody'",
-        "UPDATE trusted_senders SET state = 2, verifies_until = 0",
-        "INSERT INTO trusted_senders SELECT 9, 'copy', topic, public_key, state, NULL, NULL, created, tag FROM trusted_senders",
+        "UPDATE pins SET public_key = zeroblob(32)",
+        "UPDATE pins SET name = 'somebody'",
+        "UPDATE pins SET origin = 3 - origin",
+        "INSERT INTO pins SELECT 9, 'default', topic, zeroblob(32), origin, created, tag FROM pins",
         "DROP TABLE device_keys",
-        "DROP TABLE trusted_senders",
+        "DROP TABLE pins",
     ]
 
     @Test(arguments: changes)
@@ -63,9 +62,23 @@ import Testing
         expectFallback(scene.receive(push), .corruptStore)
     }
 
-    @Test func aSenderThatIsNoLongerListedIsNotBelieved() throws {
+    /// What was learned is damaged: ignoring it could restore trust that has ended.
+    @Test(arguments: [
+        "UPDATE learned SET floor = 0", "UPDATE learned SET certificate = NULL", "UPDATE learned SET topic = 'other'",
+        "DROP TABLE learned",
+    ])
+    func learnedTrustThatWasChangedIsNotUsed(_ sql: String) throws {
         let scene = try Scene()
-        try intrude(scene, "DELETE FROM trusted_senders")
+        let later = try scene.provider.certified(epoch: 9, floor: 9)
+        try scene.phone.store.acceptCertificate(
+            later.certificate, of: scene.provider.publicKey, topic: .app, at: .start)
+        try intrude(scene, sql)
+        expectFallback(scene.receive(Scene.push(try scene.envelope(by: EnvelopeSigner(later, for: .app)))), .corruptStore)
+    }
+
+    @Test func aProviderThatIsNoLongerPinnedIsNotBelieved() throws {
+        let scene = try Scene()
+        #expect(try scene.phone.store.unpinProvider(scene.provider.publicKey, for: Phone.account))
         let reception = scene.receive(Scene.push(try scene.envelope()))
         #expect(reception.code == OpenError.Code.authenticationFailed.description)
         #expect(reception.shown == Scene.fallback)
@@ -145,7 +158,7 @@ import Testing
         let scene = try Scene(options: .impatient)
         let writer = try SQLiteConnection(path: scene.phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
         try writer.execute("BEGIN IMMEDIATE")
-        let push = Scene.push(try scene.envelope(by: scene.oldSender, announcing: [], to: scene.activeKey))
+        let push = Scene.push(try scene.envelope(by: EnvelopeSigner(scene.provider), to: scene.activeKey))
         let reception = scene.receive(push)
         #expect(reception.shown == Scene.opened)
         #expect(reception.warnings.isEmpty)

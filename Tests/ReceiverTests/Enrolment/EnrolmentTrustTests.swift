@@ -50,12 +50,14 @@ import Testing
         try phone.launch(with: stranger)
         let result = try #require(phone.results.last)
         #expect(result.key == .acknowledged && result.provider == .notAccepted(try stranger.key.publicKey))
-        #expect(result.foreign == [.provider] && result.certificate == .failure(.badSignature))
+        #expect(result.foreign == [.provider] && result.certificate == badSignature)
         #expect("\(result)" == "acknowledged, bad-certificate-signature, foreign-provider")
         #expect(try phone.pins == [first] && phone.certificate == nil)
     }
 
     // MARK: Certificates in replies
+
+    private var badSignature: Result<ProviderTrust.Change, TrustError> { .failure(TrustError(.badSignature, "")) }
 
     /// A thief has the signing key. The phone gets no push, and a reply ends what he signs.
     @Test(arguments: StoreKind.allCases) func aReplyEndsAStolenKey(_ kind: StoreKind) throws {
@@ -109,7 +111,7 @@ import Testing
         for provider in [EnrolmentResult.Provider.pinned, .trusted] {
             let result = try handle(phone, certificate, of: self.provider(phone, provider))
             #expect(result.key == .acknowledged && result.provider == provider)
-            #expect(result.certificate == .failure(.badSignature))
+            #expect(result.certificate == badSignature)
             #expect(try phone.certificate == nil)
         }
     }

@@ -113,7 +113,7 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try kind.make()
         let key = try store.generateDeviceKey(at: .start).publicKey
-        let kept = KeptResponses(in: ResponseFile(in: folder.path))
+        let kept = KeptResponses(in: ExtensionDatabase(in: folder.path).responses)
         let deep = Bytes((String(repeating: "[", count: 31) + String(repeating: "]", count: 31)).utf8)
         let responses = [
             NotificationResponseValue(requestIdentifier: "a", action: .open),
@@ -147,7 +147,7 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try StoreKind.sqlite.make()
         let key = try store.generateDeviceKey(at: .start).publicKey
-        let file = ResponseFile(in: folder.path)
+        let file = ExtensionDatabase(in: folder.path).responses
         for json in [#"{"version":2,"request":"r"}"#, #"{"version":1,"request":"r"}"#, "?"] {
             try file.keep(Bytes(json.utf8), sealedTo: key, at: .start)
         }
