@@ -39,8 +39,10 @@ import Testing
     }
 
     private func sealed(
-        _ payload: String = #"{"aps":{"alert":"calls"}}"#, options: Sealer.Options = .init()
+        _ payload: String = #"{"aps":{"alert":"calls"}}"#, as type: PushType = .voip, options: Sealer.Options = .init()
     ) throws -> [UInt8] {
+        var options = options
+        options.pushType = type
         let device = try #require(try keys.deviceKeys().first).publicKey
         let anna = try #require(CommunicationSender(name: "Anna", handle: "u17"))
         let push = try Sealer(provider: provider, topic: topic)
@@ -84,6 +86,16 @@ import Testing
         for push in pushes { #expect(try receive(push) == ["reports nobody", "ends 1", "completed"]) }
     }
 
+    /// A relay puts Anna's message into a push of type voip: nobody's name rings, and the message still does.
+    @Test func aMessageIsNoCall() async throws {
+        let message = try sealed(as: .alert)
+        #expect(try receive(message) == ["reports nobody", "ends 1", "completed"])
+        let device = SimulatedDevice { [keys, topic, folder] in
+            CallService(Self.configuration(keys, topic, folder))
+        }
+        #expect(await device.push(APNsPush(message)).shown?.body == "calls")
+    }
+
     @Test func keysThatHangEndInACall() throws {
         let (topic, folder) = (topic, folder)
         let hanging = Calls(
@@ -101,14 +113,26 @@ import Testing
             CallService(Self.configuration(keys, topic, folder))
         }
         device.app.hasFilteringEntitlement = true
-        let call = try sealed(#"{"aps":{"alert":"calls"},"call":"c7"}"#)
+        let call = try sealed(#"{"aps":{"alert":"calls"},"call":"c7"}"#, as: .alert)
         for _ in 0..<2 {
             let outcome = await device.push(APNsPush(call))
             #expect(outcome.shown == nil && outcome.faults.isEmpty, "\(outcome)")
         }
-        #expect(await device.push(APNsPush(try sealed())).shown?.body == "calls")
+        #expect(await device.push(APNsPush(try sealed(as: .alert))).shown?.body == "calls")
         // The app has the extension's guard.
-        #expect(try receive(call) == ["reports nobody", "ends 1", "completed"])
+        let pushes = AppPushes(configuration: Self.configuration(keys, topic, folder))
+        let payload = try JSONSerialization.jsonObject(with: Data(call)) as? [String: Any]
+        guard case .repeated(let passed) = pushes.openCall(try #require(payload), orAlert: isCall) else {
+            Issue.record("the app does not get the call")
+            return
+        }
+        #expect(passed.from?.name == "Anna")
+        let message = try JSONSerialization.jsonObject(with: Data(sealed(as: .alert))) as? [String: Any]
+        guard case .unopened(let reason) = pushes.openCall(try #require(message), orAlert: isCall) else {
+            Issue.record("a message is not a call")
+            return
+        }
+        #expect(reason.code == "wrong-push-class")
     }
 }
 

@@ -36,9 +36,10 @@ import Waiting
 
     private func request(
         from sender: CommunicationSender?, named name: String? = nil, withdrawing: [String] = [],
-        isDropped: Bool = false
+        isDropped: Bool = false, as type: PushType = .alert
     ) throws -> UNNotificationRequest {
         var options = Sealer.Options()
+        options.pushType = type
         (options.messageName, options.withdrawing, options.isDropped) = (name, withdrawing, isDropped)
         let json = try phone.seal(TestPhone.payload, from: sender, options: options)
         return try TestPhone.request(json, identifier: "1")
@@ -194,7 +195,7 @@ import Waiting
 
     @Test func theAppOpensAPushOnce() async throws {
         let pushes = AppPushes(configuration: phone.configuration)
-        let push = try request(from: nil, named: "m").content.userInfo
+        let push = try request(from: nil, named: "m", as: .background).content.userInfo
         guard case .opened(let first) = await pushes.open(push), case .repeated = await pushes.open(push) else {
             Issue.record("a push opens once")
             return
@@ -207,8 +208,10 @@ import Waiting
             return
         }
         #expect(reason.code == "malformed-envelope" && clear.code == "not-encrypted")
-        _ = await pushes.open(try request(from: nil, withdrawing: ["late"]).content.userInfo)
-        guard case .unopened(let late) = await pushes.open(try request(from: nil, named: "late").content.userInfo)
+        _ = await pushes.open(try request(from: nil, withdrawing: ["late"], as: .background).content.userInfo)
+        guard
+            case .unopened(let late) = await pushes.open(
+                try request(from: nil, named: "late", as: .background).content.userInfo)
         else {
             Issue.record("a withdrawn call does not ring")
             return
@@ -216,11 +219,47 @@ import Waiting
         #expect(late.code == "withdrawn")
     }
 
+    /// A relay that changes the push type makes nothing ring, and silences nothing: the genuine push is new. [O-6.5]
+    @Test(arguments: [PushType.alert, .background, .voip])
+    func aPushOpensOnlyAsWhatItWasSealedFor(_ type: PushType) async throws {
+        let pushes = AppPushes(configuration: phone.configuration)
+        let request = try request(from: nil, named: "m", as: type)
+        let (asBackground, asCall) = ("background", "voip")
+        func open(as name: String) async -> String {
+            name == asCall
+                ? Answer.code(of: pushes.openCall(request.content.userInfo))
+                : Answer.code(of: await pushes.open(request.content.userInfo))
+        }
+        for name in [asBackground, asCall] where name != type.description {
+            #expect(await open(as: name) == "wrong-push-class")
+        }
+        let shown = try await show(request, phone.configuration)
+        if type == .alert {
+            #expect(shown.content.title == "Table for two" && shown.content.sound != nil)
+        } else {
+            #expect(shown.report.code == "wrong-push-class" && shown.content.subtitle == "(Encrypted)")
+            #expect(await open(as: type.description) == "opened")
+        }
+    }
+
+    /// An extension passes alerts on that the sealed payload calls calls. The app asks the payload, not the push.
+    @Test func theAppMayTakeAnAlertForACall() async throws {
+        let pushes = AppPushes(configuration: phone.configuration)
+        let alert = try request(from: nil, named: "m")
+        #expect(Answer.code(of: pushes.openCall(alert.content.userInfo, orAlert: { _ in false })) == "wrong-push-class")
+        let (content, _) = try await show(alert, phone.configuration)
+        #expect(content.sound != nil, "it was not remembered")
+        let passed = pushes.openCall(alert.content.userInfo, orAlert: { $0.title == "Table for two" })
+        #expect(Answer.code(of: passed) == "repeated")
+        let call = try request(from: nil, as: .voip)
+        #expect(Answer.code(of: pushes.openCall(call.content.userInfo, orAlert: { _ in false })) == "opened")
+    }
+
     @Test(arguments: [true, false]) func aDroppedPushOpensOnceToo(_ isEntitled: Bool) async throws {
         var configuration = phone.configuration
         configuration.hasFilteringEntitlement = isEntitled
         let pushes = AppPushes(configuration: configuration)
-        let push = try request(from: nil, isDropped: true).content.userInfo
+        let push = try request(from: nil, isDropped: true, as: .background).content.userInfo
         guard case .opened = await pushes.open(push), case .repeated = await pushes.open(push) else {
             Issue.record("a push opens once")
             return
@@ -234,7 +273,7 @@ import Waiting
         let name = "background \(phone.folder)"
         try await center.add(UNNotificationRequest(identifier: name, content: content, trigger: nil))
         let pushes = AppPushes(configuration: phone.configuration)
-        _ = await pushes.open(try request(from: nil, withdrawing: ["m"]).content.userInfo)
+        _ = await pushes.open(try request(from: nil, withdrawing: ["m"], as: .background).content.userInfo)
         #expect(await !center.deliveredNotifications().contains { $0.request.identifier == name })
     }
 
@@ -251,12 +290,12 @@ import Waiting
             }
         }
         let pushes = AppPushes(configuration: configuration)
-        var payload = try request(from: nil).content.userInfo
+        var payload = try request(from: nil, as: .voip).content.userInfo
         if kind == "broken" { payload["ENCRYPTED_DATA"] = "AQ" }
         var lock: SQLiteConnection?
         if kind == "guard hangs" {
-            _ = await pushes.open(try request(from: nil).content.userInfo)
-            lock = try SQLiteConnection(path: phone.directory.path + "/replay.db", busyTimeout: 0)
+            _ = await pushes.open(try request(from: nil, as: .background).content.userInfo)
+            lock = try SQLiteConnection(path: phone.directory.path + "/extension.db", busyTimeout: 0)
             try lock?.execute("BEGIN IMMEDIATE")
         }
         let answer = Answer()
@@ -297,13 +336,13 @@ private final class Answer: Sendable {
 
     var code: String? { state.withLock { $0.code } }
 
-    func set(_ opened: AppPushes.Opened) {
-        let code =
-            switch opened {
-            case .opened: "opened"
-            case .repeated: "repeated"
-            case .unopened(let reason): reason.code
-            }
-        state.withLock { $0.code = code }
+    static func code(of opened: AppPushes.Opened) -> String {
+        switch opened {
+        case .opened: "opened"
+        case .repeated: "repeated"
+        case .unopened(let reason): reason.code
+        }
     }
+
+    func set(_ opened: AppPushes.Opened) { state.withLock { $0.code = Self.code(of: opened) } }
 }

@@ -99,34 +99,36 @@ import Waiting
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
         let (keys, now) = (try SQLiteKeyStore.inMemory(), Timestamp(milliseconds: 1_800_000_000_000))
+        let (provider, topic) = (ProviderKey(), try Topic("com.example.app"))
         let pending = try keys.generateDeviceKey(at: now)
-        let file = StatementFile(in: folder.path)
-        try file.keep(openedWith: pending.publicKey, statements: [], topic: try Topic("com.example.app"), at: now)
+        let plan = try CertificatePlan(after: nil, at: now)
+        let certificate = try UnsignedCertificate(
+            plan, for: SigningKey().publicKey, provider: provider.publicKey, topic: topic
+        ).signed(by: provider)
+        let database = ExtensionDatabase(in: folder.path)
+        try ExtensionKeys(keys: keys, database: database).settle(
+            openedWith: pending.publicKey, provider: provider.publicKey, certificate: certificate, topic: topic, at: now)
         let expired = ExpiringActivity { _, block in
             Thread.detachNewThread { block(true) }
-            for _ in 0..<10_000 where !file.interruption.isStopped { usleep(1000) }
+            for _ in 0..<10_000 where !database.interruption.isStopped { usleep(1000) }
         }
         let error = #expect(throws: KeyStoreError.self) {
-            try AppGroup.merge(file, into: keys, at: now, expired)
+            try AppGroup.merge(database, into: keys, at: now, expired)
         }
         #expect(error?.code == .storeBusy)
-        let other = try SQLiteConnection(path: folder.path + "/statements.db", busyTimeout: 0)
+        let other = try SQLiteConnection(path: folder.path + "/extension.db", busyTimeout: 0)
         try other.execute("BEGIN EXCLUSIVE; ROLLBACK")
-        _ = try AppGroup.merge(StatementFile(in: folder.path), into: keys, at: now, .system)
+        let merged = try AppGroup.merge(ExtensionDatabase(in: folder.path), into: keys, at: now, .system)
+        #expect(merged.raised == 1)
     }
 
-    /// The guard's file, which is missing, is recreated during the activity, and not without time.
-    @Test(arguments: [false, true]) func theGuardIsOpenedDuringTheActivity(_ isExpired: Bool) throws {
+    /// What has nothing to remove creates no file, with time or without.
+    @Test(arguments: [false, true]) func lookingForWithdrawnMessagesCreatesNothing(_ isExpired: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("activity-\(UUID())")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.path + "/replay.db"
-        let activity = ExpiringActivity { _, block in
-            #expect(!FileManager.default.fileExists(atPath: file))
-            if isExpired { block(true) }
-        }
-        NotificationList().removeWithdrawn(in: folder, at: Timestamp(milliseconds: 1_800_000_000_000), activity)
-        #expect(FileManager.default.fileExists(atPath: file) == !isExpired)
+        NotificationList().removeWithdrawn(in: folder, ExpiringActivity { _, block in if isExpired { block(true) } })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 }

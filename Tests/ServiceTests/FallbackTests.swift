@@ -186,7 +186,7 @@ struct FallbackTests {
     }
 
     @Test func theJournalHasARowForEachDeliveryWhenTheHandlerIsCalled() async throws {
-        let journal = JournalFile(in: phone.directory.path)
+        let journal = ExtensionDatabase(in: phone.directory.path).journal
         let service = NotificationServiceHandler(configuration: phone.configuration)
         let sealed = try sealedRequest()
         for (request, codes) in [

@@ -164,7 +164,7 @@ import Waiting
         process.arguments = [
             "python3", "-c",
             "import sqlite3,sys,time; d=sqlite3.connect(sys.argv[1]); d.execute('BEGIN EXCLUSIVE'); print(1,flush=True); time.sleep(60)",
-            phone.directory.appendingPathComponent("replay.db").path,
+            phone.directory.appendingPathComponent("extension.db").path,
         ]
         let output = Pipe()
         process.standardOutput = output

@@ -95,8 +95,8 @@ private func readAnUnusedGroup(_ path: String) throws {
     unsafe setenv("PUSHCRYPT_APP_GROUPS", path, 1)
     let group = AppGroup(identifier: "group.com.example")
     #expect(try group.journal().entries().isEmpty)
-    let merged = try group.mergeStatements(into: SQLiteKeyStore.inMemory(), at: now)
-    #expect(merged.confirmed.isEmpty && merged.changes.isEmpty)
+    let merged = try group.mergeLearned(into: SQLiteKeyStore.inMemory(), at: now)
+    #expect(merged.confirmed.isEmpty && merged.raised == 0)
 }
 
 private func readAMissingGroup() {

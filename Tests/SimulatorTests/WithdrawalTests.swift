@@ -86,11 +86,11 @@ import UserNotifications
         #expect(outcome.shown?.title == "New message" && outcome.faults == [.emptyWithoutEntitlement])
     }
 
-    @Test func anotherSendersMessageAndUnknownOnesAreLeft() async throws {
+    @Test func anotherProvidersMessageAndUnknownOnesAreLeft() async throws {
         let service = service()
         _ = await service.device.push(try push("Table 17 is free", named: "table-17"))
         let other = ProviderKey()
-        try phone.keys.pinProvider(other.publicKey, named: "another", at: phone.now)
+        try phone.keys.pinProvider(other.publicKey, at: phone.now)
         var options = Sealer.Options()
         options.withdrawing = ["table-17", "table-99"]
         let device = try #require(try phone.keys.deviceKeys().last?.publicKey)

@@ -132,7 +132,7 @@ import Testing
         let app = try RespondingPhone(
             answer: { _ in .later },
             changing: { configuration, _ in
-                configuration.directory = { URL(fileURLWithPath: "/dev/null/app", isDirectory: true) }
+                configuration.opening.directory = { URL(fileURLWithPath: "/dev/null/app", isDirectory: true) }
             })
         try await app.show()
         #expect(await app.respond(.tap).completions == 1)
@@ -145,7 +145,7 @@ import Testing
         let app = try RespondingPhone { _ in .later }
         try await app.show()
         _ = await app.respond(.write("the code is 4711", action: "REPLY"))
-        let folder = try app.configuration.directory()
+        let folder = app.phone.directory
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         #expect(!files.isEmpty)
         for file in files {

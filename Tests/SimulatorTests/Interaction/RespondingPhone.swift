@@ -46,7 +46,6 @@ final class RespondingPhone: Sendable {
         var opening = phone.configuration
         opening.clock = clock
         var configuration = NotificationResponder.Configuration(opening: opening) { publicKey }
-        configuration.directory = { phone.folder.appendingPathComponent("app", isDirectory: true) }
         configuration.observe = { [reports] in reports.add($0) }
         change(&configuration, phone)
         (self.phone, self.answer, self.configuration) = (phone, answer, configuration)
