@@ -136,6 +136,12 @@ import Testing
     }
 }
 
+/// Whether the guide's extension passes a message on as a call.
+@Sendable private func isCall(_ message: OpenedNotification) -> Bool {
+    let payload = try? JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any]
+    return payload?["call"] != nil
+}
+
 /// The guide's extension, with other keys and files.
 private final class CallService: NotificationService {
     private let given: NotificationServiceHandler.Configuration

@@ -34,10 +34,13 @@ import Testing
     @Test func anotherUserTakesNeitherTheDeviceNorItsKey() throws {
         let key = DeviceKey()
         #expect(
-            try reply(record(key), from: "alice") == RegistrationReply(.acknowledged(key.publicKey), provider: provider))
+            try reply(record(key), from: "alice") == RegistrationReply(.acknowledged(key.publicKey), provider: provider)
+        )
         let refused = try reply(record(DeviceKey(), generation: 2), from: "bob")
         #expect(refused == RegistrationReply(.refused(.userMismatch), provider: provider))
-        #expect(try reply(record(key, device: "bobs"), from: "bob") == RegistrationReply(.refused(.keyTaken), provider: provider))
+        #expect(
+            try reply(record(key, device: "bobs"), from: "bob")
+                == RegistrationReply(.refused(.keyTaken), provider: provider))
         let device = try #require(try registrar.store.device(id: "5d0f"))
         #expect(device.user == "alice" && device.publicKey == key.publicKey)
         #expect(try registrar.store.deviceCount() == 1)

@@ -69,8 +69,14 @@ import Testing
         (#"{"alert":{"title":"Your bank:\nsend money\u2028now\u0007!"}}"#, "Your bank: send money now !", false),
         ("{\"alert\":{\"title\":\"\(long)\"}}", String(repeating: "é🚲", count: 32), false),
         // What turns text round or is not seen goes; what Persian and family emoji need stays.
-        (#"{"alert":{"title":"\u202eknaB\u202c \u2066\u061c\u200e\u200fof\u2069\u200b \u2060A\ufeff"}}"#, "knaB of A", false),
-        (#"{"alert":{"title":"\u0645\u06cc\u200c\u062e\ud83d\udc68\u200d\ud83d\udc69"}}"#, "می\u{200C}خ👨\u{200D}👩", false),
+        (
+            #"{"alert":{"title":"\u202eknaB\u202c \u2066\u061c\u200e\u200fof\u2069\u200b \u2060A\ufeff"}}"#,
+            "knaB of A", false
+        ),
+        (
+            #"{"alert":{"title":"\u0645\u06cc\u200c\u062e\ud83d\udc68\u200d\ud83d\udc69"}}"#, "می\u{200C}خ👨\u{200D}👩",
+            false
+        ),
         (#"{"alert":{"title-loc-key":"K","title-loc-args":["\u202ex\u2069","\u200by"]}}"#, "K(x, y)", false),
         ("{\"alert\":{\"title\":\"\(String(repeating: "\u{200B}", count: 90))Bank\"}}", "Bank", false),
         ("{}", "", false), ("null", "", false), (#""aps""#, "", false),

@@ -44,7 +44,9 @@ import Testing
     @Test(arguments: [false, true]) func whatAThiefHasShownCountsAsAbsentAfterTheTheft(_ isNamed: Bool) throws {
         try provider.rotate(at: .start)
         let thief = try provider.store.signer()
-        for number in 0..<3 { #expect(receive(try push("order \(number)", by: thief), "t\(number)") == DuplicateTests.opened) }
+        for number in 0..<3 {
+            #expect(receive(try push("order \(number)", by: thief), "t\(number)") == DuplicateTests.opened)
+        }
         try provider.rotate(stolen: true, at: .start)
         for number in 0..<3 {
             let genuine = try push(isNamed ? "order \(number)" : "other \(number)")

@@ -80,7 +80,8 @@ extension ProviderKey {
     /// Makes a signing key with a certificate for the app; what was before opens until 38 days after the start, unless the
     /// floor says otherwise.
     func certified(
-        epoch: UInt32, floor: UInt32 = 0, expiresAt: Timestamp? = nil, topic: Topic = .app, key: SigningKey = SigningKey()
+        epoch: UInt32, floor: UInt32 = 0, expiresAt: Timestamp? = nil, topic: Topic = .app,
+        key: SigningKey = SigningKey()
     ) throws -> SigningCredential {
         let plan = CertificatePlan(
             epoch: epoch, floor: floor, graceUntil: floor == epoch ? nil : .start.plus(days: 38), expiresAt: expiresAt)

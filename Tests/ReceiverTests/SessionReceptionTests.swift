@@ -184,7 +184,8 @@ import Testing
         var policy = NotificationReceiver.Policy()
         policy.texts = texts
         let receiver = NotificationReceiver(
-            keys: scene.phone.store, effects: scene.phone.store, database: scene.phone.database, topic: .app, policy: policy
+            keys: scene.phone.store, effects: scene.phone.store, database: scene.phone.database, topic: .app,
+            policy: policy
         )
         for (push, subtitle, body) in [
             (Scene.push(value: #""AQ""#), texts.couldNotOpen, ""), (Scene.push(value: "7"), "", texts.notEncrypted),

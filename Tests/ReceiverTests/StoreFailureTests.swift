@@ -73,7 +73,8 @@ import Testing
         try scene.phone.store.acceptCertificate(
             later.certificate, of: scene.provider.publicKey, topic: .app, at: .start)
         try intrude(scene, sql)
-        expectFallback(scene.receive(Scene.push(try scene.envelope(by: EnvelopeSigner(later, for: .app)))), .corruptStore)
+        expectFallback(
+            scene.receive(Scene.push(try scene.envelope(by: EnvelopeSigner(later, for: .app)))), .corruptStore)
     }
 
     @Test func aProviderThatIsNoLongerPinnedIsNotBelieved() throws {

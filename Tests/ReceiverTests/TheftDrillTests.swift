@@ -88,7 +88,8 @@ import Testing
 
         init(_ pins: [ProviderPin], _ opener: Opener) throws {
             folder = try TemporaryFolder()
-            database = try ExtensionDatabase.create(in: folder.path, floor: Timestamp.start.subtracting(Freshness.clockTolerance))
+            database = try ExtensionDatabase.create(
+                in: folder.path, floor: Timestamp.start.subtracting(Freshness.clockTolerance))
             switch opener {
             case .extension:
                 store = KeychainKeyStore(
@@ -151,7 +152,9 @@ import Testing
         #expect(try phone.receive(genuine, named: "order 3", at: later()) == ("opened", true))
         #expect(try phone.receive(EnvelopeSigner(keys.next, for: .app), at: later()) == ("opened", true))
         #expect(try phone.receive(keys.signer(attack), at: later()).0 == "authentication-failed")
-        #expect(try phone.receive(genuine, named: "order 4", at: later()).0 == (past == .offForAYear ? "authentication-failed" : "opened"))
+        #expect(
+            try phone.receive(genuine, named: "order 4", at: later()).0
+                == (past == .offForAYear ? "authentication-failed" : "opened"))
     }
 
     /// A thousand phones: every past with every opener and every last attack.

@@ -107,7 +107,8 @@ import Waiting
         ).signed(by: provider)
         let database = ExtensionDatabase(in: folder.path)
         try ExtensionKeys(keys: keys, database: database).settle(
-            openedWith: pending.publicKey, provider: provider.publicKey, certificate: certificate, topic: topic, at: now)
+            openedWith: pending.publicKey, provider: provider.publicKey, certificate: certificate, topic: topic, at: now
+        )
         let expired = ExpiringActivity { _, block in
             Thread.detachNewThread { block(true) }
             for _ in 0..<10_000 where !database.interruption.isStopped { usleep(1000) }

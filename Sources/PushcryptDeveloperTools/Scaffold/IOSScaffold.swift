@@ -30,7 +30,8 @@ package struct IOSScaffold: Sendable {
 
     package init(
         topic: Topic, appGroup: String, keychainGroup: String, hasContentExtension: Bool, categories: [String],
-        provider: ProviderPublicKey?, certificate: Certificate? = nil, hasCommunication: Bool = false, package: String, projectPackage: String? = nil
+        provider: ProviderPublicKey?, certificate: Certificate? = nil, hasCommunication: Bool = false, package: String,
+        projectPackage: String? = nil
     ) {
         self.topic = topic
         self.appGroup = appGroup

@@ -1,6 +1,6 @@
 public import Pushcrypt
 
-/// An installation's record of its registrations; it holds no key, push token or grant. Whoever has it can only make the
+/// An installation's record of its registrations; it holds no key, push token or grant. Someone who has it can only make the
 /// provider forget the devices.
 ///
 /// The app keeps it as a file in its own container, which is deleted with the app while the Keychain stays: a device
@@ -71,7 +71,7 @@ public struct EnrolmentState: Hashable, Sendable {
         public let device: String
         let capability: WithdrawalCapability
 
-        /// What the provider needs to know, as minified JSON. It proves that the device may be forgotten, whoever is logged in
+        /// What the provider needs to know, as minified JSON. It proves that the device may be forgotten, no matter who is logged in
         /// by now. (`Docs/FormatRecords.md`, Withdrawal of a device)
         public var json: ContiguousArray<UInt8> {
             var json = JSONWriter()
@@ -303,7 +303,8 @@ extension EnrolmentState.Acknowledgement {
         report = EnrolmentState.Report(
             publicKey: publicKey, provider: try value.read("provider", ProviderPublicKey.init),
             appVersion: try value.read("app_version", AppVersion.init), token: try value.read("token") { $0 },
-            environment: try value.read("environment", PushEnvironment.init(rawValue:)), grant: try value.read("grant") { $0 },
+            environment: try value.read("environment", PushEnvironment.init(rawValue:)),
+            grant: try value.read("grant") { $0 },
             alertsAreShown: alertsAreShown)
         self.at = Timestamp(milliseconds: at)
     }

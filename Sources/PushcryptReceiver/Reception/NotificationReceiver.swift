@@ -132,7 +132,8 @@ public struct NotificationReceiver: Sendable {
         _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
     ) -> TakenPush {
         var taken: (message: ReplayMessage, taking: ReplayClaim)?
-        let reception = receive(push, .alert, requestID, at: now, isAwaited, { _ in true }) { opened, message, opening in
+        let reception = receive(push, .alert, requestID, at: now, isAwaited, { _ in true }) {
+            opened, message, opening in
             let taking = replay.take(message, at: now)
             opening.note(taking)
             taken = (message, taking)

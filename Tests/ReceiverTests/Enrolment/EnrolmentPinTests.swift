@@ -105,7 +105,7 @@ import Testing
         #expect(try phone.launch(with: provider) == "nothing")
     }
 
-    /// What the app has pinned by itself, an app with built-in keys drops at its next launch.
+    /// A pin that is not built in goes at the next launch.
     @Test(arguments: StoreKind.allCases) func onlyTheBuiltInKeysStay(_ kind: StoreKind) throws {
         let provider = try Provider()
         let key = try provider.key.publicKey
@@ -157,7 +157,8 @@ import Testing
         let phone = try Installation(kind)
         let pins = try [
             ProviderPin(provider.key.publicKey, certificate: ProviderKey().certified(epoch: 1).certificate),
-            ProviderPin(provider.key.publicKey, certificate: provider.key.certified(epoch: 1, topic: .other).certificate),
+            ProviderPin(
+                provider.key.publicKey, certificate: provider.key.certified(epoch: 1, topic: .other).certificate),
         ]
         for pin in pins {
             phone.firstTrust = .builtIn([pin])

@@ -1,0 +1,190 @@
+import Foundation
+import Pushcrypt
+import PushcryptReceiver
+import Testing
+import VectorKit
+
+@testable import PushcryptKeyStore
+
+/// `Tests/Data/Vectors/kit/sequences`: several pushes one after the other, what rings, and what a message changes.
+/// (`Docs/Format.md`, Replay, and O-9.1 to O-9.5)
+@Suite struct KitSequenceTests {
+    @Test func everyPushOfASequenceEndsAsTheKitSays() throws {
+        let vectors = try KitGroup.sequences.vectors()
+        for vector in vectors { try check(vector) }
+        print("vectors: kit/sequences: \(vectors.count)")
+    }
+
+    private func check(_ vector: KitVector) throws {
+        let name = Comment(rawValue: vector.path)
+        let receiver = try KitReceiver(vector, at: .start)
+        var run = try Run(vector, receiver, name)
+        var outcome = ""
+        for line in try vector.text.split(separator: "\n") {
+            let words = line.split(separator: " ").map(String.init)
+            try #require(words.count == 5, name)
+            let now = Timestamp(milliseconds: try #require(UInt64(words[0]), name))
+            guard let found = try run.handle(words, at: now) else { continue }
+            #expect(found == words[3], name)
+            if words[1] != "remove" { outcome = found }
+        }
+        #expect(outcome == vector.expect, name)
+        try run.phone.expect(receiver.learnedAfter, receiver.topic, name)
+        let states = try run.phone.store.deviceKeys().reduce(into: [:]) { $0[$1.publicKey] = "\($1.state)" }
+        for line in vector.all("device-after") {
+            let words = line.split(separator: " ")
+            let key = try KitReceiver.deviceKey(String(words[1])).publicKey
+            #expect(states[key] ?? "deleted" == words[0], name)
+        }
+    }
+
+    /// A phone and its deliveries.
+    private struct Run {
+        let phone: Phone
+        private let receiver: KitReceiver
+        private let isStrict: Bool
+        private let room: Int
+        private var database: ExtensionDatabase
+        private var lock: SQLiteConnection?
+        /// nil for one that was given out at once.
+        private var deliveries: [TakenPush?] = []
+        /// The first request of each message that opened.
+        private var requests: [MessageMark: String] = [:]
+
+        init(_ vector: KitVector, _ receiver: KitReceiver, _ name: Comment) throws {
+            self.receiver = receiver
+            isStrict = vector.optional("strict") == "yes"
+            room = vector.optional("room").flatMap { Int($0) } ?? ReplayRules.maximumRows
+            let accounts = try vector.all("account").reduce(into: [DevicePublicKey: String]()) { accounts, line in
+                let words = line.split(separator: " ").map(String.init)
+                accounts[try KitReceiver.deviceKey(words[1]).publicKey] = words[0]
+            }
+            let pins = try vector.all("account-pin").reduce(into: [String: [ProviderPublicKey]]()) { pins, line in
+                let words = line.split(separator: " ").map(String.init)
+                pins[words[0], default: []].append(try ProviderPublicKey(text: words[1]))
+            }
+            phone = try Phone(
+                receiver, name, floor: Timestamp(milliseconds: try vector.number("floor")),
+                pending: try vector.optional("pending").map(KitReceiver.deviceKey), accounts: accounts, pins: pins)
+            database = Self.open(phone, room)
+        }
+
+        private static func open(_ phone: Phone, _ room: Int) -> ExtensionDatabase {
+            ExtensionDatabase(in: phone.folder.path, busyTimeout: 20, maximumRows: room)
+        }
+
+        /// Handles an event; returns its verdict or outcome, if it has one.
+        mutating func handle(_ words: [String], at now: Timestamp) throws -> String? {
+            let request = words[2] == "-" ? nil : words[2]
+            switch words[1] {
+            case "receive": return try receive(words[4], request, at: now, expected: words[3])
+            case "take": return try take(words[4], request, at: now)
+            case "hand-over": return try handOver(Int(words[2]), at: now)
+            case "remove":
+                let shown = database.replay.withdrawn().compactMap { requests[$0] }.sorted()
+                return shown.isEmpty ? "nothing" : shown.joined(separator: ",")
+            case "lose-guard":
+                for name in try FileManager.default.contentsOfDirectory(atPath: phone.folder.path)
+                where name.hasPrefix("extension.db") { try FileManager.default.removeItem(at: phone.folder.file(name)) }
+                database = Self.open(phone, room)
+            case "lock-guard":
+                lock = try SQLiteConnection(path: phone.folder.file("extension.db").path, busyTimeout: 0)
+                try lock?.execute("BEGIN IMMEDIATE")
+            case "unlock-guard": lock = nil
+            case "learn": return try learn(words[4], at: now)
+            case "launch": _ = try database.merge(into: phone.store, at: now)
+            case "pin":
+                return code("pinned") { () throws(KeyStoreError) in
+                    try phone.store.pinProvider(
+                        key(words[2]), for: Phone.account, topic: receiver.topic, at: now)
+                }
+            case "unpin":
+                return try phone.store.unpinProvider(key(words[2]), for: Phone.account) ? "unpinned" : "nothing"
+            default: Issue.record("an unknown event: \(words[1])")
+            }
+            return nil
+        }
+
+        private func key(_ text: String) -> ProviderPublicKey {
+            guard let key = ProviderPublicKey(text) else { preconditionFailure("no provider key") }
+            return key
+        }
+
+        private func code<R>(_ success: String, _ body: () throws(KeyStoreError) -> R) -> String {
+            do throws(KeyStoreError) {
+                _ = try body()
+                return success
+            } catch {
+                return error.code.description
+            }
+        }
+
+        /// The app gets a certificate in a reply.
+        private func learn(_ text: String, at now: Timestamp) throws -> String {
+            var trust = try phone.store.trust(for: receiver.topic, account: Phone.account)
+            do throws(TrustError) {
+                let certificate = try Certificate(text: text)
+                _ = try trust.accept(certificate, for: receiver.topic)
+            } catch {
+                return error.code.description
+            }
+            let change = try phone.store.acceptCertificate(
+                Certificate(text: text), for: Phone.account, topic: receiver.topic, at: now)
+            return [.raised: "accepted", .unchanged: "unchanged", .conflict: "certificate-conflict"][change] ?? ""
+        }
+
+        private var notifications: NotificationReceiver {
+            phone.receiver(database, topic: receiver.topic, duplicates: isStrict ? .fallback : .quiet)
+        }
+
+        private func push(_ text: String) throws -> IncomingPush {
+            IncomingPush(try ReceivedPush(Scene.push(value: "\"\(text)\"")))
+        }
+
+        /// `expected` only distinguishes the two verdicts that nobody sees when both rings.
+        private mutating func receive(
+            _ text: String, _ request: String?, at now: Timestamp, expected: String
+        ) throws -> String {
+            let reception = notifications.receive(try push(text), requestID: request, at: now)
+            defer { notifications.deleteRetiredKeys(after: reception.delivery, at: now) }
+            try note(reception.delivery.opened, request)
+            if reception.opened != nil || ["duplicate", "withdrawn"].contains(reception.code) {
+                deliveries.append(nil)
+            }
+            return outcome(reception.delivery, ringing: expected == "again" ? "again" : "new")
+        }
+
+        private mutating func take(_ text: String, _ request: String?, at now: Timestamp) throws -> String {
+            let taken = notifications.take(try push(text), requestID: request, at: now)
+            guard let taking = taken.taking else { return taken.reception.code }
+            deliveries.append(taken)
+            try note(taken.reception.delivery.opened, request)
+            #expect(taken.mayFetch == (taking.verdict == .new || taking.verdict == .again && !taking.isQuiet))
+            return taken.isRepeated ? "again-handed-over" : "\(taking.verdict)"
+        }
+
+        private mutating func note(_ opened: OpenedNotification?, _ request: String?) throws {
+            guard let opened, let request else { return }
+            let account = try phone.store.deviceKeys().first { $0.publicKey == opened.openedWith }?.name
+            let message = ReplayMessage(
+                opened.messageID, from: opened.provider, epoch: opened.epoch, trustFloor: opened.learned.floor,
+                to: account ?? "", requestID: request, sentAt: opened.sentAt, expiresAt: opened.expiresAt)
+            requests[message.mark] = requests[message.mark] ?? request
+        }
+
+        private func handOver(_ number: Int?, at now: Timestamp) throws -> String {
+            let index = try #require(number) - 1
+            let taken = try #require(deliveries[index])
+            let delivery = taken.handOver(at: now).instead ?? taken.reception.delivery
+            notifications.deleteRetiredKeys(after: delivery, at: now)
+            return outcome(delivery, ringing: taken.taking?.verdict == .again ? "again" : "new")
+        }
+
+        private func outcome(_ delivery: Delivery, ringing: String) -> String {
+            guard let opened = delivery.opened else { return delivery.code }
+            let isQuiet = delivery.shown.passive && !delivery.shown.sound
+            if opened.isDuplicate { return isQuiet ? "duplicate-quietly" : "copy" }
+            return isQuiet ? "again-quietly" : ringing
+        }
+    }
+}
