@@ -27,8 +27,8 @@ inner 400
 json 200
 keys 120
 response 300
-rotation 200
-row 200'
+row 200
+trust 200'
 all=$(cut -d ' ' -f 1 <<<"$table")
 
 # A crash must end the run immediately. Leak detection is off: data shared by all inputs is kept for the life of the

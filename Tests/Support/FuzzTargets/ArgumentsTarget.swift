@@ -12,7 +12,7 @@ struct ArgumentsTarget: FuzzTarget {
 
     private let parser = Parser(table: .pushcrypt)
     /// The text of a secret key; stands in the words where the input has the byte 0x01.
-    private let secret = KnownKeys.sender(1).withText { Bytes(copying: $0) }
+    private let secret = KnownKeys.provider(1).withText { Bytes(copying: $0) }
     private let leak: Bytes
 
     init() { leak = Bytes(secret.dropFirst(20).prefix(24).map { $0 | 0x20 }) }

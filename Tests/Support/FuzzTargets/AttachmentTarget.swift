@@ -8,27 +8,30 @@
 struct AttachmentTarget: FuzzTarget {
     static let name = "attachment"
 
-    private static let key = Bytes(repeating: 0x44, count: SecretStream.keyLength)
-    private static let otherKey = Bytes(repeating: 0x45, count: SecretStream.keyLength)
-    private static let header = Bytes(repeating: 0x46, count: SecretStream.headerLength)
-    private static let chunkLength = AttachmentFormat.chunkLength
+    private static let key = Bytes(repeating: 0x44, count: 32)
+    private static let otherKey = Bytes(repeating: 0x45, count: 32)
+    private static let header = Bytes("PCA2".utf8) + [0x10]
+    private static let chunkLength = 65_536
 
     /// A file as it is before and after.
     private struct File {
         let plain: Bytes
         let sealed: Bytes
 
-        /// - Parameter chunks: their plain lengths, and their tags.
-        init(_ chunks: [(length: Int, tag: UInt8)]) {
-            let (key, header, prefix) = (AttachmentTarget.key, AttachmentTarget.header, AttachmentFormat.prefix)
-            let writer = SecretStream.Writer(key: key.span, header: header.span)
+        /// - Parameter chunks: their plain lengths, and the last bytes of their nonces.
+        init(_ chunks: [(length: Int, flag: UInt8)]) {
+            let (key, header) = (AttachmentTarget.key, AttachmentTarget.header)
             var plain = Bytes()
-            var sealed = prefix + header
+            var sealed = header
             for (number, chunk) in chunks.enumerated() {
                 let bytes = Bytes(repeating: UInt8(truncatingIfNeeded: number + 1), count: chunk.length)
                 plain.append(contentsOf: bytes)
-                let tag = SecretStream.Tag(rawValue: chunk.tag)
-                sealed.append(contentsOf: writer.push(bytes.span, tag: tag, authenticating: prefix.span))
+                let nonce = Bytes(repeating: 0, count: 10) + [UInt8(number), chunk.flag]
+                KnownKeys.known { () throws(SodiumRefusal) in
+                    try ChaCha20Poly1305.seal(
+                        bytes.span, key: key.span, nonce: nonce.span, authenticating: header.span,
+                        appendingTo: &sealed)
+                }
             }
             self.plain = plain
             self.sealed = sealed
@@ -41,10 +44,10 @@ struct AttachmentTarget: FuzzTarget {
         var failure: AttachmentError.Code?
     }
 
-    private let small = [0, 1, 100].map { File([($0, 3)]) }
+    private let small = [0, 1, 100].map { File([($0, 1)]) }
     private let large =
-        [File([(chunkLength - 1, 3)]), File([(chunkLength, 3)])]
-        + [1, 40, chunkLength].map { File([(chunkLength, 0), ($0, 3)]) }
+        [File([(chunkLength - 1, 1)]), File([(chunkLength, 1)])]
+        + [1, 40, chunkLength].map { File([(chunkLength, 0), ($0, 1)]) }
 
     func run(_ input: Bytes) {
         var choices = Choices(input)
@@ -66,8 +69,8 @@ struct AttachmentTarget: FuzzTarget {
             isGenuine = sealed.count == original.sealed.count && sealed.begins(with: original.sealed)
         default:
             let chunks = (0...(form >> 2) % 3).map { _ in
-                let (length, tag) = (Int(choices.byte()), choices.byte())
-                return (length: length == 0xff ? Self.chunkLength : length, tag: tag)
+                let (length, flag) = (Int(choices.byte()), choices.byte())
+                return (length: length == 0xff ? Self.chunkLength : length, flag: flag)
             }
             let made = File(chunks)
             file = made
@@ -78,9 +81,9 @@ struct AttachmentTarget: FuzzTarget {
     }
 
     /// Full chunks, and a last one that ends the file; it is empty in the empty file alone.
-    private static func areLawful(_ chunks: [(length: Int, tag: UInt8)]) -> Bool {
+    private static func areLawful(_ chunks: [(length: Int, flag: UInt8)]) -> Bool {
         guard let last = chunks.last else { return false }
-        return chunks.dropLast().allSatisfy { $0.length == chunkLength && $0.tag == 0 } && last.tag == 3
+        return chunks.dropLast().allSatisfy { $0.length == chunkLength && $0.flag == 0 } && last.flag == 1
             && (last.length > 0 || chunks.count == 1)
     }
 
@@ -88,6 +91,11 @@ struct AttachmentTarget: FuzzTarget {
         var hash = SHA256.digest(sealed.span)
         if fault == 1 { hash[31] ^= 1 }
         let size = UInt64(sealed.count) &+ (fault == 2 ? 1 : fault == 3 ? UInt64.max : 0)
+        // No reference has the size of a file with an unfinished chunk, or with an empty one behind others.
+        let rest = size < 5 ? 1 : (size - 5) % UInt64(Self.chunkLength + 16)
+        let isPossible = size < 1 << 53 && (size == 21 || size > 21 && !(1...16).contains(rest))
+        require(AttachmentFormat.isSize(size) == isPossible, "attachment: only the size of a file is one")
+        guard isPossible else { return require(!isGenuine, "attachment: a genuine file has a possible size") }
         let key = fault == 4 ? Self.otherKey : Self.key
         let reference = SealedFile(key: Ephemeral(copying: key.span), size: size, sha256: hash)
 

@@ -20,24 +20,24 @@ struct BatchTarget: FuzzTarget {
     private let recipients: [String]
 
     init() {
-        let (sender, device) = (KnownKeys.sender(1), KnownKeys.device)
+        let (provider, device) = (KnownKeys.provider(1), KnownKeys.device)
         let postQuantum = KnownKeys.postQuantum.map { [$0] } ?? []
         recipients = ["phone"] + postQuantum.map { "\($0.publicKey)" }
         keys = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
-            _ = try store.importProviderKey(sender, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
+            _ = try store.importProviderKey(provider, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
             let registration = DeviceRegistration(
                 publicKey: device.publicKey, topic: KnownKeys.topic, createdAt: KnownKeys.now)
             _ = try store.addDevice(registration, id: "phone", owner: .user("alice"), at: KnownKeys.now)
             return try SealingKeys(following: store, .named(nil))
         }
-        let trust = ProviderTrust(pinned: [sender.publicKey])
+        let trust = ProviderTrust(pinned: [provider.publicKey])
         opener = Opener(topic: KnownKeys.topic, deviceKeys: [device] + postQuantum, trust: trust)
         let sealed = KnownKeys.known { () throws(SealError) in
-            try Sealer(sender: sender, topic: KnownKeys.topic).seal(
+            try Sealer(provider: provider, topic: KnownKeys.topic).seal(
                 #"{"aps":{"alert":"Hello"}}"#.utf8, to: device.publicKey, at: KnownKeys.now)
         }
-        secrets = [sender.withText { Bytes(copying: $0) }, device.withText { Bytes(copying: $0) }]
+        secrets = [provider.withText { Bytes(copying: $0) }, device.withText { Bytes(copying: $0) }]
         words = [
             0x01: Bytes(device.publicKey.description.utf8), 0x02: sealed.json,
             0x03: Bytes(#""to":"phone","payload":{"aps":{"alert":"Hello"}}"#.utf8),

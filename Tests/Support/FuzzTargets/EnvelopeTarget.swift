@@ -19,11 +19,11 @@ struct EnvelopeTarget: FuzzTarget {
     private let words: [UInt8: Bytes]
 
     init() {
-        let sender = KnownKeys.sender(1)
+        let provider = KnownKeys.provider(1)
         opener = Opener(
-            topic: KnownKeys.topic, deviceKeys: KnownKeys.devices, trust: ProviderTrust(pinned: [sender.publicKey]))
+            topic: KnownKeys.topic, deviceKeys: KnownKeys.devices, trust: ProviderTrust(pinned: [provider.publicKey]))
         genuine = [KnownKeys.device, KnownKeys.postQuantum].compactMap { device in
-            device.map { Self.envelopes(to: $0.publicKey, by: sender) }
+            device.map { Self.envelopes(to: $0.publicKey, by: provider) }
         }
         words = Dictionary(
             uniqueKeysWithValues: zip([0x00, 0x0e] as [UInt8], genuine).flatMap { first, texts in
@@ -35,17 +35,20 @@ struct EnvelopeTarget: FuzzTarget {
                 guard let device else { continue }
                 _ = try store.importDeviceKey(device, named: name, topic: KnownKeys.topic, at: KnownKeys.now)
             }
-            try store.pinProvider(sender.publicKey, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
+            for account in ["phone", "newer"] {
+                _ = try store.pinProvider(
+                    provider.publicKey, for: account, topic: KnownKeys.topic, at: KnownKeys.now)
+            }
             return store
         }
         // Without a replay guard, so that a genuine envelope opens each time.
-        let replay = ReplayFile.open(in: "/nonexistent", at: KnownKeys.now)
-        receiver = NotificationReceiver(keys: store, effects: store, replay: replay, topic: KnownKeys.topic)
+        receiver = NotificationReceiver(
+            keys: store, effects: store, database: ExtensionDatabase(in: "/nonexistent"), topic: KnownKeys.topic)
     }
 
     /// One envelope for each bucket, the same in every run.
-    private static func envelopes(to device: DevicePublicKey, by sender: ProviderKey) -> [Bytes] {
-        let sealer = Sealer(sender: sender, topic: KnownKeys.topic)
+    private static func envelopes(to device: DevicePublicKey, by provider: ProviderKey) -> [Bytes] {
+        let sealer = Sealer(provider: provider, topic: KnownKeys.topic)
         return Bucket.all(device.suite).map { bucket in
             var options = Sealer.Options()
             if bucket > Bucket.largestForAlert(device.suite) { options.pushType = .voip }
@@ -86,7 +89,7 @@ struct EnvelopeTarget: FuzzTarget {
             return
         }
         require(Bytes(envelope.text.utf8) == text, "envelope: an envelope has one text")
-        let isOpened = (try? opener.open(envelope, at: KnownKeys.now)) != nil
+        let isOpened = PushClass.allCases.contains { (try? opener.open(envelope, at: KnownKeys.now, as: $0)) != nil }
         require(isOpened == isGenuine(text), "envelope: genuine envelopes open, and no others")
     }
 
@@ -94,9 +97,10 @@ struct EnvelopeTarget: FuzzTarget {
 
     private func receive(_ push: Bytes) {
         let before = changes
-        let reception = receiver.receive(push, requestID: nil, at: KnownKeys.now)
-        require(changes == before, "envelope: a push that brings no rotation changes nothing in the store")
         let envelope = try? ReceivedPush(push).envelope()
+        let isCall = envelope.map { $0.innerLength > Bucket.largestForAlert($0.suite) } ?? false
+        let reception = receiver.receive(push, as: isCall ? .call : .alert, requestID: nil, at: KnownKeys.now)
+        require(changes == before, "envelope: a push that brings no certificate changes nothing in the store")
         let isGenuine = envelope.map { self.isGenuine(Bytes($0.text.utf8)) } ?? false
         if case .fallback = reception.delivery.outcome {
             require(!isGenuine, "envelope: a push with a genuine envelope opens")

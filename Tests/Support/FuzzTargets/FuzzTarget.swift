@@ -14,8 +14,7 @@ package enum FuzzTargets {
     package static var all: [any FuzzTarget.Type] {
         [
             ArgumentsTarget.self, AttachmentTarget.self, BatchTarget.self, EnvelopeTarget.self, InnerTarget.self,
-            JSONTarget.self, KeyFormatTarget.self, KeyTarget.self, ResponseTarget.self, RotationTarget.self,
-            RowTarget.self,
+            JSONTarget.self, KeyFormatTarget.self, KeyTarget.self, ResponseTarget.self, RowTarget.self, TrustTarget.self,
         ]
     }
 }

@@ -6,8 +6,8 @@ import PushcryptReceiver
 /// The inner plaintext: encrypted and signed by the harness, rightly or not, it is opened exactly when the format says so, is
 /// refused with the code that the format gives, and what is refused has no effect.
 ///
-/// Input: bucket and signer, clock and what is wrong with the signature, which statements come before the payload, who opens and the
-/// suite; then the content from its type on.
+/// Input: bucket and signer; clock and what is wrong with the signature; who opens, the suite, the expected class, and whether
+/// the epoch is another; which certificate comes first, if any; then the content from its kind on.
 struct InnerTarget: FuzzTarget {
     static let name = "inner"
 
@@ -15,7 +15,7 @@ struct InnerTarget: FuzzTarget {
         0, 1, 86_400_000, -86_400_000, 2_592_000_000, 5_184_000_001, -1, 3_000_000_000,
     ]
 
-    private let scene = RotationScene()
+    private let scene = TrustScene()
     private let phones: [Phone]
 
     /// A device with one key, and the way to it.
@@ -32,9 +32,18 @@ struct InnerTarget: FuzzTarget {
             opener = Opener(topic: KnownKeys.topic, deviceKeys: [key], trust: trust)
             recording = RecordingPhone(key, topic: KnownKeys.topic, trust: trust)
             // Without a replay guard, so that every copy of a message is new.
-            let replay = ReplayFile.open(in: "/nonexistent", at: KnownKeys.now)
-            receiver = NotificationReceiver(keys: recording, effects: recording, replay: replay, topic: nil)
+            receiver = NotificationReceiver(
+                keys: recording, effects: recording, database: ExtensionDatabase(in: "/nonexistent"), topic: nil)
         }
+    }
+
+    /// How a message is sealed.
+    private struct Message {
+        /// The key that signs, and the provider key that it signs for.
+        var signer: (key: Bytes, sign: (Bytes) -> Bytes)
+        let provider: ProviderPublicKey
+        let epoch: UInt32
+        let certificate: Certificate?
     }
 
     init() {
@@ -44,29 +53,32 @@ struct InnerTarget: FuzzTarget {
 
     func run(_ input: Bytes) {
         var choices = Choices(input)
-        let (first, second, third) = (choices.byte(), choices.byte(), choices.byte())
+        let (first, second, third, fourth) = (choices.byte(), choices.byte(), choices.byte(), choices.byte())
         let now = Timestamp(
             milliseconds: UInt64(Int64(KnownKeys.now.milliseconds) + Self.clocks[Int(second & 7)]))
-        let count = Int(third & 7) <= RotationStatement.maximumPerMessage ? Int(third & 7) : 0
-        let statements = (0..<count).map { _ in scene.statements[choices.number(below: scene.statements.count)] }
-
         let phone = phones[Int(third >> 4 & 1) % phones.count]
-        let signer = scene.senders[Int(first >> 4) % scene.senders.count]
+        let expected = PushClass(rawValue: third & 3) ?? .alert
+        let message = message(signer: first >> 4, certificate: fourth, hasOtherEpoch: third & 0x20 != 0)
         let buckets = Bucket.all(phone.suite)
         var inner = content(
-            &choices, statements, isFitted: first & 8 != 0, bucket: buckets[Int(first & 7) % buckets.count])
-        let isSigned = sign(&inner, signer, phone.channel, fault: second >> 3 & 7)
-        if second & 0x40 != 0 { inner[choices.number(below: KeyID.length)] ^= 1 }
+            &choices, message.certificate, isFitted: first & 8 != 0, bucket: buckets[Int(first & 7) % buckets.count])
+        let isSigned = sign(&inner, message, phone.channel, fault: second >> 3 & 7)
+        if second & 0x40 != 0 { inner[choices.number(below: 4)] ^= 1 }
 
-        let expected = InnerModel(inner: inner, signer: isSigned ? signer.publicKey : nil, trust: scene.trust, now: now)
+        let model = InnerModel(
+            inner: inner,
+            signature: isSigned
+                ? InnerModel.Signature(signing: message.signer.key, provider: message.provider, epoch: message.epoch)
+                : nil, scene: scene, expected: expected, now: now)
         let envelope = phone.channel.envelope(of: inner)
-        switch third & 8 == 0 ? open(envelope, phone, at: now) : receive(envelope, phone, at: now) {
+        let isReceived = third & 8 != 0 && expected == .alert
+        switch isReceived ? receive(envelope, phone, at: now) : open(envelope, phone, as: expected, at: now) {
         case .opened(let opened):
-            require(expected.code == nil, "inner: refused with \(expected.code?.description ?? "")")
-            require(opened.sender == signer.publicKey, "inner: the sender is who signed")
-            require(expected.written(opened) == inner, "inner: what is opened is written with the same bytes")
+            require(model.code == nil, "inner: refused with \(model.code?.description ?? "")")
+            require(opened.provider == model.provider, "inner: the provider is the pin")
+            require(model.written(opened) == inner, "inner: what is opened is written with the same bytes")
         case .refused(let code):
-            require(expected.code?.description == code, "inner: \(expected.code?.description ?? "opened"), not \(code)")
+            require(model.code?.description == code, "inner: \(model.code?.description ?? "opened"), not \(code)")
         }
     }
 
@@ -77,9 +89,11 @@ struct InnerTarget: FuzzTarget {
         case refused(String)
     }
 
-    private func open(_ envelope: Envelope, _ phone: Phone, at now: Timestamp) -> Outcome {
+    private func open(
+        _ envelope: Envelope, _ phone: Phone, as expected: PushClass, at now: Timestamp
+    ) -> Outcome {
         do throws(OpenError) {
-            return .opened(try phone.opener.open(envelope, at: now))
+            return .opened(try phone.opener.open(envelope, at: now, as: expected))
         } catch {
             return .refused(error.code.description)
         }
@@ -93,7 +107,8 @@ struct InnerTarget: FuzzTarget {
         switch delivery.outcome {
         case .opened, .dropped:
             guard let opened = delivery.opened else { fail("inner: an opened push has its notification") }
-            require(phone.recording.settled == opened.statements, "inner: what a message has brought takes effect")
+            let effect = RecordingPhone.Effect(provider: opened.provider, certificate: opened.certificate)
+            require(phone.recording.settled == effect, "inner: what a message has brought takes effect")
             return .opened(opened)
         case .fallback(let reason):
             require(phone.recording.settled == nil, "inner: what was refused has no effect")
@@ -105,9 +120,28 @@ struct InnerTarget: FuzzTarget {
 
     // MARK: Sealing
 
+    /// Who signs, for which provider key: 0 to 2 the key of the certificate, or without one the first provider's; then others.
+    private func message(signer: UInt8, certificate number: UInt8, hasOtherEpoch: Bool) -> Message {
+        let entry = number == 0 ? nil : scene.entries[Int(number - 1) % scene.entries.count]
+        let (providers, keys) = (scene.providers, scene.signing)
+        let provider = providers[Int(signer) % 3 == 1 ? 1 : Int(signer) % 3 == 2 ? 2 : 0]
+        func by(_ key: ProviderKey) -> (key: Bytes, sign: (Bytes) -> Bytes) {
+            (key.publicKey.bytes, { key.signature(of: $0.span) })
+        }
+        func by(_ key: SigningKey) -> (key: Bytes, sign: (Bytes) -> Bytes) {
+            (key.publicKey.bytes, { key.signature(of: $0.span) })
+        }
+        var chosen = entry.map { by($0.signing) } ?? by(provider)
+        if signer >= 12 { chosen = by(keys[Int(signer) % 4]) } else if signer >= 9 { chosen = by(provider) }
+        let epoch = (entry?.certificate.epoch ?? 0) ^ (hasOtherEpoch ? 1 : 0)
+        return Message(
+            signer: chosen, provider: entry?.provider ?? provider.publicKey, epoch: epoch,
+            certificate: entry?.certificate)
+    }
+
     /// Lays out what is sealed: the content as the input has it, or fitted with times and a length that are right.
     private func content(
-        _ choices: inout Choices, _ statements: [RotationStatement], isFitted: Bool, bucket: Int
+        _ choices: inout Choices, _ certificate: Certificate?, isFitted: Bool, bucket: Int
     ) -> Bytes {
         var content: Bytes = [choices.byte()]
         if isFitted {
@@ -118,12 +152,7 @@ struct InnerTarget: FuzzTarget {
             content.append(contentsOf: choices.bytes(MessageID.length + 12))
         }
         let length = choices.integer(UInt16.self)
-        var body = Bytes()
-        if !statements.isEmpty {
-            body.append(UInt8(truncatingIfNeeded: statements.count))
-            for statement in statements { body.append(contentsOf: statement.bytes) }
-        }
-        body.append(contentsOf: choices.rest())
+        let body = (certificate?.bytes ?? []) + choices.rest()
         content.append(bigEndian: isFitted ? UInt16(truncatingIfNeeded: body.count) : length)
         var inner = Bytes(repeating: 0, count: InnerPlaintext.signed) + content + body
         inner.removeLast(max(0, inner.count - bucket))
@@ -132,24 +161,33 @@ struct InnerTarget: FuzzTarget {
     }
 
     /// Signs, and tells whether rightly.
-    private func sign(_ inner: inout Bytes, _ signer: ProviderKey, _ channel: SealedChannel, fault: UInt8) -> Bool {
-        let key = signer.publicKey
-        let message =
+    private func sign(_ inner: inout Bytes, _ message: Message, _ channel: SealedChannel, fault: UInt8) -> Bool {
+        func keys(_ provider: ProviderPublicKey, _ epoch: UInt32) -> SignedBy {
+            SignedBy(provider: provider, signing: message.signer.key, epoch: epoch)
+        }
+        let right = keys(message.provider, message.epoch)
+        let toSign =
             switch fault {
-            case 1: channel.toSign(inner, by: key, topic: KnownKeys.otherTopic)
-            case 2: channel.toSign(inner, by: key, recipient: KnownKeys.otherDevice.publicKey)
+            case 1: channel.toSign(inner, by: right, topic: KnownKeys.otherTopic)
+            case 2: channel.toSign(inner, by: right, recipient: KnownKeys.otherDevice.publicKey)
             case 3:
                 channel.toSign(
                     inner,
-                    by: scene.senders[0].publicKey == key ? scene.senders[1].publicKey : scene.senders[0].publicKey)
-            default: channel.toSign(inner, by: key)
+                    by: keys(scene.providers[message.provider == scene.providers[0].publicKey ? 1 : 0].publicKey, message.epoch))
+            case 6: channel.toSign(inner, by: keys(message.provider, message.epoch &+ 1))
+            case 7:
+                channel.toSign(
+                    inner,
+                    by: SignedBy(
+                        provider: message.provider, signing: Bytes(message.signer.key.reversed()), epoch: message.epoch))
+            default: channel.toSign(inner, by: right)
             }
         var prefix = Bytes()
-        prefix.append(bigEndian: key.id.value)
-        prefix.append(contentsOf: signer.signature(of: message.span))
-        if fault == 4 { prefix[KeyID.length] ^= 1 }
+        prefix.append(bigEndian: message.epoch)
+        prefix.append(contentsOf: message.signer.sign(toSign))
+        if fault == 4 { prefix[4] ^= 1 }
         if fault == 5 { prefix[InnerPlaintext.signature.upperBound - 1] ^= 0x80 }
         inner.replaceSubrange(0..<prefix.count, with: prefix)
-        return !(1...5).contains(fault)
+        return fault == 0
     }
 }

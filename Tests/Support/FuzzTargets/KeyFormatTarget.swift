@@ -26,7 +26,7 @@ struct KeyFormatTarget: FuzzTarget {
         let isProvider = form & 8 == 0
         func known(_ format: KeyFormat) -> Bytes {
             isProvider
-                ? KnownKeys.sender(1).withText(in: format) { Bytes(copying: $0) }
+                ? KnownKeys.provider(1).withText(in: format) { Bytes(copying: $0) }
                 : KnownKeys.device.withText(in: format) { Bytes(copying: $0) }
         }
         switch form & 7 {
@@ -40,7 +40,7 @@ struct KeyFormatTarget: FuzzTarget {
             let isSecret = form & 7 == 3
             var der = isSecret ? RFC8410.secretPrefix(isProvider ? .ed25519 : .x25519) : RFC8410.publicPrefix(.ed25519)
             der += Bytes(repeating: 0x21, count: keyLength)
-            if form & 16 != 0 { der += [0x81, 0x21, 0x00] + KnownKeys.sender(1).publicKey.bytes }
+            if form & 16 != 0 { der += [0x81, 0x21, 0x00] + KnownKeys.provider(1).publicKey.bytes }
             der.edit(&choices)
             let label = isSecret ? "PRIVATE" : "PUBLIC"
             let body = base64(der, .padded)
@@ -66,7 +66,7 @@ struct KeyFormatTarget: FuzzTarget {
             let written = key.withText(in: format) { Bytes(copying: $0) }
             require(
                 (try? ProviderKey(text: written.span, format: format))?.publicKey == key.publicKey,
-                "formats: a sender's key is written as it is read")
+                "formats: a provider's key is written as it is read")
             key.withSeed { checkPlace(of: Bytes(copying: $0), and: key.publicKey.bytes, in: sample, format) }
         }
         if let key = try? DeviceKey(text: text.span, format: format) {
@@ -88,9 +88,9 @@ struct KeyFormatTarget: FuzzTarget {
                 require(
                     (try? X25519.sharedSecret(scalar: scalar.span, publicKey: key.bytes.span)) != nil,
                     "formats: an accepted key gives a secret that not everybody knows")
-            case .sender(let key):
+            case .provider(let key):
                 require(curve == .ed25519, "formats: a key keeps its curve")
-                require(Ed25519Point.isUsable(key.bytes), "formats: an accepted sender's key is no weak point")
+                require(Ed25519Point.isUsable(key.bytes), "formats: an accepted provider's key is no weak point")
             }
         }
     }

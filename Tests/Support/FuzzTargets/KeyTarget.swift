@@ -17,7 +17,10 @@ struct KeyTarget: FuzzTarget {
         var choices = Choices(input)
         let form = choices.byte()
         let isPostQuantum = form & 0xe0 == 0x20
-        let prefix = isPostQuantum ? Self.postQuantumPrefixes[Int(form & 1)] : Self.prefixes[Int(form & 3)]
+        let isSigning = form & 0xe0 == 0x40
+        let prefix =
+            isPostQuantum
+            ? Self.postQuantumPrefixes[Int(form & 1)] : isSigning ? "PCK-SECRET-" : Self.prefixes[Int(form & 3)]
         func bytes() -> Bytes {
             guard prefix == "pcrx" else { return choices.bytes(32) }
             var key = Self.postQuantum
@@ -46,6 +49,9 @@ struct KeyTarget: FuzzTarget {
             },
             canonical(text) { (text) throws(KeyError) in
                 try ProviderKey(text: text.span).withText { Bytes(copying: $0) }
+            },
+            canonical(text) { (text) throws(KeyError) in
+                try SigningKey(text: text.span).withText { Bytes(copying: $0) }
             },
         ]
         require(accepted.count { $0 } <= 1, "keys: a text is that of one kind of key")
@@ -113,10 +119,10 @@ struct KeyTarget: FuzzTarget {
         } catch {
             require(
                 error.code != .weakKey || !Ed25519Point.isUsable(KeyText.bytes(of: text)),
-                "keys: a sender's key that is called weak is weak")
+                "keys: a provider's key that is called weak is weak")
             throw error
         }
-        require(Ed25519Point.isUsable(key.bytes), "keys: an accepted sender's key is no weak point")
+        require(Ed25519Point.isUsable(key.bytes), "keys: an accepted provider's key is no weak point")
         return key.description
     }
 }

@@ -14,16 +14,16 @@ enum KnownKeys {
     /// All three, without the last where there is none.
     static let devices = [device, otherDevice] + (postQuantum.map { [$0] } ?? [])
 
-    /// A sender's key for each number.
-    static func sender(_ number: UInt8) -> ProviderKey {
+    /// A provider key for each number.
+    static func provider(_ number: UInt8) -> ProviderKey {
         let seed = Bytes(repeating: 0x20 &+ number, count: 32)
         return known { () throws(KeyError) in try ProviderKey(seed: seed.span) }
     }
 
-    /// A recovery key for each number; one with the number of a sender's key has its bytes.
-    static func recovery(_ number: UInt8) -> RecoveryKey {
-        let seed = Bytes(repeating: 0x20 &+ number, count: 32)
-        return known { () throws(KeyError) in try RecoveryKey(seed: seed.span) }
+    /// A signing key for each number.
+    static func signing(_ number: UInt8) -> SigningKey {
+        let seed = Bytes(repeating: 0x40 &+ number, count: 32)
+        return known { () throws(KeyError) in try SigningKey(seed: seed.span) }
     }
 
     /// The bytes of the first device key's secret.

@@ -8,7 +8,13 @@ final class RecordingPhone: DeviceKeyReading, OpeningEffects, @unchecked Sendabl
     private let record: DeviceKeyRecord
     private let trust: ProviderTrust
     /// The effect of the last message; nil while none had any.
-    var settled: [RotationStatement]?
+    var settled: Effect?
+
+    /// A message's provider, and the certificate that it brought.
+    struct Effect: Equatable {
+        let provider: ProviderPublicKey
+        let certificate: Certificate?
+    }
 
     init(_ key: DeviceKey, topic: Topic, trust: ProviderTrust) {
         self.key = key
@@ -24,13 +30,14 @@ final class RecordingPhone: DeviceKeyReading, OpeningEffects, @unchecked Sendabl
         id == record.keyID ? StoredDeviceKey(record: record, key: key) : nil
     }
 
-    func trust(for topic: Topic) throws(KeyStoreError) -> ProviderTrust { trust }
+    func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust { trust }
 
     func purgeRetiredDeviceKeys(at now: Timestamp, accepted sentAt: Timestamp) -> [DeviceKeyRecord] { [] }
 
     func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
+        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
+        at now: Timestamp
     ) throws(KeyStoreError) {
-        settled = statements
+        settled = Effect(provider: provider, certificate: certificate)
     }
 }

@@ -71,20 +71,29 @@ struct RowScene {
                     id: 3, name: "alice", topic: topic, key: key, generation: 2, state: .pending, createdAt: now,
                     keys: keys), secretColumns: columns)
         }
-        let senders = (1...2 as ClosedRange<UInt8>).map { number in
-            ProviderKeyRow(
+        let trust = TrustScene()
+        let certificate = trust.entries[0].certificate
+        let rows = (1...3 as ClosedRange<UInt8>).map { number in
+            var row = ProviderKeyRow(
                 id: Int64(number), name: "provider \(number)", topic: number == 1 ? topic : nil,
-                key: KnownKeys.sender(number), generation: UInt64(number), createdAt: now, keys: keys)
+                publicKey: trust.providers[Int(number) - 1].publicKey, createdAt: now)
+            if number != 3 { row.keep(trust.providers[Int(number) - 1], keys) }
+            if number != 2 { row.sign(with: trust.signing[0], certificate, topic: topic, since: now, keys) }
+            if number == 3 { row.notice(trust.entries[1].certificate) }
+            return row
         }
-        add(senders[0], senders[1], secretColumns: [0, 3, 5, 7])
+        // The primary key, the public key, generation, both secrets and the certificate.
+        add(rows[0], rows[1], rows[2], secretColumns: [0, 3, 5, 7, 8, 10])
+        let request = CertificateRequest(
+            topic: topic, provider: trust.providers[0].publicKey, signingKey: trust.signing[1].publicKey,
+            current: certificate)
+        add(CertificateRequestRow(provider: 1, request, trust.signing[1], keys), secretColumns: [0, 1, 2])
     }
 
     private mutating func addOthers(_ keys: StoreKeys) {
         let (now, topic) = (KnownKeys.now, KnownKeys.topic)
-        let (old, new) = (KnownKeys.sender(1), KnownKeys.sender(2))
-        let statement = KnownKeys.known { () throws(RotationError) in
-            try RotationStatement(from: old, to: new, at: now)
-        }
+        let (provider, other) = (KnownKeys.provider(1).publicKey, KnownKeys.provider(2).publicKey)
+        let certificates = TrustScene().entries.map(\.certificate)
         add(
             StoreHeader(keys: keys, derivation: nil, createdAt: now),
             StoreHeader(
@@ -93,37 +102,44 @@ struct RowScene {
                     salt: Bytes(repeating: 1, count: StoreKDF.saltLength), cost: .standard),
                 createdAt: now))
         add(SettingRow(name: "topic", value: "com.example.app"), SettingRow(name: "title", value: ""))
-        let trusted = PinnedProviderRow(id: 1, name: "provider", topic: topic, key: old.publicKey, createdAt: now)
         add(
-            trusted, trusted.superseded(by: statement, until: now),
-            PinnedProviderRow(id: 2, name: "other", topic: nil, key: new.publicKey, createdAt: now))
+            PinRow(id: 1, account: "alice", topic: topic, key: provider, origin: .app, createdAt: now),
+            PinRow(id: 2, account: "bob", topic: nil, key: other, origin: .reply, createdAt: now))
         add(
-            AnnouncementRow(
-                id: 1, oldKey: old.publicKey, newKey: new.publicKey, statement: statement, announcedUntil: now))
+            LearnedTrustRow(id: 1, provider: provider, topic: topic, trust: LearnedTrust(certificates[0])),
+            LearnedTrustRow(id: 2, provider: other, topic: topic, trust: LearnedTrust(certificates[1], floor: 150)))
         add(
+            PastEpochRow(id: 1, provider: 1, CertificatePlan.PastEpoch(nil, replacedAt: now)),
+            PastEpochRow(id: 2, provider: 1, CertificatePlan.PastEpoch(certificates[1], replacedAt: now)))
+        addDevices(certificates[0])
+    }
+
+    private mutating func addDevices(_ certificate: Certificate) {
+        let (now, topic) = (KnownKeys.now, KnownKeys.topic)
+        let (phone, plain) = (KnownKeys.device.publicKey, KnownKeys.otherDevice.publicKey)
+        var full = DeviceRegistration(
+            publicKey: phone, suites: [1, 2], topic: topic, createdAt: now,
+            pinnedProvider: KnownKeys.provider(1).publicKey, appVersion: AppVersion("2.3.1"))
+        (full.token, full.environment, full.grant) = ("0a1b", .development, "Gr-4_nt")
+        full.withdrawal = WithdrawalCapability(String(repeating: "7d", count: 16))
+        func device(_ registration: DeviceRegistration, _ id: String, user: String? = nil) -> DeviceRow {
             DeviceRow(
                 DeviceRecord(
-                    id: "phone1", user: "alice", publicKey: KnownKeys.device.publicKey, topic: topic, generation: 1,
-                    createdAt: now, updatedAt: now, pinnedProvider: old.publicKey, suites: [1, 2],
-                    appVersion: AppVersion("2.3.1"),
-                    recoveryKeys: [RecoveryPublicKey(checked: old.publicKey.bytes)])),
-            DeviceRow(
-                DeviceRecord(
-                    id: "phone2", user: nil, publicKey: KnownKeys.otherDevice.publicKey, topic: nil, generation: 2,
-                    createdAt: now, updatedAt: now, pinnedProvider: nil, suites: [1], appVersion: nil,
-                    recoveryKeys: [])))
-        add(
-            RemovedDeviceRow(RemovedDevice(id: "phone1", removedAt: now, reason: "unregistered")),
-            RemovedDeviceRow(RemovedDevice(id: "phone3", removedAt: now)))
+                    registration, epoch: user == nil ? nil : certificate.epoch, id: id, user: user,
+                    topic: registration.topic, updatedAt: now))
+        }
         // Of suite 2, which every build stores.
         let bytes = Bytes(repeating: 0, count: 1184) + [9] + Bytes(repeating: 0, count: 31)
         let key = KnownKeys.known { () throws(KeyError) in try DevicePublicKey(bytes: bytes.span) }
         add(
-            DeviceRow(
-                DeviceRecord(
-                    id: "phone4", user: nil, publicKey: key, topic: topic, generation: 1, createdAt: now,
-                    updatedAt: now,
-                    pinnedProvider: nil, suites: [1, 2], appVersion: nil, recoveryKeys: [])))
+            device(full, "phone1", user: "alice"),
+            device(DeviceRegistration(publicKey: plain, generation: 2, createdAt: now), "phone2"),
+            device(DeviceRegistration(publicKey: key, suites: [1, 2], topic: topic, createdAt: now), "phone4"))
+        let last = RemovedDevice.LastKey(generation: 3, suite: .x25519, id: phone.id)
+        add(
+            RemovedDeviceRow(
+                RemovedDevice(id: "phone1", removedAt: now, reason: "unregistered", user: "alice", lastKey: last)),
+            RemovedDeviceRow(RemovedDevice(id: "phone3", removedAt: now)))
     }
 
     // MARK: Reading

@@ -36,14 +36,14 @@ final class SealedChannel {
         return Envelope(sealed: bytes, recipient.suite)
     }
 
-    /// A sender's signature for this channel, or for another recipient or topic.
+    /// What is signed for this channel, or for another recipient or topic.
     func toSign(
-        _ inner: Bytes, by sender: ProviderPublicKey, recipient: DevicePublicKey? = nil, topic: Topic = KnownKeys.topic
+        _ inner: Bytes, by keys: SignedBy, recipient: DevicePublicKey? = nil, topic: Topic = KnownKeys.topic
     ) -> Bytes {
         let (header, enc) = (header, enc)
         return signedMessage(
             header: header.span, enc: enc.span, self.recipient.suite,
-            recipient: (recipient ?? self.recipient).transcript, sender: sender, topic: topic,
+            recipient: (recipient ?? self.recipient).transcript, by: keys, topic: topic,
             contentHash: contentHash(of: inner.span))
     }
 }

@@ -87,9 +87,7 @@ def plan_cases() -> list[Vector]:
         case("a record proves an epoch ahead of the clock", "accepted", "T-7 T-9 D-33", stale, second, proven=ahead),
         case("a record proves an epoch above 24 hours from now", too_far, "T-7 T-9 D-33", stale, second, proven=far),
         case("a record proves another claim of the current epoch", "accepted", "T-9 D-33", stale, third, proven=certify(EPOCHS[2], SIGNING[4])),
-        case("a record proves an epoch between floor and current epoch", "accepted", "T-9 D-33", stale, third, proven=certify(EPOCHS[1] + 1, SIGNING[4])),
-        case("a record proves an epoch that is the floor", "accepted", "T-9 D-33", stale, third, proven=certify(EPOCHS[1], SIGNING[4])),
-        case("a record proved an epoch below the floor", "accepted", "T-8 D-33", "Nothing of it opens any more.", third, [(second, NOW - DAY)], proven=certify(EPOCHS[1] - 1, SIGNING[4])),
+        case("a record proved an epoch that is below the current one", "accepted", "T-8 D-33", "A certificate above it was issued.", third, [(second, NOW - DAY)], proven=certify(EPOCHS[2] - 1, SIGNING[4])),
         case("a record proves an epoch, and there is none here", "accepted", "T-9 D-33", stale, proven=first),
         case("a record proves an epoch, and there was a theft", "accepted", "T-9 D-33", stale, second, proven=unknown, is_stolen=True),
     ]

@@ -111,11 +111,10 @@ def plan(
 ) -> tuple[int, int, int]:
     """T-7 to T-9: epoch, floor and grace until of the next certificate. `past` has earlier epochs, and when each was replaced."""
     last = current.epoch if current else 0
-    floor = current.floor if current else 0
-    is_stale = proven is not None and proven.epoch >= floor and proven.claim != (current.claim if current else b"")
+    is_stale = proven is not None and proven.epoch >= last and proven.claim != (current.claim if current else b"")
     epoch = max(max(last, proven.epoch if proven else 0) + 1, now // 1000)
     require(epoch * 1000 <= now + DAY, "implausible-epoch")
     if is_stolen or is_stale:
         return epoch, epoch, 0
     recent = [number for number, replaced_at in past if replaced_at + GRACE >= now]
-    return epoch, max(floor, min([*recent, last])), now + GRACE
+    return epoch, max(current.floor if current else 0, min([*recent, last])), now + GRACE
