@@ -42,9 +42,18 @@ import VectorKit
         ),
         (providerPublic, .devicePublic, "a provider's public key (pcs1…)", "a device's public key (pcr1…)"),
         (deviceSecret, .devicePublic, "a device's secret key (PCR-SECRET-1…)", "a device's public key (pcr1…)"),
-        (providerSecret, .deviceSecret, "a provider's secret key (PCS-SECRET-1…)", "a device's secret key (PCR-SECRET-1…)"),
-        (signingSecret, .providerSecret, "a signing key's secret (PCK-SECRET-1…)", "a provider's secret key (PCS-SECRET-1…)"),
-        (providerSecret, .signingSecret, "a provider's secret key (PCS-SECRET-1…)", "a signing key's secret (PCK-SECRET-1…)"),
+        (
+            providerSecret, .deviceSecret, "a provider's secret key (PCS-SECRET-1…)",
+            "a device's secret key (PCR-SECRET-1…)"
+        ),
+        (
+            signingSecret, .providerSecret, "a signing key's secret (PCK-SECRET-1…)",
+            "a provider's secret key (PCS-SECRET-1…)"
+        ),
+        (
+            providerSecret, .signingSecret, "a provider's secret key (PCS-SECRET-1…)",
+            "a signing key's secret (PCK-SECRET-1…)"
+        ),
         (devicePublic, .providerSecret, "a device's public key (pcr1…)", "a provider's secret key (PCS-SECRET-1…)"),
     ])
     func theWrongKindIsNamedWithTheRightOne(

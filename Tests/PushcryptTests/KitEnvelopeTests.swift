@@ -9,7 +9,8 @@ import VectorKit
     func anEnvelopeOpensOrNot(_ vector: KitVector) throws {
         let body = vector.body
         try check(vector) { receiver in
-            try receiver.opener.open(Envelope(text: body.span), at: receiver.now, as: receiver.pushClass) }
+            try receiver.opener.open(Envelope(text: body.span), at: receiver.now, as: receiver.pushClass)
+        }
     }
 
     @Test(.vectors("kit/pushes"), arguments: try KitGroup.pushes.vectors())

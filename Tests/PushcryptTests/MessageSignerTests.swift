@@ -47,7 +47,8 @@ import Testing
             #expect(signed.count == 193 + "com.example.app".utf8.count)
             let known =
                 Bytes("pushcrypt/1 signature\0".utf8) + sealed.envelope.bytes[0..<37] + fixture.device.publicKey.bytes
-                + fixture.provider.publicKey.bytes + fixture.provider.publicKey.bytes + [0, 0, 0, 0] + [0, 15] + Bytes("com.example.app".utf8)
+                + fixture.provider.publicKey.bytes + fixture.provider.publicKey.bytes + [0, 0, 0, 0] + [0, 15]
+                + Bytes("com.example.app".utf8)
             #expect(signed.starts(with: known) && signed.count == known.count + 32)
         }
         #expect(seen.batches.count == 2)

@@ -147,7 +147,9 @@ import Testing
         let key = device.publicKey.bytes
         let hashes = SHA256.digest(enc.span) + SHA256.digest(key.span)
         let expected =
-            Bytes("pushcrypt/1 signature".utf8) + [0] + header + hashes + provider.publicKey.bytes + hash + [0, 0, 0, 7]
+            Bytes("pushcrypt/1 signature".utf8) + [0] + header + hashes + provider.publicKey.bytes + hash + [
+                0, 0, 0, 7,
+            ]
             + topic.lengthPrefixed + hash
         #expect(message == expected)
         #expect(message.count == 193 + topic.lengthPrefixed.count - 2)

@@ -74,12 +74,15 @@ import Testing
         #expect(
             record
                 == ProviderRecord(
-                    publicKey: try ProviderPublicKey(text: Self.provider), topic: nil, generation: 1, createdAt: Self.now))
+                    publicKey: try ProviderPublicKey(text: Self.provider), topic: nil, generation: 1,
+                    createdAt: Self.now))
     }
 
     /// A device id that no store accepts is refused with the record, not only when the device is added.
-    @Test(arguments: ["", " ", "pcr1phone", "phone\u{85}", "phone\u{ad}", "pho\u{200b}ne", "\u{feff}phone", "phone\u{2028}",
-        "phone\u{2029}", "phone\u{202e}", "phone\u{e0041}", String(repeating: "é", count: 128)])
+    @Test(arguments: [
+        "", " ", "pcr1phone", "phone\u{85}", "phone\u{ad}", "pho\u{200b}ne", "\u{feff}phone", "phone\u{2028}",
+        "phone\u{2029}", "phone\u{202e}", "phone\u{e0041}", String(repeating: "é", count: 128),
+    ])
     func aDeviceIDThatNoDeviceHasIsRefused(_ id: String) {
         var json = JSONWriter()
         json.object { json in
@@ -135,7 +138,8 @@ import Testing
         Fault(#""suite":257"#, says: "suite"),
         Fault(#""certificate":1"#, says: "certificate is not a string"),
         Fault(#""certificate":"""#, .malformedCertificate, says: "certificate cannot be read"),
-        Fault(#""certificate":"\#(certificate.dropLast())""#, .malformedCertificate, says: "certificate cannot be read"),
+        Fault(
+            #""certificate":"\#(certificate.dropLast())""#, .malformedCertificate, says: "certificate cannot be read"),
         Fault(#""certificate":"\#(certificate)=""#, .malformedCertificate, says: "certificate cannot be read"),
         Fault(#""certificate":"\#(weak)""#, .weakKey, says: "weak"),
     ]
@@ -148,14 +152,18 @@ import Testing
     }()
 
     static let deviceFaults = [
-        Fault(#""device":1"#, says: "device is not a string"), Fault(#""provider":{}"#, says: "provider is not a string"),
+        Fault(#""device":1"#, says: "device is not a string"),
+        Fault(#""provider":{}"#, says: "provider is not a string"),
         Fault(#""provider":"\#(device)""#, .wrongKind, says: "a provider's public key"),
         Fault(#""provider":"\#(provider.dropLast())q""#, .wrongChecksum, says: "checksum"),
         Fault(#""provider":"""#, .malformedKey, says: "a provider's public key"),
         Fault(#""token":1"#, says: "token is not a string"), Fault(#""token":"""#, says: "token is not an even"),
-        Fault(#""token":"0""#, says: "token"), Fault(#""token":"000""#, says: "token"), Fault(#""token":"0A""#, says: "token"),
-        Fault(#""token":"0g""#, says: "token"), Fault(#""token":"\#(String(repeating: "00", count: 101))""#, says: "token"),
-        Fault(#""environment":"sandbox""#, says: "production or development"), Fault(#""environment":1"#, says: "string"),
+        Fault(#""token":"0""#, says: "token"), Fault(#""token":"000""#, says: "token"),
+        Fault(#""token":"0A""#, says: "token"),
+        Fault(#""token":"0g""#, says: "token"),
+        Fault(#""token":"\#(String(repeating: "00", count: 101))""#, says: "token"),
+        Fault(#""environment":"sandbox""#, says: "production or development"),
+        Fault(#""environment":1"#, says: "string"),
         Fault(#""withdrawal":"00""#, says: "withdrawal is not 32"),
         Fault(#""withdrawal":"000102030405060708090A0b0c0d0e0f""#, says: "withdrawal"),
         Fault(#""grant":"""#, says: "grant is not 1 to 1024"), Fault(#""grant":"a=""#, says: "grant"),

@@ -47,7 +47,8 @@ import Testing
         let certificate = try Issuer().certificate(5).certificate
         let key = SigningKey().publicKey
         let reply = RegistrationReply(
-            .acknowledged(try DevicePublicKey(text: Self.device)), provider: nil, certificate: certificate, pushKey: key)
+            .acknowledged(try DevicePublicKey(text: Self.device)), provider: nil, certificate: certificate, pushKey: key
+        )
         let json =
             #"{"version":1,"acknowledged":"\#(Self.device)","certificate":"\#(certificate)","push_key":"\#(key.text)"}"#
         #expect(String(decoding: reply.json, as: UTF8.self) == json)
@@ -95,7 +96,9 @@ import Testing
             #"{"version":1,"acknowledged":"\#(device)","foreign":[\#(String(repeating: "\"x\",", count: 16))"x"]}"#,
             says: "foreign is not an array"),
         Fault(#"{"version":1,"refused":"x","certificate":1}"#, says: "certificate is not a string"),
-        Fault(#"{"version":1,"refused":"x","certificate":"AQ"}"#, .malformedCertificate, says: "certificate cannot be read"),
+        Fault(
+            #"{"version":1,"refused":"x","certificate":"AQ"}"#, .malformedCertificate,
+            says: "certificate cannot be read"),
         Fault(#"{"version":1,"refused":"x","push_key":"AQ"}"#, says: "push_key is not 43"),
         Fault(
             #"{"version":1,"refused":"x","push_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB"}"#, says: "push_key"),

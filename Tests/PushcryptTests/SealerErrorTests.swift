@@ -104,7 +104,9 @@ import Testing
         Refusal(code: .signingFailed, says: ["signer-refused: ", "no permission to sign"]) {
             let fixture = try FormatFixture()
             let service = SigningService(key: fixture.provider) { (key, messages) throws(SigningError) in
-                guard messages != [Bytes("pushcrypt/1 hedge seed\0".utf8)] else { return SigningService.sign(key, messages) }
+                guard messages != [Bytes("pushcrypt/1 hedge seed\0".utf8)] else {
+                    return SigningService.sign(key, messages)
+                }
                 throw SigningError(.signerRefused, "no permission to sign")
             }
             _ = try Sealer(signer: .connect(to: service), topic: fixture.topic).seal(

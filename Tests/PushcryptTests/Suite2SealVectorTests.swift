@@ -115,7 +115,8 @@ import Testing
         let signed = envelope.withHeader { header in
             signedMessage(
                 header: header, enc: vector.enc.bytes.span, .xwing, recipient: device.publicKey.transcript,
-                by: SignedBy(provider: signer.providerKey, signing: signer.publicKey, epoch: vector.epoch), topic: topic,
+                by: SignedBy(provider: signer.providerKey, signing: signer.publicKey, epoch: vector.epoch),
+                topic: topic,
                 contentHash: content)
         }
         #expect(signed == vector.signed.bytes)

@@ -13,7 +13,8 @@ package struct SigningPublicKey: Hashable, Sendable {
     package init(bytes: Span<UInt8>) throws(KeyError) {
         guard bytes.count == Ed25519.publicKeyLength else {
             throw KeyError(
-                .malformedKey, "a signing key's public half has \(Ed25519.publicKeyLength) bytes, this has \(bytes.count)")
+                .malformedKey,
+                "a signing key's public half has \(Ed25519.publicKeyLength) bytes, this has \(bytes.count)")
         }
         guard Ed25519.isValidPublicKey(bytes) else {
             throw KeyError(.weakKey, "this signing key is weak: signatures under it could be forged")

@@ -80,7 +80,8 @@ extension KeyRecord {
     private static let maximumGrantLength = 1024
 
     func token() throws(KeyError) -> String? {
-        try text("token", "an even number of 2 to \(2 * Self.maximumTokenLength) lower-case hexadecimal digits") { text in
+        try text("token", "an even number of 2 to \(2 * Self.maximumTokenLength) lower-case hexadecimal digits") {
+            text in
             (2...2 * Self.maximumTokenLength).contains(text.utf8.count) && ContiguousArray(lowerCaseHex: text) != nil
         }
     }

@@ -148,7 +148,8 @@ public struct Sealer: Sendable {
 
         let timeToLive = options.sealedTimeToLive(at: now)
         let message = EnvelopeSealer.Message(
-            pushClass: options.pushType.pushClass, sentAt: now, timeToLive: UInt32(clamping: timeToLive.seconds), id: id)
+            pushClass: options.pushType.pushClass, sentAt: now, timeToLive: UInt32(clamping: timeToLive.seconds), id: id
+        )
         do throws(SodiumRefusal) {
             let envelope = try envelopes.prepare(
                 body.bytes.span, message, to: recipient, bucket: body.bucket, randomness: randomness)

@@ -29,7 +29,8 @@ package struct CertificateRequest: Hashable, Sendable {
     package let proven: Certificate?
 
     package init(
-        topic: Topic, provider: ProviderPublicKey, signingKey: SigningPublicKey, _ kind: CertificatePlan.Kind = .planned,
+        topic: Topic, provider: ProviderPublicKey, signingKey: SigningPublicKey,
+        _ kind: CertificatePlan.Kind = .planned,
         expires: Interval? = nil, current: Certificate?, past: [CertificatePlan.PastEpoch] = [],
         proven: Certificate? = nil
     ) {

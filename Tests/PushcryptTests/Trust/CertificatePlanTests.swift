@@ -75,7 +75,8 @@ import Testing
         #expect(try floor([]) == current.epoch)
         #expect(try floor([(certificate(7), .days(38))]) == 7)
         #expect(try floor([(certificate(7), .seconds(38 * 86_400 + 1))]) == current.epoch)
-        #expect(try floor([(certificate(7), .days(40)), (certificate(9), .days(20)), (certificate(11), .days(1))]) == 9)
+        #expect(
+            try floor([(certificate(7), .days(40)), (certificate(9), .days(20)), (certificate(11), .days(1))]) == 9)
         // Never below the floor before.
         #expect(try floor([(certificate(2), .days(1))]) == 3)
         #expect(try floor([(nil, .days(1))]) == 3)
@@ -100,7 +101,8 @@ import Testing
         }
         // Below the one in use, no phone needs more than that one.
         let old = try certificate(Self.seconds - 101, floor: 1)
-        #expect(try plan(after: current, proven: old).graceUntil != nil && !CertificatePlan.isStale(current, proven: old))
+        #expect(
+            try plan(after: current, proven: old).graceUntil != nil && !CertificatePlan.isStale(current, proven: old))
         #expect(!CertificatePlan.isStale(current, proven: current))
         #expect(CertificatePlan.isStale(nil, proven: old))
     }
@@ -122,7 +124,9 @@ import Testing
         var past: [(epoch: UInt32, day: UInt64)] = []
 
         /// The rules of `trust_model.py`: SLIM, with numbers that are never used twice.
-        mutating func rotate(day: UInt64, isStolen: Bool, proven: UInt32) -> (epoch: UInt32, floor: UInt32, grace: UInt64) {
+        mutating func rotate(day: UInt64, isStolen: Bool, proven: UInt32) -> (
+            epoch: UInt32, floor: UInt32, grace: UInt64
+        ) {
             let isStale = proven > epoch
             let next = max(max(epoch, isStale ? proven : 0) + 1, UInt32(day * 86_400))
             var lowest = epoch
@@ -161,18 +165,5 @@ import Testing
                 current = next
             }
         }
-    }
-}
-
-/// The same numbers in every run.
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-        return z ^ z >> 31
     }
 }

@@ -160,7 +160,8 @@ import Testing
         }
         let others = [
             CertificateRequest(
-                topic: try Topic("com.example.other"), provider: signed.provider, signingKey: key.publicKey, current: nil),
+                topic: try Topic("com.example.other"), provider: signed.provider, signingKey: key.publicKey,
+                current: nil),
             CertificateRequest(topic: issuer.topic, provider: stranger, signingKey: key.publicKey, current: nil),
             CertificateRequest(
                 topic: issuer.topic, provider: signed.provider, signingKey: SigningKey().publicKey, current: nil),
@@ -214,7 +215,8 @@ import Testing
             ([secret, certificate], "malformed-certificate"), ([secret], "malformed-certificate"),
             ([secret, certificate, provider, ""], "malformed-certificate"),
             ([secret, String(certificate.dropLast()), provider], "malformed-certificate"),
-            ([secret, certificate, provider + "x"], "malformed-key"), ([own, certificate, provider], "wrong-kind-of-key"),
+            ([secret, certificate, provider + "x"], "malformed-key"),
+            ([own, certificate, provider], "wrong-kind-of-key"),
             ([], "malformed-key"), ([secret, certificate, secret], "wrong-kind-of-key"),
             ([secret, provider, certificate], "malformed-certificate"),
         ] as [([String], String?)] {

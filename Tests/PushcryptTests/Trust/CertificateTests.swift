@@ -24,9 +24,11 @@ import Testing
     }
 
     /// The code with which a provider key and an app refuse bytes, or nil.
-    private func refusal(of bytes: Bytes, by key: ProviderPublicKey? = nil, for topic: Topic? = nil) -> TrustError.Code? {
+    private func refusal(of bytes: Bytes, by key: ProviderPublicKey? = nil, for topic: Topic? = nil) -> TrustError.Code?
+    {
         do throws(TrustError) {
-            try Certificate(bytes: bytes.span).check(for: key ?? issuer.provider.publicKey, topic: topic ?? issuer.topic)
+            try Certificate(bytes: bytes.span).check(
+                for: key ?? issuer.provider.publicKey, topic: topic ?? issuer.topic)
             return nil
         } catch {
             return error.code

@@ -24,7 +24,8 @@ struct Issuer {
         _ epoch: UInt32, floor: UInt32 = 0, graceUntil: Timestamp? = FormatFixture.now.adding(.days(1)),
         expiresAt: Timestamp? = nil, key number: UInt8? = nil
     ) throws -> Issued {
-        let key = try SigningKey(seed: Bytes(repeating: number ?? UInt8(truncatingIfNeeded: 40 + epoch % 50), count: 32).span)
+        let key = try SigningKey(
+            seed: Bytes(repeating: number ?? UInt8(truncatingIfNeeded: 40 + epoch % 50), count: 32).span)
         let plan = CertificatePlan(
             epoch: epoch, floor: floor, graceUntil: floor == epoch ? nil : graceUntil, expiresAt: expiresAt)
         let unsigned = try UnsignedCertificate(

@@ -158,7 +158,8 @@ import Testing
         #expect(admits(LearnedTrust(later), 3, certificate, sentAt: end, at: last))
         #expect(!admits(LearnedTrust(later), 3, certificate, sentAt: end, at: last.adding(milliseconds: 1)))
         // The message's own certificate counts, not the highest.
-        let short = try issuer.certificate(4, floor: 0, graceUntil: last.adding(.days(9)), expiresAt: Self.now).certificate
+        let short = try issuer.certificate(4, floor: 0, graceUntil: last.adding(.days(9)), expiresAt: Self.now)
+            .certificate
         #expect(admits(LearnedTrust(short), 3, certificate, sentAt: end, at: last))
     }
 

@@ -63,9 +63,12 @@ import Testing
             ("the bit without a certificate", message { ($0.certificate, $0.payload) = ([], Bytes("{}".utf8)) }),
             ("a certificate without its bit", message { $0.kind = 0x01 }),
             ("a certificate at epoch 0", message { $0.epoch = 0 }),
-            ("a certificate at epoch 0, by the provider key", own.with {
-                ($0.kind, $0.certificate) = (0x81, issued.certificate.bytes)
-            }),
+            (
+                "a certificate at epoch 0, by the provider key",
+                own.with {
+                    ($0.kind, $0.certificate) = (0x81, issued.certificate.bytes)
+                }
+            ),
             ("the bit at epoch 0", own.with { $0.kind = 0x81 }),
             ("another epoch than its certificate's", message { $0.epoch = 6 }),
             ("another epoch under the signature", message { $0.signedEpoch = 6 }),
@@ -144,6 +147,16 @@ import Testing
         #expect(opened.provider == issuer.provider.publicKey && opened.hasCertificateConflict)
     }
 
+    /// What is stored was verified before it was: its signature is not looked at again, as this false one shows.
+    @Test func aStoredCertificateIsComparedAndNotVerified() throws {
+        var bytes = issued.certificate.bytes
+        bytes[120] ^= 1
+        let stored = Certificate(checked: bytes)
+        let message = message { $0.certificate = stored.bytes }
+        #expect(try fixture.open(message, trust: trust(LearnedTrust(stored))).code == nil)
+        #expect(try fixture.open(message).code == .authenticationFailed)
+    }
+
     @Test func theFirstPinThatHoldsIsTheProvider() throws {
         let stranger = Issuer(try FormatFixture.provider(102), issuer.topic)
         let foreign = try stranger.certificate(5)
@@ -160,9 +173,11 @@ import Testing
         let now = FormatFixture.now
         // Its floor ends nothing of its own epoch.
         let stolen = try issuer.certificate(6, floor: 6)
-        #expect(try fixture.open(CraftedMessage(stolen, by: issuer), trust: trust(LearnedTrust(issued.certificate))).get()
-            .learned == LearnedTrust(stolen.certificate))
-        #expect(try fixture.open(message(), trust: trust(LearnedTrust(stolen.certificate))).code == .authenticationFailed)
+        #expect(
+            try fixture.open(CraftedMessage(stolen, by: issuer), trust: trust(LearnedTrust(issued.certificate))).get()
+                .learned == LearnedTrust(stolen.certificate))
+        #expect(
+            try fixture.open(message(), trust: trust(LearnedTrust(stolen.certificate))).code == .authenticationFailed)
         // A floor of an older certificate can end its own.
         #expect(try fixture.open(message(), trust: trust(LearnedTrust(nil, floor: 6))).code == .authenticationFailed)
         #expect(try fixture.open(message(), trust: trust(LearnedTrust(nil, floor: 5))).code == nil)
@@ -170,7 +185,8 @@ import Testing
         #expect(try fixture.open(own, trust: trust(LearnedTrust(issued.certificate))).code == nil)
         let after = now.adding(.days(1)).adding(milliseconds: 1)
         #expect(
-            try fixture.open(own.with { $0.sentAt = after }, trust: trust(LearnedTrust(issued.certificate)), at: after).code
+            try fixture.open(own.with { $0.sentAt = after }, trust: trust(LearnedTrust(issued.certificate)), at: after)
+                .code
                 == .authenticationFailed)
         #expect(try fixture.open(own, trust: trust(LearnedTrust(stolen.certificate))).code == .authenticationFailed)
     }
