@@ -81,10 +81,21 @@ struct OwnKeyArguments: Sendable {
 extension SQLiteKeyStore {
     /// The kinds of keys that have this name, or any.
     fileprivate func kinds(ofKeysNamed name: String?) throws(CommandFailure) -> [KeyKind] {
-        try withStoreErrors { () throws(KeyStoreError) in
-            let isDevice = try deviceKeys().contains { name == nil || $0.name == name }
-            let isProvider = try providerKeys().contains { name == nil || $0.name == name }
-            return (isDevice ? [.device] : []) + (isProvider ? [.provider] : [])
+        let isDevice = try isKey(name) { () throws(KeyStoreError) in try deviceKeys().map(\.name) }
+        let isProvider = try isKey(name) { () throws(KeyStoreError) in try providerKeys().map(\.name) }
+        return (isDevice ? [.device] : []) + (isProvider ? [.provider] : [])
+    }
+
+    /// A damaged row may be of any name: the other keys are found all the same.
+    private func isKey(
+        _ name: String?, in names: () throws(KeyStoreError) -> [String]
+    ) throws(CommandFailure) -> Bool {
+        do throws(KeyStoreError) {
+            let names = try names()
+            return name.map(names.contains) ?? !names.isEmpty
+        } catch {
+            guard error.concernsOneRow else { throw CommandFailure(error) }
+            return true
         }
     }
 }

@@ -74,8 +74,12 @@ struct ProviderPinCommand: CommandBody {
         }
         let store = try console.open(store)
         let account = try store.account(account)
-        let outcome = try withStoreErrors { () throws(KeyStoreError) in
-            try store.pinProvider(pin, for: account, topic: topic, at: console.timestamp)
+        let outcome: RegistrationOutcome
+        do throws(KeyStoreError) {
+            outcome = try store.pinProvider(pin, for: account, topic: topic, at: console.timestamp)
+        } catch {
+            throw CommandFailure(
+                error, hint: error.code == .topicMismatch ? "--topic BUNDLE-ID names the account's app" : nil)
         }
         let verb = outcome == .unchanged ? "pinned already" : "pinned"
         console.hint(
