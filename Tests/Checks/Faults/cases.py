@@ -133,7 +133,7 @@ class Offline(Case):
         file = stores.root / "provider.key"
         signs = bytes_on_disk.contents(stores.provider).signs
         if signs and signs[1]:
-            if not file.exists() or not re.fullmatch(rb"PCS-SECRET-1[0-9A-Z]{58}\n", file.read_bytes()):
+            if not file.exists() or not re.fullmatch(rb"PCS-SECRET-1[0-9A-Z]{58}\n?", file.read_bytes()):
                 raise Failure("the provider key is nowhere")
         else:
             file.unlink(missing_ok=True)
