@@ -190,7 +190,7 @@ struct TrustTests {
         #expect(try trust(store, "ben").learned == LearnedTrust(certificate), "what one account has learned, all know")
         let losses: [(any DeviceKeyStore) throws -> Void] = [
             { _ = try $0.unpinProvider(provider.publicKey, for: "anna") },
-            { #expect(try $0.removeAccount("anna").count == 1) },
+            { _ = try $0.removeAccount("anna") },
             { try $0.setPins([], for: "anna", topic: .app, at: start) },
             { try $0.purgeEverything() },
         ]
