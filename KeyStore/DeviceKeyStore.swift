@@ -11,8 +11,8 @@ public protocol DeviceKeyReading: Sendable {
     ///   the first unlock; `corruptStore`. These are three different outcomes, and none is a reason to generate a key.
     func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey?
 
-    /// Returns the providers that an account trusts for an app, with what was learned of each, to verify a message with: an
-    /// authenticated copy of what is stored now; none for an account without pins.
+    /// Returns the providers that an account trusts for an app, with what was learned of each, to verify a message
+    /// with: an authenticated copy of what is stored now; none for an account without pins.
     ///
     /// - Parameters:
     ///   - topic: The app.
@@ -110,8 +110,8 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
 
     /// Retires a pending key that its provider has refused; the active one stays.
     ///
-    /// It opens for `grace` after `now`, because another of the provider's servers may have accepted it before, and becomes
-    /// active if `confirmDeviceKey` names it. Until it is purged, the next key has a later generation.
+    /// It opens for `grace` after `now`, because another of the provider's servers may have accepted it before, and
+    /// becomes active if `confirmDeviceKey` names it. Until it is purged, the next key has a later generation.
     ///
     /// - Returns: Whether it was there: pending, and not the only key of its name.
     /// - Throws: `ambiguousName`.
@@ -126,8 +126,8 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     ///
     /// - Parameters:
     ///   - name: The name; nil for the default.
-    ///   - acknowledged: The key named in the provider's reply, pending or refused since; nil for whichever is pending, if
-    ///     the caller knows that the reply is about that one.
+    ///   - acknowledged: The key named in the provider's reply, pending or refused since; nil for whichever is pending,
+    ///     if the caller knows that the reply is about that one.
     ///   - grace: How long after `now` the retiring key still opens.
     ///   - now: The present time.
     /// - Returns: The new active key. Returns nil and changes nothing if no key is pending, or a different one than was
@@ -160,14 +160,14 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
 
     /// Pins a provider's key that came from the app or its user; never from a message.
     ///
-    /// An account trusts one provider, or two while a release of the app changes from one key to the next. The certificate
-    /// is verified, and stored in the same step; for a key that is pinned already it is learned.
+    /// An account trusts one provider, or two while a release of the app changes from one key to the next. The
+    /// certificate is verified, and stored in the same step; for a key that is pinned already it is learned.
     ///
     /// - Parameters:
     ///   - pin: The key and its certificate.
     ///   - account: The account: the name of its device keys, which it need not have yet.
-    ///   - topic: The app whose messages the provider signs, the same for both pins; nil for whichever app the account's
-    ///     keys are for.
+    ///   - topic: The app whose messages the provider signs, the same for both pins; nil for whichever app the
+    ///     account's keys are for.
     ///   - now: The present time.
     /// - Throws: `tooManyPins`, `topicMismatch`, `invalidName`; `malformedCertificate`, `weakKey`,
     ///   `badCertificateSignature`.
@@ -199,8 +199,8 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// Returns the pins of every account, oldest first; none if no store was ever created.
     func pinnedProviders() throws(KeyStoreError) -> [PinnedProviderRecord]
 
-    /// Verifies a certificate that reached the device outside a message, and learns it, whether its provider is pinned or
-    /// not. What is kept never falls: an earlier certificate changes nothing.
+    /// Verifies a certificate that reached the device outside a message, and learns it, whether its provider is pinned
+    /// or not. What is kept never falls: an earlier certificate changes nothing.
     ///
     /// - Returns: What it changed; `conflict` is evidence that the provider key was stolen, or used in two places.
     /// - Throws: `malformedCertificate`, `weakKey`, `badCertificateSignature`.
@@ -222,8 +222,8 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
 
     /// Deletes every device key and every pin.
     ///
-    /// Only for keys left by an earlier installation of the app. What was learned of providers stays unless it is damaged:
-    /// otherwise an old certificate would be believed again.
+    /// Only for keys left by an earlier installation of the app. What was learned of providers stays unless it is
+    /// damaged: otherwise an old certificate would be believed again.
     func purgeEverything() throws(KeyStoreError)
 }
 
@@ -342,7 +342,8 @@ extension DeviceKeyStore {
             return try acceptCertificate(certificate, of: pin.key, topic: topic, at: now)
         }
         throw KeyStoreError(
-            .wrongCertificate, "the certificate was signed by no provider that account '\(account)' trusts: it is ignored")
+            .wrongCertificate,
+            "the certificate was signed by no provider that account '\(account)' trusts: it is ignored")
     }
 
     /// Stores what a message changed, with the standard grace period for a replaced key.

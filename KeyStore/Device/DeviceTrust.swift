@@ -28,7 +28,8 @@ extension DeviceStorage {
         guard pins.allSatisfy({ $0.topic == topic }) else {
             throw KeyStoreError(
                 .topicMismatch,
-                "account '\(account)' trusts providers for \(pins[0].topic?.bundleID ?? "every app"): all are for one app")
+                "account '\(account)' trusts providers for \(pins[0].topic?.bundleID ?? "every app"): all are for one app"
+            )
         }
         let isPinned = pins.contains { $0.key == pin.key }
         guard isPinned || pins.count < PinRow.maximum else {
@@ -61,7 +62,8 @@ extension DeviceStorage {
         try StoreName.check(account, "the name of an account")
         let keys = new.map(\.key)
         guard Set(keys).count <= PinRow.maximum else {
-            throw KeyStoreError(.tooManyPins, "an account trusts at most two providers: name the present one and the next")
+            throw KeyStoreError(
+                .tooManyPins, "an account trusts at most two providers: name the present one and the next")
         }
         precondition(Set(keys).count == keys.count, "a provider key is pinned once")
         for pin in new { try learnCertificate(of: pin, for: account, topic: topic) }
@@ -94,8 +96,8 @@ extension DeviceStorage {
         try put(PinRow(id: id, account: account, topic: topic, key: key, origin: origin, createdAt: now))
     }
 
-    /// Learns a pin's certificate, if it has one, for the app that the pin or the account's keys are for; returns whether it
-    /// was news.
+    /// Learns a pin's certificate, if it has one, for the app that the pin or the account's keys are for; returns
+    /// whether it was news.
     @discardableResult
     private func learnCertificate(
         of pin: ProviderPin, for account: String, topic: Topic?
@@ -103,7 +105,8 @@ extension DeviceStorage {
         guard let certificate = pin.certificate else { return false }
         let bound = try deviceKeyRows(account).last?.topic
         guard let topic = topic ?? bound else {
-            throw KeyStoreError(.topicMismatch, "a certificate is for one app: name the app that the provider is pinned for")
+            throw KeyStoreError(
+                .topicMismatch, "a certificate is for one app: name the app that the provider is pinned for")
         }
         return try accept(certificate, of: pin.key, topic: topic) != .unchanged
     }

@@ -89,8 +89,8 @@ struct PinRow: StoredRow, Equatable {
     }
 }
 
-/// What a device has learned of a provider key and an app: the highest certificate, and the highest floor of any. It belongs
-/// to no account, and outlives every pin.
+/// What a device has learned of a provider key and an app: the highest certificate, and the highest floor of any. It
+/// belongs to no account, and outlives every pin.
 struct LearnedTrustRow: StoredRow, Equatable {
     static let table = StoreTable("learned", key: "id", "public_key", "topic", "certificate", "floor")
     static let put = table.put

@@ -204,7 +204,8 @@ extension SQLiteKeyStore {
         guard isNeeded else { return }
         try write(at: now) { (store) throws(KeyStoreError) in
             try store.settle(
-                openedWith: publicKey, provider: provider, certificate: certificate, topic: topic, grace: grace, at: now)
+                openedWith: publicKey, provider: provider, certificate: certificate, topic: topic, grace: grace, at: now
+            )
         }
     }
 

@@ -1,28 +1,30 @@
 public import Pushcrypt
 
-/// The one database of an extension, `extension.db`: the messages that were shown, what messages have told of providers and
-/// keys, the journal, and the responses that the app has not handled yet.
+/// The one database of an extension, `extension.db`: the messages that were shown, what messages have told of providers
+/// and keys, the journal, and the responses that the app has not handled yet.
 ///
 /// An extension only reads the device's keys, so what it learns is kept here until the app merges it. Each write is a
-/// transaction of its own, on the disk when the call returns: one that fails stops no other. Any number of threads and
+/// separate transaction, on the disk when the call returns: one that fails stops no other. Any number of threads and
 /// processes may use one file, and be killed at any moment. A missing or damaged file is recreated by the next write.
 ///
-/// It holds no secret, and an extension needs no key to use it. Nothing in it is trusted as such: each certificate is verified
-/// under its provider's key when it is used. Someone who can write the file can make the guard forget or ignore messages, undo
-/// what was learned since the last merge, and make the app confirm one of its pending keys.
+/// It holds no secret, and an extension needs no key to use it. Nothing in it is trusted as such: each certificate is
+/// verified under its provider's key when it is used. Someone who can write the file can make the guard forget or
+/// ignore messages, undo what was learned since the last merge, and make the app confirm one of its pending keys.
 public final class ExtensionDatabase: Sendable {
     /// The name of the file.
     static let fileName = RecoverableDatabase.name
-    /// How long a call waits for other processes, in milliseconds: a notification extension has 30 seconds for all its work.
+    /// How long a call waits for other processes, in milliseconds: a notification extension has 30 seconds for all its
+    /// work.
     package static let busyTimeout: Int32 = 2000
 
     let file: Locked<RecoverableDatabase>
     let maximumRows: Int
-    /// Ends, from any thread, a call that is being made, so that no lock is held while the process is suspended. Nothing of
-    /// it is then kept, and the call reports the problem.
+    /// Ends, from any thread, a call that is being made, so that no lock is held while the process is suspended.
+    /// Nothing of it is then kept, and the call reports the problem.
     package let interruption: SQLiteInterruption
 
-    /// Uses the file in this directory, which the app has created. Never fails: if the file cannot be used, each call says why.
+    /// Uses the file in this directory, which the app has created. Never fails: if the file cannot be used, each call
+    /// says why.
     public convenience init(in directory: String) {
         self.init(in: directory, busyTimeout: Self.busyTimeout)
     }
@@ -81,7 +83,7 @@ public final class ExtensionDatabase: Sendable {
     }
 }
 
-// MARK: What was learned
+// MARK: Learned trust
 
 extension ExtensionDatabase {
     /// The result of a merge.
@@ -92,21 +94,22 @@ extension ExtensionDatabase {
         public var raised = 0
         /// The number of certificates that contradict an accepted one: evidence that a provider key was stolen.
         public var conflicts = 0
-        /// The number of entries that no provider key has signed, and that were dropped: the file was damaged or changed.
+        /// The number of entries that no provider key has signed, and that were dropped: the file was damaged or
+        /// changed.
         public var refused = 0
     }
 
     /// Merges what the extension has learned into the app's key store, and removes it here; call this at every launch.
     ///
-    /// It may be interrupted anywhere and called again, from any process: merging twice changes nothing. What the extension
-    /// stores meanwhile stays for the next time.
+    /// It may be interrupted anywhere and called again, from any process: merging twice changes nothing. What the
+    /// extension stores meanwhile stays for the next time.
     ///
     /// - Parameters:
     ///   - store: The app's keys, which the extension only reads.
     ///   - grace: How long after `now` a replaced device key still opens.
     ///   - now: The present time.
-    /// - Throws: The errors of the key store; `storeMissing` if the directory does not exist, `unsafeStoreFile`, `storeBusy`,
-    ///   `diskFull`, `inputOutput`, `newerVersion`. The rest is still there then.
+    /// - Throws: The errors of the key store; `storeMissing` if the directory does not exist, `unsafeStoreFile`,
+    ///   `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`. The rest is still there then.
     public func merge<Store: DeviceKeyStore>(
         into store: Store, grace: Interval = Store.standardGrace, at now: Timestamp
     ) throws(KeyStoreError) -> MergeResult {
@@ -143,7 +146,8 @@ extension ExtensionDatabase {
         return result
     }
 
-    /// Returns the certificates kept for an app, by the bytes of their provider's key; their signatures are not checked.
+    /// Returns the certificates kept for an app, by the bytes of their provider's key; their signatures are not
+    /// checked.
     func learned(for topic: Topic) throws(KeyStoreError) -> [Bytes: [Certificate]] {
         let certificates = try read { (connection) throws(KeyStoreError) in
             try LearnedTables(connection: connection).certificates(for: topic)
@@ -153,7 +157,8 @@ extension ExtensionDatabase {
 
     /// Keeps what a message has told; does not write what is kept already.
     func keep(
-        openedWith pending: DevicePublicKey?, _ certificate: Certificate?, of provider: ProviderPublicKey, _ topic: Topic,
+        openedWith pending: DevicePublicKey?, _ certificate: Certificate?, of provider: ProviderPublicKey,
+        _ topic: Topic,
         at now: Timestamp
     ) throws(KeyStoreError) {
         guard pending != nil || certificate != nil else { return }

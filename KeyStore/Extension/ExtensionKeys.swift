@@ -1,7 +1,7 @@
 public import Pushcrypt
 
-/// The keys as an extension uses them: a key store of which it only deletes retired keys, and its own database for the changes
-/// made by messages.
+/// The keys as an extension uses them: a key store of which it only deletes retired keys, and its own database for the
+/// changes made by messages.
 public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
     private let keys: any DeviceKeyReading
     private let database: ExtensionDatabase
@@ -19,8 +19,8 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
         try keys.deviceKey(id: id, at: now)
     }
 
-    /// Returns the providers that an account trusts, with what was learned of each by the store and, since the app last ran, by
-    /// the extension.
+    /// Returns the providers that an account trusts, with what was learned of each by the store and, since the app last
+    /// ran, by the extension.
     ///
     /// If the extension's database cannot be read, only the store counts.
     public func trust(for topic: Topic, account: String) throws(KeyStoreError) -> ProviderTrust {
@@ -48,8 +48,8 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
 
     /// Keeps a message's certificate, and the pending key that opened it, if any.
     ///
-    /// - Throws: `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`,
-    ///   `newerVersion`.
+    /// - Throws: `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`, `diskFull`,
+    ///   `inputOutput`, `newerVersion`.
     public func settle(
         openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
         at now: Timestamp

@@ -2,9 +2,9 @@ internal import Pushcrypt
 
 /// What an extension has learned from messages and the app has not merged yet, inside one transaction.
 ///
-/// Of each provider key and app there are at most two certificates: the highest one, and the one with the highest floor.
-/// Certificates rather than a number, because their signatures protect them: neither damage nor somebody who can write the
-/// file raises a floor.
+/// Of each provider key and app there are at most two certificates: the highest one, and the one with the highest
+/// floor. Certificates rather than a number, because their signatures protect them: neither damage nor somebody who can
+/// write the file raises a floor.
 struct LearnedTables {
     static let schema: StaticString = """
         CREATE TABLE learned (

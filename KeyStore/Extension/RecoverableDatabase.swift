@@ -1,7 +1,7 @@
 internal import Pushcrypt
 
-/// The file `extension.db`, over one connection. It connects when needed, and recreates a missing or damaged file, or one of an
-/// older layout, because nothing may stop a delivery.
+/// The file `extension.db`, over one connection. It connects when needed, and recreates a missing or damaged file, or
+/// one of an older layout, because nothing may stop a delivery.
 ///
 /// The file has a rollback journal and not a write-ahead log, so that no lock is held between two calls: iOS kills an
 /// app that is suspended with a lock on a shared file.

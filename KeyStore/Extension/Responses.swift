@@ -137,8 +137,8 @@ struct ResponseTable {
 
     let connection: SQLiteConnection
 
-    /// Returns the rows, oldest first, without those that no version writes; never more than the capacity, even from a forged
-    /// file.
+    /// Returns the rows, oldest first, without those that no version writes; never more than the capacity, even from a
+    /// forged file.
     func rows() throws(KeyStoreError) -> [Row] {
         let rows = try connection.rows(
             "SELECT key_id, kept, sealed FROM responses ORDER BY id LIMIT \(Responses.capacity)")

@@ -55,8 +55,8 @@ struct KeychainContents: KeychainItemContents {
 ///     32   SHA-256 of all the preceding bytes: distinguishes damage from a newer form
 ///
 ///     table   text default name, or empty; u32 k, k keys; u32 m, m pins
-///     key     text name; text topic, or empty; u8 suite; u64 generation; u8 state; u64 created; u64 retires, in state 3 only;
-///             1,216 bytes public key, in suite 2 only, because not every build can compute it
+///     key     text name; text topic, or empty; u8 suite; u64 generation; u8 state; u64 created; in state 3 only, u64
+///             retires; 1,216 bytes public key, in suite 2 only, because not every build can compute it
 ///     pin     u64 number; text account; text topic, or empty; 32 bytes key; u8 origin; u64 created
 ///     text    u8 length, UTF-8
 extension KeychainContents {
@@ -150,8 +150,8 @@ extension KeychainContents {
         return table
     }
 
-    /// The constraints of the SQLite tables and the rules of pins: ids and generations are unique, an account has at most two
-    /// pins, of different keys and for one app, and the default exists.
+    /// The constraints of the SQLite tables and the rules of pins: ids and generations are unique, an account has at
+    /// most two pins, of different keys and for one app, and the default exists.
     private var isConsistent: Bool {
         let generations = Dictionary(grouping: keys) { Bytes($0.name.utf8) }
         return Set(keys.map(\.publicKey.id)).count == keys.count

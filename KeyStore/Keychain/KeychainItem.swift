@@ -100,9 +100,9 @@ protocol KeychainItemContents {
 
 /// The Keychain items of a store, and the meaning of each status.
 ///
-/// The keys and pins of a device are one item, so that each change is one call, which happens or does not. An item has a
-/// revision, and is replaced only if its revision is still the one that was read: two processes never undo each other's
-/// changes.
+/// The keys and pins of a device are one item, so that each change is one call, which happens or does not. An item has
+/// a revision, and is replaced only if its revision is still the one that was read: two processes never undo each
+/// other's changes.
 struct KeychainItem: Sendable {
     static let revisionLength = 16
 

@@ -2,19 +2,19 @@ public import Pushcrypt
 
 /// A device's keys and pinned providers in the Keychain of an Apple system, for the app and its extensions.
 ///
-/// They are stored in one item, and what was learned of providers in a second one: accessible after the first unlock, on
-/// this device only, in an access group that the app and the extension share; not synchronised. A change of an item is one
-/// call to the Keychain: it happens or it does not, and concurrent changes by two processes do not undo each other. What
-/// was learned is written before the pin or key that comes with it. Secrets are copied into guarded memory at once; the
-/// copies made by the system are out of reach.
+/// They are stored in one item, and what was learned of providers in a second one: accessible after the first unlock,
+/// on this device only, in an access group that the app and the extension share; not synchronised. A change of an item
+/// is one call to the Keychain: it happens or it does not, and concurrent changes by two processes do not undo each
+/// other. What was learned is written before the pin or key that comes with it. Secrets are copied into guarded memory
+/// at once; the copies made by the system are out of reach.
 ///
 /// The items outlive the app's removal: what is found at the first launch of an installation is the app's to keep or to
 /// delete, with `purgeEverything`. A backup does not move it to another device.
 ///
-/// No setup is needed: `generateDeviceKey` and `pinProvider` create the items. While the first is missing or unreadable,
-/// `deviceKey` and `trust` throw: `storeMissing` if it does not exist, `storeLocked` before the first unlock,
-/// `corruptStore`. Reading never writes, and a failure never creates or changes a key. `DeviceKeyStore` documents the
-/// guarantees and errors of each call.
+/// No setup is needed: `generateDeviceKey` and `pinProvider` create the items. While the first is missing or
+/// unreadable, `deviceKey` and `trust` throw: `storeMissing` if it does not exist, `storeLocked` before the first
+/// unlock, `corruptStore`. Reading never writes, and a failure never creates or changes a key. `DeviceKeyStore`
+/// documents the guarantees and errors of each call.
 public final class KeychainKeyStore: DeviceKeyStore {
     /// How often a change is retried because another came first; each retry means that some other change succeeded.
     private static let attempts = 100
@@ -54,7 +54,8 @@ public final class KeychainKeyStore: DeviceKeyStore {
     ) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in
             try store.settle(
-                openedWith: publicKey, provider: provider, certificate: certificate, topic: topic, grace: grace, at: now)
+                openedWith: publicKey, provider: provider, certificate: certificate, topic: topic, grace: grace, at: now
+            )
         }
     }
 

@@ -2,7 +2,7 @@ internal import Pushcrypt
 
 /// The contents of the Keychain item with what a device has learned of its providers.
 ///
-/// It is an item of its own, because it outlives the keys and pins of every account.
+/// It is a separate item, because it outlives the keys and pins of every account.
 struct LearnedContents: KeychainItemContents {
     static let account = "learned"
 

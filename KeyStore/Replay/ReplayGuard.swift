@@ -69,8 +69,8 @@ package struct ReplayHandover: Hashable, Sendable {
 package struct ReplayGuard: Sendable {
     let database: ExtensionDatabase
 
-    /// Takes a message, withdraws what it withdraws, and remembers it until two days after it expires, because clocks jump.
-    /// Call this after every other step, before files of the message are fetched.
+    /// Takes a message, withdraws what it withdraws, and remembers it until two days after it expires, because clocks
+    /// jump. Call this after every other step, before files of the message are fetched.
     ///
     /// - Parameters:
     ///   - message: The message.

@@ -35,8 +35,8 @@ package struct ReplayMessage: Hashable, Sendable {
     ///   - messageID: The message's id, the same in all its copies.
     ///   - provider: The pinned key under which the message verified.
     ///   - epoch: The message's epoch.
-    ///   - trustFloor: The provider's floor after the message's certificate: what the guard has of lower epochs counts as
-    ///     absent.
+    ///   - trustFloor: The provider's floor after the message's certificate: what the guard has of lower epochs counts
+    ///   as absent.
     ///   - account: The name of the device key that opened it; it stays when the key rotates.
     ///   - requestID: The identifier of the notification request; a caller without one passes the message id's
     ///     description.
@@ -174,8 +174,8 @@ package enum ReplayRules {
         return Finding(verdict: isSeen ? .seen : .new, isQuiet: isSeen)
     }
 
-    /// Returns the row of a message; one whose epoch is no longer trusted counts as absent, or a thief could silence messages
-    /// whose ids he knows.
+    /// Returns the row of a message; one whose epoch is no longer trusted counts as absent, or a thief could silence
+    /// messages whose ids he knows.
     static func row<Storage: ReplayStorage>(
         of message: ReplayMessage, in storage: Storage
     ) throws(Storage.Failure) -> ReplayRow? {

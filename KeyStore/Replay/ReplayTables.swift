@@ -2,8 +2,8 @@ internal import Pushcrypt
 
 /// The rows of the replay guard, inside one transaction.
 struct ReplayTables: ReplayStorage {
-    /// Providers with their accounts are numbered, because their keys would be in every row and in two indexes. The provider
-    /// with the empty key is the guard itself.
+    /// Providers with their accounts are numbered, because their keys would be in every row and in two indexes. The
+    /// provider with the empty key is the guard itself.
     static let schema: StaticString = """
         CREATE TABLE providers (
             id INTEGER PRIMARY KEY, key BLOB NOT NULL, account BLOB NOT NULL, floor INTEGER NOT NULL,

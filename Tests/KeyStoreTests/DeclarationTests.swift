@@ -36,7 +36,7 @@ struct DeclarationTests {
         }
     }
 
-    @Test func aReplayFileWithAViewIsMadeAnew() async throws {
+    @Test func anExtensionsDatabaseWithAViewIsRecreated() async throws {
         let home = try Home()
         let path = home.scratch.store
         _ = try ExtensionDatabase.create(in: path, floor: Timestamp(milliseconds: 0)).replay
@@ -52,7 +52,8 @@ struct DeclarationTests {
             let provider = ProviderKey().publicKey
             func take(_ request: String) -> ReplayClaim {
                 let message = ReplayMessage(
-                    MessageID(1), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: request, sentAt: start, expiresAt: start + 60)
+                    MessageID(1), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: request,
+                    sentAt: start, expiresAt: start + 60)
                 return file.take(message, at: start)
             }
             let first = take("first")

@@ -169,7 +169,8 @@ struct DeviceKeyRotationTests {
         _ = try store.generateDeviceKey(at: start)
         let pending = try store.rotateDeviceKey(at: start)
         try store.settle(
-            openedWith: pending.publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app, grace: .seconds(60), at: start + 5)
+            openedWith: pending.publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app,
+            grace: .seconds(60), at: start + 5)
         #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
         #expect(try store.deviceKeys().first?.retiresAt == start + 65)
     }
@@ -183,7 +184,8 @@ struct DeviceKeyRotationTests {
         try store.settle(
             openedWith: active.publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app, at: start)
         try store.settle(
-            openedWith: DeviceKey().publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app, at: start)
+            openedWith: DeviceKey().publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app,
+            at: start)
         #expect(try store.deviceKeys() == before)
     }
 
@@ -198,7 +200,8 @@ struct DeviceKeyRotationTests {
             let before = try store.deviceKeys()
             #expect(before.map(\.state) == states)
             try store.settle(
-            openedWith: old.publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app, at: start + 5)
+                openedWith: old.publicKey, provider: OneProvider.key.publicKey, certificate: nil, topic: .app,
+                at: start + 5)
             #expect(try store.deviceKeys() == before)
         }
     }

@@ -123,14 +123,16 @@ struct ExtensionDatabaseTests {
         #expect(try SQLiteConnection(path: scratch.file(Self.name), busyTimeout: 0).isSound())
     }
 
-    /// The guard of a file that another kind of row has made anew: what was sent ten minutes before counts as shown. [O-8.7]
+    /// The guard of a file that another kind of row has recreated: what was sent ten minutes before counts as shown.
+    /// [O-8.7]
     @Test(arguments: Kind.allCases)
     func whoeverMakesTheFileSetsTheGuardsFloor(_ kind: Kind) throws {
         let scratch = try directory()
         #expect(Subject(kind, at: scratch.store).add(1) == nil)
         let replay = ExtensionDatabase(in: scratch.store).replay
         let floor = Timestamp(milliseconds: start.milliseconds - 600_000)
-        for (id, sentAt, verdict) in [(1, floor, .seen), (2, floor.next, .new)] as [(UInt64, Timestamp, ReplayVerdict)] {
+        for (id, sentAt, verdict) in [(1, floor, .seen), (2, floor.next, .new)] as [(UInt64, Timestamp, ReplayVerdict)]
+        {
             let message = ReplayMessage(
                 MessageID(id), from: OneProvider.key.publicKey, epoch: 0, trustFloor: 0, to: "default", requestID: "r",
                 sentAt: sentAt, expiresAt: start + 600)
@@ -254,8 +256,8 @@ struct ExtensionDatabaseTests {
         }
     }
 
-    /// SQLite's level EXTRA. With less, a power cut could bring back the journal of a change that was acknowledged, and the
-    /// next reader would undo it.
+    /// SQLite's level EXTRA. With less, a power cut could bring back the journal of a change that was acknowledged, and
+    /// the next reader would undo it.
     @Test func aChangeWaitsUntilTheDiskHasForgottenItsJournal() throws {
         #expect(try Home().raw().integer("PRAGMA synchronous") == 3)
     }

@@ -176,7 +176,8 @@ struct KeychainTests {
         _ = try store.rotateDeviceKey(at: start)
         _ = try store.confirmDeviceKey(acknowledged: KeyID(value: 0), at: start)
         try store.settle(
-            openedWith: records[1].publicKey, provider: Self.provider.publicKey, certificate: nil, topic: .app, at: start)
+            openedWith: records[1].publicKey, provider: Self.provider.publicKey, certificate: nil, topic: .app,
+            at: start)
         #expect(keychain.writes.count == before)
     }
 

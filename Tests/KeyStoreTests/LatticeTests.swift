@@ -36,7 +36,9 @@ struct LatticeTests {
                         try store.acceptCertificate(certificate, of: provider.publicKey, topic: .app, at: start)
                         let after = try store.trust(for: .app, account: "default").learned
                         #expect(after.floor >= before.floor)
-                        #expect(before.certificate.map { before in after.certificate.map { before <= $0 } ?? false } ?? true)
+                        #expect(
+                            before.certificate.map { before in after.certificate.map { before <= $0 } ?? false } ?? true
+                        )
                         before = after
                     }
                     #expect(before == join([a, b, c]))
@@ -45,8 +47,8 @@ struct LatticeTests {
         }
     }
 
-    /// Two processes of the extension, the app, and messages that reach each of them; any of them is ended before any of its
-    /// writes.
+    /// Two processes of the extension, the app, and messages that reach each of them; any of them is ended before any
+    /// of its writes.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func whoeverWritesAndEndsNothingFallsAndNothingIsLost(_ seed: UInt64) throws {
         var random = SplitMix(state: seed)
@@ -67,11 +69,13 @@ struct LatticeTests {
                 switch random.next() % 5 {
                 case 0:
                     try store.settle(
-                        openedWith: device, provider: provider.publicKey, certificate: certificate, topic: .app, at: start)
+                        openedWith: device, provider: provider.publicKey, certificate: certificate, topic: .app,
+                        at: start)
                     seen.merge(LearnedTrust(certificate))
                 case 1, 2:
                     try keys.settle(
-                        openedWith: device, provider: provider.publicKey, certificate: certificate, topic: .app, at: start)
+                        openedWith: device, provider: provider.publicKey, certificate: certificate, topic: .app,
+                        at: start)
                     seen.merge(LearnedTrust(certificate))
                 case 3: _ = try database.merge(into: store, at: start)
                 default:

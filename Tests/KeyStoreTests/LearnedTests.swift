@@ -38,7 +38,8 @@ struct LearnedTests {
     ) throws {
         let record = try #require(try store.deviceKeys().first { $0.state == state })
         try keys.settle(
-            openedWith: record.publicKey, provider: provider.publicKey, certificate: certificate, topic: .app, at: start)
+            openedWith: record.publicKey, provider: provider.publicKey, certificate: certificate, topic: .app, at: start
+        )
     }
 
     private func trust(_ keys: some DeviceKeyReading) throws -> ProviderTrust {

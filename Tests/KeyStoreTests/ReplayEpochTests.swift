@@ -3,8 +3,8 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What a guard has of epochs that are no longer trusted counts as absent: or a thief of a signing key would silence messages
-/// whose names he knows. Rows in memory and in the file alike.
+/// What a guard has of epochs that are no longer trusted counts as absent: or a thief of a signing key would silence
+/// messages whose names he knows. Rows in memory and in the file alike.
 struct ReplayEpochTests: ReplayGuardSuite {
     enum Kind: CaseIterable, Sendable {
         case pure
@@ -150,7 +150,8 @@ struct ReplayEpochTests: ReplayGuardSuite {
         #expect(replay.show(message(1, epoch: 3, floor: 3)) == .quiet)
     }
 
-    /// Between taking and handing over, another message has raised the floor: its content was genuine when it was taken.
+    /// Between taking and handing over, another message has raised the floor: its content was genuine when it was
+    /// taken.
     @Test(arguments: Kind.allCases)
     func whatWasTakenBeforeTheFloorRoseIsHandedOverOnce(_ kind: Kind) throws {
         let replay = try makeGuard(kind)

@@ -64,7 +64,9 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
         let other = open(scratch.store)
         #expect(take(other, 3).wasDamaged, "by whoever made it anew")
         #expect(!take(file, 4).wasDamaged && !take(other, 5).wasDamaged)
-        #expect(!take(try ExtensionDatabase.create(in: Scratch().path, floor: start).replay, 1).wasDamaged, "made where it must be")
+        #expect(
+            !take(try ExtensionDatabase.create(in: Scratch().path, floor: start).replay, 1).wasDamaged,
+            "made where it must be")
     }
 
     @Test func aFileThatGoesMissingUnderASessionIsMadeAgain() throws {
@@ -177,7 +179,8 @@ struct ReplayGuardFileTests: ReplayGuardSuite {
             for (request, verdict) in [("r", .new), ("other", .copy)] as [(String, ReplayVerdict)] {
                 for id in 5000...5001 as ClosedRange<UInt64> {
                     let message = ReplayMessage(
-                        MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: request, sentAt: start + 3,
+                        MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: request,
+                        sentAt: start + 3,
                         expiresAt: start + 600)
                     try #require(file.take(message, at: start + 3).verdict == verdict)
                 }

@@ -30,7 +30,8 @@ extension ReplayGuardSuite {
         _ id: UInt64 = 1, request: String = "r", account: String = "default", sentAt: Timestamp = start + 1
     ) -> ReplayMessage {
         ReplayMessage(
-            MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: account, requestID: request, sentAt: sentAt, expiresAt: sentAt + 600)
+            MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: account, requestID: request, sentAt: sentAt,
+            expiresAt: sentAt + 600)
     }
 
     func take(

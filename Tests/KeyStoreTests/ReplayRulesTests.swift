@@ -37,7 +37,8 @@ struct ReplayRulesTests {
         ) -> ReplayMessage {
             let sentAt = start.adding(milliseconds: sent)
             return ReplayMessage(
-                MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: account, requestID: request, sentAt: sentAt, expiresAt: sentAt + life)
+                MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: account, requestID: request, sentAt: sentAt,
+                expiresAt: sentAt + life)
         }
 
         /// Takes a message that was sent `sent` milliseconds after the guard was made, and lives for `life` seconds.

@@ -99,7 +99,8 @@ struct ReplaySharingTests: ReplayGuardSuite {
             let provider = try ProviderPublicKey(text: provider)
             for (id, verdict) in [(1, .copy), (2, .new)] as [(UInt64, ReplayVerdict)] {
                 let message = ReplayMessage(
-                    MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "other", sentAt: start + 1,
+                    MessageID(id), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "other",
+                    sentAt: start + 1,
                     expiresAt: start + 600)
                 let taking = file.take(message, at: start + 1)
                 try #require(taking.verdict == verdict && taking.problem == nil)

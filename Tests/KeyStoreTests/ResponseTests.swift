@@ -87,8 +87,8 @@ struct ResponseTests {
         #expect(try texts(store) == ["yes"])
     }
 
-    /// Sealed by another program (`Tests/Data/Vectors/reference/hpke.py`): HPKE base mode, the label and a zero byte as info, the
-    /// time as associated data.
+    /// Sealed by another program (`Tests/Data/Vectors/reference/hpke.py`): HPKE base mode, the label and a zero byte as
+    /// info, the time as associated data.
     @Test func theSealedFormIsHPKE() throws {
         let sealed =
             "5fd47633b5e43fca7bad1bfbe424feacb175d9d4d4a30f166dbd30636f0b446b05c3200cfb55b930d9cf30ad7df1cc454906392419"

@@ -25,7 +25,8 @@ struct TestProvider: Sendable {
 
     /// A certificate that ends the epochs before it after 38 days, or at once if it has its epoch as its floor.
     func certificate(
-        _ epoch: UInt32, floor: UInt32 = 0, graceUntil: Timestamp = start.adding(.days(38)), expiresAt: Timestamp? = nil,
+        _ epoch: UInt32, floor: UInt32 = 0, graceUntil: Timestamp = start.adding(.days(38)),
+        expiresAt: Timestamp? = nil,
         signing number: Int = 0
     ) throws -> Certificate {
         let plan = CertificatePlan(

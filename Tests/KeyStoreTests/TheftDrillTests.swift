@@ -5,8 +5,8 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// A thousand phones in every state after the theft of a signing key, and a provider that has its provider key elsewhere: after
-/// one genuine push none believes the thief, and none is ever locked out.
+/// A thousand phones in every state after the theft of a signing key, and a provider that has its provider key
+/// elsewhere: after one genuine push none believes the thief, and none is ever locked out.
 struct TheftDrillTests {
     /// What a phone has seen when the provider says that the key was stolen.
     enum State: Int, CaseIterable {
@@ -114,7 +114,8 @@ struct TheftDrillTests {
     }
 
     @Test func afterOneGenuinePushNoPhoneBelievesTheThiefAndNoneIsLockedOut() throws {
-        // At epoch 0 the store holds the provider key. It goes offline, and two years later the signing key is replaced.
+        // At epoch 0 the store holds the provider key. It goes offline, and two years later the signing key is
+        // replaced.
         let first = try #require(try provider.takeProviderKeyOffline(key, at: start + 1).certificate)
         #expect(code { try provider.providerSecret() } == .providerOffline)
         let oldServer = try server()
@@ -133,7 +134,8 @@ struct TheftDrillTests {
                 knowing: [first, second, third], by: thief, at: now)
         }
 
-        // Before: the thief is believed where nobody has said otherwise, and the provider everywhere. The phones are not changed.
+        // Before: the thief is believed where nobody has said otherwise, and the provider everywhere. The phones are
+        // not changed.
         for phone in phones {
             let trust = try phone.keys.trust(for: .app, account: "default")
             let opener = try Opener(topic: .app, deviceKeys: [phone.device], trust: trust)

@@ -84,9 +84,11 @@ struct TrustTests {
         #expect(try trust(store).learned == LearnedTrust(certificate))
         let other = ProviderPin(next.publicKey)
         #expect(
-            code { try store.pinFirstProvider(other, for: "default", topic: .app, at: start) } == .providerAlreadyPinned)
+            code { try store.pinFirstProvider(other, for: "default", topic: .app, at: start) } == .providerAlreadyPinned
+        )
         #expect(
-            code { try store.pinFirstProvider(pin, for: "default", topic: .other, at: start) } == .providerAlreadyPinned)
+            code { try store.pinFirstProvider(pin, for: "default", topic: .other, at: start) } == .providerAlreadyPinned
+        )
         // A later reply of the same provider.
         let later = try provider.certificate(5)
         let again = ProviderPin(provider.publicKey, certificate: later)
@@ -96,7 +98,8 @@ struct TrustTests {
         // What the app has pinned, no reply replaces.
         try store.setPins([other], for: "default", topic: .app, at: start)
         #expect(
-            code { try store.pinFirstProvider(again, for: "default", topic: .app, at: start) } == .providerAlreadyPinned)
+            code { try store.pinFirstProvider(again, for: "default", topic: .app, at: start) } == .providerAlreadyPinned
+        )
         #expect(try trust(store).pinned == [next.publicKey])
     }
 
@@ -177,7 +180,7 @@ struct TrustTests {
         #expect(try store.trust(for: .other, account: "default").learned.certificate == nil)
     }
 
-    // MARK: What was learned
+    // MARK: Learned trust
 
     /// [T-6]
     @Test(arguments: DeviceStoreKind.allCases)

@@ -31,7 +31,9 @@ struct WithdrawalOrderTests {
         for order in 0..<300 {
             let scratch = try Scratch()
             _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
-            var world = World(FileGuard(file: try ExtensionDatabase.create(in: scratch.store, floor: start).replay, pool: pool), pool, &random)
+            var world = World(
+                FileGuard(file: try ExtensionDatabase.create(in: scratch.store, floor: start).replay, pool: pool), pool,
+                &random)
             world.run(&random, &tally)
             try #require(world.faults.isEmpty, "order \(order): \(world.faults)")
         }
@@ -51,7 +53,8 @@ struct WithdrawalFileTests: ReplayGuardSuite {
             let ids = (0..<64).map { MessageID(1000 + batch * 64 + $0) } + (batch == 100 ? [MessageID(17)] : [])
             let sentAt = start + 2 + batch
             let message = ReplayMessage(
-                MessageID(100_000 + batch), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "w", sentAt: sentAt,
+                MessageID(100_000 + batch), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "w",
+                sentAt: sentAt,
                 expiresAt: sentAt + 600, withdrawing: ids)
             let taking = file.take(message, at: sentAt)
             #expect(taking.problem == nil && taking.verdict == .new)
@@ -69,7 +72,8 @@ struct WithdrawalFileTests: ReplayGuardSuite {
         let file = open(scratch.store)
         expect(take(file, 17), .new)
         let withdrawal = ReplayMessage(
-            MessageID(1), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "w", sentAt: start + 1, expiresAt: start + 600,
+            MessageID(1), from: provider, epoch: 0, trustFloor: 0, to: "default", requestID: "w", sentAt: start + 1,
+            expiresAt: start + 600,
             withdrawing: [MessageID(17)])
         let lock = try SQLiteConnection(path: scratch.store + "/extension.db", busyTimeout: 0)
         try lock.execute("BEGIN IMMEDIATE")
@@ -224,7 +228,8 @@ private struct Pool {
                 let ids: [Int] = [[], [], [0], [0, 1, 9], [1, 2, 5], [9]][id]
                 for request in 0..<Self.requests {
                     let message = ReplayMessage(
-                        MessageID(UInt64(id)), from: provider, epoch: 0, trustFloor: 0, to: "anna", requestID: "request \(request)",
+                        MessageID(UInt64(id)), from: provider, epoch: 0, trustFloor: 0, to: "anna",
+                        requestID: "request \(request)",
                         sentAt: start + UInt64(1 + id), expiresAt: start + 600,
                         withdrawing: ids.map { MessageID(UInt64($0)) })
                     pushes.append(

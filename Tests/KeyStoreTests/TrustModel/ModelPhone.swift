@@ -51,8 +51,9 @@ private struct LearnedTrustRowValue: Hashable {
     let trust: LearnedTrust
 }
 
-/// A phone with the stores of an app: the keys in a Keychain, and the extension's database. It is put into a state, does one
-/// thing, and is read: so one phone serves all worlds, and whatever it did before in the same state it need not do again.
+/// A phone with the stores of an app: the keys in a Keychain, and the extension's database. It is put into a state,
+/// does one thing, and is read: so one phone serves all worlds, and whatever it did before in the same state it need
+/// not do again.
 final class ModelPhone {
     /// How far the extension comes before the system ends it.
     enum End: Hashable {
@@ -114,7 +115,9 @@ final class ModelPhone {
         first = try save()
     }
 
-    private var item: KeychainItem { KeychainItem(items: keychain.process("g"), service: "pushcrypt", accessGroup: "g") }
+    private var item: KeychainItem {
+        KeychainItem(items: keychain.process("g"), service: "pushcrypt", accessGroup: "g")
+    }
     private var store: KeychainKeyStore { KeychainKeyStore(items: keychain.process("g"), accessGroup: "g") }
     private var keys: ExtensionKeys { ExtensionKeys(keys: store, database: database) }
 
@@ -124,7 +127,7 @@ final class ModelPhone {
             generation: 1, state: .active, createdAt: start)
     }
 
-    // MARK: What a phone does
+    // MARK: Events
 
     /// The extension gets a push.
     func deliver(
@@ -166,8 +169,9 @@ final class ModelPhone {
         return Delivery(state: try save(), isOpened: true, rings: delivery.rings)
     }
 
-    /// The app is opened: it merges what the extension has learned, and reports its certificate; the reply brings another one,
-    /// or is lost. The app may be ended after it has written its store and before it has emptied the extension's.
+    /// The app is opened: it merges what the extension has learned, and reports its certificate; the reply brings
+    /// another one, or is lost. The app may be ended after it has written its store and before it has emptied the
+    /// extension's.
     func launch(
         _ state: Int, reply: Int?, isEnded: Bool = false
     ) throws -> (state: Int, reported: Int?) {
@@ -194,7 +198,8 @@ final class ModelPhone {
     /// A release of the app has these keys built in.
     func pin(_ numbers: [Int], _ state: Int) throws -> Int {
         try load(state)
-        try store.setPins(numbers.map { ProviderPin(providers[$0].publicKey) }, for: Self.account, topic: .app, at: start)
+        try store.setPins(
+            numbers.map { ProviderPin(providers[$0].publicKey) }, for: Self.account, topic: .app, at: start)
         return try save()
     }
 

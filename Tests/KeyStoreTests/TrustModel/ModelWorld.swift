@@ -99,8 +99,8 @@ final class TrustModel {
     static let rotations = 6
     private static let timeToLive = 30
     private static let rollout = 7
-    /// The days for which a replaced key may be believed by a phone that knows its successor: 38 of grace, and what a phone's
-    /// clock and a message in flight add.
+    /// The days for which a replaced key may be believed by a phone that knows its successor: 38 of grace, and what a
+    /// phone's clock and a message in flight add.
     private static let bound = 80
 
     let phone: ModelPhone
@@ -309,7 +309,8 @@ final class TrustModel {
         var next = world
         next.phone = try phone.launch(world.phone, reply: nil, isEnded: true).state
         try demand(
-            try phone.trust(next.phone) == phone.trust(world.phone), "P4 a merge that was ended has changed what is known")
+            try phone.trust(next.phone) == phone.trust(world.phone),
+            "P4 a merge that was ended has changed what is known")
         return next
     }
 
@@ -404,7 +405,8 @@ final class TrustModel {
         phone.signingKeys[forged] = 7
         let message = ModelMessage(provider: 0, certificate: forged, sentAt: world.phoneTime)
         let (next, isOpened, _) = try deliver(world, message)
-        try demand(isOpened == world.pins.contains(0) || !world.hasToken, "a stolen provider key is believed by its pins")
+        try demand(
+            isOpened == world.pins.contains(0) || !world.hasToken, "a stolen provider key is believed by its pins")
         return next
     }
 
@@ -426,12 +428,14 @@ final class TrustModel {
         return next
     }
 
-    /// The provider seals with its next key: whoever pins it opens, whatever a thief of the other has done.
+    /// The provider seals with its next key: a phone that pins it opens, whatever a thief of the other has done.
     func genuineNext(_ world: World) throws -> World? {
         let message = ModelMessage(provider: 1, certificate: nil, sentAt: world.time)
         let (next, isOpened, _) = try deliver(world, message)
         if world.hasToken, abs(world.off) <= 1 {
-            try demand(isOpened == world.pins.contains(1), "P2 a message under the pin of a release was refused, or without it believed")
+            try demand(
+                isOpened == world.pins.contains(1),
+                "P2 a message under the pin of a release was refused, or without it believed")
         }
         return next
     }

@@ -4,14 +4,15 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// Everything that can happen to a provider, a phone and a thief, in every order: with real certificates, messages and stores,
-/// and clocks that the test sets.
+/// Everything that can happen to a provider, a phone and a thief, in every order: with real certificates, messages and
+/// stores, and clocks that the test sets.
 ///
-/// P1 no epoch opens below a floor that the phone has accepted; P2 a genuine message of the current epoch opens and rings; P3 so
-/// does one in flight; P4 states merge, in any order (``LatticeTests``); P5 a retry rings once; P6 a thief is not believed once
-/// phone and provider have talked; P7 the provider can always rotate; P8 a replaced key ends.
+/// P1 no epoch opens below a floor that the phone has accepted; P2 a genuine message of the current epoch opens and
+/// rings; P3 so does one in flight; P4 states merge, in any order (``LatticeTests``); P5 a retry rings once; P6 a thief
+/// is not believed once phone and provider have talked; P7 the provider can always rotate; P8 a replaced key ends.
 ///
-/// By default each scenario ends after some thousand worlds. With `PUSHCRYPT_TRUST_MODEL=full` it goes as deep as it is long.
+/// By default each scenario ends after some thousand worlds. With `PUSHCRYPT_TRUST_MODEL=full` it goes as deep as it is
+/// long.
 @Suite(.serialized) struct TrustModelTests {
     struct Scenario: Sendable, CustomStringConvertible {
         let description: String
@@ -54,13 +55,15 @@ import Testing
         Scenario(
             description: "processes that end at each write", depth: 8, startsCertified: true,
             events: [
-                "named", "namedUnshown", "namedUnsettled", "genuineUnsettled", "poison", "stolen", "steal", "launchEnded",
+                "named", "namedUnshown", "namedUnsettled", "genuineUnsettled", "poison", "stolen", "steal",
+                "launchEnded",
                 "launch",
             ]),
         Scenario(
             description: "the provider key stolen, a release with another", depth: 8, startsCertified: true,
             events: [
-                "genuine", "stealRoot", "rootThief", "releaseBoth", "releaseNext", "genuineNext", "launch", "foreignReply",
+                "genuine", "stealRoot", "rootThief", "releaseBoth", "releaseNext", "genuineNext", "launch",
+                "foreignReply",
                 "days100",
             ]),
     ]
@@ -116,6 +119,7 @@ import Testing
                 }
             }
         }
-        print("trust model: \(scenario): \(seen.count) worlds, \(steps) steps, \(model.phone.states.values.count) phones")
+        print(
+            "trust model: \(scenario): \(seen.count) worlds, \(steps) steps, \(model.phone.states.values.count) phones")
     }
 }
