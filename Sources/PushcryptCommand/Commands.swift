@@ -39,7 +39,8 @@ extension CommandTable {
                     Command("lint", "find mistakes in a push, or in an app's project", LintCommand.self),
                     Command("explain", "explain a code or a phone's journal, and how to fix it", ExplainCommand.self),
                     Command("doctor", "find what is wrong, and say how to fix it", DoctorCommand.self),
-                    Command("config", "show or change the store's defaults, which options override", ConfigCommand.self),
+                    Command(
+                        "config", "show or change the store's defaults, which options override", ConfigCommand.self),
                     Command(
                         "completions", "print the script that completes this program in a shell",
                         CompletionsCommand.self),

@@ -37,7 +37,8 @@ import Testing
         let keys = try SQLiteKeyStore.open(in: store)
         let (sender, devices) = (try keys.providerKeys(), try keys.deviceKeys())
         let lines = [
-            ["key", "rotate", "--kind", "provider"], ["key", "rotate", "--confirm"], ["key", "new", "provider", "--name", "new"],
+            ["key", "rotate", "--kind", "provider"], ["key", "rotate", "--confirm"],
+            ["key", "new", "provider", "--name", "new"],
             ["key", "new", "device", "--name", "new"],
         ]
         for line in lines {
@@ -54,7 +55,9 @@ import Testing
         #expect(try keys.providerKeys() == sender && keys.deviceKeys() == devices)
         // Nothing is ended here, so nothing is asked.
         #expect(try run(["key", "rotate", "--purge"], in: store, at: ages).exit == .done)
-        #expect(try run(["key", "rotate", "--kind", "provider", "--if-older-than", "1d"], in: store, at: ages).exit == .done)
+        #expect(
+            try run(["key", "rotate", "--kind", "provider", "--if-older-than", "1d"], in: store, at: ages).exit == .done
+        )
         #expect(try keys.providerKeys() == sender && keys.deviceKeys() == devices)
         #expect(try run(["doctor"], in: store, at: ages).output.contains("last changed at \(start), in the future"))
         let forced = try run(["key", "rotate", "--kind", "provider", "--clock-is-right"], in: store, at: ages)
@@ -71,9 +74,12 @@ import Testing
         let (later, years) = (start.adding(.days(40)), start.adding(.days(500)))
         let refused = try run(["key", "rotate", "--kind", "provider"], in: store, at: later)
         #expect(refused.exit == .usage && refused.messages.contains("40 days after this store was last changed"))
-        #expect(try run(["key", "rotate", "--kind", "provider"], in: store, at: years, isSynchronised: true).exit == .usage)
-        #expect(try run(["key", "rotate", "--kind", "provider"], in: store, at: later, isSynchronised: true).exit == .done)
-        #expect(try run(["key", "rotate", "--kind", "provider", "--clock-is-right"], in: store, at: years).exit == .done)
+        #expect(
+            try run(["key", "rotate", "--kind", "provider"], in: store, at: years, isSynchronised: true).exit == .usage)
+        #expect(
+            try run(["key", "rotate", "--kind", "provider"], in: store, at: later, isSynchronised: true).exit == .done)
+        #expect(
+            try run(["key", "rotate", "--kind", "provider", "--clock-is-right"], in: store, at: years).exit == .done)
     }
 
     @Test("A purge while the clock may be ahead says that it waits")
@@ -81,7 +87,8 @@ import Testing
         let directory = try TemporaryDirectory()
         let store = directory.file("S")
         for line in [
-            ["init"], ["key", "new", "device"], ["key", "rotate", "--kind", "device"], ["key", "rotate", "--confirm", "--grace", "5d"],
+            ["init"], ["key", "new", "device"], ["key", "rotate", "--kind", "device"],
+            ["key", "rotate", "--confirm", "--grace", "5d"],
         ] {
             #expect(try run(line, in: store, at: start).exit == .done)
         }

@@ -99,6 +99,14 @@ import Testing
         #expect(read.rules.count == invocation.declarations.rules.count)
     }
 
+    @Test("Whoever learns the program has a limited number of commands and options before him")
+    func limits() {
+        let own = Self.entries.filter { $0.table.program == CommandTable.pushcrypt.program && $0.command.body != nil }
+            .filter { entry in !CommandTable.pushcrypt.hidden.contains { $0.name == entry.path[0] } }
+        #expect(own.count <= 42)
+        #expect(Set(own.flatMap { $0.details.options.map(\.name) }).count <= 125)
+    }
+
     private func isWord(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {

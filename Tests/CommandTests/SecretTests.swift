@@ -247,7 +247,8 @@ private final class Asking: Sendable {
     func export(role: String, format: String) throws {
         let (terminal, made, piped) = (try PseudoTerminal(), try CapturedConsole(), try CapturedConsole())
         let file = made.directory.file("key")
-        try #require(run(arguments: ["key", "new", role, "-o", file], table: .pushcrypt, console: made.console) == .done)
+        try #require(
+            run(arguments: ["key", "new", role, "-o", file], table: .pushcrypt, console: made.console) == .done)
         let arguments = ["key", "export", "--format", format, "--key-file", file, "--secret"]
         try #require(run(arguments: arguments, table: .pushcrypt, console: piped.console) == .done)
         let console = piped.console.writing(terminal.person, messages: terminal.person)

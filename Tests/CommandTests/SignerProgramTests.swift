@@ -281,7 +281,8 @@ struct SignerProgramTests {
         for other in others {
             #expect(throws: SigningError(.signerRefused, "")) { try socket.sign([other]) }
         }
-        let certificate = ContiguousArray("pushcrypt/1 certificate\0".utf8) + own + [0, 1, 97]
+        let certificate =
+            ContiguousArray("pushcrypt/1 certificate\0".utf8) + own + [0, 1, 97]
             + ContiguousArray<UInt8>(repeating: 1, count: 57)
         #expect(throws: SigningError(.signerRefused, "")) { try socket.sign(certificate: certificate) }
         #expect(throws: SigningError(.signerRefused, "")) { try socket.sign([certificate]) }

@@ -55,7 +55,8 @@ struct RestoreCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         file = arguments.operand("FILE", .file, help: "the backup")
-        keyFile = arguments.value("--store-key", "FILE", .file, help: "the copy of store.key; default the one in the store")
+        keyFile = arguments.value(
+            "--store-key", "FILE", .file, help: "the copy of store.key; default the one in the store")
         replaces = arguments.flag(
             "--replace", help: "also replace a store that has rotated since, cannot be read, or is another one")
         store = StoreArguments(&arguments)

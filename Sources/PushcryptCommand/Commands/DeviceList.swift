@@ -9,7 +9,8 @@ struct DeviceListCommand: CommandBody {
             examples: [
                 Example("pushcrypt device list"),
                 Example(
-                    "pushcrypt device list --json", "one registration record per line, with the user and the last change"),
+                    "pushcrypt device list --json",
+                    "one registration record per line, with the user and the last change"),
             ])
     }
 

@@ -27,7 +27,8 @@ func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailur
     if !providers.isEmpty { findings.append(Finding(.note, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
     if devices.isEmpty, providers.isEmpty {
         findings.append(
-            Finding(.warning, "the store has no key: 'key new provider' (on a server) or 'key new device' (on a phone)"))
+            Finding(.warning, "the store has no key: 'key new provider' (on a server) or 'key new device' (on a phone)")
+        )
     }
     return findings
 }

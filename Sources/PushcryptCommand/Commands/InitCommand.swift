@@ -39,7 +39,8 @@ struct InitCommand: CommandBody {
             try console.write(line: json.bytes)
         } else {
             console.hint(
-                "made the key store \(quoted(path)); next: pushcrypt key new provider (on a server), or key new device (on a phone)")
+                "made the key store \(quoted(path)); next: pushcrypt key new provider (on a server), or key new device (on a phone)"
+            )
         }
         return .done
     }

@@ -73,7 +73,9 @@ private struct Inspection {
             ))
         rows.append(("recipient", "key \(envelope.recipientKeyID)"))
         rows.append(("enc", envelope.enc.hex))
-        rows.append(("bucket", "\(envelope.innerLength) bytes: epoch, signature, push type, times, content and padding, sealed"))
+        rows.append(
+            ("bucket", "\(envelope.innerLength) bytes: epoch, signature, push type, times, content and padding, sealed")
+        )
         return rows
     }
 
@@ -124,7 +126,8 @@ private struct InspectedCertificate {
     init?(_ input: ContiguousArray<UInt8>) throws(CommandFailure) {
         let text = String(decoding: input.last == newline ? input.dropLast() : input[...], as: UTF8.self)
         if text.utf8.first == UInt8(ascii: "{") {
-            guard let root = try? JSONDocument(parsing: input).root, root["certificate"] != nil, root["aps"] == nil else {
+            guard let root = try? JSONDocument(parsing: input).root, root["certificate"] != nil, root["aps"] == nil
+            else {
                 return nil
             }
             signed = try withTrustErrors { () throws(TrustError) in try SignedCertificate(json: input) }
@@ -136,7 +139,8 @@ private struct InspectedCertificate {
     }
 
     func text(_ console: Console) -> String {
-        let checked = signed.map { [("app", $0.topic.bundleID), ("provider", "\($0.provider), which signed it")] } ?? []
+        let checked =
+            signed.map { [("app", $0.topic.bundleID), ("provider", "\($0.provider), which signed it")] } ?? []
         return console.columns(
             checked + [
                 ("epoch", "\(certificate.epoch)"), ("signing key", certificate.signingKey.text),

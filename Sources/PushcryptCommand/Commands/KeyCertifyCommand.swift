@@ -36,7 +36,8 @@ struct KeyCertifyCommand: CommandBody {
             throw CommandFailure(
                 TrustError(
                     .wrongCertificate,
-                    "the request is for provider key \(request.provider.id), and this is \(key.id): give that key's file"))
+                    "the request is for provider key \(request.provider.id), and this is \(key.id): give that key's file"
+                ))
         }
         show(request, plan, console)
         if !isAgreed { try console.agree("certify this key?", otherwise: Arguments.consentHint) }
@@ -46,7 +47,8 @@ struct KeyCertifyCommand: CommandBody {
     }
 
     private func show(_ request: CertificateRequest, _ plan: CertificatePlan, _ console: Console) {
-        console.hint("app \(request.topic), provider key \(request.provider.id), signing key \(request.signingKey.text)")
+        console.hint(
+            "app \(request.topic), provider key \(request.provider.id), signing key \(request.signingKey.text)")
         let reason = request.kind == .stolen ? "after a theft" : request.proven == nil ? "planned" : "of a stale store"
         console.hint(
             "epoch \(plan.epoch), \(reason): \(earlierKeys(floor: plan.floor, graceUntil: plan.graceUntil)); "

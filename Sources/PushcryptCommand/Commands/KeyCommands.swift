@@ -3,7 +3,9 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Command {
-    static let key = Command(group: "key", "this store's own keys: a provider's, which signs, and a device's, which opens") {
+    static let key = Command(
+        group: "key", "this store's own keys: a provider's, which signs, and a device's, which opens"
+    ) {
         CommandGroup(
             discussion: [
                 "A NAME is that of the key in the store; without it, the default key is meant. --kind says which, if the store has keys of both kinds.",
@@ -18,8 +20,11 @@ extension Command {
                 Command("offline", "move a provider key out of the store", KeyOfflineCommand.self),
                 Command("default", "choose the key that is used without a name", KeyDefaultCommand.self),
                 Command("remove", "destroy a key, and what it was for", KeyRemoveCommand.self),
-                Command("export", "write a key, also the secret one, for a backup or another program", KeyExportCommand.self),
-                Command("import", "take over a secret key from a file of this or another program", KeyImportCommand.self),
+                Command(
+                    "export", "write a key, also the secret one, for a backup or another program", KeyExportCommand.self
+                ),
+                Command(
+                    "import", "take over a secret key from a file of this or another program", KeyImportCommand.self),
             ])
     }
 
@@ -57,7 +62,8 @@ struct OwnKeyArguments: Sendable {
     let kind: KeyKind?
 
     init(_ arguments: inout Arguments) {
-        name = arguments.optionalOperand("NAME", .name(.ownKey), help: "the key's name in the store; default the default key")
+        name = arguments.optionalOperand(
+            "NAME", .name(.ownKey), help: "the key's name in the store; default the default key")
         kind = arguments.keyKind()
     }
 

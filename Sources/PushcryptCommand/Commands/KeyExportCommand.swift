@@ -76,7 +76,8 @@ struct KeyExportCommand: CommandBody {
         case (.key(.provider(let key)), nil): try key.withText(deliver)
         case (.signing(let credential), nil):
             // The file ends with one newline.
-            try credential.withText { (text) throws(CommandFailure) in try deliver(text.extracting(..<(text.count - 1))) }
+            try credential.withText { (text) throws(CommandFailure) in try deliver(text.extracting(..<(text.count - 1)))
+            }
         case (.key(.device(let key)), let format?):
             try key.publicKey.checkHasOtherFormats()
             try key.withText(in: format, deliver)

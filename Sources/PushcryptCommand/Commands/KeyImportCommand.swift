@@ -88,7 +88,8 @@ enum SecretKey {
         case nil:
             // Nothing in raw bytes shows whose they are: as either kind they would be accepted.
             guard format != .raw else {
-                throw KeyError(.wrongKind, "raw bytes do not say whose key they are: add --kind device or --kind provider")
+                throw KeyError(
+                    .wrongKind, "raw bytes do not say whose key they are: add --kind device or --kind provider")
             }
             do throws(KeyError) {
                 self = .provider(try Self.provider(text, format))

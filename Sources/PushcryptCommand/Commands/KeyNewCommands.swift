@@ -117,8 +117,9 @@ extension Arguments {
     mutating func certificateLifetime() -> Interval? {
         seconds(
             "--expires", "TIME", 86_400...3650 * 86_400,
-            help: "how long the certificate is good: even a phone that hears nothing believes a thief no longer")
-            .map { .seconds(UInt64($0)) }
+            help: "how long the certificate is good: even a phone that hears nothing believes a thief no longer"
+        )
+        .map { .seconds(UInt64($0)) }
     }
 }
 

@@ -27,12 +27,15 @@ struct ProviderRotation: Sendable {
                         help: "with --stolen: also if the provider key is in the store, where it does not help"),
                     arguments.certificateLifetime(),
                     arguments.flag(
-                        "--request", help: "provider key offline: make the signing key, and write a request for 'key certify'"),
+                        "--request",
+                        help: "provider key offline: make the signing key, and write a request for 'key certify'"),
                     arguments.value(
                         "--install", "FILE", .input, help: "provider key offline: use what 'key certify' wrote"),
                     arguments.value(
-                        "--provider-signer", "ADDRESS", help: "the program at unix:PATH has the provider key, and certifies"),
-                    arguments.signerTimeout(), TopicArgument(&arguments, help: "the app, if the key is not bound to it"),
+                        "--provider-signer", "ADDRESS",
+                        help: "the program at unix:PATH has the provider key, and certifies"),
+                    arguments.signerTimeout(),
+                    TopicArgument(&arguments, help: "the app, if the key is not bound to it"),
                     OutputArguments(&arguments, help: "with --request: the file for the request")
                 )
             }
@@ -116,7 +119,9 @@ struct ProviderRotation: Sendable {
         let (request, replacesAnother) = try newRequest(of: old, key, console)
         try console.deliver(String(decoding: request.json, as: UTF8.self) + "\n", to: output)
         if replacesAnother {
-            console.hint("an earlier request of \(quoted(old.name)) can no longer be installed; if it was not yours, somebody was in this server")
+            console.hint(
+                "an earlier request of \(quoted(old.name)) can no longer be installed; if it was not yours, somebody was in this server"
+            )
         }
         console.hint(
             "app \(request.topic), signing key \(request.signingKey.text); nothing has changed yet: 'key certify' where the provider key is, then 'key rotate --install' here"
@@ -149,7 +154,9 @@ struct ProviderRotation: Sendable {
     ) throws(CommandFailure) -> ProviderKeyRecord {
         var old: ProviderKeyRecord?
         let record = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.installCertificate(signed, named: key.name, clock: key.clock, at: console.timestamp) { old = $0 }
+            try key.store.installCertificate(signed, named: key.name, clock: key.clock, at: console.timestamp) {
+                old = $0
+            }
         }
         if let old {
             console.hint(change: record, after: old)

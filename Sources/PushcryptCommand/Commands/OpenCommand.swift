@@ -71,7 +71,8 @@ struct OpenCommand: CommandBody {
         }
         // In order, as a phone receives them: a copy of a message is quiet only after the first.
         let run = try BatchRun(
-            .opened, jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, batch, to: output, console)
+            .opened, jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, batch,
+            to: output, console)
         let opener = try CommandReceiver(receiver, store, console)
         let (mayPassInTheClear, pushClass) = (receiver.passesClear, receiver.pushClass)
         return try run.run(file: file) { () throws(CommandFailure) in

@@ -64,7 +64,9 @@ struct ScaffoldIOSCommand: CommandBody {
         forXcodeGen = arguments.flag("--xcodegen", help: "also write project.yml, for XcodeGen")
         provider = arguments.value(
             "--provider", "KEY|FILE", .input,
-            help: "build in the provider's key: pcs1…, or the record of 'key show --json'; otherwise the first reply brings it")
+            help:
+                "build in the provider's key: pcs1…, or the record of 'key show --json'; otherwise the first reply brings it"
+        )
         packagePath = arguments.value(
             "--package-path", "PATH", .folder,
             help:
@@ -149,7 +151,8 @@ struct ScaffoldIOSCommand: CommandBody {
         let provider = try provider.map { (text) throws(CommandFailure) in try console.readProvider(text) }
         return IOSScaffold(
             topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,
-            categories: categories, provider: provider?.publicKey, certificate: provider?.certificate, hasCommunication: hasCommunication, package: package,
+            categories: categories, provider: provider?.publicKey, certificate: provider?.certificate,
+            hasCommunication: hasCommunication, package: package,
             projectPackage: PackageLocation.path(to: package, from: folder))
     }
 

@@ -92,7 +92,8 @@ extension Explanation.Area {
         case .sending: "Why 'pushcrypt send' did not bring a message to APNs. 'reason' beside it is APNs' own word."
         case .signing: "Why a key service or hardware module did not sign: the code after signing-failed."
         case .keys: "Why a key, or the record around one, is refused."
-        case .trust: "Why a certificate, a request for one or a pin is refused. A message with such a certificate is authentication-failed."
+        case .trust:
+            "Why a certificate, a request for one or a pin is refused. A message with such a certificate is authentication-failed."
         case .store: "Why a key store cannot do what was requested."
         case .enrolment: "What a launch of the app found."
         case .categories: "Why an app's categories are refused, at launch or as JSON."

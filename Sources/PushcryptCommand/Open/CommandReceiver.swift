@@ -155,7 +155,8 @@ extension CommandReceiver {
             throw .usage("--provider is missing", hint: "add --provider with the key to trust (pcs1…)")
         }
         return Opener(
-            topic: topic, deviceKeys: [try console.readDeviceKey(from: source)], trust: ProviderTrust(pinned: providers))
+            topic: topic, deviceKeys: [try console.readDeviceKey(from: source)], trust: ProviderTrust(pinned: providers)
+        )
     }
 
     private static func store(
@@ -163,7 +164,8 @@ extension CommandReceiver {
     ) throws(CommandFailure) -> CommandReceiver {
         if !arguments.providers.isEmpty {
             throw .usage(
-                "--provider goes with --device-key-file", hint: "a store trusts what 'pushcrypt provider pin' was given")
+                "--provider goes with --device-key-file", hint: "a store trusts what 'pushcrypt provider pin' was given"
+            )
         }
         var policy = NotificationReceiver.Policy()
         policy.duplicates = arguments.duplicates ?? .quiet
@@ -227,7 +229,8 @@ extension Arguments {
     /// `--push-type`, of a push that is received.
     mutating func pushClass() -> PushClass {
         let type: ReceivedPushType? = choice(
-            "--push-type", "TYPE", help: "what the push arrived as; one sealed as another type is refused; default alert")
+            "--push-type", "TYPE",
+            help: "what the push arrived as; one sealed as another type is refused; default alert")
         return switch type {
         case .alert, nil: .alert
         case .background: .background

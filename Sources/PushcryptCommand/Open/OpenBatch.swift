@@ -38,7 +38,8 @@ struct OpenWorker: LineWorker {
             payload.written.count > ReceivedPush.maximumLength ? nil : payload.written,
             mayPassInTheClear: mayPassInTheClear)
         let session = OpenSession(
-            receiver: receiver, push: push, pushClass: pushClass, requestID: try line.text("request_id"), console: console)
+            receiver: receiver, push: push, pushClass: pushClass, requestID: try line.text("request_id"),
+            console: console)
         let (delivery, warnings) = session.run()
         for warning in warnings { console.warning(warning) }
         if case .fallback(let reason) = delivery.outcome { throw LineFailure(reason) }

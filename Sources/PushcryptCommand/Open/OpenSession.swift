@@ -52,7 +52,8 @@ struct OpenSession: Sendable {
             })
         current = session
         let end = loop.schedule(afterMilliseconds: Self.systemLimit) { session.handle(.expired) }
-        trace.log("received; the deadline is \(durationText(Int(clamping: deadlines.delivery), units: millisecondUnits))")
+        trace.log(
+            "received; the deadline is \(durationText(Int(clamping: deadlines.delivery), units: millisecondUnits))")
         session.receive()
         loop.run()
         end.cancel()

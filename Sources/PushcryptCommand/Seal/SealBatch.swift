@@ -202,21 +202,6 @@ final class SealWorker: LineWorker {
     }
 }
 
-/// Says once in a batch that its store may be an old copy, whenever that turns out.
-final class StaleStoreWarning: Sendable {
-    private let console: Console
-    private let isGiven = Monitor(false)
-
-    init(_ console: Console) { self.console = console }
-
-    func report(_ signer: SealingKeys.Signer) {
-        guard let warning = signer.warning, !isGiven.change({ given in defer { given = true }; return given }) else {
-            return
-        }
-        console.warn(ofStale: warning)
-    }
-}
-
 // MARK: Answers
 
 /// The answers to the lines of a chunk, as they are written.

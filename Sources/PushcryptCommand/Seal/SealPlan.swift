@@ -122,7 +122,8 @@ struct SealPlan {
         let signer = keys.signer
         if let given, let bound = signer.topic, bound != given {
             throw .topicConflict(
-                SealFailure.TopicConflict(owner: .provider(signer.name ?? ""), bound: bound, topic: given, provider: nil))
+                SealFailure.TopicConflict(
+                    owner: .provider(signer.name ?? ""), bound: bound, topic: given, provider: nil))
         }
         if let topic = signer.topic ?? given, let bound = device?.topic, bound != topic {
             throw .topicConflict(
@@ -165,7 +166,8 @@ struct SealPlan {
 
     private func message(for target: Target) -> Sealer.Message {
         var message = Sealer.Message(
-            target.request.payload ?? payload ?? [], to: target.device.key, at: settings.now(), options: target.request.options)
+            target.request.payload ?? payload ?? [], to: target.device.key, at: settings.now(),
+            options: target.request.options)
         message.attachments = settings.attachments
         message.from = target.request.from
         // A message that is too long is sealed again, with its body in a file.

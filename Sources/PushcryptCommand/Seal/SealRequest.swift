@@ -134,7 +134,8 @@ extension SealRequest {
     /// Reads the member that the sealed payload has, or a name.
     private static func sender(_ value: JSONValue) throws(LineFailure) -> CommunicationSender {
         let malformed = LineFailure(
-            .malformedLine, "from_name must be a name, or an object of name, handle, conversation, recipients and avatar")
+            .malformedLine,
+            "from_name must be a name, or an object of name, handle, conversation, recipients and avatar")
         if let name = value.string {
             guard let sender = CommunicationSender(name: name) else { throw malformed }
             return sender
@@ -286,7 +287,8 @@ final class SealItem {
     /// Writes the line's other members, without the payload, so that a refused line can be given again.
     func writeOptions(to json: inout JSONWriter) {
         line?.write(
-            ["topic", "ttl", "placeholder", "push_type", "withdraw", "drop", "from_name", "collapse_id", "priority"], to: &json)
+            ["topic", "ttl", "placeholder", "push_type", "withdraw", "drop", "from_name", "collapse_id", "priority"],
+            to: &json)
     }
 
     /// Writes the members that are passed through, without those whose names the answer has already.

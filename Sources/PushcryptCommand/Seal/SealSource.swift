@@ -139,9 +139,4 @@ extension Console {
             preconditionFailure("a key file throws nothing else")
         }
     }
-
-    /// Warns that the store may be an old copy.
-    func warn(ofStale warning: KeyStoreError?) {
-        if let warning { self.warning("\(warning.code): \(warning)") }
-    }
 }

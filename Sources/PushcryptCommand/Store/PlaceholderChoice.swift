@@ -32,7 +32,8 @@ struct PlaceholderArguments: Sendable {
     init(_ arguments: inout Arguments) {
         (choice, given) = arguments.given { arguments in
             let title = arguments.value(
-                "--placeholder-title", "TEXT", help: "the title that Apple may read; default the store's, or 'New message'")
+                "--placeholder-title", "TEXT",
+                help: "the title that Apple may read; default the store's, or 'New message'")
             let sound = arguments.value(
                 "--placeholder-sound", "NAME",
                 help:
