@@ -36,7 +36,7 @@ package struct ReplayMessage: Hashable, Sendable {
     ///   - provider: The pinned key under which the message verified.
     ///   - epoch: The message's epoch.
     ///   - trustFloor: The provider's floor after the message's certificate: what the guard has of lower epochs counts
-    ///   as absent.
+    ///     as absent.
     ///   - account: The name of the device key that opened it; it stays when the key rotates.
     ///   - requestID: The identifier of the notification request; a caller without one passes the message id's
     ///     description.

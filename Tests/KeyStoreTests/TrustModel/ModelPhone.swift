@@ -252,7 +252,7 @@ final class ModelPhone {
         let learned = try item.read(LearnedContents.self)?.contents.rows ?? []
         let tables = try database.read { (connection) throws(KeyStoreError) in
             var tables: [[[SQLiteValue]]] = []
-            for table in Self.tables { tables.append(try connection.rows("SELECT * FROM \(table) ORDER BY 1, 2")) }
+            for table in Self.tables { tables.append(try connection.rows("SELECT * FROM \(table)")) }
             return tables
         }
         let state = PhoneState(
