@@ -45,7 +45,7 @@ def prepare():
     for store in phone gone; do pushcrypt --store $store key new device --topic {TOPIC} >$store.pub; done
     pushcrypt --store provider device add phone1 phone.pub; pushcrypt --store provider device add phone2 gone.pub
     pushcrypt --store phone provider pin provider.pub
-    pushcrypt --store provider config set key-file $PWD/AuthKey_{KEY}.p8; pushcrypt --store provider config set team {TEAM}"""
+    pushcrypt --store provider config key-file $PWD/AuthKey_{KEY}.p8; pushcrypt --store provider config team {TEAM}"""
     subprocess.run(["bash", "-c", script], check=True, capture_output=True)
     with open("messages", "w") as file:
         file.writelines(json.dumps(message) + "\n" for message in MESSAGES)
