@@ -49,7 +49,7 @@ private struct Demo {
         try command("--store phone key show --json -o phone.json")
         try command("--store provider device add phone1 phone.json")
         try command("--store provider key show --json -o provider.json")
-        try command("--store phone provider pin provider provider.json")
+        try command("--store phone provider pin provider.json")
     }
 
     private func sealAndOpen() throws(CommandFailure) {
@@ -85,10 +85,10 @@ private struct Demo {
         try command("--store provider device add phone1 phone-new.json")
         try command("--store phone key rotate --confirm")
         try command("--store phone open --banner in-flight.json")
-        try say("9. The provider changes its key too, and destroys the old one. The next push tells the phone:")
+        try say("9. From now on another key signs, which the provider's key certifies. The next push tells the phone:")
         try command("--store provider key rotate")
-        try command("--store provider seal --to phone1 today.json -o announcing.json")
-        try command("--store phone open --banner announcing.json")
+        try command("--store provider seal --to phone1 today.json -o certified.json")
+        try command("--store phone open --banner certified.json")
         try command("--store phone provider list")
     }
 

@@ -19,7 +19,7 @@ package struct ScaffoldFolder {
     package init(_ path: String, force: Bool) throws(CommandFailure) {
         var path = path
         while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-        guard !path.isEmpty else { throw .usage("--out names no folder") }
+        guard !path.isEmpty else { throw .usage("--output names no folder") }
         self.path = path
         switch Folder.kind(of: path, followingLinks: true) {
         case .folder:
