@@ -101,7 +101,7 @@ add_missing() {
         need mandoc command -v mandoc
         need valgrind command -v valgrind
         need faketime command -v faketime
-        # The recovery key on paper, and its scan.
+        # The provider key on paper, and its scan.
         need qrencode command -v qrencode
         need zbar-tools command -v zbarimg
         ;;
