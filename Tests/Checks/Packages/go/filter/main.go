@@ -167,7 +167,9 @@ func refusals() {
 		To: to, Payload: good, Topic: "com.example.app", TimeToLive: time.Hour, Placeholder: "b", PushType: pushcrypt.VoIP, Withdraw: []string{"c"},
 		Drop: true, From: &pushcrypt.Person{Name: "Anna"}, CollapseID: "d", Priority: 5,
 	}))
-	opened := must(receiver.Open(answer.Payload, time.Time{}))
+	called := receiver
+	called.PushType = pushcrypt.VoIP
+	opened := must(called.Open(answer.Payload, time.Time{}))
 	person, _ := opened.Person()
 	expect("all options", fmt.Sprintln(person.Name, opened.IsDropped(), len(opened.Withdraws()), opened.TimeToLive), "Anna true 1 1h0m0s\n")
 	deep := []byte(`{"aps":{"alert":"a"},"own":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + "}")
