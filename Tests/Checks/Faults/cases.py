@@ -153,8 +153,8 @@ def key_offline(root):
     past, _, requested = before.signs
     return Offline(
         "key-offline", life, ("key", "offline", "default", "-o", "{root}/provider.key"), before,
-        replace(before, signs=(past, True, requested), gone=frozenset(life.needles["provider", 0])), store="P", again=(0, 64, 65),
-        may_be_done=True)
+        replace(before, signs=(past, True, requested), gone=frozenset(life.needles["provider", 0])), store="P",
+        says=b"is only in", again=(0, 64, 65), may_be_done=True)
 
 
 def new_device(root):
