@@ -122,6 +122,18 @@ import Testing
         #expect(call.lines(.error).isEmpty && call.sizes?.limit == 5120 && call.sizes?.remainingToSeal == 0)
     }
 
+    /// From the first rotation on, a message has its certificate beside the payload.
+    @Test(arguments: [(nil, 2596), ("voip", 3364)] as [(String?, Int)])
+    func aPayloadThatIsTooLongBesideACertificateIsNoted(_ type: String?, _ limit: Int) {
+        func fixes(_ count: Int) -> [String] {
+            PayloadLint(alertPayload(count: count), .init(pushType: type)).findings.map(\.fix).filter {
+                $0.contains("key rotate")
+            }
+        }
+        #expect(fixes(limit) == [])
+        #expect(fixes(limit + 1) == ["shorten it by that much before the provider's first 'pushcrypt key rotate'"])
+    }
+
     /// Suite 2 leaves less room, and any device may change over to it.
     @Test(arguments: [(nil, 1629), ("background", 1629), ("voip", 2397)] as [(String?, Int)])
     func aPayloadThatIsTooLongForSuite2IsNoted(_ type: String?, _ limit: Int) {

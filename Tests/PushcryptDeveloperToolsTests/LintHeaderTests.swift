@@ -103,7 +103,7 @@ import Testing
     /// A sealer's output is never treated as words.
     @Test func theCollapseIDsOfRequestsAreOpaque() throws {
         let fixture = try FormatFixture()
-        let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        let sealer = Sealer(provider: fixture.provider, topic: fixture.topic)
         let sealed = try fixture.seal(alertPayload())
         for number in 0..<3000 {
             let request = try sealer.request(for: sealed, device: "phone", collapseName: "chat \(number)")

@@ -15,7 +15,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
         self.arrange = arrange
     }
 
-    /// One for each way that a relay, a sender or a clock can bring about; `duplicate` alone needs a strict policy.
+    /// One for each way that a relay, a provider or a clock can bring about; `duplicate` alone needs a strict policy.
     static let all = notNotifications + notEnvelopes + notForThisPhone + notAuthentic + notTimely + notPayloads
 
     // MARK: Before any cryptography

@@ -30,8 +30,8 @@ import Waiting
         #"{"aps":{"alert":{"title":"News","body":""# + body + #""},"sound":"default"},"chat":"c41"}"#
     }
 
-    private static func fullBody(_ text: String, by sender: ProviderKey) throws -> FullBody {
-        let sealer = Sealer(provider: sender, topic: TestPhone.topic)
+    private static func fullBody(_ text: String, by provider: ProviderKey) throws -> FullBody {
+        let sealer = Sealer(provider: provider, topic: TestPhone.topic)
         return try #require(
             try FullBody(of: payload(text).utf8, url: "https://files.example/body", by: sealer))
     }
@@ -126,7 +126,7 @@ import Waiting
         }
     }
 
-    /// A trusted sender may have sealed a file that is not text.
+    /// A pinned provider may have sealed a file that is not text.
     @Test func aFileThatIsNoTextLeavesTheShortBody() throws {
         let body = FetchedBody()
         let plain = phone.folder.appendingPathComponent("place", isDirectory: true)

@@ -17,7 +17,7 @@ import Testing
         #expect(action.identifier == identifier)
     }
 
-    /// The content of an unopened push is not the sender's.
+    /// The content of an unopened push is not the provider's.
     @Test(arguments: [
         ("{}", NotificationResponseValue.Source.app), (#"{"chat":"c41"}"#, .app),
         (#"{"aps":{},"chat":"c41"}"#, .clear), (#"{"aps":{},"ENCRYPTED_DATA":"AQ"}"#, .sealed),
