@@ -130,7 +130,11 @@ import VectorKit
             }
             let change = try phone.store.acceptCertificate(
                 Certificate(text: text), for: Phone.account, topic: receiver.topic, at: now)
-            return [.raised: "accepted", .unchanged: "unchanged", .conflict: "certificate-conflict"][change] ?? ""
+            return switch change {
+            case .raised: "accepted"
+            case .unchanged: "unchanged"
+            case .conflict: "certificate-conflict"
+            }
         }
 
         private var notifications: NotificationReceiver {
