@@ -53,7 +53,8 @@ import Testing
         let phone = try Installation(kind)
         phone.firstTrust = .builtIn([ProviderPin(keys.old)])
         try phone.launch(with: old)
-        try new.store.addDevice(#require(registration(of: phone, at: old)), id: phone.device(), at: .start)
+        let record = try #require(try registration(of: phone, at: old))
+        try new.store.addDevice(record, id: phone.device(), at: .start)
         func opens(_ provider: Provider) throws -> Bool {
             try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened"
         }
