@@ -14,7 +14,8 @@ package enum FuzzTargets {
     package static var all: [any FuzzTarget.Type] {
         [
             ArgumentsTarget.self, AttachmentTarget.self, BatchTarget.self, EnvelopeTarget.self, InnerTarget.self,
-            JSONTarget.self, KeyFormatTarget.self, KeyTarget.self, ResponseTarget.self, RowTarget.self, TrustTarget.self,
+            JSONTarget.self, KeyFormatTarget.self, KeyTarget.self, ResponseTarget.self, RowTarget.self,
+            TrustTarget.self,
         ]
     }
 }

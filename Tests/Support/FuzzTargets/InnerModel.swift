@@ -30,19 +30,20 @@ struct InnerModel {
             body.count == Int(number(inner[97..<99])) && body.count >= block && kind & 0x70 == 0
             && (epoch == 0) == (block == 0) && !inner.dropFirst(99 + body.count).contains { $0 != 0 }
         if isLaidOut, let signature, UInt64(signature.epoch) == epoch {
-            provider = scene.trust.pins.first { pin in
-                var known = TrustModel.Known(pin.learned)
-                let signer = certificate?.signing.publicKey.bytes ?? pin.key.bytes
-                if block > 0 {
-                    guard let certificate, certificate.provider == pin.key,
-                        UInt64(certificate.certificate.epoch) == epoch
-                    else { return false }
-                    known.learn(certificate.certificate.bytes)
-                }
-                return signature.provider == pin.key && signature.signing == signer
-                    && known.admits(
-                        epoch: epoch, under: certificate?.certificate.bytes, sentAt: sentAt, now: now.milliseconds)
-            }?.key
+            provider =
+                scene.trust.pins.first { pin in
+                    var known = TrustModel.Known(pin.learned)
+                    let signer = certificate?.signing.publicKey.bytes ?? pin.key.bytes
+                    if block > 0 {
+                        guard let certificate, certificate.provider == pin.key,
+                            UInt64(certificate.certificate.epoch) == epoch
+                        else { return false }
+                        known.learn(certificate.certificate.bytes)
+                    }
+                    return signature.provider == pin.key && signature.signing == signer
+                        && known.admits(
+                            epoch: epoch, under: certificate?.certificate.bytes, sentAt: sentAt, now: now.milliseconds)
+                }?.key
         }
 
         let seconds = number(inner[93..<97])

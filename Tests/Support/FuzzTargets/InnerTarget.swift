@@ -166,20 +166,19 @@ struct InnerTarget: FuzzTarget {
             SignedBy(provider: provider, signing: message.signer.key, epoch: epoch)
         }
         let right = keys(message.provider, message.epoch)
+        let other = scene.providers[message.provider == scene.providers[0].publicKey ? 1 : 0]
         let toSign =
             switch fault {
             case 1: channel.toSign(inner, by: right, topic: KnownKeys.otherTopic)
             case 2: channel.toSign(inner, by: right, recipient: KnownKeys.otherDevice.publicKey)
-            case 3:
-                channel.toSign(
-                    inner,
-                    by: keys(scene.providers[message.provider == scene.providers[0].publicKey ? 1 : 0].publicKey, message.epoch))
+            case 3: channel.toSign(inner, by: keys(other.publicKey, message.epoch))
             case 6: channel.toSign(inner, by: keys(message.provider, message.epoch &+ 1))
             case 7:
                 channel.toSign(
                     inner,
                     by: SignedBy(
-                        provider: message.provider, signing: Bytes(message.signer.key.reversed()), epoch: message.epoch))
+                        provider: message.provider, signing: Bytes(message.signer.key.reversed()), epoch: message.epoch)
+                )
             default: channel.toSign(inner, by: right)
             }
         var prefix = Bytes()

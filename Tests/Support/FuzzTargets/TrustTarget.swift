@@ -98,7 +98,7 @@ struct TrustTarget: FuzzTarget {
         return taken
     }
 
-    // MARK: What is known
+    // MARK: Epochs
 
     private func checkMerging(_ before: ProviderTrust, _ after: ProviderTrust) {
         for (old, new) in zip(before.pins, after.pins) {

@@ -124,7 +124,8 @@ extension KitGroup {
             "topic-mismatch", "key-taken",
         ]), once: ["kind"], whenTaken: ["key", "generation"],
         optional: recordMembers.union([
-            "held-key", "held-generation", "held-topic", "held-user", "removed", "user", "elsewhere", "replace", "seals",
+            "held-key", "held-generation", "held-topic", "held-user", "removed", "user", "elsewhere", "replace",
+            "seals",
         ]), many: ["provider-has", "issued", "foreign"],
         bound: [recordMembers: ["accepted"], ["foreign"]: ["accepted"]],
         withholds: { !$0.all("foreign").isEmpty || $0.optional("stale") != nil })
