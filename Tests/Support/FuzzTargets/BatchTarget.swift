@@ -57,13 +57,13 @@ struct BatchTarget: FuzzTarget {
         let chunk = LineChunk(number: 0, firstLine: 1, bytes: text)
         if form & 3 == 3 {
             let worker = OpenWorker(
-                receiver: .keyFile(opener), mayPassInTheClear: form & 4 != 0, console: Self.console)
+                receiver: .keyFile(opener), mayPassInTheClear: form & 4 != 0, pushClass: .alert, console: Self.console)
             let answer = worker.answer(chunk) { _ in true }
-            let rules = AnswerRules(names: ["payload", "request-id"], reserved: ["notification"], mayBeName: false)
+            let rules = AnswerRules(names: ["payload", "request_id"], reserved: ["notification"], mayBeName: false)
             check(answer, chunk, rules, isSealed: false)
         } else {
             let batch = batch(form)
-            let answer = SealWorker(batch, keys).answer(chunk) { _ in true }
+            let answer = SealWorker(batch, keys, StaleStoreWarning(Self.console)).answer(chunk) { _ in true }
             let rules = AnswerRules(
                 names: batch.names, reserved: batch.reserved, mayBeName: batch.form == .recipients)
             check(answer, chunk, rules, isSealed: batch.form == .messages && batch.settings.emission == .payload)
@@ -118,11 +118,14 @@ struct BatchTarget: FuzzTarget {
     private func checkSealed(_ answer: JSONValue, of line: Bytes) {
         guard answer["error"] == nil, answer["unencrypted"] == nil, answer["shortened"] == nil,
             let given = (try? JSONDocument(parsing: line, maximumDepth: 33))?.root,
-            given["to"]?.string.map(recipients.contains) == true || given["to-user"]?.string == "alice",
+            given["to"]?.string.map(recipients.contains) == true || given["to_user"]?.string == "alice",
             given["topic"] == nil
         else { return }
-        guard let payload = answer["payload"]?.minified(), let opened = try? opener.open(payload, at: KnownKeys.now)
-        else { fail("batch: what was sealed opens") }
+        let payload = answer["payload"]?.minified() ?? []
+        let opened = PushClass.allCases.lazy.compactMap { [opener] pushClass in
+            try? opener.open(payload, at: KnownKeys.now, as: pushClass)
+        }.first
+        guard let opened else { fail("batch: what was sealed opens") }
         require(opened.payload == given["payload"]?.minified(), "batch: what opens is what was given")
     }
 }
