@@ -300,10 +300,10 @@ check_library() {
         PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs pushcrypt) -Wl,--allow-shlib-undefined -o "$root/tmp/seal"
     chroot "$root" bash -euc '
         cd /tmp
-        pushcrypt keygen sender -o sender.key >sender.pub
-        pushcrypt keygen device -o phone.key >phone.pub
-        echo "{\"aps\":{\"alert\":\"Your table is ready\"}}" | ./seal sender.key "$(cat phone.pub)" |
-            pushcrypt open --json --device-key-file phone.key --sender "$(cat sender.pub)" --topic com.example.app |
+        pushcrypt key new provider -o provider.key >provider.pub
+        pushcrypt key new device -o phone.key >phone.pub
+        echo "{\"aps\":{\"alert\":\"Your table is ready\"}}" | ./seal provider.key "$(cat phone.pub)" |
+            pushcrypt open --json --device-key-file phone.key --provider "$(cat provider.pub)" --topic com.example.app |
             grep -q "\"outcome\":\"opened\""' || fail 'the library does not run'
 }
 
