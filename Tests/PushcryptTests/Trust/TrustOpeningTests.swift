@@ -82,7 +82,7 @@ import Testing
                 "the provider key, named as signing key",
                 message { ($0.sign, $0.signing) = (byProvider, provider.publicKey.bytes) }
             ),
-            ("another signing key under the signature", message { $0.signing = foreign.key.publicKey.bytes }),
+            ("another signing key under the signature", message { $0.signing = other.key.publicKey.bytes }),
             (
                 "another provider under the signature", message { $0.provider = stranger.provider.publicKey.bytes }
             ),
@@ -138,7 +138,7 @@ import Testing
     @Test func aStoredCertificateCountsForItsPinAlone() throws {
         let stranger = try FormatFixture.provider(102)
         let forged = Issuer.Issued(
-            certificate: try Issuer(stranger, issuer.topic).certificate(5).certificate, key: issued.key)
+            certificate: try Issuer(stranger, issuer.topic).certificate(5, key: 66).certificate, key: issued.key)
         let pins = [
             ProviderTrust.Pin(stranger.publicKey, LearnedTrust(issued.certificate)),
             ProviderTrust.Pin(issuer.provider.publicKey, LearnedTrust(forged.certificate)),
