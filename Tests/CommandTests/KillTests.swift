@@ -19,12 +19,12 @@ import Testing
             directory = try TemporaryDirectory()
             program = try KilledProgram(builtProgram(), in: directory)
             let topic = try Topic("com.example.app")
-            let sender = ProviderKey()
-            sealer = Sealer(sender: sender, topic: topic)
+            let provider = ProviderKey()
+            sealer = Sealer(provider: provider, topic: topic)
             let now = Console.standard.timestamp
             let store = try SQLiteKeyStore.create(in: directory.file("store"), passphrase: nil, at: now)
             key = try store.generateDeviceKey(topic: topic, at: now).publicKey
-            try store.pinProvider(sender.publicKey, named: "provider", at: now)
+            try store.pinProvider(provider.publicKey, topic: topic, at: now)
             _ = try ExtensionDatabase.create(in: directory.file("store"), floor: now.subtracting(milliseconds: 1000))
         }
 
@@ -45,8 +45,8 @@ import Testing
         }
 
         /// Another number would mean another file: one that was found damaged, and recreated.
-        func replayFile() throws -> UInt64 {
-            let facts = try FileManager.default.attributesOfItem(atPath: directory.file("store/replay.db"))
+        func guardFile() throws -> UInt64 {
+            let facts = try FileManager.default.attributesOfItem(atPath: directory.file("store/extension.db"))
             return try #require(facts[.systemFileNumber] as? UInt64)
         }
     }
@@ -75,7 +75,7 @@ import Testing
     /// Two at a time, each with its own files.
     @Test(arguments: 0..<2) func aMessageRingsAtMostOnceAndIsAlwaysShownWhateverIsKilled(_ share: Int) throws {
         let phone = try Phone()
-        let file = try phone.replayFile()
+        let file = try phone.guardFile()
         try phone.seal()
         // A kill may come at any moment of a run, and most come once the program has started.
         let run = try shortest { try phone.open(request: "\($0)") }
@@ -84,7 +84,7 @@ import Testing
         while killed < Self.kills / 2 {
             try phone.seal()
             killed += try killAtRandom(phone, within: [0...run, start...run, start...run])
-            #expect(try phone.replayFile() == file)
+            #expect(try phone.guardFile() == file)
         }
         print("kills: while opening: \(killed)")
     }

@@ -69,7 +69,7 @@ import Testing
     func scaffold() throws {
         let scaffold = IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
-            hasContentExtension: true, categories: ["MESSAGE"], sender: nil, package: "..")
+            hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: "..")
         let files = scaffold.files(forXcodeGen: false)
         let linked = try Self.products.values.map { try Self.source(of: $0) }.joined()
         for target in ["App", "NotificationService", "NotificationContent"] {

@@ -1,4 +1,5 @@
 import Foundation
+import Pushcrypt
 import Testing
 
 @testable import PushcryptCommand
@@ -66,4 +67,21 @@ final class PythonSigner {
     }
 
     deinit { if process.isRunning { stop() } }
+}
+
+extension PythonSigner {
+    /// The key of the seed 00 01 … 1f.
+    static let publicKey: ContiguousArray<UInt8> = {
+        let seed = ContiguousArray<UInt8>(0..<32)
+        return (try? ProviderKey(seed: seed.span).publicKey.bytes) ?? []
+    }()
+}
+
+/// A message of the form that a signer signs, one of many. (`Docs/SignerProtocol.md`)
+func messageToSign(
+    _ number: Int = 0, by key: ContiguousArray<UInt8>, topicLength: Int = 15
+) -> ContiguousArray<UInt8> {
+    ContiguousArray("pushcrypt/1 signature\0".utf8) + ContiguousArray(repeating: UInt8(number), count: 101) + key
+        + [0, 0, 0, 1, 0, UInt8(topicLength)] + ContiguousArray(repeating: 97, count: topicLength)
+        + ContiguousArray(repeating: 7, count: 32)
 }

@@ -61,7 +61,7 @@ import Testing
     func table() throws {
         let files = IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
-            hasContentExtension: true, categories: ["A|B", "C"], sender: nil, package: ".."
+            hasContentExtension: true, categories: ["A|B", "C"], provider: nil, package: ".."
         ).files(forXcodeGen: false)
         let guide = try #require(files.first { $0.path == "README.md" })
         #expect(guide.text.contains(#"of the categories A\|B, C |"#))
@@ -132,7 +132,7 @@ import Testing
     private static func scaffold() throws -> [ScaffoldFile] {
         IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
-            hasContentExtension: true, categories: ["MESSAGE"], sender: nil, package: ".."
+            hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: ".."
         ).files(forXcodeGen: false)
     }
 

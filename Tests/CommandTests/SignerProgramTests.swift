@@ -264,19 +264,14 @@ struct SignerProgramTests {
         defer { signer.stop() }
         let socket = try SocketSigner(path: signer.path, threads: 1, timeout: 600_000)
         let own = socket.publicKey
-        func message(_ key: ContiguousArray<UInt8>, topic: Int) -> ContiguousArray<UInt8> {
-            ContiguousArray("pushcrypt/1 signature\0".utf8) + ContiguousArray(repeating: 7, count: 101) + key
-                + [0, 0, 0, 1, 0, UInt8(topic)] + ContiguousArray(repeating: 97, count: topic)
-                + ContiguousArray(repeating: 7, count: 32)
-        }
-        #expect(try socket.sign([message(own, topic: 15)]).count == 1)
+        #expect(try socket.sign([messageToSign(by: own)]).count == 1)
         #expect(try socket.sign([ContiguousArray("pushcrypt/1 hedge seed\0".utf8)]).count == 1)
         let others: [ContiguousArray<UInt8>] = [
             ContiguousArray("pushcrypt/1 hedge seed\0x".utf8), ContiguousArray("pushcrypt/1 hedge\0".utf8),
-            ContiguousArray("a text".utf8), message(own, topic: 15) + [0], message(own, topic: 0),
-            ContiguousArray(message(own, topic: 15).dropLast()),
-            message(ProviderKey().publicKey.bytes, topic: 15),
-            ContiguousArray("pushcrypt/2 signature\0".utf8) + message(own, topic: 15).dropFirst(22),
+            ContiguousArray("a text".utf8), messageToSign(by: own) + [0], messageToSign(by: own, topicLength: 0),
+            ContiguousArray(messageToSign(by: own).dropLast()),
+            messageToSign(by: ProviderKey().publicKey.bytes),
+            ContiguousArray("pushcrypt/2 signature\0".utf8) + messageToSign(by: own).dropFirst(22),
         ]
         for other in others {
             #expect(throws: SigningError(.signerRefused, "")) { try socket.sign([other]) }

@@ -8,12 +8,13 @@ import Testing
 /// The signer in another process, against one in Python with the seed 00 01 … 1f.
 @Suite(.serialized, .enabled(if: PythonSigner.python != nil, "python3 has no cryptography: make setup"))
 struct SocketSignerTests {
-    private static let messages = (0..<100).map { ContiguousArray("message \($0)".utf8) }
+    private static let messages = (0..<100).map { messageToSign($0, by: PythonSigner.publicKey) }
 
     /// The signature by this process's key of the same seed.
     private static func expected() throws -> [ContiguousArray<UInt8>] {
         let seed = ContiguousArray<UInt8>(0..<32)
-        return try ProviderKey(seed: seed.span).sign(messages)
+        let key = try ProviderKey(seed: seed.span)
+        return messages.map { key.signature(of: $0.span) }
     }
 
     private let directory: TemporaryDirectory
