@@ -74,10 +74,7 @@ struct KeyExportCommand: CommandBody {
         switch (secret, format) {
         case (.key(.device(let key)), nil): try key.withText(deliver)
         case (.key(.provider(let key)), nil): try key.withText(deliver)
-        case (.signing(let credential), nil):
-            // The file ends with one newline.
-            try credential.withText { (text) throws(CommandFailure) in try deliver(text.extracting(..<(text.count - 1)))
-            }
+        case (.signing(let credential), nil): try credential.withText(deliver)
         case (.key(.device(let key)), let format?):
             try key.publicKey.checkHasOtherFormats()
             try key.withText(in: format, deliver)
