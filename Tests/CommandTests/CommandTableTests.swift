@@ -99,7 +99,7 @@ import Testing
         #expect(read.rules.count == invocation.declarations.rules.count)
     }
 
-    @Test("Whoever learns the program has a limited number of commands and options before him")
+    @Test("The program has at most 42 commands and 125 options to learn")
     func limits() {
         let own = Self.entries.filter { $0.table.program == CommandTable.pushcrypt.program && $0.command.body != nil }
             .filter { entry in !CommandTable.pushcrypt.hidden.contains { $0.name == entry.path[0] } }

@@ -258,7 +258,7 @@ struct SignerProgramTests {
         #expect(!FileManager.default.fileExists(atPath: directory.file("record")))
     }
 
-    @Test("A signer signs messages and the hedge seed of its own key, and nothing else")
+    @Test("A signer signs messages and the hedge seed, for its key, and nothing else")
     func list() throws {
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }

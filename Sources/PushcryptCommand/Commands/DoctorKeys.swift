@@ -54,7 +54,7 @@ private func check(_ key: ProviderKeyRecord, at now: Timestamp) -> [Finding] {
         key.isOffline
             ? Finding(.note, "\(name) is offline, and signs at epoch \(key.epoch) since \(key.signsSince)")
             : Finding(
-                .warning, "\(name) lies in this store: whoever copies the store can certify keys of his own for ever",
+                .warning, "\(name) lies in this store: anyone who copies the store can certify other keys for ever",
                 fix: "before you have users, 'key offline' moves it out")
     ]
     if let end = key.certificate?.expiresAt {

@@ -45,7 +45,7 @@ struct KeyNewProviderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Prints the public key, for phones to pin. Without --offline the secret key stays in the store and signs messages itself, which is for trying: whoever copies the store speaks as the provider for ever.",
+                "Prints the public key, for phones to pin. Without --offline the secret key stays in the store and signs messages itself, which is for trying: anyone who copies the store speaks as the provider for ever.",
                 "--offline writes the secret key to --output, never to the store. The store gets a signing key, and a certificate of the provider key for it. Move the file to a machine that serves nothing, and keep it twice on paper. See Docs/KeyRotation.md.",
             ],
             examples: [

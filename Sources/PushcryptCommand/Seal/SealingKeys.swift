@@ -14,7 +14,7 @@ final class SealingKeys {
         var defaultTopic: Topic?
         var placeholder = PlaceholderChoice()
 
-        /// Why the store may be an old copy, for whoever seals; its code is `stale-store`.
+        /// Why the store may be an old copy, for the person who seals; its code is `stale-store`.
         var warning: KeyStoreError?
 
         /// - Parameter topic: The app of the certificate, if there is one.
