@@ -162,7 +162,7 @@ func (plan Plan) Claim() (Claim, error) {
 	if plan.Lifetime != 0 {
 		claim.ExpiresAt = later(now, uint32(plan.Lifetime/time.Second))
 	}
-	if plan.IsStolen || !plan.Proven.IsZero() && plan.Proven.Epoch() >= current.Floor() {
+	if plan.IsStolen || !plan.Proven.IsZero() && plan.Proven.Epoch() >= current.Epoch() && plan.Proven.claim() != current.claim() {
 		return claim, nil
 	}
 	claim.Floor, claim.GraceUntil = current.Epoch(), later(now, grace)

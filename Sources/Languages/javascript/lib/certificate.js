@@ -58,7 +58,7 @@ function plan({ current, past, proven, isStolen, lifetime, now }) {
     const last = Math.max(current?.epoch ?? 0, proven?.epoch ?? 0), epoch = Math.max(last + 1, Number(now / 1000n));
     if (BigInt(epoch) * 1000n > later(now, TOLERANCE) || epoch >= 2 ** 32) throw new PushcryptError("implausible-epoch");
     const expiresAt = lifetime === undefined ? NEVER : later(now, lifetime);
-    const isStale = proven !== null && proven.epoch >= (current?.floor ?? 0);
+    const isStale = proven !== null && (current === null || (proven.epoch >= current.epoch && !proven.claim.equals(current.claim)));
     if (isStolen || isStale) return { epoch, floor: epoch, graceUntil: 0n, expiresAt };
     const inUse = past.filter(({ replacedAt }) => later(replacedAt, GRACE) >= now).map(({ epoch }) => epoch);
     return { epoch, floor: Math.max(Math.min(current?.epoch ?? 0, ...inUse), current?.floor ?? 0), graceUntil: later(now, GRACE), expiresAt };

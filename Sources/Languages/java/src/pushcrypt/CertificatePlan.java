@@ -61,7 +61,7 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
         long epoch = Math.max(last + 1, seconds), floor = current == null ? 0 : current.floor();
         if (epoch > LARGEST_EPOCH || Times.isAfter(1000 * epoch, Times.later(now, Times.TOLERANCE))) throw new PushcryptException("implausible-epoch");
         long expiresAt = lifetime == null ? Times.NEVER : Times.later(now, lifetime.toSeconds());
-        boolean isStale = proven != null && proven.epoch() >= floor;
+        boolean isStale = proven != null && (current == null || proven.epoch() >= current.epoch() && !proven.hasClaimOf(current));
         if (isStolen || isStale) return new Claim(epoch, epoch, 0, expiresAt);
         long lowest = current == null ? 0 : current.epoch();
         for (PastEpoch one : past) {

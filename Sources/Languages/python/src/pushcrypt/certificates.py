@@ -153,7 +153,7 @@ def plan(
     if 1000 * epoch > now + 1000 * TOLERANCE or epoch >= 2**32:
         raise PushcryptError(Code.IMPLAUSIBLE_EPOCH, "the epoch would be more than 24 hours from now; set the clock")
     expires_at = NEVER if lifetime is None else later(now, lifetime)
-    is_stale = proven is not None and proven.epoch >= (0 if current is None else current.floor)
+    is_stale = proven is not None and (current is None or proven.epoch >= current.epoch and proven.claim != current.claim)
     if stolen or is_stale:
         return epoch, epoch, 0, expires_at
     in_use = [0 if current is None else current.epoch, *(one for one, replaced_at in past if later(replaced_at, GRACE) >= now)]
