@@ -155,7 +155,7 @@ extension IOSScaffold {
         } else {
             """
             Each account trusts the provider key in its first reply, and from then on no other. To build it into the app instead,
-            run `pushcrypt scaffold ios` with `--provider-key`; `pushcrypt key show` has the key.
+            run `pushcrypt scaffold ios` with `--provider FILE`: the record that `pushcrypt key show --json` writes.
             """
         }
     }
