@@ -292,17 +292,20 @@ extension EnrolmentPlan {
     ) {
         guard case .builtIn(let pins) = firstTrust else { return }
         let keys = pins.map(\.key)
-        let changes = pins.map { pin in
+        var (isNews, isConflict) = (false, false)
+        for pin in pins {
             guard let certificate = pin.certificate,
                 let known = present.pins.first(where: { $0.key == pin.key })?.learned
-            else { return ProviderTrust.Change.unchanged }
-            return known.learning(certificate).1
+            else { continue }
+            let (learned, change) = known.learning(certificate)
+            if learned != known { isNews = true }
+            if change == .conflict { isConflict = true }
         }
-        if Set(keys) != Set(present.pins.map(\.key)) || changes.contains(.raised) {
+        if Set(keys) != Set(present.pins.map(\.key)) || isNews {
             steps.append(.pin(keys.map(\.id)))
         }
         if !replied.allSatisfy(keys.contains) { notices.append(.providerReplaced) }
-        if changes.contains(.conflict) { notices.append(.certificateConflict) }
+        if isConflict { notices.append(.certificateConflict) }
     }
 }
 

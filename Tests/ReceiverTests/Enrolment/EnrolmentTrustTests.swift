@@ -109,9 +109,9 @@ import Testing
             case .anotherApp: try signed(by: provider.key, epoch: 7, topic: .other)
             }
         let phone = try Installation(kind)
-        for provider in [EnrolmentResult.Provider.pinned, .trusted] {
-            let result = try handle(phone, certificate, of: self.provider(phone, provider))
-            #expect(result.key == .acknowledged && result.provider == provider)
+        for expected in [EnrolmentResult.Provider.pinned, .trusted] {
+            let result = try handle(phone, certificate, of: provider.key.publicKey)
+            #expect(result.key == .acknowledged && result.provider == expected)
             #expect(result.certificate == badSignature)
             #expect(try phone.certificate == nil)
         }
@@ -140,10 +140,6 @@ import Testing
         #expect(try phone.pins == [])
         #expect(try handle(phone, old, of: key.publicKey).provider == .pinned)
         #expect(try phone.certificate == new)
-    }
-
-    private func provider(_ phone: Installation, _ expected: EnrolmentResult.Provider) throws -> ProviderPublicKey {
-        expected == .pinned ? ProviderKey().publicKey : try #require(try phone.pins.first)
     }
 
     /// Registers, and gets a reply with this certificate.
