@@ -205,7 +205,8 @@ extension StoreTransaction {
         updatedAt: Timestamp, at now: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
         let new = DeviceRecord(
-            registration, epoch: try reportedEpoch(registration, exported: epoch), id: id, user: owner.user(after: known.user),
+            registration, epoch: try reportedEpoch(registration, exported: epoch), id: id,
+            user: owner.user(after: known.user),
             topic: registration.topic, updatedAt: updatedAt)
         guard let old = known.device else {
             if let last = known.removed?.lastKey {

@@ -120,7 +120,8 @@ struct DeviceRow: StoredRow {
             .unsigned(record.generation), .time(record.createdAt), .time(record.updatedAt),
             .blob(record.pinnedProvider?.bytes), record.epoch.map { .integer(Int64($0)) } ?? .null,
             record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
-            .text(record.appVersion?.description), .text(record.user), .blob(record.token.flatMap(Bytes.init(lowerCaseHex:))),
+            .text(record.appVersion?.description), .text(record.user),
+            .blob(record.token.flatMap(Bytes.init(lowerCaseHex:))),
             record.environment.map { .integer($0.code) } ?? .null, .blob(record.withdrawal?.bytes),
             .text(record.grant),
         ]

@@ -155,7 +155,8 @@ extension SQLiteKeyStore {
     {
         let own: Set<ProviderPublicKey>
         do throws(KeyStoreError) {
-            own = Set(try read { (store) throws(KeyStoreError) in try store.rows(ProviderKeyRow.self, "") }.map(\.publicKey))
+            own = Set(
+                try read { (store) throws(KeyStoreError) in try store.rows(ProviderKeyRow.self, "") }.map(\.publicKey))
         } catch {
             guard error.concernsOneRow else { throw error }
             own = []

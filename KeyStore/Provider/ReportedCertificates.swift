@@ -54,7 +54,8 @@ extension StoreTransaction {
         do throws(KeyStoreError) {
             for row in try rows(ProviderKeyRow.self, "ORDER BY id") {
                 let past = try pastEpochs(of: row.id).compactMap(\.epoch.certificate)
-                providers.append(ReportedCertificates.Provider(row: row, issued: [row.certificate].compactMap(\.self) + past))
+                providers.append(
+                    ReportedCertificates.Provider(row: row, issued: [row.certificate].compactMap(\.self) + past))
             }
         } catch {
             // A damaged row must not stop a registration: every list reports it.

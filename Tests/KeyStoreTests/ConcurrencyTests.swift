@@ -103,9 +103,10 @@ struct ConcurrencyTests {
             try await group.waitForAll()
         }
         _ = await (first, second)
-        let issued = try home.store.read { (store) throws(KeyStoreError) in
-            try store.pastEpochs(of: 1).compactMap(\.epoch.certificate)
-        } + [try #require(try home.store.providerKey().certificate)]
+        let issued =
+            try home.store.read { (store) throws(KeyStoreError) in
+                try store.pastEpochs(of: 1).compactMap(\.epoch.certificate)
+            } + [try #require(try home.store.providerKey().certificate)]
         let lowest = UInt32(start.milliseconds / 1000)
         #expect(issued.map(\.epoch) == (0..<UInt32(4 * Self.rotations)).map { lowest + $0 })
         for certificate in issued { #expect(throws: Never.self) { try certificate.check(for: provider, topic: .app) } }

@@ -64,7 +64,7 @@ struct DeviceListingTests {
         let home = try Self.home()
         try Self.forge(["CAST(x'ff' AS TEXT)", "'pcr1qqq'", "'a' || char(10)"], in: home)
         try home.raw().execute(
-            "INSERT INTO removed_devices VALUES (CAST(x'ff' AS TEXT), 1, NULL, zeroblob(32)), ('device-a', 1, NULL, x'')"
+            "INSERT INTO removed_devices VALUES (CAST(x'ff' AS TEXT), 1, NULL, NULL, NULL, NULL, NULL, zeroblob(32)), ('device-a', 1, NULL, NULL, NULL, NULL, NULL, x'')"
         )
         var found: [String] = []
         try home.store.forEachDevice { found.append((try? $0.get().id) ?? "damaged") }

@@ -47,7 +47,7 @@ import VectorKit
     }
 
     private func expected(_ vector: KitVector) -> [String] {
-        ["device-key", "pin", "provider-key", "device", "setting"].flatMap { name in
+        ["device-key", "pin", "learned", "signing-key", "provider-key", "device", "setting"].flatMap { name in
             vector.all(name).map { "\(name) \($0)" }
         }
     }
@@ -69,17 +69,29 @@ import VectorKit
         Part(table: "pins") { store in
             try store.pinnedProviders().map { "pin \($0.key) \($0.account)" }
         },
+        Part(table: "learned") { store in
+            try store.readOnce { (store) throws(KeyStoreError) in
+                try store.rows(LearnedTrustRow.self, "ORDER BY id").map { row in
+                    "learned \(row.provider) \(row.trust.certificate?.description ?? "-") \(row.trust.floor)"
+                }
+            }
+        },
         Part(table: "provider_keys") { store in
-            try store.providerKeys().map { record in
-                _ = try store.signingCredential(named: record.name)
+            var (signing, lines): ([String], [String]) = ([], [])
+            for record in try store.providerKeys() {
+                if let key = try store.signingCredential(named: record.name).credential?.key {
+                    let text = key.withText { String(decoding: Bytes(copying: $0), as: UTF8.self) }
+                    signing.append("signing-key \(text) \(record.name)")
+                }
                 let text =
                     record.isOffline
                     ? "-"
                     : try store.providerSecret(named: record.name).withText {
                         String(decoding: Bytes(copying: $0), as: UTF8.self)
                     }
-                return "provider-key \(record.generation) \(record.epoch) \(text) \(record.name)"
+                lines.append("provider-key \(record.generation) \(record.epoch) \(text) \(record.name)")
             }
+            return signing + lines
         },
         Part(table: "devices") { store in
             var lines: [String] = []

@@ -96,7 +96,8 @@ struct OfflineKeyTests {
     @Test func onlyTheLastRequestIsAnswered() throws {
         let home = try offline(.disk)
         let first = try home.store.requestCertificate(at: start + 1).request
-        guard case .blob(let sealed)? = try home.raw().rows("SELECT sealed FROM certificate_requests").first?.first else {
+        guard case .blob(let sealed)? = try home.raw().rows("SELECT sealed FROM certificate_requests").first?.first
+        else {
             throw Scratch.Unavailable()
         }
         let (second, replacesAnother) = try home.store.requestCertificate(at: start + 1)
@@ -137,7 +138,8 @@ struct OfflineKeyTests {
             let topic = try topic ?? .app
             let unsigned = try UnsignedCertificate(
                 plan, for: signingKey ?? request.signingKey, provider: signer.publicKey, topic: topic)
-            return SignedCertificate(topic: topic, provider: signer.publicKey, certificate: try unsigned.signed(by: signer))
+            return SignedCertificate(
+                topic: topic, provider: signer.publicKey, certificate: try unsigned.signed(by: signer))
         }
         func plan(_ epoch: UInt32, expires: Timestamp? = nil) -> CertificatePlan {
             CertificatePlan(epoch: epoch, floor: epoch, graceUntil: nil, expiresAt: expires)
@@ -158,7 +160,9 @@ struct OfflineKeyTests {
         let forged = SignedCertificate(
             topic: good.topic, provider: good.provider, certificate: Certificate(checked: bytes))
         #expect(refusal(forged) == .badCertificateSignature)
-        #expect(code { try store.installCertificate(signed(plan(next), by: ProviderKey()), at: start) } == .wrongCertificate)
+        #expect(
+            code { try store.installCertificate(signed(plan(next), by: ProviderKey()), at: start) } == .wrongCertificate
+        )
         #expect(code { try store.installCertificate(good, named: "other", at: start) } == .unknownName)
         #expect(refusal(good, at: start + 60 * Self.day) == .implausibleClock)
         #expect(try store.providerKey() == before)

@@ -24,7 +24,9 @@ struct RemovedDeviceTests {
         let store = try Home(kind).store
         _ = try store.addDevice(registration(), id: "a", at: start)
         #expect(try store.removeDevice(id: "a", reason: "logged out", at: start + 1))
-        #expect(try removed(store) == [RemovedDevice(id: "a", removedAt: start + 1, reason: "logged out")])
+        let last = RemovedDevice.LastKey(generation: 1, suite: .x25519, id: key.id)
+        #expect(
+            try removed(store) == [RemovedDevice(id: "a", removedAt: start + 1, reason: "logged out", lastKey: last)])
         #expect(try !store.removeDevice(id: "a", at: start + 2))
         #expect(try removed(store).map(\.removedAt) == [start + 1])
         #expect(try !store.removeDevice(id: "never", at: start + 2))

@@ -118,7 +118,8 @@ struct ReturningDeviceTests {
         _ = try store.addDevice(held, id: "old", owner: .user("alice"), at: start)
         _ = try store.addDevice(held, id: "new", owner: .user("alice"), at: start + 1)
         #expect(try removed(store).map(\.user) == ["alice"])
-        #expect(code { try store.addDevice(registration(), id: "old", owner: .user("bob"), at: start) } == .userMismatch)
+        #expect(
+            code { try store.addDevice(registration(), id: "old", owner: .user("bob"), at: start) } == .userMismatch)
     }
 
     @Test func aUserWithInvisibleCharactersIsRefused() throws {
@@ -126,7 +127,8 @@ struct ReturningDeviceTests {
         for character in invisible {
             let name = "al\(character)ice"
             #expect(code { try store.addDevice(registration(), id: name, at: start) } == .invalidName)
-            #expect(code { try store.addDevice(registration(), id: "a", owner: .user(name), at: start) } == .invalidName)
+            #expect(
+                code { try store.addDevice(registration(), id: "a", owner: .user(name), at: start) } == .invalidName)
             let removal = DeviceChange.removed(RemovedDevice(id: "a", removedAt: start, user: name))
             #expect(try store.importDevices([removal], at: start).refused.map(\.error.code) == [.invalidName])
         }

@@ -88,7 +88,8 @@ struct SigningKeyTests {
 
     @Test func aCertificateMayExpire() throws {
         let store = try provider().store
-        #expect(try store.rotateSigningKey(expires: .days(90), at: start).certificate?.expiresAt == start + 90 * Self.day)
+        #expect(
+            try store.rotateSigningKey(expires: .days(90), at: start).certificate?.expiresAt == start + 90 * Self.day)
         #expect(try store.rotateSigningKey(at: start).certificate?.expiresAt == nil)
     }
 
@@ -100,7 +101,8 @@ struct SigningKeyTests {
         let before = try store.providerKeys()
         let refusal = error { try store.rotateSigningKey(stolen: true, at: start) }
         #expect(refusal?.code == .rotationRefused)
-        #expect(refusal?.description.contains("make another provider key, keep it offline, and release the app") == true)
+        #expect(
+            refusal?.description.contains("make another provider key, keep it offline, and release the app") == true)
         #expect(code { try store.requestCertificate(stolen: true, at: start) } == .rotationRefused)
         #expect(try store.providerKeys() == before)
         #expect(try store.rotateSigningKey(stolen: true, anyway: true, at: start).epoch > 0)
@@ -108,9 +110,12 @@ struct SigningKeyTests {
 
     @Test func anEpochFarAheadOfTheClockIsRefused() throws {
         let store = try provider().store
-        _ = try store.rotateSigningKey(clock: .confirmed, at: start + Self.day)
+        let ahead = try store.rotateSigningKey(clock: .confirmed, at: start + (Self.day - 1))
         let last = try store.rotateSigningKey(clock: .confirmed, at: start)
-        #expect(last.epoch == Self.first + UInt32(Self.day) + 1, "a day and a second ahead is too far")
+        #expect(last.epoch == ahead.epoch + 1, "24 hours ahead")
+        #expect(code { try store.rotateSigningKey(clock: .confirmed, at: start) } == .implausibleEpoch)
+        #expect(try store.providerKey() == last)
+        #expect(try store.rotateSigningKey(clock: .confirmed, at: start + 1).epoch == last.epoch + 1)
     }
 
     @Test func aKeyForEveryAppIsBoundByItsFirstCertificate() throws {
@@ -130,8 +135,10 @@ struct SigningKeyTests {
         let store = try provider().store
         var ended: [UInt32] = []
         func rotate(at now: Timestamp) throws -> UInt32? {
-            try store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: .days(5), at: now) { ended.append($0.epoch) }?
-                .epoch
+            try store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: .days(5), at: now) {
+                ended.append($0.epoch)
+            }?
+            .epoch
         }
         #expect(try rotate(at: start + (5 * Self.day - 1)) == nil)
         let first = try #require(try rotate(at: start + 5 * Self.day))
@@ -171,7 +178,8 @@ struct SigningKeyTests {
                 let row = try store.providerKeyRow(nil)
                 let clock = StoreClock(start + 1, .confirmed, last: start)
                 try store.put(
-                    store.rotate(row, by: row.key(store.keys), Rotation(topic: nil, kind: .planned, expires: nil), clock))
+                    store.rotate(
+                        row, by: row.key(store.keys), Rotation(topic: nil, kind: .planned, expires: nil), clock))
                 throw KeyStoreError(.diskFull, "")
             }
         }
@@ -181,7 +189,8 @@ struct SigningKeyTests {
     }
 
     private func signingSealed(_ home: Home) throws -> Bytes {
-        guard case .blob(let bytes)? = try home.raw().rows("SELECT signing_sealed FROM provider_keys").first?.first else {
+        guard case .blob(let bytes)? = try home.raw().rows("SELECT signing_sealed FROM provider_keys").first?.first
+        else {
             throw Scratch.Unavailable()
         }
         return bytes

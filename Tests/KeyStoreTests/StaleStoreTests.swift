@@ -99,7 +99,8 @@ struct StaleStoreTests {
         let (thief, other) = (ProviderKey(), try store.providerSecret())
         let plan = CertificatePlan(epoch: .max, floor: .max, graceUntil: nil, expiresAt: nil)
         func signed(by key: ProviderKey, _ topic: Topic) throws -> Certificate {
-            try UnsignedCertificate(plan, for: SigningKey().publicKey, provider: key.publicKey, topic: topic).signed(by: key)
+            try UnsignedCertificate(plan, for: SigningKey().publicKey, provider: key.publicKey, topic: topic).signed(
+                by: key)
         }
         var bytes = try signed(by: other, .app).bytes
         bytes[70] ^= 1
@@ -166,7 +167,8 @@ struct StaleStoreTests {
         // A refused registration changes nothing.
         let fresh = try Scene((0, 1))
         let refused = DeviceChange.registered(
-            id: "x", DeviceRegistration(
+            id: "x",
+            DeviceRegistration(
                 publicKey: .numbered(1), generation: 5000, createdAt: start, pinnedProvider: fresh.provider,
                 certificate: fresh.lost[0]))
         #expect(try fresh.copy.importDevices([refused], at: start + 2 * Self.day).refused.count == 1)

@@ -120,7 +120,9 @@ import Testing
         }
         let last = start + 100 * Self.day
         // A clock that is ahead moves it by a day, one that is behind not at all.
-        #expect(try home.store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: age, at: last + 3000 * Self.day) == nil)
+        #expect(
+            try home.store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: age, at: last + 3000 * Self.day) == nil
+        )
         #expect(try home.store.lastChange() == last + Self.day)
         #expect(try home.store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: age, at: start) == nil)
         #expect(try home.store.lastChange() == last + Self.day)
@@ -220,7 +222,9 @@ import Testing
         }
         let rotations = try await withThrowingTaskGroup(of: Bool.self) { group in
             for store in stores {
-                group.addTask { try store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: .days(5), at: now) != nil }
+                group.addTask {
+                    try store.rotateSigningKey(named: nil, topic: nil, ifOlderThan: .days(5), at: now) != nil
+                }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }

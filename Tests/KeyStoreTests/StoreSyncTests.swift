@@ -15,7 +15,8 @@ struct StoreSyncTests {
                     id: device.id,
                     DeviceRegistration(
                         publicKey: device.publicKey, suites: device.suites, topic: device.topic,
-                        generation: device.generation, createdAt: device.createdAt, pinnedProvider: device.pinnedProvider,
+                        generation: device.generation, createdAt: device.createdAt,
+                        pinnedProvider: device.pinnedProvider,
                         appVersion: device.appVersion),
                     owner: device.user.map { .user($0) } ?? .nobody, updatedAt: device.updatedAt, epoch: device.epoch))
         }
