@@ -20,7 +20,7 @@ import Testing
     }
 
     private static func open(_ sealed: SealedPayload) throws -> OpenedNotification {
-        try FormatFixture().opener().open(sealed.json, at: FormatFixture.now)
+        try FormatFixture().opener().open(sealed.json, at: FormatFixture.now, as: sealed.pushType.pushClass)
     }
 
     @Test(arguments: [0, 1, 8]) func attachmentsComeOutInTheirOrder(_ count: Int) throws {

@@ -146,8 +146,15 @@ import Testing
             return Sealer(signer: signer ?? EnvelopeSigner(key), topic: topic, placeholder: placeholder)
         }
         let label = Bytes("pushcrypt/1 hedge seed\0".utf8)
-        #expect(key.signature(of: label.span) == signature)
-        return Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic, placeholder: placeholder)
+        guard let certificate = signer?.certificate, let seed = vector.signingSeed?.bytes else {
+            #expect(key.signature(of: label.span) == signature)
+            return Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic, placeholder: placeholder)
+        }
+        let service = SigningKeyService(key: try SigningKey(seed: seed.span))
+        #expect(service.sign([label]) == [signature])
+        let connected = try EnvelopeSigner.connect(
+            to: service, provider: key.publicKey, certificate: certificate, for: topic)
+        return Sealer(signer: connected, topic: topic, placeholder: placeholder)
     }
 
     private func randomness(_ vector: Vector) -> EnvelopeSealer.Randomness {

@@ -62,9 +62,9 @@ struct FormatFixture {
     }
 
     /// The code that the phone gives for a text under `ENCRYPTED_DATA`, or nil if it opens.
-    func refusal(of text: Bytes, at now: Timestamp = Self.now) -> OpenError.Code? {
+    func refusal(of text: Bytes, at now: Timestamp = Self.now, as pushClass: PushClass = .alert) -> OpenError.Code? {
         do throws(OpenError) {
-            _ = try opener().open(Envelope(text: text.span), at: now)
+            _ = try opener().open(Envelope(text: text.span), at: now, as: pushClass)
             return nil
         } catch {
             return error.code

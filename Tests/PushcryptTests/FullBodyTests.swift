@@ -62,8 +62,8 @@ import Testing
         #expect(
             text.hasPrefix(#"{"aps":{"alert":"See you at 8"},"pushcrypt":{"body":{"url":"https://f.example/b","key":""#)
         )
-        // "See you at 8" has 12 bytes; a sealed file has 46 more.
-        #expect(text.contains(#","size":58,"sha256":""#))
+        // "See you at 8" has 12 bytes; a sealed file has 21 more.
+        #expect(text.contains(#","size":33,"sha256":""#))
         #expect(
             text.contains(#","type":"public.plain-text","name":"body"},"attachments":[{"url":"https://f.example/a","#))
         #expect(opened.attachments.count == 1 && opened.fullBody != nil)
@@ -72,7 +72,7 @@ import Testing
     @Test func aBodyHasAtMost64KiB() throws {
         let longest = String(repeating: "x", count: 65_536)
         let fullBody = try #require(try fullBody(alertPayload(longest)))
-        #expect(fullBody.sealedFile.count == 65_582)
+        #expect(fullBody.sealedFile.count == 65_557)
         #expect(try opened(alertPayload(longest), fullBody).fullBody(opening: fullBody.sealedFile.span) == longest)
         let error = try #require(
             #expect(throws: AttachmentError.self) { try self.fullBody(alertPayload(longest + "x")) })
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"body\":\(reference())}", true), ("{\"body\":\(reference(size: "65582"))}", true),
+        ("{\"body\":\(reference())}", true), ("{\"body\":\(reference(size: "65557"))}", true),
         ("{\"body\":null}", false),
         ("{}", false), ("{\"Body\":\(reference())}", false), ("null", false),
     ])

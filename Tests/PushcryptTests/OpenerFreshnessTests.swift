@@ -17,7 +17,7 @@ import Testing
         options.timeToLive = .seconds(UInt64(timeToLive))
         let fixture = try FormatFixture()
         let text = try fixture.seal(alertPayload(), at: sentAt, options: options).envelope.text
-        return fixture.refusal(of: Bytes(text.utf8), at: now)
+        return fixture.refusal(of: Bytes(text.utf8), at: now, as: .call)
     }
 
     private static func before(_ time: Timestamp, _ milliseconds: UInt64) -> Timestamp {

@@ -8,7 +8,7 @@ struct RequestVectors: Codable {
     struct Collapse: FormatVector {
         let name: String
         let topic: String
-        let providerSeed: Hex
+        let signingSeed: Hex
         let hedgeSignature: Hex?
         let devicePublic: Hex
         let device: String?
@@ -54,7 +54,7 @@ struct RequestVectors: Codable {
 
     @Test(.vectors("requests.json, collapse"), arguments: try RequestVectors.file().collapse)
     func aCollapseIDIsOneOfTheVectors(_ vector: RequestVectors.Collapse) throws {
-        let key = try ProviderKey(seed: vector.providerSeed.bytes.span)
+        let key = try ProviderKey(seed: vector.signingSeed.bytes.span)
         let topic = try Topic(vector.topic)
         let sealer =
             vector.hedgeSignature == nil

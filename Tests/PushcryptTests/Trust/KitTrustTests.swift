@@ -31,12 +31,12 @@ import VectorKit
         func certificate(_ name: String) throws -> Certificate? {
             try vector.optional(name).map { try Certificate(text: $0) }
         }
-        let issuer = try Issuer()
         let past = try vector.all("past").map { line in
-            let words = line.split(separator: " ").compactMap { UInt64($0) }
+            let words = line.split(separator: " ").map(String.init)
             try #require(words.count == 2)
-            let epoch = words[0] == 0 ? nil : try issuer.certificate(UInt32(words[0])).certificate
-            return CertificatePlan.PastEpoch(epoch, replacedAt: Timestamp(milliseconds: words[1]))
+            let replaced = try #require(UInt64(words[1]))
+            let epoch = words[0] == "-" ? nil : try Certificate(text: words[0])
+            return CertificatePlan.PastEpoch(epoch, replacedAt: Timestamp(milliseconds: replaced))
         }
         let kind = try vector.one("kind")
         try #require(kind == "planned" || kind == "stolen")
