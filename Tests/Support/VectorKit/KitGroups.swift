@@ -131,14 +131,14 @@ extension KitGroup {
         withholds: { !$0.all("foreign").isEmpty || $0.optional("stale") != nil })
 
     private static let replyMembers: Set = [
-        "acknowledged", "refused", "provider", "certificate", "push-key", "suites", "told",
+        "acknowledged", "refused", "provider", "certificate", "push-key", "suites",
     ]
 
     /// A provider's reply.
     public static let replies = KitGroup(
         "replies", taken: ["accepted"], refused: recordCodes, once: ["device", "context"], whenTaken: ["confirms"],
-        optional: replyMembers.union(["built-in"]), many: before.union(after).union(["foreign", "pin-after"]),
-        bound: [replyMembers: ["accepted"], after.union(["foreign", "pin-after"]): ["accepted"]],
+        optional: replyMembers.union(["built-in"]), many: before.union(after).union(["foreign", "pin-after", "told"]),
+        bound: [replyMembers: ["accepted"], after.union(["foreign", "pin-after", "told"]): ["accepted"]],
         withholds: { reply in
             let provider = reply.all("provider")
             let isPassedOver = reply.all("pin-after").isEmpty && !provider.isEmpty && provider != reply.all("pin")
