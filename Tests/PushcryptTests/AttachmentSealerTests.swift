@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Not even a random source that has died gives two files, or two providers, one key.
-    @Test func theKeyDependsOnTheFileAndOnTheSender() throws {
+    @Test func theKeyDependsOnTheFileAndOnTheProvider() throws {
         func key(_ plain: Bytes, _ provider: UInt8, random: UInt8 = 0) throws -> Bytes {
             let random = Bytes(repeating: random, count: 32)
             return EnvelopeSigner(try FormatFixture.provider(provider)).fileKey(

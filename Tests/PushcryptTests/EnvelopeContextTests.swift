@@ -56,7 +56,7 @@ import Testing
     }
 
     /// A phone with two pins learns which of them spoke.
-    @Test func anOpenedNotificationNamesItsSender() throws {
+    @Test func anOpenedNotificationNamesItsProvider() throws {
         let pins = try [101, 102].map { try FormatFixture.provider($0).publicKey }
         for number in [101, 102] as [UInt8] {
             let fixture = try FormatFixture(provider: number)

@@ -45,7 +45,7 @@ import Testing
         (.raw, "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2DXWpgBgrEKt9VL_tPJZAc6DuFy89qmIyWvAhpo9wdRGg"),
         (.raw, "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2DXWpgBgrEKt9VL/tPJZAc6DuFy89qmIyWvAhpo9wdRGg=="),
     ])
-    func aSendersKeyIsRead(_ format: KeyFormat, _ text: String) throws {
+    func aProvidersKeyIsRead(_ format: KeyFormat, _ text: String) throws {
         let text = Bytes(text.utf8)
         for named in format == .raw ? [format] : [format, nil] {
             let key = try ProviderKey(text: text.span, format: named)

@@ -94,7 +94,7 @@ import Testing
         #expect(try Self.refusal(of: jsonText(sealed.json), by: keyless)?.code == .unknownRecipientKey)
     }
 
-    @Test func anotherTopicAnotherSenderAndNoSenderAreOneCode() throws {
+    @Test func anotherTopicAnotherProviderAndNoProviderAreOneCode() throws {
         let fixture = try FormatFixture()
         let push = jsonText(try fixture.seal(alertPayload()).json)
         let stranger = ProviderTrust(pinned: [try FormatFixture.provider(102).publicKey])

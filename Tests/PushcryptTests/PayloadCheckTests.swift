@@ -39,7 +39,7 @@ import Testing
         #expect(sent == Bytes(#"{"aps":{"alert":"a b"}}"#.utf8))
     }
 
-    /// A sender that writes JSON again may use six bytes instead of two.
+    /// A provider that writes JSON again may use six bytes instead of two.
     @Test func lengthIsThatOfTheWidestFormUnlessTheBytesAreSentAsTheyAre() throws {
         let accents = Bytes(alertPayload(String(repeating: "é", count: 1000)).utf8)
         #expect(try PayloadCheck.sendable(accents, for: .alert, isSentExactly: true) == accents)

@@ -147,7 +147,7 @@ import Testing
         #expect(opened.provider == issuer.provider.publicKey && opened.hasCertificateConflict)
     }
 
-    /// What is stored was verified before it was: its signature is not looked at again, as this false one shows.
+    /// What is stored was verified before it was: its signature is not checked again, as this false one shows.
     @Test func aStoredCertificateIsComparedAndNotVerified() throws {
         var bytes = issued.certificate.bytes
         bytes[120] ^= 1
@@ -171,7 +171,7 @@ import Testing
 
     @Test func theMessagesOwnCertificateCounts() throws {
         let now = FormatFixture.now
-        // Its floor ends nothing of its own epoch.
+        // A floor does not end the epoch that it came with.
         let stolen = try issuer.certificate(6, floor: 6)
         #expect(
             try fixture.open(CraftedMessage(stolen, by: issuer), trust: trust(LearnedTrust(issued.certificate))).get()
