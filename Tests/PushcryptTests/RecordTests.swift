@@ -137,11 +137,23 @@ import Testing
         Fault(#""suite":"1""#, says: "suite"),
         Fault(#""suite":257"#, says: "suite"),
         Fault(#""certificate":1"#, says: "certificate is not a string"),
-        Fault(#""certificate":"""#, .malformedCertificate, says: "certificate cannot be read"),
-        Fault(
-            #""certificate":"\#(certificate.dropLast())""#, .malformedCertificate, says: "certificate cannot be read"),
-        Fault(#""certificate":"\#(certificate)=""#, .malformedCertificate, says: "certificate cannot be read"),
-        Fault(#""certificate":"\#(weak)""#, .weakKey, says: "weak"),
+    ]
+
+    @Test("A certificate that cannot be read counts as absent, and the reader is told", arguments: unreadable)
+    func aCertificateThatCannotBeRead(_ text: String, _ code: TrustError.Code) throws {
+        let members = #""certificate":"\#(text)"}"#
+        let record = try DeviceRegistration(json: Bytes(#"{"public_key":"\#(Self.device)",\#(members)"#.utf8))
+        #expect(record.certificate == nil && record.certificateFault?.code == code)
+        let provider = try ProviderRecord(
+            json: Bytes(#"{"public_key":"\#(Self.provider)",\#(members)"#.utf8), at: Timestamp(milliseconds: 0))
+        #expect(provider.certificate == nil && provider.certificateFault?.code == code)
+        let reply = try RegistrationReply(json: Bytes(#"{"version":1,"refused":"x",\#(members)"#.utf8))
+        #expect(reply.certificate == nil && reply.certificateFault?.code == code)
+    }
+
+    private static let unreadable: [(String, TrustError.Code)] = [
+        ("", .malformedCertificate), (String(certificate.dropLast()), .malformedCertificate),
+        ("\(certificate)=", .malformedCertificate), (weak, .weakKey),
     ]
 
     /// A certificate whose signing key is the neutral point.

@@ -96,12 +96,11 @@ import Testing
             #"{"version":1,"acknowledged":"\#(device)","foreign":[\#(String(repeating: "\"x\",", count: 16))"x"]}"#,
             says: "foreign is not an array"),
         Fault(#"{"version":1,"refused":"x","certificate":1}"#, says: "certificate is not a string"),
+        Fault(#"{"version":1,"refused":"x","push_key":1}"#, says: "push_key is not a string"),
+        Fault(#"{"version":1,"refused":"x","push_key":"AQ"}"#, .malformedKey, says: "32 bytes"),
         Fault(
-            #"{"version":1,"refused":"x","certificate":"AQ"}"#, .malformedCertificate,
-            says: "certificate cannot be read"),
-        Fault(#"{"version":1,"refused":"x","push_key":"AQ"}"#, says: "push_key is not 43"),
-        Fault(
-            #"{"version":1,"refused":"x","push_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB"}"#, says: "push_key"),
+            #"{"version":1,"refused":"x","push_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB"}"#, .malformedKey,
+            says: "43 characters"),
         Fault(
             #"{"version":1,"refused":"x","push_key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, .weakKey,
             says: "weak"),

@@ -11,7 +11,6 @@ public struct KeyError: CodedError {
             case unequalHalves = "unequal-halves"
             case unsupportedSuite = "unsupported-suite"
             case malformedRecord = "malformed-record"
-            case malformedCertificate = "malformed-certificate"
         }
 
         private let known: Known
@@ -33,8 +32,6 @@ public struct KeyError: CodedError {
         public static let unsupportedSuite = Code(known: .unsupportedSuite)
         /// The record around a key is not a valid JSON object of its kind.
         public static let malformedRecord = Code(known: .malformedRecord)
-        /// The certificate in a record is not one.
-        public static let malformedCertificate = Code(known: .malformedCertificate)
 
         /// Every code.
         package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }

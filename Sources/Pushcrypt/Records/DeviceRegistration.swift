@@ -24,6 +24,8 @@ public struct DeviceRegistration: Hashable, Sendable {
     public var pinnedProvider: ProviderPublicKey?
     /// The highest certificate that the device knows of that key: proof, if the provider never issued it.
     public var certificate: Certificate?
+    /// Why the record's certificate was left out when the record was read; nil if it was not.
+    package var certificateFault: TrustError?
     /// The version of the app on the device.
     public var appVersion: AppVersion?
     /// Where Apple delivers to: 2 to 200 lower-case hexadecimal digits, for 1 to 100 bytes.
@@ -69,7 +71,7 @@ extension DeviceRegistration {
         let suite = try record.suite()
         let (token, environment) = (try record.token(), try record.environment())
         let (withdrawal, grant) = (try record.withdrawal(), try record.grant())
-        let certificateText = try record.text("certificate")
+        let (certificate, fault) = try record.certificate()
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created"))
         let keyID = try record.text("key_id")
         let keySuite = DevicePublicKey.suite(ofText: keyText).rawValue
@@ -78,11 +80,11 @@ extension DeviceRegistration {
         }
         let publicKey = try DevicePublicKey(text: keyText)
         let provider = try providerText.map(ProviderPublicKey.init(text:))
-        let certificate = try certificateText.map(KeyRecord.certificate)
         try KeyRecord.check(keyID, isOf: publicKey.id)
         self.init(
             deviceID: id, publicKey: publicKey, suites: suites ?? [keySuite], topic: topic, generation: generation,
             createdAt: createdAt, pinnedProvider: provider, certificate: certificate, appVersion: appVersion)
+        certificateFault = fault
         (self.token, self.environment, self.withdrawal, self.grant) = (token, environment, withdrawal, grant)
     }
 

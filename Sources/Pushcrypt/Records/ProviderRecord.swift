@@ -10,17 +10,20 @@ package struct ProviderRecord: Hashable, Sendable {
     package let createdAt: Timestamp
     /// The current certificate; nil at epoch 0. The caller verifies it when it pins the key.
     package let certificate: Certificate?
+    /// Why the record's certificate was left out when the record was read; nil if it was not.
+    package let certificateFault: TrustError?
 
     /// Creates a record.
     package init(
         publicKey: ProviderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp,
-        certificate: Certificate? = nil
+        certificate: Certificate? = nil, certificateFault: TrustError? = nil
     ) {
         self.publicKey = publicKey
         self.topic = topic
         self.generation = generation
         self.createdAt = createdAt
         self.certificate = certificate
+        self.certificateFault = certificateFault
     }
 
     /// Parses a provider's record; `generation` is 1 and `created` is `now` if they are missing.
@@ -30,15 +33,15 @@ package struct ProviderRecord: Hashable, Sendable {
         let record = try KeyRecord(json)
         let (keyText, keyID, topic) = (try record.publicKey(), try record.text("key_id"), try record.topic())
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created") ?? now)
-        let certificateText = try record.text("certificate")
+        let (certificate, fault) = try record.certificate()
         guard try record.suite() ?? 1 == 1 else {
             throw KeyError(.malformedRecord, "the record's suite is not 1, as for a provider's key")
         }
         let publicKey = try ProviderPublicKey(text: keyText)
-        let certificate = try certificateText.map(KeyRecord.certificate)
         try KeyRecord.check(keyID, isOf: publicKey.id)
         self.init(
-            publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt, certificate: certificate)
+            publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt, certificate: certificate,
+            certificateFault: fault)
     }
 
     /// The record as minified JSON.

@@ -97,16 +97,6 @@ extension KeyRecord {
         }.flatMap(WithdrawalCapability.init)
     }
 
-    /// Returns the 32 bytes of `push_key`, which may be a weak key.
-    func pushKey() throws(KeyError) -> ContiguousArray<UInt8>? {
-        func bytes(_ text: String) -> ContiguousArray<UInt8>? {
-            let characters = ContiguousArray(text.utf8)
-            return Base64URL.decode(characters.span)
-        }
-        return try text("push_key", "43 characters of base64url") { bytes($0)?.count == Ed25519.publicKeyLength }
-            .flatMap(bytes)
-    }
-
     func grant() throws(KeyError) -> String? {
         try text("grant", "1 to \(Self.maximumGrantLength) characters of base64url") { text in
             (1...Self.maximumGrantLength).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfBase64URL)

@@ -68,6 +68,8 @@ public struct RegistrationReply: Hashable, Sendable {
     public let provider: ProviderPublicKey?
     /// The provider's current certificate; nil at epoch 0. A phone verifies it under the account's pins.
     public let certificate: Certificate?
+    /// Why the reply's certificate was left out when the reply was read; nil if it was not.
+    package let certificateFault: TrustError?
     /// The key for the phone's answers, Ed25519.
     package let pushKey: SigningPublicKey?
     /// The members of the record that name a key the provider never had: somebody else enrolled the device, or has
@@ -94,11 +96,12 @@ public struct RegistrationReply: Hashable, Sendable {
     /// Creates a reply with every member.
     package init(
         _ verdict: Verdict, provider: ProviderPublicKey?, certificate: Certificate?, foreign: [ForeignMember] = [],
-        suites: [UInt8] = standardSuites, pushKey: SigningPublicKey?
+        suites: [UInt8] = standardSuites, pushKey: SigningPublicKey?, certificateFault: TrustError? = nil
     ) {
         self.verdict = verdict
         self.provider = provider
         self.certificate = certificate
+        self.certificateFault = certificateFault
         self.foreign = foreign
         self.suites = suites
         self.pushKey = pushKey
@@ -116,7 +119,7 @@ public struct RegistrationReply: Hashable, Sendable {
         }
         // First what is no text of a key.
         let (foreign, providerText) = (try record.foreign(), try record.text("provider"))
-        let (certificateText, pushKeyBytes) = (try record.text("certificate"), try record.pushKey())
+        let (pushKeyText, (certificate, fault)) = (try record.text("push_key"), try record.certificate())
         let suites = try record.suites() ?? Self.standardSuites
         let verdict: Verdict
         switch (try record.text("acknowledged"), try record.text("refused")) {
@@ -130,10 +133,10 @@ public struct RegistrationReply: Hashable, Sendable {
             throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
         }
         let provider = try providerText.map(ProviderPublicKey.init(text:))
-        let certificate = try certificateText.map(KeyRecord.certificate)
-        let pushKey = try pushKeyBytes.map { (bytes) throws(KeyError) in try SigningPublicKey(bytes: bytes.span) }
+        let pushKey = try pushKeyText.map(SigningPublicKey.init(text:))
         self.init(
-            verdict, provider: provider, certificate: certificate, foreign: foreign, suites: suites, pushKey: pushKey)
+            verdict, provider: provider, certificate: certificate, foreign: foreign, suites: suites, pushKey: pushKey,
+            certificateFault: fault)
     }
 
     /// The reply as minified JSON.

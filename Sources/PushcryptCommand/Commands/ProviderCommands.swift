@@ -61,9 +61,11 @@ struct ProviderPinCommand: CommandBody {
         let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
         let pin: ProviderPin
         var topic = try topic.topic(console)
+        var fault: TrustError?
         do throws(KeyError) {
             if bytes.first == UInt8(ascii: "{") {
                 let record = try ProviderRecord(json: bytes, at: console.timestamp)
+                fault = record.certificateFault
                 pin = ProviderPin(record.publicKey, certificate: record.certificate)
                 topic = topic ?? record.topic
             } else {
@@ -72,6 +74,7 @@ struct ProviderPinCommand: CommandBody {
         } catch {
             throw CommandFailure(error, in: "the provider's key")
         }
+        if let fault { throw CommandFailure(fault, in: "the provider's record") }
         let store = try console.open(store)
         let account = try store.account(account)
         let outcome: RegistrationOutcome

@@ -254,7 +254,7 @@ extension Enrolment {
             return (pins.contains(key) ? .trusted : .notAccepted(key), try takeCertificate(of: reply, now))
         }
         var certificate = reply.certificate
-        var failure: TrustError?
+        var failure = reply.certificateFault
         do throws(TrustError) {
             try certificate?.check(for: key, topic: topic)
         } catch {
@@ -268,7 +268,7 @@ extension Enrolment {
     private func takeCertificate(
         of reply: RegistrationReply, _ now: Timestamp
     ) throws(KeyStoreError) -> Result<ProviderTrust.Change, TrustError>? {
-        guard let certificate = reply.certificate else { return nil }
+        guard let certificate = reply.certificate else { return reply.certificateFault.map { .failure($0) } }
         var trust = try trust()
         do throws(TrustError) {
             _ = try trust.accept(certificate, for: topic)
