@@ -8,8 +8,8 @@ internal import Pushcrypt
 public func pushcrypt_open(
     _ push: UnsafePointer<CChar>?, _ pushLength: Int, _ pushType: UnsafePointer<CChar>?,
     _ deviceKeys: UnsafePointer<CChar>?, _ providers: UnsafePointer<CChar>?, _ topicID: UnsafePointer<CChar>?,
-    _ now: UInt64, _ opened: UnsafeMutablePointer<pushcrypt_opened>?, _ payload: UnsafeMutablePointer<CChar>?, _ capacity: Int,
-    _ length: UnsafeMutablePointer<Int>?
+    _ now: UInt64, _ opened: UnsafeMutablePointer<pushcrypt_opened>?, _ payload: UnsafeMutablePointer<CChar>?,
+    _ capacity: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> CInt {
     var said = pushcrypt_opened()
     let misfit = unsafe clear(opened)

@@ -39,7 +39,9 @@ private func readSigningKey(_ start: UnsafePointer<CChar>?, for topic: Topic) th
     let place = "signing_key"
     let text = try unsafe text(start, place)
     do {
-        guard unsafe text.starts(with: "PCK-".utf8) else { return EnvelopeSigner(try unsafe ProviderKey(text: text.span)) }
+        guard unsafe text.starts(with: "PCK-".utf8) else {
+            return EnvelopeSigner(try unsafe ProviderKey(text: text.span))
+        }
         return try unsafe EnvelopeSigner(SigningCredential(text: text.span), for: topic)
     } catch let error as TrustError {
         throw CallError(error, in: place)

@@ -39,7 +39,8 @@ import Testing
         var (push, length) = (Self.untouched, -1)
         func seal(_ key: String, for topic: String = Self.topic) -> CInt {
             unsafe pushcrypt_seal(
-                Self.payload, Self.payload.utf8.count, "\(device.publicKey)", key, topic, Self.now, nil, &push, push.count,
+                Self.payload, Self.payload.utf8.count, "\(device.publicKey)", key, topic, Self.now, nil, &push,
+                push.count,
                 &length)
         }
         let text = Self.text(of: credential)
@@ -102,13 +103,15 @@ import Testing
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
 
-        let push = try Sealer(provider: provider, topic: topic).seal(Self.payload.utf8, to: device.publicKey, at: at).json
+        let push = try Sealer(provider: provider, topic: topic).seal(Self.payload.utf8, to: device.publicKey, at: at)
+            .json
         var output = Self.untouched
         var length = -1
         var opened = pushcrypt_opened()
         opened.size = MemoryLayout<pushcrypt_opened>.size
         var result = unsafe pushcrypt_open(
-            push.map(CChar.init(bitPattern:)), push.count, nil, "\(Self.text(of: DeviceKey()))\n\(Self.text(of: device))",
+            push.map(CChar.init(bitPattern:)), push.count, nil,
+            "\(Self.text(of: DeviceKey()))\n\(Self.text(of: device))",
             "\(provider.publicKey)", Self.topic, Self.now, &opened, &output, output.count, &length)
         #expect(result == PUSHCRYPT_DONE)
         #expect(Self.text(output.prefix(length)) == Self.payload)
