@@ -85,6 +85,17 @@ import Testing
         Refusal(code: .invalidTime, says: ["the clock must be right"]) {
             try seal(alertPayload("zebra"), at: Timestamp(milliseconds: 1 << 53))
         },
+        Refusal(code: .invalidTime, says: ["certificate expired at", "replace the key"]) {
+            let issuer = try Issuer()
+            let end = FormatFixture.now.adding(.days(90))
+            let signer = try issuer.signer(try issuer.certificate(1, expiresAt: end))
+            func seal(at now: Timestamp) throws {
+                _ = try Sealer(signer: signer, topic: issuer.topic).seal(
+                    alertPayload("zebra").utf8, to: FormatFixture.device(1).publicKey, at: now)
+            }
+            try seal(at: end)
+            try seal(at: Timestamp(milliseconds: end.milliseconds + 1))
+        },
         Refusal(code: .invalidRequest, says: ["background pushes with priority 10"]) {
             let fixture = try FormatFixture()
             var options = Sealer.Options()

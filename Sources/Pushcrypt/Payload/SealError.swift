@@ -43,7 +43,7 @@ public struct SealError: CodedError {
         public static let pushTypeNotSealable = Code(known: .pushTypeNotSealable)
         /// The placeholder would show nothing, or does not fit into a push.
         public static let invalidPlaceholder = Code(known: .invalidPlaceholder)
-        /// The time to live or the clock is out of range.
+        /// The time to live or the clock is out of range, or the signing key's certificate has expired.
         public static let invalidTime = Code(known: .invalidTime)
         /// A header of the request is not valid, or the name of a message, a device or a collapse group is empty or too
         /// long.

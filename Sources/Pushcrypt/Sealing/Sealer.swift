@@ -127,6 +127,12 @@ public struct Sealer: Sendable {
                 "the time to live must be 1 to \(Freshness.maximumTimeToLive.seconds) seconds (30 days), and the clock must be right"
             )
         }
+        // Phones would refuse the message, and say nothing. (S-10)
+        if let end = envelopes.signer.certificate?.expiresAt, now > end {
+            throw SealError(
+                .invalidTime,
+                "the signing key's certificate expired at \(end): replace the key, or check this clock (\(now))")
+        }
         guard attachments.count <= AttachmentReference.maximumCount else {
             throw SealError(
                 .tooManyAttachments,

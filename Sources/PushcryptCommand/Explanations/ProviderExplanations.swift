@@ -62,8 +62,10 @@ extension Explanation {
         ),
         Explanation(
             SealError.Code.invalidTime, .sealing,
-            summary: "the time to live or the clock is out of range",
-            fix: "Choose 1 second to 30 days. Set the clock; 'pushcrypt doctor' shows it."),
+            summary: "the time to live or the clock is out of range, or the certificate has expired",
+            fix:
+                "Choose 1 second to 30 days. Set the clock; 'pushcrypt doctor' shows it. After a certificate's end, run 'pushcrypt key rotate'."
+        ),
         Explanation(
             SealError.Code.invalidRequest, .sealing,
             summary: "the request around the push is invalid",
