@@ -144,7 +144,7 @@ import VectorKit
 
     private func answer(_ vector: KitVector) throws {
         let reply = try RegistrationReply(json: vector.body)
-        #expect(try RegistrationReply(json: reply.json) == reply, "\(vector)")
+        #expect(try RegistrationReply(json: reply.json).json == reply.json, "\(vector)")
         #expect(reply.provider?.description == vector.optional("provider"), "\(vector)")
         #expect(reply.certificate?.description == vector.optional("certificate"), "\(vector)")
         #expect(reply.pushKey?.bytes.hex == vector.optional("push-key"), "\(vector)")

@@ -13,7 +13,7 @@ struct InnerModel {
     /// Why it is refused; nil when it opens.
     let code: OpenError.Code?
     /// The pin that it is from.
-    private(set) var provider: ProviderPublicKey?
+    let provider: ProviderPublicKey?
 
     private let inner: Bytes
     private let block: Int
@@ -26,11 +26,12 @@ struct InnerModel {
         block = kind & 0x80 == 0 ? 0 : 121
         let certificate = scene.entry(Bytes(body.prefix(block)))
         let sentAt = number(inner[85..<93])
+        var from: ProviderPublicKey?
         let isLaidOut =
             body.count == Int(number(inner[97..<99])) && body.count >= block && kind & 0x70 == 0
             && (epoch == 0) == (block == 0) && !inner.dropFirst(99 + body.count).contains { $0 != 0 }
         if isLaidOut, let signature, UInt64(signature.epoch) == epoch {
-            provider =
+            from =
                 scene.trust.pins.first { pin in
                     var known = TrustModel.Known(pin.learned)
                     let signer = certificate?.signing.publicKey.bytes ?? pin.key.bytes
@@ -46,10 +47,11 @@ struct InnerModel {
                 }?.key
         }
 
+        provider = from
         let seconds = number(inner[93..<97])
         let (end, isEndless) = sentAt.addingReportingOverflow(seconds * 1000)
         code =
-            if provider == nil {
+            if from == nil {
                 .authenticationFailed
             } else if !(1...3).contains(kind & 15) {
                 .unsupportedMessage

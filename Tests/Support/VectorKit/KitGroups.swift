@@ -142,7 +142,7 @@ extension KitGroup {
         withholds: { reply in
             let provider = reply.all("provider")
             let isPassedOver = reply.all("pin-after").isEmpty && !provider.isEmpty && provider != reply.all("pin")
-            return reply.optional("confirms") == "no" || reply.optional("told") != nil || isPassedOver
+            return reply.optional("confirms") == "no" || !reply.all("told").isEmpty || isPassedOver
         })
 
     private static let storeCodes: Set = [
