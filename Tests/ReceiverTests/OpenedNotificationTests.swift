@@ -72,7 +72,8 @@ import Testing
         var options = Sealer.Options()
         options.pushType = .background
         let payload = #"{"aps":{"content-available":1},"sync":[1,2]}"#
-        let reception = phone.receive(try provider.push(payload, at: .start, options: options), at: .start)
+        let push = try provider.push(payload, at: .start, options: options)
+        let reception = phone.receive(push, as: .background, at: .start)
         #expect(reception.shown == Shown())
         #expect(reception.opened.map { String(decoding: $0.payload, as: UTF8.self) } == payload)
     }
