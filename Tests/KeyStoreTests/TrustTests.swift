@@ -149,11 +149,11 @@ struct TrustTests {
         bytes[120] ^= 1
         let forged = Certificate(checked: bytes)
         let ofAnotherApp = try TestProvider(provider.key, topic: "com.example.other").certificate(4)
-        let weak = try UnsignedCertificate(
+        let ofAnotherProvider = try UnsignedCertificate(
             CertificatePlan(epoch: 4, floor: 4, graceUntil: nil, expiresAt: nil),
             for: TestProvider.signingKey(0).publicKey, provider: next.publicKey, topic: .app
         ).signed(by: next.key)
-        for wrong in [forged, ofAnotherApp, weak] {
+        for wrong in [forged, ofAnotherApp, ofAnotherProvider] {
             #expect(
                 code { try store.pinProvider(provider.publicKey, certificate: wrong, topic: .app, at: start) }
                     == .badCertificateSignature)

@@ -279,8 +279,13 @@ final class ModelPhone {
                 id: Int64(number + 1), provider: row.provider, topic: providers[0].topic, trust: row.trust)
         }
         try #require(try item.write(contents, replacing: nil) && item.write(learned, replacing: nil))
+        if loaded < 0 || states[loaded].tables != state.tables { try write(state.tables) }
+        loaded = number
+    }
+
+    private func write(_ tables: [[[SQLiteValue]]]) throws {
         try database.write(at: start) { (connection) throws(KeyStoreError) in
-            for (table, rows) in zip(Self.tables, state.tables) {
+            for (table, rows) in zip(Self.tables, tables) {
                 try connection.rows("DELETE FROM \(table)")
                 for row in rows {
                     let places = Array(repeating: "?", count: row.count).joined(separator: ", ")
@@ -288,6 +293,5 @@ final class ModelPhone {
                 }
             }
         }
-        loaded = number
     }
 }

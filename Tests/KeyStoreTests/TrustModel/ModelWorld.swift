@@ -254,7 +254,10 @@ final class TrustModel {
         guard !world.thief.isEmpty else { return nil }
         var world = world
         for stolen in world.thief.sorted(by: { phone.certificates[$0] < phone.certificates[$1] }) {
-            let message = ModelMessage(provider: 0, certificate: stolen, sentAt: world.phoneTime, kind: kind)
+            // No later than his certificate allows.
+            let end = certificate(stolen)?.expiresAt ?? world.phoneTime
+            let sentAt = min(world.phoneTime, end)
+            let message = ModelMessage(provider: 0, certificate: stolen, sentAt: sentAt, kind: kind)
             let (next, isOpened, _) = try deliver(world, message)
             guard isOpened else {
                 if world.hasToken, world.off == 0 { world.ended.insert(stolen) }
