@@ -269,7 +269,7 @@ private final class Asking: Sendable {
         try #require(run("key", "export", "--format", "pem", "--key-file", key, "--secret", "-o", pem) == .done)
         for (mode, exit) in [(0o644, ExitCode.usage), (0o602, .usage), (0o640, .done)] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: pem)
-            #expect(run("key", "import", role, pem, "-o", key, "--force") == exit)
+            #expect(run("key", "import", "--kind", role, pem, "-o", key, "--force") == exit)
         }
     }
 
@@ -284,7 +284,7 @@ private final class Asking: Sendable {
         try #require(run("key", "new", role, "-o", key) == .done)
         try #require(
             run("key", "export", "--format", format, "--key-file", key, "--secret", "-o", other) == .done)
-        try #require(run("key", "import", role, "--format", format, other, "-o", key, "--force") == .done)
+        try #require(run("key", "import", "--kind", role, "--format", format, other, "-o", key, "--force") == .done)
         for file in [key, other] {
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)

@@ -12,14 +12,14 @@ import Testing
     private struct Route {
         let directory: TemporaryDirectory
         let phone = DeviceKey()
-        let sender = ProviderKey()
+        let provider = ProviderKey()
         let topic: Topic
 
         init() throws {
             directory = try TemporaryDirectory()
             topic = try Topic("com.example.app")
-            let text = sender.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
-            let path = try directory.write(text + "\n", to: "sender.key")
+            let text = provider.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
+            let path = try directory.write(text + "\n", to: "provider.key")
             _ = unsafe chmod(path, 0o600)
         }
 
@@ -35,7 +35,7 @@ import Testing
         func numbers(_ answer: String) throws -> (passed: Int, opened: String)? {
             let document = try JSONDocument(parsing: ContiguousArray(answer.utf8))
             guard let passed = document.root["n"]?.integer, let payload = document.root["payload"] else { return nil }
-            let opener = Opener(topic: topic, deviceKeys: [phone], trust: ProviderTrust(pinned: [sender.publicKey]))
+            let opener = Opener(topic: topic, deviceKeys: [phone], trust: ProviderTrust(pinned: [provider.publicKey]))
             let opened = try opener.open(ReceivedPush(payload.minified()).envelope(), at: Console.standard.timestamp)
             let aps = opened.visibleMembers.first { $0.name == "aps" }?.value
             return (Int(passed), aps?["alert"]?.string ?? "")
@@ -183,7 +183,7 @@ import Testing
         program.raise(SIGTERM)
         #expect(program.end() == 1)
         #expect(try program.errors.hasPrefix("pushcrypt: error: stopped by a signal after "))
-        #expect(try route.directory.names == ["in", "sender.key"])
+        #expect(try route.directory.names == ["in", "provider.key"])
     }
 
     @Test("A reader that leaves ends it quietly, though its input goes on")

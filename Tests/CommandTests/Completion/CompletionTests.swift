@@ -85,7 +85,7 @@ import Testing
         "Names come from the store",
         arguments: [
             ("seal --to ph", ["ph!"]), ("seal --to=ph", ["--to=ph!"]), ("device remove a b", ["b!"]),
-            ("seal --from x", ["x!"]),
+            ("seal --sign-with x", ["x!"]),
         ])
     func names(text: String, words: [String]) {
         #expect(completion(text, table: .pushcrypt).candidates.map(\.word) == words)

@@ -31,7 +31,7 @@ import Testing
         ("pushcrypt --store P device remove a", "<--store><P><device><remove><a$(touch evil)`touch evil`!!>"),
         ("pushcrypt --store P device remove \"a", "<--store><P><device><remove><a$(touch evil)`touch evil`!!>"),
         ("pushcrypt --store P seal --to-user al", "<--store><P><seal><--to-user><al ice>"),
-        ("pushcrypt --store P seal --from wo", "<--store><P><seal><--from><work>"),
+        ("pushcrypt --store P seal --sign-with wo", "<--store><P><seal><--sign-with><work>"),
         ("pushcrypt --store 'a store' export device --name s", "<--store><a store><export><device><--name><spare key>"),
     ]
 

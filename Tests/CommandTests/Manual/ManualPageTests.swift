@@ -83,7 +83,7 @@ import Testing
         #expect(findings == [])
     }
 
-    @Test("All pages, or all in one document, have no command", arguments: [["-o", "."], ["--markdown"]])
+    @Test("All pages, or all in one document, have no command", arguments: [["--output", "."], ["--markdown"]])
     func refused(options: [String]) throws {
         let outcome = try outcome(["man", "seal"] + options, table: .pushcrypt)
         #expect(outcome.exit == .usage)

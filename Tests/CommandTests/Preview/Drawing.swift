@@ -85,7 +85,7 @@ struct PreviewStores {
         let key = try run("key new provider --topic com.example.app", provider)
         let device = try run("key new device --topic com.example.app", phone)
         _ = try run("device add phone1 -", provider, input: device)
-        _ = try run("provider pin -", phone, input: key)
+        _ = try run("provider pin - --topic com.example.app", phone, input: key)
     }
 
     /// The payload, sealed for the phone.
