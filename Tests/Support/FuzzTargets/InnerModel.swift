@@ -23,7 +23,8 @@ struct InnerModel {
         self.inner = inner
         let (kind, epoch) = (inner[68], number(inner[0..<4]))
         let body = inner.dropFirst(99).prefix(Int(number(inner[97..<99])))
-        block = kind & 0x80 == 0 ? 0 : 121
+        let block = kind & 0x80 == 0 ? 0 : 121
+        self.block = block
         let certificate = scene.entry(Bytes(body.prefix(block)))
         let sentAt = number(inner[85..<93])
         var from: ProviderPublicKey?
