@@ -15,33 +15,39 @@ final class ReportedCertificates {
 }
 
 extension StoreTransaction {
-    /// Returns the epoch of the certificate that a device reports, if the provider key that it has pinned is this store's
-    /// and has signed it.
+    /// Returns the epoch of the certificate that a device reports, if the provider key that it has pinned, or any if it
+    /// names none, is this store's and has signed it.
     ///
     /// One that this store never issued shows that it is an old copy, or that the provider key was stolen, and is
-    /// remembered as long as phones may believe it.
+    /// remembered as long as phones may believe it. (D-33)
     ///
     /// - Parameter epoch: What another store has exported, which has verified it.
     func reportedEpoch(
         _ registration: DeviceRegistration, exported epoch: UInt32? = nil
     ) throws(KeyStoreError) -> UInt32? {
         if let epoch { return epoch }
-        guard let certificate = registration.certificate, let pinned = registration.pinnedProvider, let reports,
-            let index = try providers(reports).firstIndex(where: { $0.row.publicKey == pinned }),
-            let provider = reports.providers?[index]
-        else { return nil }
-        if provider.issued.contains(certificate) || reports.verified.contains(certificate) { return certificate.epoch }
-        guard let topic = provider.row.topic ?? registration.topic,
-            (try? certificate.check(for: pinned, topic: topic)) != nil
-        else { return nil }
+        guard let certificate = registration.certificate, let reports else { return nil }
+        let pinned = registration.pinnedProvider
+        let candidates = try providers(reports).filter { pinned == nil || $0.row.publicKey == pinned }
+        if reports.verified.contains(certificate) || candidates.contains(where: { $0.issued.contains(certificate) }) {
+            return certificate.epoch
+        }
+        let signer = candidates.first { provider in
+            guard let topic = provider.row.topic ?? registration.topic else { return false }
+            return (try? certificate.check(for: provider.row.publicKey, topic: topic)) != nil
+        }
+        guard let provider = signer else { return nil }
         if reports.verified.count < ReportedCertificates.maximumVerified { reports.verified.insert(certificate) }
         // The same claim under another signature was issued too.
         let isIssued = provider.issued.contains { $0.claim == certificate.claim }
-        if !isIssued, CertificatePlan.isStale(provider.row.certificate, proven: certificate) {
+        // Those below the floor have ended, and are forgotten.
+        if !isIssued, certificate.epoch >= provider.row.certificate?.floor ?? 0 {
             var row = provider.row
             row.notice(certificate)
             if row.proven != provider.row.proven { try put(row) }
-            reports.providers?[index].row = row
+            if let index = reports.providers?.firstIndex(where: { $0.row.id == row.id }) {
+                reports.providers?[index].row = row
+            }
         }
         return certificate.epoch
     }

@@ -57,7 +57,7 @@ public struct OpenedNotification: Sendable {
         payload = message.payload
         let origin = message.origin
         (provider, epoch, learned) = (origin.provider, origin.epoch, origin.learned)
-        certificate = origin.change == .unchanged ? nil : origin.certificate
+        certificate = origin.isNews ? origin.certificate : nil
         hasCertificateConflict = origin.change == .conflict
         messageID = message.messageID
         sentAt = message.sentAt

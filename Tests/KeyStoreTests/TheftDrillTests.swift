@@ -73,7 +73,7 @@ struct TheftDrillTests {
 
     private func rotate(stolen: Bool = false, at now: Timestamp) throws -> Certificate {
         let request = try provider.requestCertificate(stolen: stolen, at: now).request
-        _ = try provider.installCertificate(try request.certify(by: key, at: now), at: now) { _ in }
+        _ = try provider.installCertificate(try request.certify(by: key, at: now), clock: .confirmed, at: now) { _ in }
         return try #require(try provider.providerKey().certificate)
     }
 
@@ -120,6 +120,11 @@ struct TheftDrillTests {
         #expect(code { try provider.providerSecret() } == .providerOffline)
         let oldServer = try server()
         let theft = start.adding(Self.twoYears)
+        // Its clock is believed, because devices register all the time.
+        for days in stride(from: 28, through: 730, by: 28) as StrideThrough<UInt64> {
+            let device = DeviceRegistration(publicKey: .numbered(Int(days)), createdAt: nil)
+            _ = try provider.addDevice(device, id: "\(days)", at: start.adding(.days(days)))
+        }
         let second = try rotate(at: theft)
         let thief = try server()
         let held = theft + 60

@@ -20,8 +20,8 @@ import Testing
     @Test(
         "An envelope of the vectors has the fingerprint of its text",
         arguments: [
-            ("the worked example", "df31f6d4"), ("the smallest body of bucket 256", "c70ee524"),
-            ("the smallest body of bucket 2560", "445d14c4"),
+            ("the worked example", "14786c80"), ("the smallest body of bucket 256", "259b8bd5"),
+            ("the smallest body of bucket 2560", "d9d628a2"),
         ])
     func vectors(name: String, digits: String) throws {
         let vector = try #require(try EnvelopeVectors.file().seal.first { $0.name == name })

@@ -111,7 +111,7 @@ import Testing
             EnvelopeOpener.Message(
                 origin: EnvelopeOpener.Origin(
                     provider: fixture.provider.publicKey, epoch: 0, certificate: nil, change: .unchanged,
-                    learned: LearnedTrust()),
+                    learned: LearnedTrust(), isNews: false),
                 messageID: MessageID(callerName: "x"), sentAt: FormatFixture.now, timeToLive: .seconds(60),
                 payload: Bytes(payload.utf8)),
             openedWith: fixture.device.publicKey)

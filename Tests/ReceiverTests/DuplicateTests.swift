@@ -119,6 +119,7 @@ import Testing
 
     @Test func oneNameForTwoAccountsIsTwoMessages() throws {
         _ = try phone.store.generateDeviceKey(named: "ben", at: .start)
+        try phone.store.pinProvider(provider.store.providerKey().publicKey, for: "ben", at: .start)
         try provider.store.addDevice(phone.record(named: "ben"), id: "other", at: .start)
         var options = Sealer.Options()
         options.messageName = "order 41"

@@ -50,6 +50,7 @@ import VectorKit
         let record = try DeviceRegistration(json: vector.body)
         #expect(try DeviceRegistration(json: record.json).json == record.json, "\(vector)")
         let store = try SQLiteKeyStore.inMemory()
+        let isRemoved = vector.optional("removed") == "yes"
         if let held = vector.optional("held-key") {
             let before = DeviceRegistration(
                 publicKey: try DevicePublicKey(text: held),
@@ -59,7 +60,7 @@ import VectorKit
             let owner: DeviceOwner = vector.optional("held-user").map { .user($0) } ?? .nobody
             let change = DeviceChange.registered(id: "phone1", before, owner: owner, updatedAt: .start)
             #expect(try store.importDevices([change], at: .start).added == 1, "\(vector)")
-            if vector.optional("removed") == "yes" { try store.removeDevice(id: "phone1", at: .start) }
+            if isRemoved { try store.removeDevice(id: "phone1", at: .start) }
         }
         try addProviderKeys(of: vector, to: store)
         if let user = vector.optional("elsewhere") {
@@ -70,7 +71,7 @@ import VectorKit
             vector.all)
         // Without anything of a provider's, it is only read.
         let isOnlyRead = provider.isEmpty && vector.expect == "accepted"
-        let user = owner(vector.optional("user"))
+        let user = vector.optional("user").map { DeviceOwner.user($0) } ?? (isRemoved ? .nobody : .unchanged)
         let replaces = isOnlyRead || vector.optional("replace") == "yes"
         if amongOthers, !replaces {
             func other() -> DeviceRegistration { DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: nil) }

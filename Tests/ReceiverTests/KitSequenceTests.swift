@@ -86,6 +86,8 @@ import VectorKit
             case "lose-guard":
                 for name in try FileManager.default.contentsOfDirectory(atPath: phone.folder.path)
                 where name.hasPrefix("extension.db") { try FileManager.default.removeItem(at: phone.folder.file(name)) }
+                _ = try ExtensionDatabase.create(
+                    in: phone.folder.path, floor: now.subtracting(milliseconds: 600_000))
                 database = Self.open(phone, room)
             case "lock-guard":
                 lock = try SQLiteConnection(path: phone.folder.file("extension.db").path, busyTimeout: 0)

@@ -80,7 +80,8 @@ import Testing
         }
         let last = try push(at: end)
         #expect(code(last, at: end.plus(days: 30)) == "opened")
-        #expect(code(try push(at: end.plus(milliseconds: 1)), at: end.plus(days: 1)) == "authentication-failed")
+        #expect(throws: SealError(.invalidTime, "")) { try push(at: end.plus(milliseconds: 1)) }
+        #expect(code(last, at: end.plus(days: 32)) == "expired")
         #expect(code(try push(at: end.subtracting(milliseconds: 1)), at: end) == "opened")
     }
 

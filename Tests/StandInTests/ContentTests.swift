@@ -21,7 +21,7 @@ import UserNotifications
         content.targetContentIdentifier = "target"
         content.threadIdentifier = "thread"
         content.title = "title"
-        content.userInfo = ["list": [1, "two", true], "aps": ["alert": "text"], "data": Data([1, 2])]
+        content.userInfo = ["list": [1, "two", 2.5], "aps": ["alert": "text"], "data": Data([1, 2])]
         return content
     }
 

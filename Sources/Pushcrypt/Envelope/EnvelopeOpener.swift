@@ -26,6 +26,8 @@ struct EnvelopeOpener {
         let certificate: Certificate?
         let change: ProviderTrust.Change
         let learned: LearnedTrust
+        /// Whether the phone did not know all of that before.
+        let isNews: Bool
     }
 
     private static let failure = OpenError(
@@ -132,7 +134,8 @@ struct EnvelopeOpener {
             let (learned, change) = certificate.map(pin.learned.learning) ?? (pin.learned, .unchanged)
             guard learned.admits(epoch: layout.epoch, under: certificate, sentAt: sentAt, at: now) else { continue }
             return Origin(
-                provider: pin.key, epoch: layout.epoch, certificate: certificate, change: change, learned: learned)
+                provider: pin.key, epoch: layout.epoch, certificate: certificate, change: change, learned: learned,
+                isNews: learned != pin.learned)
         }
         return nil
     }

@@ -5,7 +5,7 @@ internal import Pushcrypt
 extension Explanation {
     static let trust = [
         Explanation(
-            TrustError.Code.malformedCertificate, .trust, .keys, .store,
+            TrustError.Code.malformedCertificate, .trust, .store,
             summary: "not a certificate, or one whose fields contradict each other",
             cause: "It was cut or changed, or is of a version that this program does not know.",
             fix: "Copy it whole: 162 characters, or the whole file. If a newer version made it, update the receiver."),

@@ -245,7 +245,15 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     }
 
     /// Returns what the account trusts now.
-    func trust() throws(KeyStoreError) -> ProviderTrust { try store.trust(for: topic, account: account) }
+    func trust() throws(KeyStoreError) -> ProviderTrust {
+        do throws(KeyStoreError) {
+            return try store.trust(for: topic, account: account)
+        } catch {
+            // Before the first key, and on a phone that was restored from a backup, the Keychain has no items.
+            guard error.code == .storeMissing else { throw error }
+            return ProviderTrust(pinned: [])
+        }
+    }
 
     /// Returns the account's pins that came in a reply.
     private func repliedKeys() throws(KeyStoreError) -> [ProviderPublicKey] {

@@ -270,6 +270,8 @@ extension Enrolment {
     ) throws(KeyStoreError) -> Result<ProviderTrust.Change, TrustError>? {
         guard let certificate = reply.certificate else { return reply.certificateFault.map { .failure($0) } }
         var trust = try trust()
+        // Nothing is pinned yet: the next reply brings the certificate again.
+        guard !trust.pins.isEmpty else { return nil }
         do throws(TrustError) {
             _ = try trust.accept(certificate, for: topic)
         } catch {

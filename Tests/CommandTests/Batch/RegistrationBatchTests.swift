@@ -144,7 +144,7 @@ import VectorKit
         _ = try provider.add([Self.line("a", Self.record()), Self.line("b", Self.record())])
         try provider.run("device", "remove", "a", "b")
         let (answers, _) = try provider.add([
-            Self.line("a", Self.record()), Self.line("b", Self.record(generation: 1025)),
+            Self.line("a", Self.record(generation: 2)), Self.line("b", Self.record(generation: 1026)),
         ])
         #expect(answers.map(\.code) == [nil, "generation-too-high"])
         let store = try provider.store()

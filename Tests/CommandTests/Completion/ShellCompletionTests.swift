@@ -32,7 +32,7 @@ import Testing
         ("pushcrypt --store P device remove \"a", "<--store><P><device><remove><a$(touch evil)`touch evil`!!>"),
         ("pushcrypt --store P seal --to-user al", "<--store><P><seal><--to-user><al ice>"),
         ("pushcrypt --store P seal --sign-with wo", "<--store><P><seal><--sign-with><work>"),
-        ("pushcrypt --store 'a store' export device --name s", "<--store><a store><export><device><--name><spare key>"),
+        ("pushcrypt --store 'a store' key show s", "<--store><a store><key><show><spare key>"),
     ]
 
     static let shells = Shell.allCases

@@ -91,6 +91,7 @@ struct TrustWorld {
         now = now.adding(.seconds(2))
         switch event {
         case .genuine:
+            guard isValid(store.current) else { return }
             let opened = try deliver(seal(by: store.current, at: now))
             if isHealthy { try require(opened, "P2: a genuine message of the current epoch is refused") }
         case .hold:

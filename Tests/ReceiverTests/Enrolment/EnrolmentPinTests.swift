@@ -164,7 +164,9 @@ import Testing
         for pin in pins {
             phone.firstTrust = .builtIn([pin])
             #expect(throws: KeyStoreError(.badCertificateSignature, "")) { try phone.launch(with: provider) }
-            #expect(try phone.pins == [] && provider.devices.isEmpty)
+            // Without keys the Keychain has no pins to tell.
+            #expect((try? phone.pins).map(\.isEmpty) != false)
+            #expect(try provider.devices.isEmpty)
         }
     }
 }

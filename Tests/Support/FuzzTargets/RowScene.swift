@@ -10,10 +10,10 @@ struct RowScene {
         /// Checks the tag and the secret of a row, and gives what would be written for it.
         let read: (SQLiteRow, StoreTransaction) throws(KeyStoreError) -> [SQLiteValue]
         let tag: ([SQLiteValue], StoreKeys) -> Bytes
-        /// The columns that a secret is bound to, and the secret.
-        var secret: (([SQLiteValue]) -> [SQLiteValue])?
+        /// For each secret that a row has, the columns that it is bound to, and last the secret.
+        let secrets: ([SQLiteValue]) -> [[SQLiteValue]]
 
-        init<Row: StoredRow>(_: Row.Type, secretColumns: [Int] = []) {
+        init<Row: StoredRow>(_: Row.Type, secretColumns: [[Int]] = []) {
             table = "\(Row.table.name)"
             read = { (row, store) throws(KeyStoreError) in
                 let row: Row = try store.verified(row)
@@ -21,7 +21,9 @@ struct RowScene {
                 return row.values
             }
             tag = { values, keys in keys.tag(of: values[...], in: Row.table.name) }
-            if !secretColumns.isEmpty { secret = { values in secretColumns.map { values[$0] } } }
+            secrets = { values in
+                secretColumns.map { $0.map { values[$0] } }.filter { $0.last != .null }
+            }
         }
     }
 
@@ -45,7 +47,7 @@ struct RowScene {
         addOthers(keys)
     }
 
-    private mutating func add<Row: StoredRow>(_ rows: Row..., secretColumns: [Int] = []) {
+    private mutating func add<Row: StoredRow>(_ rows: Row..., secretColumns: [[Int]] = []) {
         let reader = Reader(Row.self, secretColumns: secretColumns)
         for row in rows { self.rows.append(StoredValues(reader: reader, values: tagged(row.values, as: reader))) }
     }
@@ -64,12 +66,12 @@ struct RowScene {
             device, retiring,
             DeviceKeyRow(
                 id: 2, name: "bob", topic: nil, key: KnownKeys.otherDevice, generation: 7, state: .pending,
-                createdAt: now, keys: keys), secretColumns: columns)
+                createdAt: now, keys: keys), secretColumns: [columns])
         if let key = KnownKeys.postQuantum {
             add(
                 DeviceKeyRow(
                     id: 3, name: "alice", topic: topic, key: key, generation: 2, state: .pending, createdAt: now,
-                    keys: keys), secretColumns: columns)
+                    keys: keys), secretColumns: [columns])
         }
         let trust = TrustScene()
         let certificate = trust.entries[0].certificate
@@ -82,12 +84,12 @@ struct RowScene {
             if number == 3 { row.notice(trust.entries[1].certificate) }
             return row
         }
-        // The primary key, the public key, generation, both secrets and the certificate.
-        add(rows[0], rows[1], rows[2], secretColumns: [0, 3, 5, 7, 8, 10])
+        // The primary key, the public key, generation and the provider key; the primary key and the signing key.
+        add(rows[0], rows[1], rows[2], secretColumns: [[0, 3, 5, 7], [0, 10]])
         let request = CertificateRequest(
             topic: topic, provider: trust.providers[0].publicKey, signingKey: trust.signing[1].publicKey,
             current: certificate)
-        add(CertificateRequestRow(provider: 1, request, trust.signing[1], keys), secretColumns: [0, 1, 2])
+        add(CertificateRequestRow(provider: 1, request, trust.signing[1], keys), secretColumns: [[0, 1, 2]])
     }
 
     private mutating func addOthers(_ keys: StoreKeys) {
