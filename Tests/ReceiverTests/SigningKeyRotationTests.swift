@@ -81,7 +81,7 @@ import Testing
         let last = try push(at: end)
         #expect(code(last, at: end.plus(days: 30)) == "opened")
         #expect(throws: SealError(.invalidTime, "")) { try push(at: end.plus(milliseconds: 1)) }
-        #expect(code(last, at: end.plus(days: 32)) == "expired")
+        #expect(code(last, at: end.plus(days: 32)) == "authentication-failed")
         #expect(code(try push(at: end.subtracting(milliseconds: 1)), at: end) == "opened")
     }
 
