@@ -184,7 +184,8 @@ struct SignerProgramTests {
         let plan = try CertificatePlan(offlineAt: Console.standard.timestamp)
         let certificate = try UnsignedCertificate(plan, for: key.publicKey, provider: provider.publicKey, topic: topic)
             .signed(by: provider)
-        return try directory.write(certificate.description + "\n", to: "certificate.\(certificate.description.suffix(8))")
+        return try directory.write(
+            certificate.description + "\n", to: "certificate.\(certificate.description.suffix(8))")
     }
 
     @Test("What a signing key elsewhere has signed opens at a phone that trusts the provider key of its certificate")
