@@ -28,7 +28,7 @@ public struct ProviderKeyRecord: Hashable, Sendable {
     /// The number of the certificate; 0 without one.
     package var epoch: UInt32 { certificate?.epoch ?? 0 }
 
-    /// A warning for whoever seals: another store has issued a certificate of this provider key, so that this one is an
+    /// A warning with every seal: another store has issued a certificate of this provider key, so that this one is an
     /// old copy, or the key was stolen. Its code is `stale-store`; nil if no device has reported one.
     package var warning: KeyStoreError? {
         guard let provenCertificate else { return nil }

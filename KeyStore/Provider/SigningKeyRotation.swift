@@ -161,7 +161,7 @@ extension ProviderKeyRow {
         guard rotation.kind == .stolen, !isOffline, !anyway else { return }
         throw KeyStoreError(
             .rotationRefused,
-            "provider key '\(name)' is in this store, so whoever has a copy of it can certify a key again and again, and rotating does not end that: make another provider key, keep it offline, and release the app with it"
+            "provider key '\(name)' is in this store, so anyone who has a copy of it can certify a key again and again, and rotating does not end that: make another provider key, keep it offline, and release the app with it"
         )
     }
 

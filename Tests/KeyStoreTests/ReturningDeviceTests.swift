@@ -134,7 +134,7 @@ struct ReturningDeviceTests {
         }
     }
 
-    // MARK: What a device reports
+    // MARK: Reports
 
     @Test(arguments: StoreKind.allCases)
     func tokenGrantAndWithdrawalAreKept(_ kind: StoreKind) throws {

@@ -48,7 +48,7 @@ struct SigningKeyTests {
         #expect(asleep.pins[0].learned.certificate == phone.pins[0].learned.certificate)
     }
 
-    // MARK: What a certificate says
+    // MARK: Certificates
 
     @Test func anEpochIsAboveTheLastAndTheSecondsSince1970() throws {
         let store = try provider().store
