@@ -9,7 +9,7 @@ public struct OpenedNotification: Sendable {
     public let provider: ProviderPublicKey
     /// The epoch of the key that signed the message: 0 for the provider key itself.
     public let epoch: UInt32
-    /// The message's certificate, if it changes what the phone knows, even if the message was shown before.
+    /// The message's certificate, if it changes what the phone knows or contradicts it, even if the message was shown before.
     public let certificate: Certificate?
     /// Whether the phone knows another certificate of the same epoch: two machines have certified, or the provider key
     /// was stolen.

@@ -26,7 +26,7 @@ struct EnvelopeOpener {
         let certificate: Certificate?
         let change: ProviderTrust.Change
         let learned: LearnedTrust
-        /// Whether the phone did not know all of that before.
+        /// Whether the certificate is kept, or told as one in conflict.
         let isNews: Bool
     }
 
@@ -135,7 +135,7 @@ struct EnvelopeOpener {
             guard learned.admits(epoch: layout.epoch, under: certificate, sentAt: sentAt, at: now) else { continue }
             return Origin(
                 provider: pin.key, epoch: layout.epoch, certificate: certificate, change: change, learned: learned,
-                isNews: learned != pin.learned)
+                isNews: change != .unchanged || learned != pin.learned)
         }
         return nil
     }
