@@ -145,12 +145,13 @@ import Testing
             receiver.receive(push, requestID: "request\(row)", at: now) { shown.append($0) }
             #expect(shown.map(\.content.body) == ["See you at 8"])
         }
-        func known() throws -> Certificate? {
-            try pair.phone.trust(for: pair.topic, account: SQLiteKeyStore.defaultName).pins[0].learned.certificate
+        func change() throws -> ProviderTrust.Change {
+            var trust = try pair.phone.trust(for: pair.topic, account: SQLiteKeyStore.defaultName)
+            return try trust.accept(certificate, for: pair.topic)
         }
-        #expect(try known() == nil)
+        #expect(try change() == .raised)
         #expect(try launch(pair.phone, folder: shared, at: now) == ["opened": 2])
-        #expect(try known() == certificate)
+        #expect(try change() == .unchanged)
     }
 }
 
