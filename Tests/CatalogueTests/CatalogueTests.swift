@@ -137,7 +137,7 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: shared, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let receiver = ExtensionReceiver(keys: pair.phone, folder: shared, topic: pair.topic)
-        let certificate = try pair.changeSigningKey(at: now)
+        let certificate = try #require(try pair.changeSigningKey(at: now))
         for row in 1...2 {
             let sealed = try #require(try pair.seal(payload, for: "phone1", at: now))
             let push = IncomingPush(try ReceivedPush(sealed.json))

@@ -132,9 +132,10 @@ extension IOSScaffold {
 
     private var trust: String {
         guard let provider else { return "{ .reply }" }
-        let certificate = certificate.map { ",\n                    certificate: try Certificate(text: \"\($0)\")" } ?? ""
+        let indent = String(repeating: " ", count: 20)
+        let certificate = certificate.map { ",\n\(indent)certificate: try Certificate(text: \"\($0)\")" } ?? ""
         return
-            "{\n            .builtIn([\n                ProviderPin(\n                    try ProviderPublicKey(text: \"\(provider)\")\(certificate))\n            ])\n        }"
+            "{\n            .builtIn([\n                ProviderPin(\n\(indent)try ProviderPublicKey(text: \"\(provider)\")\(certificate))\n            ])\n        }"
     }
 
     /// The file that the developer must complete.
