@@ -119,7 +119,7 @@ class Phones:
         if self.copies[number] == 1:
             self.arrived[lane] += 1
             self.times = [*self.times[:1], time.monotonic()]
-        push = {"payload": line["payload"], "request-id": f"{number}-{self.copies[number]}", "event": number}
+        push = {"payload": line["payload"], "request_id": f"{number}-{self.copies[number]}", "event": number}
         print(json.dumps(push), file=self.inboxes[phone])
 
     def rate(self):

@@ -106,7 +106,7 @@ class Accepted(list):
             line["apns_id"] = line.pop("id")
         # What the system calls the request of a push: `pushcrypt open --batch` reads it.
         if "collapse_id" in line:
-            line["request-id"] = line["collapse_id"]
+            line["request_id"] = line["collapse_id"]
         line |= {"token": request.path.rsplit("/", 1)[1], "bytes": len(request.body), "connection": request.connection,
                  "arrived": int(request.arrived * 1000), "payload": json.loads(request.body)}
         print(json.dumps(line, ensure_ascii=False, separators=(",", ":")), file=self.file, flush=True)
