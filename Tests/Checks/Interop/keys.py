@@ -28,10 +28,10 @@ def main():
 
         def taken(role, secret, public):
             """Imports both halves, and exports both as bytes."""
-            told = run("import", role, *RAW, "-o", key_file, "--force", given=base64.b64encode(secret))
-            if run("import", "public", *RAW, "--kind", role, given=base64.urlsafe_b64encode(public)) != told:
+            told = run("import", *RAW, "--kind", role, "-o", key_file, "--force", given=base64.b64encode(secret))
+            if run("import", "--public", *RAW, "--kind", role, given=base64.urlsafe_b64encode(public)) != told:
                 sys.exit(f"interop: the halves of a {role}'s key of PyNaCl are those of two keys here")
-            export = ("export", role, *RAW, "--key-file", key_file)
+            export = ("export", *RAW, "--kind", role, "--key-file", key_file)
             return [base64.urlsafe_b64decode(run(*export, *more) + b"=") for more in (("--secret",), ())]
 
         for _ in range(ROUNDS):
