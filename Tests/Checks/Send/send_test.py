@@ -458,15 +458,15 @@ def part_settings(folder):
         expect(run("init").returncode == 0, "no store")
         expect(b"must know who sends" in run("send", *way, text=json.dumps(line(1)).encode()).stderr, "sent without a key")
         for name, value in (("team", TEAM), ("key-file", f"{folder}/AuthKey_{KEY}.p8"), ("environment", "sandbox"), ("topic", TOPIC)):
-            done = run("config", "set", name, value)
+            done = run("config", name, value)
             expect(done.returncode == 0, name, done.stderr)
         for name, value in (("team", "team"), ("key-file", "AuthKey.p8"), ("environment", "test"), ("key-id", "abc123defg")):
-            expect(run("config", "set", name, value).returncode == 64, name, "is set to", value)
+            expect(run("config", name, value).returncode == 64, name, "is set to", value)
         done = run("send", *way, text=json.dumps(line(1)).encode())
         expect(done.returncode == 0 and len(mock.taken) == 1, done)
         done = run("doctor", "--send", *way)
         expect(done.returncode == 0 and b"accepts the topic" in done.stdout, done)
-        expect(run("config", "set", "key-id", "OTHER12345").returncode == 0, "key-id")
+        expect(run("config", "key-id", "OTHER12345").returncode == 0, "key-id")
         expect(b"InvalidProviderToken" in run("doctor", "--send", *way).stdout, "the key id is not used")
     # Without a store at the default place there is nothing to ask for.
     done = subprocess.run([pushcrypt, "send"], input=b"", capture_output=True, env={"HOME": f"{folder}/nothing"})
