@@ -7,7 +7,8 @@ extension SendLogin {
     /// Without key and certificate.
     static let missing = CommandFailure.usage(
         "APNs must know who sends: --key with --team, or --certificate",
-        hint: "the key is the file AuthKey_….p8 from the developer account; 'config key-file' and 'config team' keep it")
+        hint: "the key is the file AuthKey_….p8 from the developer account; 'config key-file' and 'config team' keep it"
+    )
 
     /// The key's provider tokens; nil without a key.
     func providerToken(_ console: Console) throws(CommandFailure) -> ProviderToken? {
