@@ -9,8 +9,8 @@ final class ReportedCertificates {
     }
 
     fileprivate var providers: [Provider]?
-    /// At most as many as a forged batch may fill.
-    fileprivate var verified: Set<Certificate> = []
+    /// The key that signed each, at most as many as a forged batch may fill.
+    fileprivate var verified: [Certificate: ProviderPublicKey] = [:]
     fileprivate static let maximumVerified = 1024
 }
 
@@ -29,15 +29,18 @@ extension StoreTransaction {
         guard let certificate = registration.certificate, let reports else { return nil }
         let pinned = registration.pinnedProvider
         let candidates = try providers(reports).filter { pinned == nil || $0.row.publicKey == pinned }
-        if reports.verified.contains(certificate) || candidates.contains(where: { $0.issued.contains(certificate) }) {
-            return certificate.epoch
+        let isKnown = candidates.contains {
+            reports.verified[certificate] == $0.row.publicKey || $0.issued.contains(certificate)
         }
+        if isKnown { return certificate.epoch }
         let signer = candidates.first { provider in
             guard let topic = provider.row.topic ?? registration.topic else { return false }
             return (try? certificate.check(for: provider.row.publicKey, topic: topic)) != nil
         }
         guard let provider = signer else { return nil }
-        if reports.verified.count < ReportedCertificates.maximumVerified { reports.verified.insert(certificate) }
+        if reports.verified.count < ReportedCertificates.maximumVerified {
+            reports.verified[certificate] = provider.row.publicKey
+        }
         // The same claim under another signature was issued too.
         let isIssued = provider.issued.contains { $0.claim == certificate.claim }
         // Those below the floor have ended, and are forgotten.

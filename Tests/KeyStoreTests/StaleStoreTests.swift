@@ -121,6 +121,23 @@ struct StaleStoreTests {
         #expect(try store.rotateSigningKey(at: start).epoch == UInt32(start.milliseconds / 1000))
     }
 
+    /// Whoever reports it first: each certificate counts for the key that signed it.
+    @Test func aCertificateOfAnotherKeyOfTheStoreIsIgnored() throws {
+        let store = try Home(.memory).store
+        let key = ProviderKey()
+        _ = try store.importProviderKey(key, named: "first", topic: .app, at: start)
+        let second = try store.generateProviderKey(named: "second", topic: .app, at: start).publicKey
+        let certificate = try UnsignedCertificate(
+            CertificatePlan(after: nil, at: start), for: SigningKey().publicKey, provider: key.publicKey, topic: .app
+        ).signed(by: key)
+        let records = [key.publicKey, second, nil].enumerated().map { number, pinned in
+            ("\(number)", registration(certificate, of: pinned, number: number), DeviceOwner.unchanged)
+        }
+        #expect(try store.addDevices(records, at: start).allSatisfy { $0 == nil })
+        let epochs = try records.map { try store.device(id: $0.0)?.epoch }
+        #expect(epochs == [certificate.epoch, nil, certificate.epoch])
+    }
+
     @Test func aCertificateThatIsInstalledLateProvesNothingAnyMore() throws {
         let key = ProviderKey()
         let store = try Home(.memory).store
