@@ -121,7 +121,7 @@ struct StaleStoreTests {
         #expect(try store.rotateSigningKey(at: start).epoch == UInt32(start.milliseconds / 1000))
     }
 
-    /// Whoever reports it first: each certificate counts for the key that signed it.
+    /// No matter which device is first to report it, a certificate counts only for the key that signed it.
     @Test func aCertificateOfAnotherKeyOfTheStoreIsIgnored() throws {
         let store = try Home(.memory).store
         let key = ProviderKey()
