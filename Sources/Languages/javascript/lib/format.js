@@ -77,7 +77,8 @@ module.exports = {
         "filter-ended": { retryable: true, text: "the filter's command ended or does not answer" },
     },
     reasons: [
-        "user-mismatch", "generation-rollback", "generation-too-high", "suite-downgrade", "topic-mismatch", "key-taken",
+        "unsupported-suite", "user-mismatch", "generation-rollback", "generation-too-high", "suite-downgrade",
+        "topic-mismatch", "key-taken",
     ],
     rules: {
         "text": "a string", "texts": "an array of strings", "text-or-object": "a string or an object",

@@ -158,8 +158,8 @@ RETRYABLE: frozenset[Code] = frozenset({
     Code.STORE_BUSY, Code.DISK_FULL, Code.INPUT_OUTPUT, Code.OVERFLOW_FAILED, Code.FILTER_ENDED,
 })
 REASONS: frozenset[Code] = frozenset({
-    Code.USER_MISMATCH, Code.GENERATION_ROLLBACK, Code.GENERATION_TOO_HIGH, Code.SUITE_DOWNGRADE, Code.TOPIC_MISMATCH,
-    Code.KEY_TAKEN,
+    Code.UNSUPPORTED_SUITE, Code.USER_MISMATCH, Code.GENERATION_ROLLBACK, Code.GENERATION_TOO_HIGH,
+    Code.SUITE_DOWNGRADE, Code.TOPIC_MISMATCH, Code.KEY_TAKEN,
 })
 TEXTS: dict[Code, str] = {
     Code.MALFORMED_NOTIFICATION: "the push is not one JSON object, or has more than 65,536 bytes",
