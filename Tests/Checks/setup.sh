@@ -218,7 +218,7 @@ command_elsewhere() {
         names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
         names=${names/ default-jre-headless / openjdk } names=${names/ openjdk-17-jdk-headless / openjdk }
         names=${names/ nodejs / node } names=${names/ zbar-tools / zbar }
-        names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / }
+        names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / } names=${names/ junit5 / }
         echo "brew install${names% }"
     elif command -v dnf >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }

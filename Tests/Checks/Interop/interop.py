@@ -2,7 +2,6 @@
 
     interop.py              everything; COUNT, SEED and LANGUAGES in the environment change what is run
     interop.py kit          the test kit alone
-    interop.py mutants      the test kit against receivers from which a check was removed; LANGUAGES as above
     interop.py run LANGUAGE (called by the first form) the messages of one language
     interop.py ask LANGUAGE one driver by hand: questions on standard input, answers on standard output
 """
@@ -18,7 +17,6 @@ import time
 import files
 import kit
 import messages
-import mutants
 import world
 from drivers import BUILT, COMMANDS, ROOT, Driver, Failure, options
 
@@ -167,8 +165,6 @@ def main():
             vectors, not_asked = kit.run(driver)
             print(f"interop: {language}: {vectors} tests of the kit as expected, {not_asked} not asked about")
             driver.end()
-    elif sys.argv[1:] == ["mutants"]:
-        print(mutants.run(languages()))
     else:
         run_all()
 

@@ -3,7 +3,6 @@
 # command and installs what is needed. COUNT=1000 makes it short; SEED=… runs the same messages again.
 # Usage: run.sh                  everything, after a look whether the vectors are what their generator writes
 #        run.sh kit              the test kit alone, after the same look
-#        run.sh mutants          the kit against receivers from which a check was removed, one after the other
 #        run.sh ask LANGUAGE     one receiver by hand: questions on standard input, answers on standard output
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

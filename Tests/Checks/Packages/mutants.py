@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Removes one check after another from a copy of each package, and expects the package's own tests to notice: `make nightly
+PART=package-mutants`, which installs what is needed.
+
+    mutants.py [LANGUAGE [NAME …]]   all, or those of a language, or those with one of these texts in their names
+    mutants.py --check               only looks whether the tables fit the sources
+
+LANGUAGE/mutants.txt has the mutants: a name, lines with `- ` that occur once in the package, as they are or as part of a line, and lines
+with `+ ` in their place. A mutant must build and pass the tests of `SMOKE`, or its failures show nothing. `equivalent` says why no test can
+notice a mutant; it must survive.
+"""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TABLES = ROOT / "Tests/Checks/Packages"
+LANGUAGES = ("python", "javascript", "java", "go")
+SECONDS = 300
+# The sources, and the commands in a copy of the package's folder: what must pass, and what must fail.
+SOURCES = {"python": "src", "javascript": "lib", "java": "src/main/java", "go": "."}
+SMOKE = {}
+TESTS = {}
+
+
+class Mutant:
+    def __init__(self, language, block):
+        self.language, self.name, self.equivalent = language, None, None
+        self.before, self.after = ("\n".join(line[2:] for line in block if line.startswith(sign)) for sign in ("- ", "+ "))
+        for line in block:
+            key, colon, value = line.partition(": ")
+            if line[:2] in ("- ", "+ "):
+                continue
+            if not colon or key not in ("mutant", "equivalent"):
+                sys.exit(f"mutants: error: {language}: this is no line of a mutant: {line}")
+            setattr(self, "name" if key == "mutant" else key, value)
+        if not self.name or not self.before:
+            sys.exit(f"mutants: error: {language}: a mutant without a name or text: {block}")
+
+    def place(self, folder):
+        """The one file that has the text, or `None`."""
+        texts = {path: text for path, text in sources(self.language, folder) if self.before in text}
+        return next(iter(texts.items())) if len(texts) == 1 and sum(text.count(self.before) for text in texts.values()) == 1 else None
+
+
+def sources(language, folder):
+    for path in sorted((folder / SOURCES[language]).rglob("*.*")):
+        if path.suffix in (".py", ".js", ".java", ".go") and not path.name.endswith("_test.go"):
+            yield path, path.read_text()
+
+
+def table(language):
+    blocks = (TABLES / language / "mutants.txt").read_text().split("\n\n")
+    blocks = [[line for line in block.split("\n") if line and not line.startswith("# ")] for block in blocks]
+    mutants = [Mutant(language, block) for block in blocks if block]
+    folder = ROOT / "Sources/Languages" / language
+    wrong = [f"{language}: {mutant.name}: its text is not there once" for mutant in mutants if not mutant.place(folder)]
+    names = [mutant.name for mutant in mutants]
+    return mutants, wrong + [f"{language}: two mutants are called {name}" for name in {name for name in names if names.count(name) > 1}]
+
+
+def run(commands, folder):
+    """The end of the output of the first command that fails, or `None`."""
+    environment = {**os.environ, "PUSHCRYPT_VECTORS": str(ROOT / "Tests/Data/Vectors"), "ROOT": str(ROOT), "PUSHCRYPT": ""}
+    for command in commands:
+        try:
+            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"{command}: more than {SECONDS} seconds"
+        if done.returncode:
+            return f"{command}: {done.stdout[-2000:]}"
+    return None
+
+
+def outcome(language, mutant=None):
+    """What is wrong with a mutant, or with the package itself; or `None`."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary, language)
+        shutil.copytree(ROOT / "Sources/Languages" / language, folder, ignore=shutil.ignore_patterns("node_modules", "__pycache__", "build", "target"))
+        if mutant:
+            path, text = mutant.place(folder)
+            path.write_text(text.replace(mutant.before, mutant.after))
+        if found := run(SMOKE[language], folder):
+            return f"it is broken altogether: {found}"
+        found = run(TESTS[language], folder)
+    if mutant is None:
+        return found
+    print(f"mutants: {language}: {mutant.name}: {'noticed' if found else 'the tests pass'}", flush=True)
+    if bool(found) == bool(mutant.equivalent):
+        return f"noticed, so it is not equivalent: {found}" if found else "the tests pass"
+    return None
+
+
+def main():
+    arguments = sys.argv[1:]
+    languages = [arguments[0]] if arguments and arguments[0] in LANGUAGES else os.environ.get("LANGUAGES", " ".join(LANGUAGES)).split()
+    tables = {language: table(language) for language in languages}
+    if wrong := [problem for _, problems in tables.values() for problem in problems]:
+        sys.exit("\n".join(f"mutants: error: {problem}" for problem in wrong))
+    if arguments == ["--check"]:
+        return
+    chosen = [mutant for mutants, _ in tables.values() for mutant in mutants if not arguments[1:] or any(text in mutant.name for text in arguments[1:])]
+    for language in languages:
+        if found := outcome(language):
+            sys.exit(f"mutants: error: {language}: the tests fail without a mutant: {found}")
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        failures = [f"{mutant.language}: {mutant.name}: {found}" for mutant, found in zip(chosen, pool.map(lambda mutant: outcome(mutant.language, mutant), chosen)) if found]
+    if failures:
+        sys.exit("\n".join(f"mutants: error: {failure}" for failure in failures))
+    counts = " ".join(f"{language}={sum(mutant.language == language and not mutant.equivalent for mutant in chosen)}" for language in languages)
+    print(f"figure: package-mutants {counts} equivalent={sum(bool(mutant.equivalent) for mutant in chosen)} unnoticed=0")
+
+
+main()
