@@ -6,10 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ._errors import Code, PushcryptError
+from ._format import ALERT_FIELDS, EVENTS, FIELDS, LEVELS, RULES, SHOWN_TEXTS, SOUND_FIELDS, TIME_FIELD_END
 from ._json import Number, minify, parse_object
-
-LEVELS = ("passive", "active", "time-sensitive", "critical")
-Rule = tuple[str, Callable[[Any], bool]]
 
 
 def is_text(value: Any) -> bool:
@@ -38,39 +36,19 @@ def is_fraction(value: Any) -> bool:
     return number is not None and 0 <= number <= 1
 
 
-TEXT: Rule = ("a string", is_text)
-TEXTS: Rule = ("an array of strings", is_texts)
-TEXT_OR_OBJECT: Rule = ("a string or an object", lambda value: is_text(value) or isinstance(value, dict))
-OBJECT: Rule = ("an object", lambda value: isinstance(value, dict))
-BOOL: Rule = ("true or false", lambda value: isinstance(value, bool))
-FLAG: Rule = (
-    "the number 1 or 0, not a string and not true or false",
-    lambda value: type(value) is Number and value in ("0", "1"),
-)
-COUNT: Rule = (
-    "a whole number, 0 or more",
-    lambda value: type(value) is Number and value.at_most(2**63 - 1) is not None,
-)
-FRACTION: Rule = ("a number from 0 to 1", is_fraction)
-LEVEL: Rule = (f"one of {', '.join(LEVELS)}", lambda value: is_text(value) and value in LEVELS)
-EVENT: Rule = ("start, update or end", lambda value: is_text(value) and value in ("start", "update", "end"))
-# Up to the year 5138: a larger number is in milliseconds.
-TIME: Rule = ("a time in seconds since 1970, not in milliseconds", lambda value: is_between(value, 0, 1e11))
-
-FIELDS: dict[str, Rule] = {
-    "alert": TEXT_OR_OBJECT, "sound": TEXT_OR_OBJECT, "badge": COUNT, "thread-id": TEXT, "category": TEXT,
-    "target-content-id": TEXT, "filter-criteria": TEXT, "content-available": FLAG, "mutable-content": FLAG,
-    "interruption-level": LEVEL, "relevance-score": FRACTION, "url-args": TEXTS,
-    # Live Activities, widgets and controls.
-    "event": EVENT, "content-state": OBJECT, "attributes": OBJECT, "attributes-type": TEXT, "input-push-channel": TEXT,
-    "timestamp": TIME, "stale-date": TIME, "dismissal-date": TIME, "input-push-token": FLAG, "content-changed": BOOL,
+TESTS: dict[str, Callable[[Any], bool]] = {
+    "text": is_text,
+    "texts": is_texts,
+    "text-or-object": lambda value: is_text(value) or isinstance(value, dict),
+    "object": lambda value: isinstance(value, dict),
+    "bool": lambda value: isinstance(value, bool),
+    "flag": lambda value: type(value) is Number and value in ("0", "1"),
+    "count": lambda value: type(value) is Number and value.at_most(2**63 - 1) is not None,
+    "fraction": is_fraction,
+    "time": lambda value: is_between(value, 0, TIME_FIELD_END),
+    "level": lambda value: is_text(value) and value in LEVELS,
+    "event": lambda value: is_text(value) and value in EVENTS,
 }
-SHOWN_TEXTS = ("title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key")
-ALERT_FIELDS: dict[str, Rule] = {
-    **dict.fromkeys((*SHOWN_TEXTS, "launch-image"), TEXT),
-    **dict.fromkeys(("title-loc-args", "subtitle-loc-args", "loc-args"), TEXTS),
-}
-SOUND_FIELDS: dict[str, Rule] = {"name": TEXT, "critical": FLAG, "volume": FRACTION}
 
 
 class CheckedPayload:
@@ -109,9 +87,9 @@ class CheckedPayload:
         return "sound" in self.aps
 
 
-def check(members: dict[str, Any], rules: dict[str, Rule], place: str) -> None:
+def check(members: dict[str, Any], rules: dict[str, str], place: str) -> None:
     """Unknown fields are ignored, as by the system."""
     for name, value in members.items():
         rule = rules.get(name)
-        if rule is not None and not rule[1](value):
-            raise PushcryptError(Code.INVALID_FIELD, f"{place}.{name} must be {rule[0]}")
+        if rule is not None and not TESTS[rule](value):
+            raise PushcryptError(Code.INVALID_FIELD, f"{place}.{name} must be {RULES[rule]}")

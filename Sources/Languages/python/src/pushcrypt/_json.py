@@ -12,11 +12,12 @@ import re
 from typing import Any, NoReturn
 
 from ._errors import Code, PushcryptError
+from ._format import DEEPEST_JSON as DEPTH
 
 if getattr(json.scanner, "c_make_scanner", None) is None:
     raise ImportError("pushcrypt: json has no scanner in C here, and the other is not strict enough")
 
-DEPTH = 32
+
 # A string. An unterminated one includes the rest of the text, so that no quotation mark is read twice.
 STRING = r'"(?:[^"\\]|\\.)*"?'
 OUTSIDE_STRINGS = re.compile(STRING, re.DOTALL)
@@ -111,6 +112,11 @@ def check_surrogates(value: object) -> None:
 def minify(data: bytes) -> bytes:
     """Removes the white space between the tokens of a JSON text; strings and numbers keep their bytes [S-7]."""
     return data if MINIMAL.fullmatch(data) else SPACES.sub(rb"\1", data)
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be encoded as UTF-8: it has no lone surrogate."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def write(value: object) -> str:

@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import secrets
 from typing import ClassVar, TypeVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from ._errors import Code, PushcryptError
+from ._format import (
+    KEY_ALPHABET,
+    KEY_ID_LENGTH,
+    KEY_LENGTH,
+    LABEL_KEY_ID,
+    MLKEM_MODULUS,
+    POST_QUANTUM_KEY_LENGTH,
+    WEAK_DEVICE_KEYS,
+)
+from ._types import check_type
 
-__all__ = ["DeviceKey", "DevicePublicKey", "ProviderKey", "ProviderPublicKey", "SigningKey"]
+__all__ = ["DevicePublicKey", "ProviderKey", "ProviderPublicKey", "SecretKey", "SigningKey"]
 
-LENGTH, LONG_LENGTH = 32, 1216
-ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+#: The five kinds of keys, and device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as
+#: what they are.
+KINDS = ("pcr", "pcs", "pcr-secret-", "pcs-secret-", "pck-secret-")
+SUITE_2 = {"pcr": "pcrx", "pcr-secret-": "pcrx-secret-"}
+#: The types in key ids.
+X25519, ED25519, XWING = 0x01, 0x02, 0x03
+#: For each five bits that leave the checksum of BIP-173, what is added to it.
+GENERATORS = [0]
+for one in (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3):
+    GENERATORS += [one ^ other for other in GENERATORS]
 KINDS = ("pcr", "pcs", "pcr-secret-", "pcs-secret-", "pck-secret-")
 #: Device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are.
 SUITE_2 = {"pcr": "pcrx", "pcr-secret-": "pcrx-secret-"}
 X25519, ED25519, XWING = 0x01, 0x02, 0x03
-#: ML-KEM's modulus: every coefficient in a key is below it.
-MLKEM_Q = 3329
-
-# The curve edwards25519: -x² + y² = 1 + dx²y² modulo P, and the order L of its large subgroup.
+# The prime of the field, and the order of the large subgroup of edwards25519.
 P = 2**255 - 19
 L = 2**252 + 27742317777372353535851937790883648493
-D = -121665 * pow(121666, -1, P) % P
 # The u-coordinates below P for which X25519 gives zero.
-SMALL_ORDER_U = (
-    0,
-    1,
-    int.from_bytes(bytes.fromhex("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"), "little"),
-    int.from_bytes(bytes.fromhex("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157"), "little"),
-    P - 1,
-)
+SMALL_ORDER_U = frozenset(int.from_bytes(bytes.fromhex(key), "little") for key in WEAK_DEVICE_KEYS)
+FIVE_L_MINUS_1 = (5 * L - 1).to_bytes(32, "little")
 # The first byte of the encoding of the identity; 31 zero bytes follow.
 IDENTITY = bytes([1]) + bytes(31)
 
@@ -46,7 +56,7 @@ class _Key:
 
     __slots__ = ("_bytes",)
     KIND: ClassVar[str]
-    LENGTHS: ClassVar[tuple[int, ...]] = (LENGTH,)
+    LENGTHS: ClassVar[tuple[int, ...]] = (KEY_LENGTH,)
 
     def __init__(self, data: bytes) -> None:
         if not isinstance(data, (bytes, bytearray, memoryview)):
@@ -58,8 +68,7 @@ class _Key:
     @classmethod
     def parse(cls: type[AnyKey], text: str) -> AnyKey:
         """Reads a key's text; one newline at its end is dropped, any other white space refused [K-4] to [K-8]."""
-        if not isinstance(text, str):
-            raise TypeError(f"the text of a key is a str, not {type(text).__name__}")
+        check_type(text, str, "the text of a key")
         return cls(read_text(text, cls.KIND))
 
 
@@ -98,20 +107,20 @@ class _PublicKey(_Key):
     def id_bytes(self) -> bytes:
         """The four bytes of the key's id."""
         if self._id is None:
-            type = self.TYPE if len(self._bytes) == LENGTH else XWING
-            self._id = hashlib.sha256(b"pushcrypt/1 key id\0" + bytes([type]) + self._bytes).digest()[:4]
+            type = self.TYPE if len(self._bytes) == KEY_LENGTH else XWING
+            self._id = hashlib.sha256(LABEL_KEY_ID + bytes([type]) + self._bytes).digest()[:KEY_ID_LENGTH]
         return self._id
 
 
 class DevicePublicKey(_PublicKey):
-    """A device's public key, `pcr1…`: what a payload is sealed to.
+    """A device's public key, `pcr1…`: what a payload is sealed to. Made from its 32 bytes, or by `parse` from its text.
 
     One of suite 2, `pcrx1…`, can be held for a device [D-24], but this package does not seal to it.
     """
 
     __slots__ = ()
     KIND, TYPE = "pcr", X25519
-    LENGTHS = (LENGTH, LONG_LENGTH)
+    LENGTHS = (KEY_LENGTH, POST_QUANTUM_KEY_LENGTH)
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
@@ -120,11 +129,11 @@ class DevicePublicKey(_PublicKey):
     @property
     def suite(self) -> int:
         """1, or 2 for `pcrx1…`."""
-        return 1 if len(self._bytes) == LENGTH else 2
+        return 1 if len(self._bytes) == KEY_LENGTH else 2
 
 
 class ProviderPublicKey(_PublicKey):
-    """A provider's public key, `pcs1…`: what a phone pins."""
+    """A provider's public key, `pcs1…`: what a phone pins. Made from its 32 bytes, or by `parse` from its text."""
 
     __slots__ = ()
     KIND, TYPE = "pcs", ED25519
@@ -134,12 +143,15 @@ class ProviderPublicKey(_PublicKey):
         check_verifying_key(self._bytes)
 
     def verifies(self, signature: bytes, message: bytes) -> bool:
+        """Whether a signature of 64 bytes over a message is by this key [K-9]."""
+        check_type(signature, bytes, "the signature")
+        check_type(message, bytes, "the message")
         return verifies(self._bytes, signature, message)
 
 
 def verifies(key: bytes, signature: bytes, message: bytes) -> bool:
     """Ed25519 by [K-9], under a key that has passed [K-7]. OpenSSL compares the bytes of R."""
-    if signature[:32] == IDENTITY:
+    if len(signature) != 64 or signature[:32] == IDENTITY:
         return False
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
@@ -148,7 +160,7 @@ def verifies(key: bytes, signature: bytes, message: bytes) -> bool:
         return False
 
 
-class _SecretKey(_Key):
+class SecretKey(_Key):
     """A secret key. It is not printed; Python cannot wipe it from memory."""
 
     __slots__ = ()
@@ -156,7 +168,7 @@ class _SecretKey(_Key):
     @classmethod
     def generate(cls: type[AnyKey]) -> AnyKey:
         """Creates a key from the system's random source."""
-        return cls(secrets.token_bytes(LENGTH))
+        return cls(secrets.token_bytes(KEY_LENGTH))
 
     def secret_text(self) -> str:
         """The key's text, as secret as the key: for a file that only its owner reads."""
@@ -166,24 +178,7 @@ class _SecretKey(_Key):
         return f"<{type(self).__name__}>"
 
 
-class DeviceKey(_SecretKey):
-    """A device's secret key, `PCR-SECRET-1…`."""
-
-    __slots__ = ("public_key", "_private")
-    KIND = "pcr-secret-"
-
-    public_key: DevicePublicKey
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        self._private = X25519PrivateKey.from_private_bytes(self._bytes)
-        self.public_key = DevicePublicKey(self._private.public_key().public_bytes_raw())
-
-    def exchange_key(self) -> X25519PrivateKey:
-        return self._private
-
-
-class _Ed25519Key(_SecretKey):
+class _Ed25519Key(SecretKey):
     __slots__ = ("_private",)
 
     def __init__(self, data: bytes) -> None:
@@ -192,6 +187,7 @@ class _Ed25519Key(_SecretKey):
 
     def sign(self, message: bytes) -> bytes:
         """An Ed25519 signature, 64 bytes."""
+        check_type(message, bytes, "the message")
         return self._private.sign(message)
 
     def public_bytes(self) -> bytes:
@@ -234,9 +230,10 @@ def read_text(text: str, kind: str) -> bytes:
         raise PushcryptError(Code.MALFORMED_KEY, f"this is not the text of a key; it begins with {shown(kind)}1")
     if of not in (kind, SUITE_2.get(kind)):
         raise PushcryptError(Code.WRONG_KIND_OF_KEY, f"this is a {shown(of)}1 key, and a {shown(kind)}1 key is needed")
-    alphabet, length = ALPHABET.upper() if of.endswith("-") else ALPHABET, LONG_LENGTH if of == "pcrx" else LENGTH
-    values, count = [alphabet.find(character) for character in text[len(of) + 1 :]], -(-8 * length // 5)
-    if len(values) != count + 6 or -1 in values:
+    alphabet, length = KEY_ALPHABET.upper() if of.endswith("-") else KEY_ALPHABET, POST_QUANTUM_KEY_LENGTH if of == "pcrx" else KEY_LENGTH
+    start, count = len(of) + 1, -(-8 * length // 5)
+    values = [alphabet.find(character) for character in text[start : start + count + 6]]
+    if len(text) != start + count + 6 or -1 in values:
         raise PushcryptError(Code.MALFORMED_KEY, "the key's text is too short, too long or has a wrong character; copy it whole")
     if polymod(of, values) != 1:
         raise PushcryptError(Code.WRONG_CHECKSUM, "the key was mistyped or cut; copy it again")
@@ -252,12 +249,12 @@ def read_text(text: str, kind: str) -> bytes:
 
 
 def write_text(key: bytes, kind: str) -> str:
-    kind, count = kind if len(key) == LENGTH else SUITE_2[kind], -(-8 * len(key) // 5)
+    kind, count = kind if len(key) == KEY_LENGTH else SUITE_2[kind], -(-8 * len(key) // 5)
     number = int.from_bytes(key, "big") << 5 * count - 8 * len(key)
     values = [number >> 5 * place & 31 for place in reversed(range(count))]
     checksum = polymod(kind, values + [0] * 6) ^ 1
     values += [checksum >> 5 * place & 31 for place in reversed(range(6))]
-    text = kind + "1" + "".join(ALPHABET[value] for value in values)
+    text = kind + "1" + "".join(KEY_ALPHABET[value] for value in values)
     return text.upper() if kind.endswith("-") else text
 
 
@@ -266,11 +263,7 @@ def polymod(kind: str, values: list[int]) -> int:
     prefix = kind.encode()
     checksum = 1
     for value in [byte >> 5 for byte in prefix] + [0] + [byte & 31 for byte in prefix] + values:
-        top = checksum >> 25
-        checksum = (checksum & 0x1FFFFFF) << 5 ^ value
-        for bit, generator in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
-            if top >> bit & 1:
-                checksum ^= generator
+        checksum = (checksum & 0x1FFFFFF) << 5 ^ value ^ GENERATORS[checksum >> 25]
     return checksum
 
 
@@ -280,44 +273,31 @@ def weak() -> PushcryptError:
 
 def check_device_key(key: bytes) -> None:
     """Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero."""
-    u, numbers = int.from_bytes(key[-LENGTH:], "little"), int.from_bytes(key[: -2 * LENGTH], "little")
+    u, numbers = int.from_bytes(key[-KEY_LENGTH:], "little"), int.from_bytes(key[: -2 * KEY_LENGTH], "little")
     if u >= P or u in SMALL_ORDER_U:
         raise weak()
-    if any(numbers >> bit & 4095 >= MLKEM_Q for bit in range(0, numbers.bit_length(), 12)):
+    if any(numbers >> bit & 4095 >= MLKEM_MODULUS for bit in range(0, numbers.bit_length(), 12)):
         raise weak()
+
+
+@functools.lru_cache(maxsize=1)
+def multiplier() -> X25519PrivateKey:
+    """Multiplies a u-coordinate by 5L - 1. Made when it is first needed, because that starts the library."""
+    return X25519PrivateKey.from_private_bytes(FIVE_L_MINUS_1)
 
 
 def check_verifying_key(key: bytes) -> None:
-    """Refuses what [K-7] refuses of provider and signing keys, by definition: decodes the point and multiplies it by L.
+    """Refuses what [K-7] refuses of provider and signing keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L.
 
-    Python's integers do not compute in constant time; the key is public.
+    A y without a point has a u on the curve's twist, where this does not hold either. Python's integers do not compute in constant
+    time; the key is public.
     """
-    y, sign = int.from_bytes(key, "little") & (1 << 255) - 1, key[31] >> 7
-    if y >= P:
+    y = int.from_bytes(key, "little") & (1 << 255) - 1
+    if y >= P or y == 1:
         raise weak()
-    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
-    x = pow(square, (P + 3) // 8, P)
-    if x * x % P != square:
-        x = x * pow(2, (P - 1) // 4, P) % P
-    if x * x % P != square or x == 0:
-        # No such point, or one of the two with x = 0: the identity and the point of order 2.
+    u = (1 + y) * pow(1 - y, -1, P) % P
+    if u in SMALL_ORDER_U:
         raise weak()
-    x = P - x if x & 1 != sign else x
-    point, product = (x, y, 1, x * y % P), (0, 1, 1, 0)
-    for bit in bin(L)[2:]:
-        product = add(product, product)
-        if bit == "1":
-            product = add(product, point)
-    if product[0] != 0 or product[1] != product[2]:
+    encoded = u.to_bytes(32, "little")
+    if multiplier().exchange(X25519PublicKey.from_public_bytes(encoded)) != encoded:
         raise weak()
-
-
-Point = tuple[int, int, int, int]
-
-
-def add(a: Point, b: Point) -> Point:
-    """The sum of two points (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z: RFC 8032, section 5.1.4."""
-    s, t = (a[1] - a[0]) * (b[1] - b[0]), (a[1] + a[0]) * (b[1] + b[0])
-    u, v = 2 * D * a[3] * b[3], 2 * a[2] * b[2]
-    e, f, g, h = t - s, v - u, v + u, t + s
-    return e * f % P, g * h % P, f * g % P, e * h % P

@@ -1,23 +1,25 @@
-"""Who signs, and hedged randomness: `Docs/FormatNotes.md`, Randomness."""
+"""Keys that are not in this process."""
 
 from __future__ import annotations
 
-import hmac
-from typing import Protocol, Union
+import inspect
+from collections.abc import Awaitable
+from typing import Protocol
 
 from ._errors import Code, PushcryptError
 from ._types import check_type
-from .certificates import Certificate, Credential
-from .keys import ProviderKey, ProviderPublicKey, SigningKey, verifies
+from ._format import KEY_LENGTH
+from .keys import ProviderKey, check_verifying_key, verifies
 
-__all__ = ["Signer"]
+__all__ = ["AsyncSigner", "Signer"]
 
 
 class Signer(Protocol):
-    """A key that is not in this process: in a key service or a hardware module.
+    """A key in a key service or a hardware module: of `Sealer`, and of `CertificateRequest.certify`.
 
-    It signs the bytes themselves, with pure Ed25519. Each signature is checked before an envelope is returned. What it
-    signs reveals nothing of the notification but the device's key and the app. Raise your own error if it cannot sign.
+    It signs the bytes themselves, with pure Ed25519. Each signature is checked before it is used. What it signs reveals
+    nothing of a notification but the device's key and the app. Raise your own error if it cannot sign; it reaches who
+    called.
     """
 
     @property
@@ -28,71 +30,41 @@ class Signer(Protocol):
         """A signature of 64 bytes over at most 512 bytes."""
 
 
-AnyKey = Union[ProviderKey, Credential, Signer]
+class AsyncSigner(Protocol):
+    """The same for asyncio: of `AsyncSealer`."""
+
+    @property
+    def public_key(self) -> bytes:
+        """The public half, 32 bytes, which must not change."""
+
+    def sign(self, message: bytes) -> Awaitable[bytes]:
+        """A signature of 64 bytes over at most 512 bytes."""
 
 
-def check_key(key: AnyKey) -> None:
-    if isinstance(key, SigningKey):
-        raise TypeError("a SigningKey signs by its certificate; give a Credential")
-    if not isinstance(key, (ProviderKey, Credential)) and not hasattr(key, "sign"):
-        raise TypeError(f"the key is a ProviderKey, a Credential or a Signer, not {type(key).__name__}")
+def check_signer(signer: object, is_async: bool) -> None:
+    """Refuses what is no signer of this kind, a class among them."""
+    kind = "AsyncSigner" if is_async else "Signer"
+    sign, public_key = getattr(signer, "sign", None), getattr(signer, "public_key", None)
+    if isinstance(signer, type) or not callable(sign) or not isinstance(public_key, bytes):
+        raise TypeError(f"the key is no {kind}: it has no public_key of bytes and sign(message); {type(signer).__name__} was given")
+    if inspect.iscoroutinefunction(sign) and not is_async:
+        raise TypeError("sign of this signer is asynchronous; use an AsyncSealer")
+    if len(public_key) != KEY_LENGTH:
+        raise PushcryptError(Code.MALFORMED_KEY, f"the signer's public key has {len(public_key)} bytes, not {KEY_LENGTH}")
+    check_verifying_key(public_key)
 
 
-def public_bytes(key: AnyKey) -> bytes:
-    if isinstance(key, Credential):
-        return key.key.public_bytes()
-    return key.public_bytes() if isinstance(key, ProviderKey) else bytes(key.public_key)
-
-
-def checked_signature(key: AnyKey, message: bytes) -> bytes:
-    if isinstance(key, Credential):
-        return key.key.sign(message)
-    signature = key.sign(message)
-    if not isinstance(key, ProviderKey) and not (len(signature) == 64 and verifies(public_bytes(key), signature, message)):
+def checked(signature: object, public_key: bytes, message: bytes) -> bytes:
+    """A signature from elsewhere, once it verifies."""
+    check_type(signature, bytes, "what the signer returns")
+    assert isinstance(signature, bytes)
+    if not verifies(public_key, signature, message):
         raise PushcryptError(
             Code.WRONG_SIGNATURE, "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519"
         )
     return signature
 
 
-class Identity:
-    """Whose messages a key signs: at epoch 0 its own, from then on those of the provider key that certified it."""
-
-    def __init__(self, key: AnyKey, topic: str, provider: ProviderPublicKey | None, certificate: Certificate | None) -> None:
-        if isinstance(key, Credential) and provider is None and certificate is None:
-            provider, certificate = key.provider, key.certificate
-        check_type(provider, (ProviderPublicKey, type(None)), "provider")
-        check_type(certificate, (Certificate, type(None)), "certificate")
-        self.signing_key = public_bytes(key)
-        self.provider = provider or ProviderPublicKey(self.signing_key)
-        self.certificate, self.epoch = certificate, 0
-        if (provider is None) != (certificate is None):
-            raise TypeError("provider and certificate belong together")
-        if certificate is not None:
-            self.epoch = certificate.epoch
-            certificate.check(self.provider, topic)
-            if certificate.signing_key != self.signing_key:
-                raise PushcryptError(Code.WRONG_CERTIFICATE, "the certificate is that of another signing key")
-
-    @property
-    def prefix(self) -> bytes:
-        """What the body of each message begins with."""
-        return b"" if self.certificate is None else self.certificate.data
-
-
-class Hedge:
-    """HMACs under the hedge key: random values that a cloned machine repeats only for the same message."""
-
-    def __init__(self, key: AnyKey) -> None:
-        held = key.key if isinstance(key, Credential) else key
-        if isinstance(held, (ProviderKey, SigningKey)):
-            seed = held.hedge_seed()
-        else:
-            seed = checked_signature(held, b"pushcrypt/1 hedge seed\0")
-        self._key = hmac.digest(seed, b"pushcrypt/1 hedge\0", "sha256")
-
-    def digest(self, data: bytes) -> bytes:
-        return hmac.digest(self._key, data, "sha256")
-
-    def __repr__(self) -> str:
-        return "<Hedge>"
+def signature_of(key: ProviderKey | Signer, message: bytes) -> bytes:
+    """A signature by a provider key, wherever it is."""
+    return key.sign(message) if isinstance(key, ProviderKey) else checked(key.sign(message), bytes(key.public_key), message)

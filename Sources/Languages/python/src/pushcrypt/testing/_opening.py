@@ -2,42 +2,80 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ._envelope import (
-    BODY,
-    CERTIFIED,
-    CLASS,
-    CLASSES,
-    CONTENT,
-    LARGEST_TIME,
-    LONGEST_TIME_TO_LIVE,
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from .._envelope import (
     NEVER,
-    RESERVED,
     check_topic,
-    content_hash,
-    decode,
+    encode,
     envelope_info,
     later,
-    milliseconds_now,
+    lp16,
+    named_message,
     number,
     signed,
+    time_or_now,
 )
-from ._errors import Code, PushcryptError
-from ._hpke import not_authentic, setup_base_r
-from ._json import parse_object
-from .attachments import Reference, attachments_in, full_body_in
-from .certificates import LENGTH, TOLERANCE, Certificate
-from .keys import DeviceKey, ProviderPublicKey, verifies
-from .messages import Person, person_in, withdrawals_in
-from .trust import Learned, Trust
+from .._errors import Code, PushcryptError
+from .._format import (
+    BUCKETS,
+    CERTIFICATE_LENGTH,
+    CLASSES,
+    CLOCK_TOLERANCE,
+    ENVELOPE_OVERHEAD,
+    INNER_BODY,
+    INNER_CONTENT,
+    INVISIBLE,
+    KIND_CERTIFIED,
+    KIND_CLASS,
+    KIND_RESERVED,
+    LARGEST_TIME,
+    LONGEST_ENVELOPE_TEXT,
+    LONGEST_PUSH,
+    LONGEST_TIME_TO_LIVE,
+    MOST_WITHDRAWN,
+    SUITE,
+)
+from .._hpke import Context, dh, extract_and_expand, key_schedule, not_authentic
+from .._json import parse_object
+from .._types import check_type, checked_tuple, utf8
+from ..attachments import Reference, parse_reference
+from ..certificates import Certificate
+from ..keys import DevicePublicKey, ProviderPublicKey, SecretKey, verifies
+from ..messages import Person, check_avatar, is_label
+from ._files import attachments_in, full_body_in
+from ._trust import Learned, Trust
 
-__all__ = ["HeldKey", "Opened", "open_push"]
+TEXT = re.compile(r"[A-Za-z0-9_-]+")
+#: What a title or a name loses [N-4].
+HIDDEN = re.compile(INVISIBLE)
 
-LONGEST_PUSH = 65536
+
+class DeviceKey(SecretKey):
+    """A device's secret key, `PCR-SECRET-1…`. Made from its 32 bytes, by `parse` from its text, or by `generate`."""
+
+    __slots__ = ("public_key", "_private")
+    KIND = "pcr-secret-"
+
+    #: The public half, to register.
+    public_key: DevicePublicKey
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._private = X25519PrivateKey.from_private_bytes(self._bytes)
+        self.public_key = DevicePublicKey(self._private.public_key().public_bytes_raw())
+
+    def setup_base_r(self, enc: bytes, info: bytes) -> Context:
+        """HPKE's context of the recipient. The KEM context is enc as received [O-4.1]."""
+        return key_schedule(extract_and_expand(dh(self._private, enc), enc + bytes(self.public_key)), info)
 
 
 @dataclass(frozen=True)
@@ -46,6 +84,10 @@ class HeldKey:
 
     key: DeviceKey
     end: int = NEVER
+
+    def __post_init__(self) -> None:
+        check_type(self.key, DeviceKey, "the key")
+        check_type(self.end, int, "the end")
 
 
 @dataclass(frozen=True)
@@ -119,7 +161,7 @@ def open_push(
     Reads nothing of the push but the envelope [O-0.1], and changes nothing: see `Opened`. `at` is the present time in
     milliseconds, by default the system's.
     """
-    data = push.encode("utf-8", "surrogatepass") if isinstance(push, str) else bytes(push)
+    data = utf8(push, "the push")
     if len(data) > LONGEST_PUSH:
         raise PushcryptError(Code.MALFORMED_NOTIFICATION, f"the push has over {LONGEST_PUSH} bytes")
     text = parse_object(data, Code.MALFORMED_NOTIFICATION).get("ENCRYPTED_DATA")
@@ -132,10 +174,13 @@ def open_envelope(
     text: str, *, topic: str, devices: Iterable[DeviceKey | HeldKey], trust: Trust, push_type: str = "alert", at: int | None = None
 ) -> Opened:
     """Opens the text of an envelope, the value of `ENCRYPTED_DATA`: steps 2 to 7."""
+    check_type(text, str, "the envelope")
     check_topic(topic)
+    check_type(trust, Trust, "trust")
+    devices = checked_tuple(devices, (DeviceKey, HeldKey), "devices")
     if push_type not in CLASSES:
         raise ValueError(f"push_type is one of {', '.join(CLASSES)}")
-    now = milliseconds_now() if at is None else at
+    now = time_or_now(at)
     envelope = decode(text)
     header, enc, sealed = envelope[:5], envelope[5:37], envelope[37:]
 
@@ -147,16 +192,17 @@ def open_envelope(
     recipient = bytes(device.public_key)
 
     # Step 4.
-    inner = setup_base_r(enc, device.exchange_key(), recipient, envelope_info(header, topic)).open(b"", sealed)
+    inner = device.setup_base_r(enc, envelope_info(header, topic)).open(b"", sealed)
 
     # Step 5.
-    end = BODY + number(inner, 97, 99)
+    end = INNER_BODY + number(inner, 97, 99)
     if end > len(inner):
         raise not_authentic()
     sent_at, time_to_live = number(inner, 85, 93), number(inner, 93, 97)
-    kind, epoch, body = inner[CONTENT], number(inner, 0, 4), inner[BODY:end]
+    kind, epoch, body = inner[INNER_CONTENT], number(inner, 0, 4), inner[INNER_BODY:end]
     certificate = certificate_in(kind, epoch, body)
-    payload, hash = body[LENGTH:] if certificate else body, content_hash(inner)
+    payload = body[CERTIFICATE_LENGTH:] if certificate else body
+    whose, hash = inner[:4] + lp16(topic.encode()), hashlib.sha256(inner[INNER_CONTENT:]).digest()
 
     def is_from(pin: ProviderPublicKey) -> bool:
         known, signing_key = trust.learned(pin), bytes(pin)
@@ -168,7 +214,7 @@ def open_envelope(
                     certificate.check(pin, topic)
             except PushcryptError:
                 return False
-        message = signed(header, enc, recipient, bytes(pin), signing_key, epoch, topic, hash)
+        message = signed(header, enc, recipient, bytes(pin), signing_key, whose, hash)
         if not verifies(signing_key, inner[4:68], message):
             return False
         return known.after(certificate).opens(epoch, certificate, sent_at, now)
@@ -178,15 +224,15 @@ def open_envelope(
         raise not_authentic()
 
     # Step 6.
-    if not 1 <= kind & CLASS <= len(CLASSES):
+    if not 1 <= kind & KIND_CLASS <= len(CLASSES):
         raise PushcryptError(Code.UNSUPPORTED_MESSAGE, "authentic, but of an unknown kind; update this package")
-    if kind & CLASS != CLASSES[push_type]:
+    if kind & KIND_CLASS != CLASSES[push_type]:
         raise PushcryptError(Code.WRONG_PUSH_CLASS, "authentic, but sealed for another push type; somebody sent it as this one")
     if not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE or sent_at > LARGEST_TIME:
         raise PushcryptError(Code.UNSUPPORTED_MESSAGE, "authentic, but its times are out of range")
     if now > later(sent_at, time_to_live):
         raise PushcryptError(Code.EXPIRED, "authentic, but past its time to live")
-    if sent_at > later(now, TOLERANCE):
+    if sent_at > later(now, CLOCK_TOLERANCE):
         raise PushcryptError(Code.NOT_YET_VALID, "authentic, but sent more than 24 hours from now; one clock is wrong")
 
     # Step 7.
@@ -196,14 +242,32 @@ def open_envelope(
     return Opened(payload, inner[69:85], sent_at, time_to_live, provider, epoch, known.after(certificate), conflict, device)
 
 
+def decode(text: str) -> bytes:
+    """Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text."""
+    if not 1 <= len(text) <= LONGEST_ENVELOPE_TEXT or not TEXT.fullmatch(text) or len(text) % 4 == 1:
+        raise malformed()
+    envelope = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if encode(envelope) != text:
+        raise malformed()
+    if envelope[0] != SUITE:
+        raise PushcryptError(Code.UNSUPPORTED_SUITE, "the envelope's suite is not known; update this package")
+    if len(envelope) - ENVELOPE_OVERHEAD not in BUCKETS:
+        raise malformed()
+    return envelope
+
+
+def malformed() -> PushcryptError:
+    return PushcryptError(Code.MALFORMED_ENVELOPE, "ENCRYPTED_DATA is not an envelope; it was cut, or encoded twice")
+
+
 def certificate_in(kind: int, epoch: int, body: bytes) -> Certificate | None:
     """The certificate with which the body of a message of epoch 1 or more begins, and of no other [O-5.1]."""
-    if kind & RESERVED or (epoch > 0) != (kind & CERTIFIED > 0):
+    if kind & KIND_RESERVED or (epoch > 0) != (kind & KIND_CERTIFIED > 0):
         raise not_authentic()
-    if not kind & CERTIFIED:
+    if not kind & KIND_CERTIFIED:
         return None
     try:
-        certificate = Certificate(body[:LENGTH])
+        certificate = Certificate(body[:CERTIFICATE_LENGTH])
     except PushcryptError:
         raise not_authentic() from None
     if certificate.epoch != epoch:
@@ -217,3 +281,44 @@ def check_payload(data: bytes) -> dict[str, Any]:
     if not isinstance(members.get("aps"), dict):
         raise PushcryptError(Code.MALFORMED_PAYLOAD, "the payload has no aps object")
     return members
+
+
+def withdrawals_in(members: dict[str, Any], own_id: bytes) -> list[bytes]:
+    """The ids of the messages that an opened payload withdraws, each once."""
+    own = members.get("pushcrypt")
+    names = own.get("withdraw") if isinstance(own, dict) else None
+    if not isinstance(names, list):
+        return []
+    ids = [named_message(name) for name in names[:MOST_WITHDRAWN] if type(name) is str and name]
+    return [id for id in dict.fromkeys(ids) if id != own_id]
+
+
+def person_in(members: dict[str, Any]) -> tuple[Person | None, list[Code]]:
+    """The person that an opened payload is from, and the code of an avatar that is left out."""
+    own = members.get("pushcrypt")
+    value = own.get("sender") if isinstance(own, dict) else None
+    if not isinstance(value, dict):
+        return None, []
+    avatar, dropped = None, []
+    if value.get("avatar") is not None:
+        try:
+            avatar = parse_reference(value["avatar"])
+            check_avatar(avatar)
+        except PushcryptError as refused:
+            avatar, dropped = None, [refused.code]
+    texts = [value.get(name) for name in ("name", "handle", "conversation")]
+    recipients = value.get("recipients")
+    recipients = [] if recipients is None else recipients
+    if not isinstance(recipients, list) or any(type(text) not in (str, type(None)) for text in [*texts, *recipients]):
+        return None, dropped
+    name, handle, conversation = texts
+    if name is None or not is_label(name):
+        return None, dropped
+    try:
+        person = Person(
+            name=HIDDEN.sub("", name), handle=name if handle is None else handle, conversation=conversation,
+            recipients=tuple(HIDDEN.sub("", one or "") for one in recipients), avatar=avatar,
+        )
+    except PushcryptError:
+        return None, dropped
+    return person, dropped

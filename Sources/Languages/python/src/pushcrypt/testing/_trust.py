@@ -6,16 +6,17 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ._envelope import check_topic, later
-from ._errors import Code, PushcryptError
-from ._types import check_type, check_types
-from .certificates import Certificate
-from .keys import ProviderPublicKey
+from .._envelope import check_topic, later
+from .._errors import Code, PushcryptError
+from .._fields import Fields, written
+from .._format import EXPIRY_TOLERANCE, MOST_PINS
+from .._types import check_optional, check_type, checked_tuple
+from ..certificates import Certificate
+from ..keys import ProviderPublicKey
 
-__all__ = ["Change", "Learned", "Trust"]
-
-LONGEST_LIFE = 31 * 86_400
-MOST_PINS = 2
+LARGEST_EPOCH = 2**32 - 1
+#: Provider keys in a stored trust.
+MOST_LEARNED = 1000
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,31 @@ class Learned:
 
     certificate: Certificate | None = None
     floor: int = 0
+
+    def __post_init__(self) -> None:
+        check_optional(self.certificate, Certificate, "the certificate")
+        check_type(self.floor, int, "the floor")
+        if not 0 <= self.floor <= LARGEST_EPOCH:
+            raise PushcryptError(Code.MALFORMED_RECORD, "the floor is an epoch")
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Learned:
+        """Reads what `to_json` wrote."""
+        return cls._of(Fields(text, "what is learned"))
+
+    @classmethod
+    def _of(cls, fields: Fields) -> Learned:
+        floor = fields.number("floor", LARGEST_EPOCH)
+        return cls(fields.read("certificate", Certificate.parse), floor or 0)
+
+    def to_json(self) -> str:
+        """This as minimal JSON."""
+        return written(self._members({}))
+
+    def _members(self, members: dict[str, object]) -> dict[str, object]:
+        if self.certificate is not None:
+            members["certificate"] = str(self.certificate)
+        return members | {"floor": self.floor}
 
     def merged(self, other: Learned) -> Learned:
         """The maximum of each: stores may come in any order."""
@@ -41,7 +67,7 @@ class Learned:
 
     def opens(self, epoch: int, certificate: Certificate | None, sent_at: int, now: int) -> bool:
         """[T-4], where `self` has taken the message's own certificate into account."""
-        if certificate is not None and (sent_at > certificate.expires_at or now > later(certificate.expires_at, LONGEST_LIFE)):
+        if certificate is not None and (sent_at > certificate.expires_at or now > later(certificate.expires_at, EXPIRY_TOLERANCE)):
             return False
         highest = self.certificate
         return epoch >= self.floor and (highest is None or epoch == highest.epoch or now <= highest.grace_until)
@@ -64,14 +90,37 @@ class Trust:
     pin removes none of it.
     """
 
+    #: The provider keys of the account.
     pins: tuple[ProviderPublicKey, ...]
 
     def __init__(self, pins: Sequence[ProviderPublicKey] = (), learned: Mapping[ProviderPublicKey, Learned] | None = None) -> None:
-        check_types(pins, ProviderPublicKey, "pins")
-        check_types((learned or {}).values(), Learned, "learned")
-        self.pins, self._learned = tuple(pins), dict(learned or {})
+        self._learned = dict(learned or {})
+        checked_tuple(self._learned, ProviderPublicKey, "the keys of learned")
+        checked_tuple(self._learned.values(), Learned, "learned")
+        self.pins = checked_tuple(pins, ProviderPublicKey, "pins")
         if len(self.pins) > MOST_PINS or len(set(self.pins)) < len(self.pins):
             raise PushcryptError(Code.TOO_MANY_PINS, "an account has one or two pins, of different provider keys; unpin one")
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Trust:
+        """Reads what `to_json` wrote."""
+        fields = Fields(text, "trust")
+        pins = [ProviderPublicKey.parse(pin) for pin in fields.items("pins", str, MOST_PINS)]
+        learned = {}
+        for one in fields.items("learned", dict, MOST_LEARNED):
+            own = Fields(one, fields.what)
+            learned[own.needed(own.read("provider", ProviderPublicKey.parse), "provider")] = Learned._of(own)
+        return cls(pins, learned)
+
+    def to_json(self) -> str:
+        """Pins and what is learned, as minimal JSON."""
+        learned = [one._members({"provider": str(key)}) for key, one in self._learned.items()]
+        return written({"pins": [str(pin) for pin in self.pins], "learned": learned})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trust) and (self.pins, self._learned) == (other.pins, other._learned)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def learned(self, key: ProviderPublicKey) -> Learned:
         """What is known of a provider key, pinned or not."""
@@ -79,6 +128,8 @@ class Trust:
 
     def learn(self, key: ProviderPublicKey, learned: Learned) -> None:
         """Merges what came of a message [O-9.1]."""
+        check_type(key, ProviderPublicKey, "the key")
+        check_type(learned, Learned, "learned")
         self._learned[key] = self.learned(key).merged(learned)
 
     def accept(self, certificate: Certificate, *, topic: str) -> Change:

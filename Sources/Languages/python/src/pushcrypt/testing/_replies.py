@@ -1,0 +1,31 @@
+"""What a phone does with a reply: `Docs/FormatRecords.md`, Rules of phones."""
+
+from __future__ import annotations
+
+from .._errors import Code, PushcryptError
+from .._types import check_type
+from ..keys import DevicePublicKey
+from ..records import Reply
+from ._trust import Change, Trust
+
+
+def apply_reply(reply: Reply, key: DevicePublicKey, trust: Trust, *, topic: str, is_built_in: bool) -> tuple[bool, Code | None]:
+    """What a phone does with a reply to the record of `key` [D-12], [D-13], [D-20]: whether the key is confirmed, and a code to tell
+    the app of. Store what changes in `trust` in one transaction.
+
+    `is_built_in` says whether the app has a provider key built in.
+    """
+    for value, kind, what in ((reply, Reply, "reply"), (key, DevicePublicKey, "key"), (trust, Trust, "trust"), (topic, str, "topic")):
+        check_type(value, kind, what)
+    check_type(is_built_in, bool, "is_built_in")
+    if reply.acknowledged not in (None, key):
+        return False, None
+    confirms = reply.acknowledged == key
+    if confirms and not trust.pins and not is_built_in and reply.provider is not None:
+        trust.pins = (reply.provider,)
+    if reply.certificate is None or not trust.pins:
+        return confirms, reply.refused_certificate
+    try:
+        return confirms, Code.CERTIFICATE_CONFLICT if trust.accept(reply.certificate, topic=topic) is Change.CONFLICT else None
+    except PushcryptError as refused:
+        return confirms, refused.code
