@@ -61,9 +61,9 @@ def number(data: bytes, start: int, end: int) -> int:
     return int.from_bytes(data[start:end], "big")
 
 
-def time_or_now(at: int | None) -> int:
+def time_or_now(at: int | None, latest: int = LARGEST_TIME) -> int:
     """A caller's time in milliseconds, or the system's."""
     now = time.time_ns() // 1_000_000 if at is None else at
-    if type(now) is not int or not 0 <= now <= LARGEST_TIME:
+    if type(now) is not int or not 0 <= now <= latest:
         raise PushcryptError(Code.INVALID_TIME, "the time is in milliseconds since 1970, below 2**53; set the clock")
     return now

@@ -75,7 +75,7 @@ def text_of(value: object) -> str | None:
 
 def written(members: dict[str, Any]) -> str:
     """Minimal JSON without what is absent. What cannot be read again is not written either."""
-    text = write({name: value for name, value in members.items() if value is not None and value not in ([], (), False)})
+    text = write({name: value for name, value in members.items() if value is not None and value is not False and value not in ([], ())})
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -180,7 +180,7 @@ def open_envelope(
     devices = checked_tuple(devices, (DeviceKey, HeldKey), "devices")
     if push_type not in CLASSES:
         raise ValueError(f"push_type is one of {', '.join(CLASSES)}")
-    now = time_or_now(at)
+    now = time_or_now(at, NEVER)
     envelope = decode(text)
     header, enc, sealed = envelope[:5], envelope[5:37], envelope[37:]
 
