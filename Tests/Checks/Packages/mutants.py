@@ -21,10 +21,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 TABLES = ROOT / "Tests/Checks/Packages"
 LANGUAGES = ("python", "javascript", "java", "go")
 SECONDS = 300
-# The sources, and the commands in a copy of the package's folder: what must pass, and what must fail.
+# The sources, and the commands in a copy of the package's folder, with ROOT and PUSHCRYPT_VECTORS: what must pass, and what must fail.
 SOURCES = {"python": "src", "javascript": "lib", "java": "src/main/java", "go": "."}
-SMOKE = {}
-TESTS = {}
+PYTEST = 'PYTHONPATH=src "$ROOT/.build/interop/bin/python" -B -m pytest -q -x -p no:cacheprovider '
+SMOKE = {"python": PYTEST + '"tests/test_kit.py::test_envelopes[a-genuine-envelope]"'}
+TESTS = {"python": PYTEST + "tests -k 'not filter'"}
 
 
 class Mutant:
@@ -63,24 +64,24 @@ def table(language):
     return mutants, wrong + [f"{language}: two mutants are called {name}" for name in {name for name in names if names.count(name) > 1}]
 
 
-def run(commands, folder):
-    """The end of the output of the first command that fails, or `None`."""
+def run(command, folder):
+    """The end of the output of a command that fails, or `None`."""
     environment = {**os.environ, "PUSHCRYPT_VECTORS": str(ROOT / "Tests/Data/Vectors"), "ROOT": str(ROOT), "PUSHCRYPT": ""}
-    for command in commands:
-        try:
-            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            return f"{command}: more than {SECONDS} seconds"
-        if done.returncode:
-            return f"{command}: {done.stdout[-2000:]}"
-    return None
+    try:
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace", timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"more than {SECONDS} seconds: {command}"
+    return f"{done.stdout[-2000:]}\n{command}" if done.returncode else None
 
 
 def outcome(language, mutant=None):
     """What is wrong with a mutant, or with the package itself; or `None`."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary, language)
-        shutil.copytree(ROOT / "Sources/Languages" / language, folder, ignore=shutil.ignore_patterns("node_modules", "__pycache__", "build", "target"))
+        built = shutil.ignore_patterns("node_modules", "__pycache__", "build", "target")
+        shutil.copytree(ROOT / "Sources/Languages" / language, folder, ignore=built)
         if mutant:
             path, text = mutant.place(folder)
             path.write_text(text.replace(mutant.before, mutant.after))
@@ -96,23 +97,26 @@ def outcome(language, mutant=None):
 
 
 def main():
-    arguments = sys.argv[1:]
+    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     languages = [arguments[0]] if arguments and arguments[0] in LANGUAGES else os.environ.get("LANGUAGES", " ".join(LANGUAGES)).split()
     tables = {language: table(language) for language in languages}
     if wrong := [problem for _, problems in tables.values() for problem in problems]:
         sys.exit("\n".join(f"mutants: error: {problem}" for problem in wrong))
-    if arguments == ["--check"]:
+    if "--check" in sys.argv:
         return
-    chosen = [mutant for mutants, _ in tables.values() for mutant in mutants if not arguments[1:] or any(text in mutant.name for text in arguments[1:])]
+    texts = arguments[1:] or [""]
+    chosen = [mutant for mutants, _ in tables.values() for mutant in mutants if any(text in mutant.name for text in texts)]
     for language in languages:
         if found := outcome(language):
             sys.exit(f"mutants: error: {language}: the tests fail without a mutant: {found}")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        failures = [f"{mutant.language}: {mutant.name}: {found}" for mutant, found in zip(chosen, pool.map(lambda mutant: outcome(mutant.language, mutant), chosen)) if found]
+        outcomes = list(pool.map(lambda mutant: outcome(mutant.language, mutant), chosen))
+    failures = [f"{mutant.language}: {mutant.name}: {found}" for mutant, found in zip(chosen, outcomes) if found]
     if failures:
         sys.exit("\n".join(f"mutants: error: {failure}" for failure in failures))
-    counts = " ".join(f"{language}={sum(mutant.language == language and not mutant.equivalent for mutant in chosen)}" for language in languages)
-    print(f"figure: package-mutants {counts} equivalent={sum(bool(mutant.equivalent) for mutant in chosen)} unnoticed=0")
+    noticed = [mutant.language for mutant in chosen if not mutant.equivalent]
+    counts = " ".join(f"{language}={noticed.count(language)}" for language in languages)
+    print(f"figure: package-mutants {counts} equivalent={len(chosen) - len(noticed)} unnoticed=0")
 
 
 main()
