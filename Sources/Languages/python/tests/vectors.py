@@ -143,3 +143,12 @@ def cases(file: str, member: str) -> list[Any]:
 
 def base64url(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def label(value: object) -> str:
+    """A short id of a test's argument, whatever it is."""
+    if isinstance(value, int) and abs(value) >= 1 << 64:
+        return "huge"
+    if isinstance(value, dict):
+        return " ".join(f"{label(name)}={label(one)}" for name, one in value.items())
+    return (value if isinstance(value, str) else repr(value))[:40].encode("ascii", "replace").decode()

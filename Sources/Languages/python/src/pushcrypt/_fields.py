@@ -20,8 +20,11 @@ Value = TypeVar("Value")
 class Fields:
     """The members of an object. One that is `null` counts as absent [D-6]. What breaks a rule is refused with the code."""
 
-    def __init__(self, data: bytes | str | dict[str, Any], what: str, code: Code = Code.MALFORMED_RECORD) -> None:
-        members = data if isinstance(data, dict) else parse_object(utf8(data, what), code)
+    def __init__(
+        self, data: bytes | str, what: str, code: Code = Code.MALFORMED_RECORD, members: dict[str, Any] | None = None
+    ) -> None:
+        """Parses JSON, or takes what was parsed before."""
+        members = parse_object(utf8(data, what), code) if members is None else members
         self.members: dict[str, Any] = {name: value for name, value in members.items() if value is not None}
         self.what, self.code = what, code
 
@@ -62,6 +65,9 @@ class Fields:
         if not isinstance(value, list) or not 1 <= len(value) <= most or any(type(one) is not kind for one in value):
             self.refuse(name)
         return value
+
+    def objects(self, name: str, most: int) -> list[Fields]:
+        return [Fields(b"", self.what, self.code, one) for one in self.items(name, dict, most)]
 
     def read(self, name: str, parse: Callable[[str], Value]) -> Value | None:
         """A text that `parse` reads, with its own codes."""

@@ -20,8 +20,7 @@ if getattr(json.scanner, "c_make_scanner", None) is None:
 
 # A string. An unterminated one includes the rest of the text, so that no quotation mark is read twice.
 STRING = r'"(?:[^"\\]|\\.)*"?'
-OUTSIDE_STRINGS = re.compile(STRING, re.DOTALL)
-BRACKETS = re.compile(r"[\[\]{}]")
+STRING_OR_BRACKET = re.compile(STRING + r"|[\[\]{}]", re.DOTALL)
 SPACES = re.compile(rb"(%b)|[ \t\n\r]+" % STRING.encode(), re.DOTALL)
 # Each repetition begins with another character than the one before it ends with, or what does not match would take exponential time.
 MINIMAL = re.compile(rb'[^" \t\n\r]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^" \t\n\r]*)*', re.DOTALL)
@@ -66,7 +65,7 @@ def parse_object(data: bytes, code: Code) -> dict[str, Any]:
     """Parses a JSON object; strings are `str`, numbers `Number`. Refuses anything else with the code."""
     try:
         text = data.decode("utf-8")
-        if depth(text) > DEPTH:
+        if is_too_deep(text):
             refuse(f"objects and arrays are nested deeper than {DEPTH}")
         value = DECODER.decode(text)
         if not isinstance(value, dict):
@@ -84,16 +83,18 @@ def parse_object(data: bytes, code: Code) -> dict[str, Any]:
     return value
 
 
-def depth(text: str) -> int:
-    """The nesting depth of objects and arrays, or less than their number. Checked before the text is parsed, to limit
-    the stack."""
+def is_too_deep(text: str) -> bool:
+    """Whether objects and arrays are nested too deep. Checked before the text is parsed, to limit the stack."""
     if text.count("{") + text.count("[") <= DEPTH:
-        return 0
-    deepest = level = 0
-    for bracket in BRACKETS.findall(OUTSIDE_STRINGS.sub("", text)):
-        level += 1 if bracket in "[{" else -1
-        deepest = max(deepest, level)
-    return deepest
+        return False
+    level = 0
+    for token in STRING_OR_BRACKET.finditer(text):
+        first = text[token.start()]
+        if first != '"':
+            level += 1 if first in "[{" else -1
+            if level > DEPTH:
+                return True
+    return False
 
 
 def check_surrogates(value: object) -> None:

@@ -111,7 +111,7 @@ def parse_reference(value: object) -> Reference:
     """Reads a reference from a JSON value."""
     if not isinstance(value, dict):
         raise malformed_reference("a reference is not an object")
-    fields = Fields(value, "references", Code.MALFORMED_REFERENCE)
+    fields = Fields(b"", "references", Code.MALFORMED_REFERENCE, value)
 
     def text(name: str, rule: Callable[[str], object] | None = None) -> str:
         return fields.needed(fields.text(name, rule), name)
@@ -140,8 +140,10 @@ def is_url(text: str) -> bool:
 
 def is_file_name(name: str) -> bool:
     """[A-7]"""
+    if name in (".", "..") or "/" in name or len(name) > LONGEST_FILE_NAME:
+        return False
     controls = any(unicodedata.category(character) in ("Cc", "Cs") for character in name)
-    return not controls and name not in (".", "..") and "/" not in name and 1 <= len(name.encode()) <= LONGEST_FILE_NAME
+    return not controls and 1 <= len(name.encode()) <= LONGEST_FILE_NAME
 
 
 def check_full_body_reference(reference: Reference) -> None:

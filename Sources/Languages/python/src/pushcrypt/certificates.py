@@ -202,7 +202,7 @@ class CertificateRequest:
         if "certificate" in fields.members:
             raise PushcryptError(Code.MALFORMED_REQUEST, "this is a certificate already; install it, or certify its request")
         signing_key = base64.urlsafe_b64decode(fields.needed(fields.text("signing_key", BYTES32.fullmatch), "signing_key") + "=")
-        past = [Fields(one, fields.what, fields.code) for one in fields.items("past", dict, MOST_PAST_CERTIFICATES)]
+        past = fields.objects("past", MOST_PAST_CERTIFICATES)
         return cls(
             topic=topic_of(fields), provider=provider_of(fields), signing_key=signing_key, stolen=fields.flag("stolen"),
             lifetime=fields.number("expires"), current=fields.read("current", Certificate.parse),

@@ -64,7 +64,7 @@ class Person:
 
 def is_label(text: object, longest: int = LONGEST_LABEL) -> bool:
     """Whether a text has 1 to so many bytes of UTF-8, and no control characters."""
-    if not isinstance(text, str) or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+    if not isinstance(text, str) or len(text) > longest or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
         return False
     return 1 <= len(text.encode()) <= longest
 

@@ -107,8 +107,7 @@ class Trust:
         fields = Fields(text, "trust")
         pins = [ProviderPublicKey.parse(pin) for pin in fields.items("pins", str, MOST_PINS)]
         learned = {}
-        for one in fields.items("learned", dict, MOST_LEARNED):
-            own = Fields(one, fields.what)
+        for own in fields.objects("learned", MOST_LEARNED):
             learned[own.needed(own.read("provider", ProviderPublicKey.parse), "provider")] = Learned._of(own)
         return cls(pins, learned)
 
