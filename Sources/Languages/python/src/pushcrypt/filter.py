@@ -3,10 +3,10 @@
     async with AsyncFilter(["pushcrypt", "--store", "P", "seal", "--batch"]) as sealing:
         answer = await sealing.seal(Message(to="phone1", payload={"aps": {"alert": "Hello"}}, id="table-17"))
 
-Nothing is lost: a message is answered, or its caller gets an exception. If the child dies, another gets what was not
-answered, after a pause; give each message an `id`, so that a phone shows it once whatever happens. If five children in a
-row answer nothing, or cannot be started, `FilterError` is the answer of all that waits, and the next message has another
-child started, 5 seconds later. Only a child that ends with 64, which the command never accepts, ends the filter.
+Nothing is lost: a message is answered, or its caller gets an exception. If the child dies, or answers nothing for 30 seconds, another
+gets what was not answered, after a pause; give each message an `id`, so that a phone shows it once whatever happens. If five children
+in a row answer nothing, or one cannot be started, `FilterError` is the answer of all that waits, and the next message has another child
+started, 5 seconds later. Only a child that ends with 64, which the command never accepts, ends the filter.
 """
 
 from __future__ import annotations
@@ -19,14 +19,27 @@ import itertools
 import json
 import logging
 import os
+import shutil
 import threading
 import weakref
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Union
 
 from ._errors import Code, PushcryptError
+from ._format import (
+    FILTER_ANSWER_TIMEOUT,
+    FILTER_FIRST_PAUSE,
+    FILTER_LAST_WORDS,
+    FILTER_LONGEST_ANSWER,
+    FILTER_LONGEST_PAUSE,
+    FILTER_MISUSE,
+    FILTER_MOST_ENDS,
+    FILTER_WINDOW,
+    RETRYABLE,
+)
 from ._json import minify, parse_object, write_object
+from ._types import check_type, checked_tuple, utf8
 from .keys import DevicePublicKey
 from .messages import Person
 from .sealing import PushType
@@ -39,45 +52,45 @@ NUMBER = "pushcrypt-number"
 NAMES = {"person": "from_name"}
 OPTIONS = ("id", "topic", "ttl", "placeholder", "push_type", "withdraw", "drop", "person", "collapse_id", "priority")
 OWN = {"to", "to_user", "payload", NUMBER, *(NAMES.get(name, name) for name in OPTIONS)}
-LONGEST_ANSWER = 1 << 22
 WRITTEN_AT_ONCE = 64
-#: Ends in a row without an answer after which what waits gets an error.
-MOST_ENDS = 5
+ANSWER_TIMEOUT = FILTER_ANSWER_TIMEOUT / 1000
 #: Seconds before the next child: twice as long after each end in a row.
-FIRST_PAUSE = 0.1
-LONGEST_PAUSE = 5.0
-#: Seconds for the child's last words: a process that it started may hold its standard error open.
-LAST_WORDS = 1.0
-MISUSE = 64
+FIRST_PAUSE, LONGEST_PAUSE = FILTER_FIRST_PAUSE / 1000, FILTER_LONGEST_PAUSE / 1000
+#: Seconds for the child's last words: a process that it started may hold its output open.
+LAST_WORDS = FILTER_LAST_WORDS / 1000
 
 log = logging.getLogger("pushcrypt.filter")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """A line of `seal --batch`. What is `None` is as the command's options say.
+    """A line of `seal --batch`. What is `None` is as the command's options say."""
 
-    `to` is a device's id in the store, its public key, or `None` for a device without a key. A payload given as bytes or
-    text is kept but for white space. All of `passed` comes back with the answer: tokens, receipts.
-    """
-
+    #: A device's id in the store, its public key, or `None` for a device without a key.
     to: DevicePublicKey | str | None
+    #: The APNs payload. One given as bytes or text is kept but for white space.
     payload: bytes | str | dict[str, Any]
     #: The message's name, the same in every retry.
     id: str | None = None
+    #: The app's bundle id.
     topic: str | None = None
     #: Seconds, or text such as "2h".
     ttl: int | str | None = None
     #: A title, or an object with title, sound and clear.
     placeholder: str | dict[str, Any] | None = None
+    #: What the push will be sent as.
     push_type: PushType | None = None
-    #: Names of earlier messages.
+    #: The ids of earlier messages that it takes off the screen.
     withdraw: Sequence[str] | None = None
+    #: Whether nothing is to be shown.
     drop: bool | None = None
     #: Whom the notification is from: the member `from_name`.
     person: str | Person | None = None
+    #: With --emit request: pushes of this name replace each other.
     collapse_id: str | None = None
+    #: With --emit request: 10, 5 or 1.
     priority: int | None = None
+    #: What comes back with the answer, such as the token.
     passed: Mapping[str, Any] = field(default_factory=dict)
 
     def _line(self) -> bytes:
@@ -93,7 +106,7 @@ class Message:
         if isinstance(self.payload, dict):
             payload = write_object(self.payload)
         else:
-            given = self.payload.encode("utf-8", "surrogatepass") if isinstance(self.payload, str) else bytes(self.payload)
+            given = utf8(self.payload, "the payload, unless it is a dict,")
             # Checked, so that nothing in it can end the member.
             parse_object(given, Code.MALFORMED_PAYLOAD)
             payload = minify(given)
@@ -106,314 +119,436 @@ class Message:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a message is refused. `pushcrypt explain CODE` has the cause and the fix."""
+    """Why a message is refused."""
 
+    #: For programs; `pushcrypt explain CODE` has the cause and the fix. Most are a `Code` of this package.
     code: str
+    #: For people.
     text: str
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same message may be sealed later: a signer, the store or the disk failed."""
+        return self.code in RETRYABLE
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The command's answer: either `payload`, what to send, or `error`."""
+    """The command's answer: either `payload` or `error`."""
 
+    #: What to send, as JSON of any form.
     payload: dict[str, Any] | None
+    #: Why nothing is to be sent.
     error: Refusal | None
     #: All other members: those of the message, and with --emit request the headers.
     members: dict[str, Any]
 
 
 class FilterError(Exception):
-    """The command does not answer, or the filter is closed. The message can be submitted again, with its `id`."""
+    """The command does not answer, or the filter is closed.
+
+    It is not known whether the message was sealed: submit it again with its `id`, and a phone shows it once.
+    """
+
+    #: The reason, for programs.
+    code = Code.FILTER_ENDED
+
+    def __init__(self, text: str, retryable: bool = True) -> None:
+        super().__init__(text)
+        #: Whether this filter may answer later. Otherwise it is closed, or its command is one that pushcrypt does not accept.
+        self.retryable = retryable
 
 
+AnyFuture = Union["asyncio.Future[Answer]", "concurrent.futures.Future[Answer]"]
 #: What is wrong with a message alone.
-REFUSED = (PushcryptError, ValueError)
-CLOSED = "the filter is closed, or was made before a fork"
+REFUSED = (PushcryptError, ValueError, TypeError)
+CLOSED = "the filter is closed, or belongs to another process or event loop"
 
 
-class AsyncFilter:
-    """The filter for asyncio. One may serve all tasks of a loop."""
+class _Child(asyncio.SubprocessProtocol):
+    """One child process, of an engine that writes to it and gets its answers."""
 
-    def __init__(self, command: Sequence[str], *, window: int = 1000) -> None:
-        """Starts nothing yet. At most `window` messages are under way; then `seal` waits.
+    def __init__(self, engine: _Engine) -> None:
+        self.engine, self.loop = engine, asyncio.get_running_loop()
+        self.ended: asyncio.Future[tuple[int | None, str]] = self.loop.create_future()
+        self.gone: asyncio.Future[None] = self.loop.create_future()
+        self.said: collections.deque[str] = collections.deque(maxlen=10)
+        self.rests = {1: b"", 2: b""}
+        self.is_full, self.open = False, {0, 1, 2}
 
-        The command has to be `pushcrypt … seal --batch …` without input and output files.
-        """
-        if isinstance(command, str) or "--batch" not in command:
-            raise ValueError("the command is a list of arguments, with --batch")
-        if window < 1:
-            raise ValueError("the window is at least 1")
-        self._command, self.window = list(command), window
-        self._slots = asyncio.Semaphore(window)
-        self._numbers = itertools.count()
-        # What waits for its answer, in order, and which of that is not yet written to the present child.
-        self._waiting: dict[int, tuple[bytes, asyncio.Future[Answer]]] = {}
-        self._unwritten: collections.deque[int] = collections.deque()
-        self._more = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._process: asyncio.subprocess.Process | None = None
-        #: Ends in a row without an answer, and how often all that waited got an error.
-        self._ends, self._failures = 0, 0
-        self._error: FilterError | None = None
-        self._is_over = False
-        self._closing = asyncio.Event()
-        FILTERS.add(self)
-
-    async def __aenter__(self) -> AsyncFilter:
-        self._start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self.transport = transport
 
     @property
-    def pid(self) -> int | None:
-        """The child's process id; `None` while there is no child."""
-        return None if self._process is None else self._process.pid
+    def input(self) -> asyncio.WriteTransport:
+        pipe = self.transport.get_pipe_transport(0)
+        assert isinstance(pipe, asyncio.WriteTransport)
+        return pipe
 
-    async def seal(self, message: Message) -> Answer:
-        """Seals one message; returns its answer."""
-        return await (await self.submit(message))
+    def pause_writing(self) -> None:
+        self.is_full = True
 
-    async def submit(self, message: Message) -> asyncio.Future[Answer]:
-        """Waits for room, and returns the future of the answer, so that many messages can be under way."""
-        return self._give(await self._room(message._line()))
+    def resume_writing(self) -> None:
+        self.is_full = False
+        self.engine.write()
 
-    async def _room(self, line: bytes) -> bytes:
-        """Waits for a slot. If what waits gets an error meanwhile, so does this."""
-        failures = self._failures
-        await self._slots.acquire()
-        if self._closing.is_set() or self._is_over or self._failures != failures:
-            self._slots.release()
-            raise FilterError(CLOSED) if self._closing.is_set() or self._error is None else self._error
-        return line
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        *lines, self.rests[fd] = (self.rests[fd] + data).split(b"\n")
+        if fd == 2:
+            for line in lines:
+                self.said.append(line.decode(errors="replace").strip())
+                log.info("%s", self.said[-1])
+            self.rests[fd] = self.rests[fd][-FILTER_LONGEST_ANSWER:]
+        elif not all(map(self.engine.answered, lines)) or len(self.rests[fd]) > FILTER_LONGEST_ANSWER:
+            self.end("answers what belongs to no message; the command has to be pushcrypt seal --batch")
 
-    def _give(self, line: bytes) -> asyncio.Future[Answer]:
-        self._start()
-        number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
-        self._waiting[number] = (line + b',"%s":%d}\n' % (NUMBER.encode(), number), answer)
-        self._unwritten.append(number)
-        self._more.set()
-        return answer
+    def pipe_connection_lost(self, fd: int, _: Exception | None) -> None:
+        self.open.discard(fd)
+        if fd == 1:
+            self.loop.call_later(LAST_WORDS, self.end)
+        self.process_exited(False)
 
-    async def seal_all(
-        self, messages: Iterable[Message] | AsyncIterable[Message]
-    ) -> AsyncIterator[tuple[Message, Answer]]:
-        """Seals many messages; yields each with its answer, in order, and reads no more than the window ahead.
+    def process_exited(self, is_new: bool = True) -> None:
+        if self.transport.get_returncode() is not None:
+            if not self.open & {1, 2}:
+                self.end()
+            elif is_new:
+                self.loop.call_later(LAST_WORDS, self.end)
 
-        An answer is yielded when it is there, also while an asynchronous source waits for its next message. A message
-        that is refused here has an answer with `error` as one that the command refuses.
-        """
-        source, taking = each(messages), None
-        under_way: collections.deque[tuple[Message, asyncio.Future[Answer]]] = collections.deque()
-        is_over, failure = False, None
+    def connection_lost(self, _: Exception | None) -> None:
+        self.gone.set_result(None)
+
+    def end(self, reason: str | None = None) -> None:
+        """Kills it, unless it has ended. Half a line at its end is no answer."""
+        if not self.ended.done():
+            code = self.transport.get_returncode() if reason is None else None
+            self.ended.set_result((code, reason or f"ended with {code}: {' '.join(self.said)}"))
+            self.transport.close()
+
+
+class _Engine:
+    """Children of one event loop, one after the other, and the messages that wait. Its owner limits their number."""
+
+    def __init__(self, command: Sequence[str], answer_timeout: float, release: Callable[[], object]) -> None:
+        self.command, self.answer_timeout, self.release = command, answer_timeout, release
+        self.numbers = itertools.count()
+        # What waits for its answer, in order, and which of that is not yet written to the present child.
+        self.waiting: dict[int, tuple[bytes, AnyFuture]] = {}
+        self.unwritten: collections.deque[int] = collections.deque()
+        self.wakes = asyncio.Event()
+        self.is_closing = self.is_over = self.will_write = False
+        #: Ends in a row without an answer, and how often all that waited got an error.
+        self.ends, self.failures = 0, 0
+        self.error: FilterError | None = None
+        self.child: _Child | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.last_answer = 0.0
+
+    def start(self) -> None:
+        if self.task is None:
+            self.loop = asyncio.get_running_loop()
+            self.task = self.loop.create_task(self.run())
+        elif self.loop is not asyncio.get_running_loop():
+            raise FilterError(CLOSED, False)
+
+    def check(self, failures: int) -> None:
+        """Refuses a message after the end, or if what waited got an error since."""
+        if self.is_closing or self.is_over or self.failures != failures:
+            raise self.error if self.error is not None and not self.is_closing else FilterError(CLOSED, False)
+
+    def add(self, line: bytes, answer: AnyFuture) -> None:
+        self.start()
+        assert self.loop is not None
+        if not self.waiting:
+            self.last_answer = self.loop.time()
+        number = next(self.numbers)
+        self.waiting[number] = (line + b',"%s":%d}\n' % (NUMBER.encode(), number), answer)
+        self.unwritten.append(number)
+        # All messages of one turn of the loop are written at once.
+        if not self.will_write:
+            self.will_write = True
+            self.loop.call_soon(self.write)
+
+    def write(self) -> None:
+        """Writes what waits; a full pipe stops it."""
+        self.will_write = False
+        self.wakes.set()
+        child = self.child
+        if child is None or child.ended.done() or 0 not in child.open:
+            return
+        while self.unwritten and not child.is_full:
+            numbers = [self.unwritten.popleft() for _ in range(min(WRITTEN_AT_ONCE, len(self.unwritten)))]
+            child.input.write(b"".join(self.waiting[number][0] for number in numbers))
+        if self.is_closing and not self.unwritten:
+            child.input.close()
+
+    def answered(self, line: bytes) -> bool:
+        """Hands out an answer. Returns false if it belongs to no message."""
         try:
-            while True:
-                if taking is None and not is_over and len(under_way) < self.window:
-                    taking = asyncio.ensure_future(self._take(source))
-                head = under_way[0][1] if under_way else None
-                if head is None and taking is None:
-                    break
-                if not (head is not None and head.done()):
-                    await asyncio.wait([one for one in (head, taking) if one is not None], return_when=asyncio.FIRST_COMPLETED)
-                if taking is not None and taking.done():
-                    taken, taking = taking, None
-                    try:
-                        under_way.append(taken.result())
-                    except StopAsyncIteration:
-                        is_over = True
-                    except Exception as error:
-                        is_over, failure = True, error
-                if under_way and under_way[0][1].done():
-                    before, answer = under_way.popleft()
-                    yield before, await answer
-            if failure is not None:
-                raise failure
-        finally:
-            if taking is not None:
-                taking.add_done_callback(lambda task: task.cancelled() or task.exception())
-                taking.cancel()
-            for _, answer in under_way:
-                answer.cancel()
+            members = json.loads(line)
+            number, error, payload = members.pop(NUMBER), members.pop("error", None), members.pop("payload", None)
+            refusal = None if error is None else Refusal(error["code"], error["message"])
+            is_good = isinstance(payload, dict) if refusal is None else type(refusal.code) is type(refusal.text) is str
+            # True and 0.0 are equal to numbers of messages.
+            if type(number) is not int or not is_good:
+                return False
+            _, answer = self.waiting.pop(number)
+        except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+            return False
+        self.ends, self.last_answer = 0, self.loop.time() if self.loop else 0.0
+        self.release()
+        if not answer.done():
+            answer.set_result(Answer(payload, refusal, members))
+        return True
 
-    async def _take(self, source: AsyncIterator[Message]) -> tuple[Message, asyncio.Future[Answer]]:
-        """Submits the next message."""
-        message = await source.__anext__()
-        try:
-            line = message._line()
-        except REFUSED as error:
-            answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-            answer.set_result(refused(message, error))
-            return message, answer
-        return message, self._give(await self._room(line))
-
-    async def aclose(self) -> None:
-        """Waits until everything submitted is answered, and ends the child."""
-        self._closing.set()
-        self._more.set()
-        if self._task is not None:
-            await self._task
-
-    def _start(self) -> None:
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._run())
-
-    async def _run(self) -> None:
+    async def run(self) -> None:
         """One child after the other."""
         try:
             while True:
-                code, reason = await self._run_child()
-                if self._closing.is_set() and not self._waiting:
+                code, reason = await self.run_child()
+                if self.is_closing and not self.waiting:
                     break
-                await self._ended(code, f"{self._command[0]} {reason}")
-                while not self._waiting and not self._closing.is_set() and not self._is_over:
-                    self._more.clear()
-                    await self._more.wait()
-                if self._is_over or not self._waiting:
+                await self.count_end(code, f"{self.command[0]} {reason}")
+                while not (self.waiting or self.is_closing or self.is_over):
+                    self.wakes.clear()
+                    await self.wakes.wait()
+                if self.is_over or not self.waiting:
                     break
-        except BaseException:
-            self._is_over = True
-            self._fail(FilterError("the filter was cancelled"))
-            raise
+        finally:
+            if not self.is_over:
+                self.is_over = True
+                self.fail(FilterError("the filter ended before it answered", False))
 
-    async def _ended(self, code: int | None, reason: str) -> None:
+    async def run_child(self) -> tuple[int | None, str]:
+        """Runs a child to its end. Returns its exit code and how it ended, with its last words."""
+        assert self.loop is not None
+        try:
+            _, child = await self.loop.subprocess_exec(lambda: _Child(self), *self.command)
+        except OSError as error:
+            # It does not help to try again soon.
+            self.ends = FILTER_MOST_ENDS
+            return None, f"cannot be started: {error}"
+        self.child, self.last_answer = child, self.loop.time()
+        watching = self.loop.create_task(self.watch(child))
+        try:
+            # Everything that no child has answered, in order.
+            self.unwritten = collections.deque(self.waiting)
+            self.write()
+            return await asyncio.shield(child.ended)
+        finally:
+            self.child = None
+            watching.cancel()
+            child.end("is not needed")
+            await asyncio.wait([child.gone], timeout=LAST_WORDS)
+
+    async def watch(self, child: _Child) -> None:
+        """Ends a child that answers nothing: it stands still, or waits for something that does not come."""
+        assert self.loop is not None
+        while True:
+            rest = self.answer_timeout - (self.loop.time() - self.last_answer if self.waiting else 0)
+            if rest <= 0:
+                child.end(f"answered nothing for {self.answer_timeout:g} seconds")
+                return
+            await asyncio.sleep(rest)
+
+    async def count_end(self, code: int | None, reason: str) -> None:
         """Counts an end for which something waits, and pauses."""
-        self._ends += 1 if self._waiting else 0
-        self._is_over = code == MISUSE
-        pause = min(FIRST_PAUSE * 2**self._ends, LONGEST_PAUSE)
-        if self._is_over or self._ends >= MOST_ENDS:
-            self._fail(FilterError(reason))
+        self.ends += 1 if self.waiting else 0
+        self.is_over = code == FILTER_MISUSE
+        pause = min(FIRST_PAUSE * 2**self.ends, LONGEST_PAUSE)
+        if self.is_over or self.ends >= FILTER_MOST_ENDS:
+            self.fail(FilterError(reason, not self.is_over))
             pause = LONGEST_PAUSE
-        if self._is_over:
+        if self.is_over:
             return
-        log.warning("%s; %d messages wait", reason, len(self._waiting))
-        if self._waiting:
-            await asyncio.sleep(pause)
-        else:
-            # Closing needs no other child.
+        log.warning("%s; %d messages wait", reason, len(self.waiting))
+        # Closing needs no other child, unless something waits.
+        end = asyncio.get_running_loop().time() + pause
+        while (rest := end - asyncio.get_running_loop().time()) > 0 and (self.waiting or not self.is_closing):
+            self.wakes.clear()
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._closing.wait(), pause)
+                await asyncio.wait_for(self.wakes.wait(), rest)
 
-    def _fail(self, error: FilterError) -> None:
-        self._error = error
-        self._failures += 1
-        waiting, self._waiting = self._waiting, {}
+    def fail(self, error: FilterError) -> None:
+        self.error = self.error if self.is_closing and self.error else error
+        self.failures += 1
+        waiting, self.waiting = self.waiting, {}
+        self.unwritten.clear()
         for _, answer in waiting.values():
-            self._slots.release()
+            self.release()
             if not answer.done():
                 answer.set_exception(error)
                 # Not everyone who submitted may still be there.
                 answer.exception()
 
-    async def _run_child(self) -> tuple[int | None, str]:
-        """Runs a child to its end. Returns its exit code and how it ended, with its last words."""
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE, limit=LONGEST_ANSWER,
-            )
-        except OSError as error:
-            return None, f"cannot be started: {error}"
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-        self._process = process
-        # Everything that no child has answered, in order.
-        self._unwritten = collections.deque(self._waiting)
-        self._more.set()
-        said: collections.deque[str] = collections.deque(maxlen=10)
-        writing = asyncio.create_task(self._write(process.stdin))
-        listening = asyncio.create_task(listen(process.stderr, said))
-        try:
-            if not await self._read(process.stdout):
-                return None, "answers what belongs to no message; the command has to be pushcrypt seal --batch"
-            await asyncio.wait([listening], timeout=LAST_WORDS)
-            # Some versions of Python wait for the pipes too, and another process may hold the other end of this one.
-            getattr(process, "_transport").get_pipe_transport(2).close()
-            code = await process.wait()
-            return code, f"ended with {code}: {' '.join(said)}"
-        finally:
-            self._process = None
-            writing.cancel()
-            listening.cancel()
-            process.stdin.close()
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-            with contextlib.suppress(asyncio.CancelledError, OSError):
-                await writing
-            # A broken pipe is the reader's matter.
-            with contextlib.suppress(OSError):
-                await process.stdin.wait_closed()
-            getattr(process, "_transport").close()
+    async def close(self, timeout: float | None) -> None:
+        """Waits for the last answer. If the caller is cancelled, the answers still come."""
+        self.is_closing = True
+        if self.task is not None:
+            self.start()
+            self.write()
+            await asyncio.wait([self.task], timeout=timeout)
+            if not self.task.done():
+                self.task.cancel()
+                await asyncio.wait([self.task])
 
-    async def _write(self, stdin: asyncio.StreamWriter) -> None:
-        """Writes what waits; a full pipe stops it. A child that no longer reads is the reader's matter."""
-        with contextlib.suppress(OSError):
-            while True:
-                while self._unwritten:
-                    numbers = [self._unwritten.popleft() for _ in range(min(WRITTEN_AT_ONCE, len(self._unwritten)))]
-                    stdin.write(b"".join(self._waiting[number][0] for number in numbers if number in self._waiting))
-                    await stdin.drain()
-                if self._closing.is_set() and not self._unwritten:
-                    stdin.close()
-                    return
-                self._more.clear()
-                await self._more.wait()
-
-    async def _read(self, stdout: asyncio.StreamReader) -> bool:
-        """Hands out answers until the child ends. Half a line at its end is none. Returns false if it answers something else."""
-        while True:
-            try:
-                line = await stdout.readuntil(b"\n")
-            except (asyncio.IncompleteReadError, OSError):
-                return True
-            except asyncio.LimitOverrunError:
-                return False
-            try:
-                members = json.loads(line)
-                number, error, payload = members.pop(NUMBER), members.pop("error", None), members.pop("payload", None)
-                refusal = None if error is None else Refusal(error["code"], error["message"])
-                is_good = isinstance(payload, dict) if refusal is None else {type(refusal.code), type(refusal.text)} == {str}
-                # True and 0.0 are equal to numbers of messages.
-                if type(number) is not int or not is_good:
-                    return False
-                answer = Answer(payload, refusal, members)
-                waiting = self._waiting.pop(number, None)
-            except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
-                waiting = None
-            if waiting is None:
-                return False
-            self._ends = 0
-            self._slots.release()
-            if not waiting[1].done():
-                waiting[1].set_result(answer)
-
-    def _after_fork(self) -> None:
+    def after_fork(self) -> None:
         """In a forked process, which must not hold the child's input open."""
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.get_extra_info("pipe").close()
+        if self.child is not None and 0 in self.child.open:
+            self.child.input.get_extra_info("pipe").close()
 
 
-#: All filters of the process.
-FILTERS: weakref.WeakSet[AsyncFilter] = weakref.WeakSet()
+#: All engines of the process.
+ENGINES: weakref.WeakSet[_Engine] = weakref.WeakSet()
 
 
 def after_fork() -> None:
-    for sealing in list(FILTERS):
-        sealing._after_fork()
+    for engine in list(ENGINES):
+        engine.after_fork()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=after_fork)
 
 
+def new_engine(command: Sequence[str], window: int, answer_timeout: float, release: Callable[[], object]) -> _Engine:
+    """Checks what a filter is made from."""
+    words = checked_tuple(command, str, "the command")
+    check_type(window, int, "the window")
+    check_type(answer_timeout, (int, float), "answer_timeout")
+    if "--batch" not in words[1:]:
+        raise ValueError("the command is a program and its arguments, with --batch")
+    if window < 1 or not 0 < answer_timeout < float("inf"):
+        raise ValueError("the window is at least 1, and answer_timeout more than 0 seconds")
+    if shutil.which(words[0]) is None:
+        raise FileNotFoundError(f"there is no program {words[0]} to run; give its path, or set PATH")
+    engine = _Engine(words, answer_timeout, release)
+    ENGINES.add(engine)
+    return engine
+
+
+class AsyncFilter:
+    """The filter for asyncio. One may serve all tasks of a loop."""
+
+    def __init__(
+        self, command: Sequence[str], *, window: int = FILTER_WINDOW, answer_timeout: float = ANSWER_TIMEOUT
+    ) -> None:
+        """Starts nothing yet.
+
+        Args:
+            command: `pushcrypt … seal --batch …`, as a program and its arguments, without input and output files.
+            window: How many messages are under way; then `seal` waits.
+            answer_timeout: Seconds. A child for which messages wait, and that answers none for so long, is killed, and another gets them.
+
+        Raises:
+            FileNotFoundError: If there is no such program.
+        """
+        self._slots = asyncio.Semaphore(window)
+        self._engine = new_engine(command, window, answer_timeout, self._slots.release)
+        self._window = window
+
+    async def __aenter__(self) -> AsyncFilter:
+        self._engine.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    @property
+    def window(self) -> int:
+        """How many messages may be under way."""
+        return self._window
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id; `None` while there is no child."""
+        return None if self._engine.child is None else self._engine.child.transport.get_pid()
+
+    async def seal(self, message: Message) -> Answer:
+        """Seals one message; returns its answer.
+
+        Raises:
+            PushcryptError: If the message cannot be a line; what the command refuses is an answer.
+            FilterError: If the command does not answer.
+        """
+        return await (await self.submit(message))
+
+    async def submit(self, message: Message) -> asyncio.Future[Answer]:
+        """Waits for room, and returns the future of the answer, so that many messages can be under way."""
+        check_type(message, Message, "the message")
+        return await self._submit(message._line())
+
+    async def _submit(self, line: bytes) -> asyncio.Future[Answer]:
+        engine = self._engine
+        engine.start()
+        failures = engine.failures if self._slots.locked() else None
+        await self._slots.acquire()
+        try:
+            engine.check(engine.failures if failures is None else failures)
+            answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+            engine.add(line, answer)
+        except BaseException:
+            self._slots.release()
+            raise
+        return answer
+
+    async def seal_all(self, messages: Iterable[Message] | AsyncIterable[Message]) -> AsyncIterator[tuple[Message, Answer]]:
+        """Seals many messages; yields each with its answer, in order, and reads no more than the window ahead.
+
+        An answer is yielded when it is there, also while an asynchronous source waits for its next message. A message
+        that is refused here has an answer with `error` as one that the command refuses.
+        """
+        under_way: asyncio.Queue[tuple[Message, asyncio.Future[Answer]] | None] = asyncio.Queue(self._window)
+
+        async def take() -> None:
+            try:
+                async for message in each(messages):
+                    check_type(message, Message, "a message")
+                    try:
+                        answer = await self._submit(message._line())
+                    except REFUSED as error:
+                        answer = asyncio.get_running_loop().create_future()
+                        answer.set_result(refused(message, error))
+                    await under_way.put((message, answer))
+            finally:
+                await under_way.put(None)
+
+        taking = asyncio.get_running_loop().create_task(take())
+        try:
+            while pair := await under_way.get():
+                yield pair[0], await pair[1]
+            await taking
+        finally:
+            taking.cancel()
+            while not under_way.empty():
+                if pair := under_way.get_nowait():
+                    pair[1].cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await taking
+
+    async def aclose(self, timeout: float | None = None) -> None:
+        """Waits until everything submitted is answered, and ends the child.
+
+        Args:
+            timeout: Seconds, after which the child is killed, and what waits gets a `FilterError`; by default none.
+        """
+        await self._engine.close(timeout)
+
+
 class Filter:
     """The filter for programs without asyncio. One may serve all threads of a process; a forked process needs its own."""
 
-    def __init__(self, command: Sequence[str], *, window: int = 1000) -> None:
+    def __init__(
+        self, command: Sequence[str], *, window: int = FILTER_WINDOW, answer_timeout: float = ANSWER_TIMEOUT
+    ) -> None:
         """As `AsyncFilter`."""
-        self._filter = AsyncFilter(command, window=window)
-        self.window, self._slots = window, threading.Semaphore(window)
+        self._engine = new_engine(command, window, answer_timeout, lambda: self._slots.release())
+        self._window, self._slots = window, threading.Semaphore(window)
         self._process, self._lock, self._closed = os.getpid(), threading.Lock(), False
+        # What the loop's thread has not taken yet.
+        self._given: collections.deque[tuple[bytes, concurrent.futures.Future[Answer]]] = collections.deque()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="pushcrypt filter", daemon=True)
         self._thread.start()
@@ -425,33 +560,53 @@ class Filter:
         self.close()
 
     @property
+    def window(self) -> int:
+        """How many messages may be under way."""
+        return self._window
+
+    @property
     def pid(self) -> int | None:
         """The child's process id; `None` while there is no child."""
-        return self._filter.pid
+        return None if self._engine.child is None else self._engine.child.transport.get_pid()
 
     def submit(self, message: Message) -> concurrent.futures.Future[Answer]:
-        """Waits for room, and returns the future of the answer, so that many messages can be under way."""
-        failures = self._filter._failures
+        """Waits for room, and returns the future of the answer, so that many messages can be under way.
+
+        It cannot be cancelled. Its done callbacks run in the thread that reads the answers, where nothing may wait.
+        """
+        check_type(message, Message, "the message")
+        line, failures = message._line(), self._engine.failures
         if self._closed or self._process != os.getpid():
-            raise FilterError(CLOSED)
+            raise FilterError(CLOSED, False)
         # A done callback runs in the thread that reads the answers, which must not wait for one.
         if not self._slots.acquire(blocking=threading.current_thread() is not self._thread):
             raise FilterError("a done callback cannot wait for room; submit from another thread")
+        answer: concurrent.futures.Future[Answer] = concurrent.futures.Future()
+        answer.set_running_or_notify_cancel()
         try:
             with self._lock:
-                if self._closed:
-                    raise FilterError(CLOSED)
-                if self._filter._failures != failures and self._filter._error is not None:
-                    raise self._filter._error
-                answer = asyncio.run_coroutine_threadsafe(self._filter.seal(message), self._loop)
+                self._engine.check(failures)
+                is_first = not self._given
+                self._given.append((line, answer))
+                if is_first:
+                    self._loop.call_soon_threadsafe(self._take)
         except BaseException:
             self._slots.release()
             raise
-        answer.add_done_callback(lambda _: self._slots.release())
         return answer
 
+    def _take(self) -> None:
+        with self._lock:
+            given, self._given = self._given, collections.deque()
+        for line, answer in given:
+            if self._engine.is_over:
+                self._slots.release()
+                answer.set_exception(self._engine.error or FilterError(CLOSED, False))
+            else:
+                self._engine.add(line, answer)
+
     def seal(self, message: Message) -> Answer:
-        """Seals one message, and waits for the answer."""
+        """Seals one message, and waits for the answer: see `AsyncFilter.seal`."""
         return self.submit(message).result()
 
     def seal_all(self, messages: Iterable[Message]) -> Iterator[tuple[Message, Answer]]:
@@ -463,14 +618,25 @@ class Filter:
         """
         under_way: collections.deque[tuple[Message, concurrent.futures.Future[Answer]]] = collections.deque()
         for message in messages:
-            while under_way and (len(under_way) >= self.window or under_way[0][1].done()):
-                yield result(*under_way.popleft())
-            under_way.append((message, self.submit(message)))
-        while under_way:
-            yield result(*under_way.popleft())
+            check_type(message, Message, "a message")
+            while under_way and (len(under_way) >= self._window or under_way[0][1].done()):
+                earlier, answer = under_way.popleft()
+                yield earlier, answer.result()
+            try:
+                under_way.append((message, self.submit(message)))
+            except REFUSED as error:
+                answer = concurrent.futures.Future()
+                answer.set_result(refused(message, error))
+                under_way.append((message, answer))
+        for earlier, answer in under_way:
+            yield earlier, answer.result()
 
-    def close(self) -> None:
-        """Waits until everything submitted is answered, and ends the child. In a forked process it does nothing."""
+    def close(self, timeout: float | None = None) -> None:
+        """Waits until everything submitted is answered, and ends the child. In a forked process it does nothing.
+
+        Args:
+            timeout: Seconds, after which the child is killed, and what waits gets a `FilterError`; by default none.
+        """
         if self._process != os.getpid():
             return
         if threading.current_thread() is self._thread:
@@ -478,20 +644,17 @@ class Filter:
         with self._lock:
             was_closed, self._closed = self._closed, True
         if not was_closed:
-            asyncio.run_coroutine_threadsafe(self._filter.aclose(), self._loop).result()
+            asyncio.run_coroutine_threadsafe(self._close(timeout), self._loop).result()
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
 
-
-def result(message: Message, answer: concurrent.futures.Future[Answer]) -> tuple[Message, Answer]:
-    try:
-        return message, answer.result()
-    except REFUSED as error:
-        return message, refused(message, error)
+    async def _close(self, timeout: float | None) -> None:
+        self._take()
+        await self._engine.close(timeout)
 
 
-def refused(message: Message, error: PushcryptError | ValueError) -> Answer:
+def refused(message: Message, error: Exception) -> Answer:
     """The answer to a message that the command was not asked to seal."""
     code = error.code if isinstance(error, PushcryptError) else Code.INVALID_REQUEST
     return Answer(None, Refusal(str(code), str(error).removeprefix(f"{code}: ")), {**message.passed})
@@ -504,10 +667,3 @@ async def each(messages: Iterable[Message] | AsyncIterable[Message]) -> AsyncIte
     else:
         for message in messages:
             yield message
-
-
-async def listen(stderr: asyncio.StreamReader, said: collections.deque[str]) -> None:
-    """Passes the child's messages on to the log."""
-    while line := await stderr.readline():
-        said.append(line.decode(errors="replace").strip())
-        log.info("%s", said[-1])
