@@ -1,40 +1,28 @@
 package pushcrypt
 
 import (
-	"bytes"
 	"crypto/ed25519"
-	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"strconv"
+	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
+	"example.com/pushcrypt/internal/curve"
+	"example.com/pushcrypt/internal/format"
 	"example.com/pushcrypt/internal/jsontext"
+	"example.com/pushcrypt/internal/wire"
 )
 
-// Records with which a phone and its provider exchange public keys: Docs/FormatRecords.md. The app provides the channel, which must
-// authenticate both ends.
-const (
-	// The suite of the keys that this package seals to, and the prefix of those of suite 2.
-	suiteNumber    = 1
-	prefix2        = "pcrx1"
-	mostSuites     = 16
-	longestVersion = 64
-	mostForeign    = 16
-	generationStep = 1024
-)
-
-// A DeviceRecord is a phone's registration: from a phone to its provider.
+// A DeviceRecord is a phone's registration, from a phone to its provider: Docs/FormatRecords.md. A string that is "" is absent.
 type DeviceRecord struct {
 	PublicKey DevicePublicKey
-	// Device is the id under which the provider keeps the device; if empty, the provider names it.
+	// Device is the id under which the provider keeps the device; if "", the provider names it.
 	Device string
-	// Suites that the device opens; by default that of the key.
-	Suites []uint8
-	// Topic is the app's bundle id; empty if the key is not bound to one.
+	// Suites that the device opens; nil stands for that of the key.
+	Suites []int
+	// Topic is the app's bundle id; "" if the key is not bound to one.
 	Topic string
 	// Generation counts the keys of the device, from 1.
 	Generation uint64
@@ -47,7 +35,8 @@ type DeviceRecord struct {
 	AppVersion string
 	// Token is that of APNs in hexadecimal digits, and Environment where it is valid: production or development.
 	Token, Environment string
-	Withdrawal, Grant  string
+	// Withdrawal is a secret with which the phone can end the device, and Grant a relay's permission.
+	Withdrawal, Grant string
 }
 
 // A ProviderRecord has a provider's key: from a provider to its phones.
@@ -55,381 +44,202 @@ type ProviderRecord struct {
 	PublicKey  ProviderPublicKey
 	Topic      string
 	Generation uint64
-	Created    time.Time
+	// Created is the zero time if it is not known.
+	Created time.Time
 	// Certificate is the current one; the zero value at epoch 0.
 	Certificate Certificate
 }
 
-// A Reply is a provider's answer to a record: it has either Acknowledged or Refused.
+// A Reply is a provider's answer to a record: it has either Acknowledged or Refused. Accept and RefusingReply make it.
 type Reply struct {
 	// Acknowledged is the key that the provider seals to from now on.
 	Acknowledged DevicePublicKey
 	// Refused is the reason: 1 to 64 lower-case letters, digits and hyphens.
-	Refused  string
+	Refused Code
+	// Provider is the provider key; the zero value if it is not said.
 	Provider ProviderPublicKey
 	// Certificate is the provider's current one, from epoch 1 on [D-26].
 	Certificate Certificate
-	// Suites of which the phone may make a key, by default 1.
-	Suites []uint8
+	// Suites of which the phone may make a key; nil stands for 1.
+	Suites []int
 	// PushKey is the public key with which the provider signs requests to a relay; nil for none.
 	PushKey ed25519.PublicKey
-	// RefusedCertificate says why a certificate that came is ignored [D-20].
-	RefusedCertificate Code
 	// Foreign has the members of the record that name a key which the provider never had [D-22].
 	Foreign []string
+	// RefusedCertificate says why a certificate that came is ignored [D-20]. It is not written.
+	RefusedCertificate Code
 }
 
-// The JSON of records. A pointer is absent if it is nil.
-type recordJSON struct {
-	Version      int      `json:"version,omitempty"`
-	Device       string   `json:"device,omitempty"`
-	PublicKey    string   `json:"public_key,omitempty"`
-	KeyID        string   `json:"key_id,omitempty"`
-	Suite        int      `json:"suite,omitempty"`
-	Suites       []int    `json:"suites,omitempty"`
-	Topic        string   `json:"topic,omitempty"`
-	Generation   *uint64  `json:"generation,omitempty"`
-	Created      *uint64  `json:"created,omitempty"`
-	Acknowledged string   `json:"acknowledged,omitempty"`
-	Refused      string   `json:"refused,omitempty"`
-	Provider     string   `json:"provider,omitempty"`
-	Certificate  string   `json:"certificate,omitempty"`
-	AppVersion   string   `json:"app_version,omitempty"`
-	Token        string   `json:"token,omitempty"`
-	Environment  string   `json:"environment,omitempty"`
-	Withdrawal   string   `json:"withdrawal,omitempty"`
-	Grant        string   `json:"grant,omitempty"`
-	PushKey      string   `json:"push_key,omitempty"`
-	Foreign      []string `json:"foreign,omitempty"`
-}
+var (
+	tokenPattern      = regexp.MustCompile(`^(?:[0-9a-f]{2}){1,100}$`)
+	withdrawalPattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	grantPattern      = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	reasonPattern     = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+)
 
-func (record recordJSON) encode() ([]byte, error) {
-	var output bytes.Buffer
-	encoder := json.NewEncoder(&output)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(record)
-	return bytes.TrimSuffix(output.Bytes(), []byte("\n")), err
-}
-
-func brokenRecord(what string) error {
-	return refuse(MalformedRecord, what+" breaks the rules of records; see Docs/FormatRecords.md")
-}
-
-// ParseDeviceRecord reads a record. The rules of a provider follow: CheckRegistration.
+// ParseDeviceRecord reads a record [D-1] to [D-14], [D-27] to [D-31]. Accept has the rules of a provider. (malformed-record, malformed-key,
+// wrong-checksum, wrong-kind-of-key, weak-key)
 func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
+	return newFields(data, MalformedRecord).deviceRecord()
+}
+
+func (fields *fieldReader) deviceRecord() (*DeviceRecord, error) {
 	// First what is no text of a key, then those, last what follows of the keys.
-	fields := newFields(data)
-	key, id, provider := fields.needed("public_key"), fields.text("key_id"), fields.text("provider")
-	suite := suiteOf(key)
+	suite := 1
+	if strings.HasPrefix(fields.text("public_key"), format.PrefixDevicePublic2+"1") {
+		suite = 2
+	}
+	fields.require(fields.has("public_key"), "public_key")
 	fields.suite(suite)
-	device, version, topic := fields.text("device"), fields.text("app_version"), fields.topic()
-	fields.require(!fields.has("device") || isDeviceID(device), "device")
-	fields.require(!fields.has("app_version") || isLabel(version, longestVersion), "app_version")
 	record := &DeviceRecord{
-		Device: device, Suites: fields.suites(suite), Topic: topic, Generation: fields.generation(), Created: fields.created(), AppVersion: version,
-		Token: fields.text("token"), Environment: fields.text("environment"), Withdrawal: fields.text("withdrawal"), Grant: fields.text("grant"),
+		Device: fields.checked("device", isDeviceID), Suites: fields.suites(suite), Topic: fields.topic(), Generation: fields.number("generation", 1),
+		Created:    fields.created(),
+		AppVersion: fields.checked("app_version", func(text string) bool { return wire.IsLabel(text, format.LongestVersion) }),
+		Token:      fields.checked("token", tokenPattern.MatchString), Withdrawal: fields.checked("withdrawal", withdrawalPattern.MatchString),
+		Environment: fields.checked("environment", func(text string) bool { return text == "production" || text == "development" }),
+		Grant:       fields.checked("grant", func(text string) bool { return len(text) <= format.LongestGrant && grantPattern.MatchString(text) }),
 	}
-	fields.require(!fields.has("token") || len(record.Token) >= 2 && len(record.Token) <= 200 && len(record.Token)%2 == 0 && isHex(record.Token), "token")
-	fields.require(!fields.has("environment") || record.Environment == "production" || record.Environment == "development", "environment")
-	fields.require(!fields.has("withdrawal") || len(record.Withdrawal) == 32 && isHex(record.Withdrawal), "withdrawal")
-	fields.require(!fields.has("grant") || isGrant(record.Grant), "grant")
 	record.Certificate, _ = fields.certificate()
-	if fields.err != nil {
-		return nil, fields.err
-	}
-	var err error
-	if record.PublicKey, err = ParseDevicePublicKey(key); err != nil {
-		return nil, err
-	}
-	if fields.has("provider") {
-		if record.Provider, err = ParseProviderPublicKey(provider); err != nil {
-			return nil, err
-		}
-	}
+	id := fields.text("key_id")
+	_ = fields.text("provider")
+	record.PublicKey, record.Provider = fields.deviceKey("public_key"), fields.providerKey("provider")
 	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
 	return record, fields.err
 }
 
-// JSON returns the record as it is sent.
-func (record *DeviceRecord) JSON() ([]byte, error) {
-	output := recordJSON{
-		Device: record.Device, PublicKey: record.PublicKey.String(), KeyID: record.PublicKey.ID(), Suite: int(record.PublicKey.Suite()), Suites: []int{},
-		Topic: record.Topic, Generation: &record.Generation, Created: milliseconds53(record.Created), Provider: optionalText(record.Provider),
-		Certificate: certificateText(record.Certificate), AppVersion: record.AppVersion, Token: record.Token, Environment: record.Environment,
-		Withdrawal: record.Withdrawal, Grant: record.Grant,
-	}
-	for _, suite := range record.Suites {
-		output.Suites = append(output.Suites, int(suite))
-	}
-	data, err := output.encode()
-	if err == nil {
-		// What this package refuses to read is not written either.
-		_, err = ParseDeviceRecord(data)
-	}
-	return data, err
+// MarshalJSON returns the record as it is sent. What ParseDeviceRecord refuses is not written.
+func (record DeviceRecord) MarshalJSON() ([]byte, error) {
+	output := record.output()
+	_, err := ParseDeviceRecord(output.Bytes())
+	return output.Bytes(), err
+}
+
+func (record DeviceRecord) output() (output jsontext.Output) {
+	output.Add("device", record.Device)
+	output.Add("public_key", record.PublicKey.String())
+	output.Add("key_id", record.PublicKey.ID())
+	output.Add("suite", uint64(record.PublicKey.Suite()))
+	output.Add("suites", integers(record.Suites))
+	output.Add("topic", record.Topic)
+	output.Add("generation", record.Generation)
+	addTime(&output, record.Created)
+	output.Add("provider", record.Provider.String())
+	output.Add("certificate", record.Certificate.String())
+	output.Add("app_version", record.AppVersion)
+	output.Add("token", record.Token)
+	output.Add("environment", record.Environment)
+	output.Add("withdrawal", record.Withdrawal)
+	output.Add("grant", record.Grant)
+	return output
+}
+
+// UnmarshalJSON is ParseDeviceRecord.
+func (record *DeviceRecord) UnmarshalJSON(data []byte) error {
+	return unmarshal(record, data, ParseDeviceRecord)
+}
+
+// Format prints no token and no withdrawal, whatever the verb.
+func (record DeviceRecord) Format(state fmt.State, _ rune) {
+	fmt.Fprintf(state, "DeviceRecord(%q, %s, generation %d)", record.Device, record.PublicKey, record.Generation)
 }
 
 // ParseProviderRecord reads a record.
 func ParseProviderRecord(data []byte) (*ProviderRecord, error) {
-	fields := newFields(data)
-	fields.suite(suiteNumber)
-	key, id := fields.needed("public_key"), fields.text("key_id")
-	record := &ProviderRecord{Topic: fields.topic(), Generation: fields.generation(), Created: fields.created()}
+	fields := newFields(data, MalformedRecord)
+	fields.require(fields.has("public_key"), "public_key")
+	fields.suite(1)
+	_, id := fields.text("public_key"), fields.text("key_id")
+	record := &ProviderRecord{Topic: fields.topic(), Generation: fields.number("generation", 1), Created: fields.created()}
 	record.Certificate, _ = fields.certificate()
-	if fields.err != nil {
-		return nil, fields.err
-	}
-	var err error
-	if record.PublicKey, err = ParseProviderPublicKey(key); err != nil {
-		return nil, err
-	}
+	record.PublicKey = fields.providerKey("public_key")
 	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
 	return record, fields.err
 }
 
-// JSON returns the record as it is sent.
-func (record *ProviderRecord) JSON() ([]byte, error) {
-	data, err := recordJSON{
-		PublicKey: record.PublicKey.String(), KeyID: record.PublicKey.ID(), Topic: record.Topic, Generation: &record.Generation,
-		Created: milliseconds53(record.Created), Certificate: certificateText(record.Certificate),
-	}.encode()
-	if err == nil {
-		_, err = ParseProviderRecord(data)
-	}
-	return data, err
+// MarshalJSON returns the record as it is sent.
+func (record ProviderRecord) MarshalJSON() ([]byte, error) {
+	var output jsontext.Output
+	output.Add("public_key", record.PublicKey.String())
+	output.Add("key_id", record.PublicKey.ID())
+	output.Add("topic", record.Topic)
+	output.Add("generation", record.Generation)
+	addTime(&output, record.Created)
+	output.Add("certificate", record.Certificate.String())
+	_, err := ParseProviderRecord(output.Bytes())
+	return output.Bytes(), err
 }
 
-// ParseReply reads a reply.
+// UnmarshalJSON is ParseProviderRecord.
+func (record *ProviderRecord) UnmarshalJSON(data []byte) error {
+	return unmarshal(record, data, ParseProviderRecord)
+}
+
+// ParseReply reads a reply [D-11], [D-19], [D-32].
 func ParseReply(data []byte) (*Reply, error) {
-	fields := newFields(data)
-	version, ok := fields.members.Present("version").Integer(1)
-	fields.require(ok && version == 1, "version")
-	acknowledged, refused, provider := fields.text("acknowledged"), fields.text("refused"), fields.text("provider")
+	fields := newFields(data, MalformedRecord)
+	fields.version()
+	_, _, pushKey := fields.text("acknowledged"), fields.text("provider"), fields.text("push_key")
+	reply := &Reply{Refused: Code(fields.checked("refused", reasonPattern.MatchString)), Suites: fields.suites(0)}
 	fields.require(fields.has("acknowledged") != fields.has("refused"), "the choice of acknowledged or refused")
-	fields.require(!fields.has("refused") || isReason(refused), "refused")
-	reply := &Reply{Refused: refused, Suites: fields.suites(0), Foreign: fields.texts("foreign", mostForeign)}
+	if foreign := fields.members.Present("foreign"); foreign != nil {
+		fields.require(foreign.Is(jsontext.Array) && 1 <= len(foreign.Elements) && len(foreign.Elements) <= format.MostForeign, "foreign")
+		for _, element := range foreign.Elements {
+			fields.require(element.Is(jsontext.String), "foreign")
+			reply.Foreign = append(reply.Foreign, element.Text)
+		}
+	}
 	reply.Certificate, reply.RefusedCertificate = fields.certificate()
-	pushKey := fields.text("push_key")
-	if fields.err != nil {
-		return nil, fields.err
-	}
-	var err error
-	if fields.has("acknowledged") {
-		if reply.Acknowledged, err = ParseDevicePublicKey(acknowledged); err != nil {
-			return nil, err
-		}
-	}
-	if fields.has("provider") {
-		if reply.Provider, err = ParseProviderPublicKey(provider); err != nil {
-			return nil, err
-		}
-	}
-	if fields.has("push_key") {
-		var key [32]byte
-		if !read32(pushKey, &key) {
+	reply.Acknowledged, reply.Provider = fields.deviceKey("acknowledged"), fields.providerKey("provider")
+	if fields.err == nil && fields.has("push_key") {
+		key, ok := wire.Decode32(pushKey)
+		if !ok {
 			return nil, refuse(MalformedKey, "push_key is not 32 bytes in base64url")
 		}
-		if err := checkVerifyingKey(key[:]); err != nil {
-			return nil, err
+		if !curve.IsVerifying(key[:]) {
+			return nil, errWeak()
 		}
 		reply.PushKey = key[:]
 	}
-	return reply, nil
+	return reply, fields.err
 }
 
-// JSON returns the reply as it is sent.
-func (reply *Reply) JSON() ([]byte, error) {
-	output := recordJSON{
-		Version: 1, Refused: reply.Refused, Provider: optionalText(reply.Provider), Certificate: certificateText(reply.Certificate), Foreign: reply.Foreign,
-	}
-	if len(reply.PushKey) > 0 {
-		output.PushKey = base64.RawURLEncoding.EncodeToString(reply.PushKey)
-	}
-	for _, suite := range reply.Suites {
-		output.Suites = append(output.Suites, int(suite))
-	}
-	if !reply.Acknowledged.isZero() {
-		output.Acknowledged = reply.Acknowledged.String()
-	}
-	data, err := output.encode()
-	if err == nil {
-		_, err = ParseReply(data)
-	}
-	return data, err
+// MarshalJSON returns the reply as it is sent.
+func (reply Reply) MarshalJSON() ([]byte, error) {
+	var output jsontext.Output
+	output.Add("version", uint64(1))
+	output.Add("acknowledged", reply.Acknowledged.String())
+	output.Add("refused", string(reply.Refused))
+	output.Add("provider", reply.Provider.String())
+	output.Add("certificate", reply.Certificate.String())
+	output.Add("push_key", wire.Encode(reply.PushKey))
+	output.Add("suites", integers(reply.Suites))
+	output.Add("foreign", reply.Foreign)
+	_, err := ParseReply(output.Bytes())
+	return output.Bytes(), err
 }
 
-// fields are the members of a record, with the first broken rule. A member that is null counts as absent [D-6].
-type fields struct {
-	members *jsontext.Value
-	err     error
-}
-
-func newFields(data []byte) *fields {
-	members, err := jsontext.ParseObject(data)
-	if err != nil {
-		err = refuse(MalformedRecord, err.Error())
-	}
-	return &fields{members, err}
-}
-
-func (fields *fields) require(condition bool, what string) {
-	if !condition && fields.err == nil {
-		fields.err = brokenRecord(what)
-	}
-}
-
-func (fields *fields) has(name string) bool { return fields.members.Present(name) != nil }
-
-func (fields *fields) text(name string) string {
-	value := fields.members.Present(name)
-	if value == nil {
-		return ""
-	}
-	fields.require(value.IsString(), name)
-	return value.Text
-}
-
-func (fields *fields) needed(name string) string {
-	fields.require(fields.has(name), name)
-	return fields.text(name)
-}
-
-func (fields *fields) number(name string, absent uint64) uint64 {
-	value := fields.members.Present(name)
-	if value == nil {
-		return absent
-	}
-	number, ok := value.Integer(largestTime)
-	fields.require(ok, name)
-	return number
-}
-
-func (fields *fields) generation() uint64 { return fields.number("generation", 1) }
-
-func (fields *fields) created() time.Time {
-	if !fields.has("created") {
-		return time.Time{}
-	}
-	return timeOf(fields.number("created", 0))
-}
-
-func (fields *fields) texts(name string, most int) []string {
-	value := fields.members.Present(name)
-	if value == nil {
-		return nil
-	}
-	fields.require(value.Kind == jsontext.Array && 1 <= len(value.Elements) && len(value.Elements) <= most, name)
-	var texts []string
-	for _, element := range value.Elements {
-		fields.require(element.Kind == jsontext.String, name)
-		texts = append(texts, element.Text)
-	}
-	return texts
-}
-
-func (fields *fields) topic() string {
-	topic := fields.text("topic")
-	fields.require(!fields.has("topic") || isTopic(topic), "topic")
-	return topic
-}
-
-// suite reads [D-3].
-func (fields *fields) suite(own uint8) {
-	suite := fields.members.Present("suite")
-	number, ok := suite.Integer(uint64(own))
-	fields.require(suite == nil || ok && number == uint64(own) && suite.Text == strconv.Itoa(int(own)), "suite")
-}
-
-// suites reads [D-9], with the suite of a record's key; 0 for a reply.
-func (fields *fields) suites(own uint8) []uint8 {
-	value := fields.members.Present("suites")
-	if value == nil {
-		if own == 0 {
-			own = suiteNumber
-		}
-		return []uint8{own}
-	}
-	fields.require(value.Kind == jsontext.Array && 1 <= len(value.Elements) && len(value.Elements) <= mostSuites, "suites")
-	var suites []uint8
-	last, hasOwn := uint64(0), own == 0
-	for index := range value.Elements {
-		suite, ok := value.Elements[index].Integer(255)
-		fields.require(ok && suite > last, "suites")
-		suites, last, hasOwn = append(suites, uint8(suite)), suite, hasOwn || suite == uint64(own)
-	}
-	fields.require(hasOwn, "suites")
-	return suites
-}
-
-// certificate reads a certificate. One that breaks [T-1] counts as absent [D-31]; its code comes with it.
-func (fields *fields) certificate() (Certificate, Code) {
-	text := fields.text("certificate")
-	if !fields.has("certificate") {
-		return Certificate{}, ""
-	}
-	certificate, err := ParseCertificate(text)
-	var refused *Error
-	if errors.As(err, &refused) {
-		return Certificate{}, refused.Code
-	}
-	return certificate, ""
-}
+// UnmarshalJSON is ParseReply.
+func (reply *Reply) UnmarshalJSON(data []byte) error { return unmarshal(reply, data, ParseReply) }
 
 // isDeviceID is [D-14].
 func isDeviceID(text string) bool {
-	return isLabel(text, longestLabel) && strings.IndexFunc(text, isInvisible) < 0 && !strings.HasPrefix(text, "pcr1") && !strings.HasPrefix(text, prefix2) && strings.Trim(text, " ") != ""
+	isInvisible := func(character rune) bool { return unicode.In(character, unicode.Cf, unicode.Zl, unicode.Zp) }
+	return wire.IsLabel(text, format.LongestLabel) && strings.IndexFunc(text, isInvisible) < 0 && strings.Trim(text, " ") != "" &&
+		!strings.HasPrefix(text, format.PrefixDevicePublic+"1") && !strings.HasPrefix(text, format.PrefixDevicePublic2+"1")
 }
 
-// isInvisible tells whether no id may have a character.
-func isInvisible(character rune) bool {
-	return unicode.In(character, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
-}
-
-func isHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" }
-
-func isGrant(text string) bool {
-	for _, c := range []byte(text) {
-		if !isAlphanumeric(c) && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return 1 <= len(text) && len(text) <= 1024
-}
-
-func suiteOf(publicKey string) uint8 {
-	if strings.HasPrefix(publicKey, prefix2) {
-		return 2
-	}
-	return suiteNumber
-}
-
-func isReason(text string) bool {
-	for _, c := range []byte(text) {
-		if !('a' <= c && c <= 'z') && !('0' <= c && c <= '9') && c != '-' {
-			return false
-		}
-	}
-	return 1 <= len(text) && len(text) <= 64 && utf8.ValidString(text)
-}
-
-func optionalText(key ProviderPublicKey) string {
-	if key.isZero() {
-		return ""
-	}
-	return key.String()
-}
-
-func certificateText(certificate Certificate) string {
-	if certificate.IsZero() {
-		return ""
-	}
-	return certificate.String()
-}
-
-func milliseconds53(at time.Time) *uint64 {
-	if at.IsZero() {
+// integers returns JSON; nil for none.
+func integers(numbers []int) []byte {
+	if len(numbers) == 0 {
 		return nil
 	}
-	value, _ := milliseconds(at)
-	return &value
+	data, _ := json.Marshal(numbers)
+	return data
+}
+
+func addTime(output *jsontext.Output, at time.Time) {
+	if !at.IsZero() {
+		created, _ := wire.Milliseconds(at)
+		output.Add("created", created)
+	}
 }

@@ -1,0 +1,138 @@
+// Package wire is what sealing and opening share of the layout: Docs/Format.md.
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"example.com/pushcrypt/internal/format"
+)
+
+const (
+	// SuiteX25519 is the first byte of an envelope.
+	SuiteX25519 = 0x01
+	// KindClass are the bits of a kind with the push class.
+	KindClass = 0x0f
+	// KindCertified is set if the body begins with a certificate.
+	KindCertified = 0x80
+	// Never is the end of what does not end.
+	Never = math.MaxUint64
+)
+
+// The types of keys in a key id.
+const (
+	TypeDevice   = 0x01
+	TypeProvider = 0x02
+	TypeXWing    = 0x03
+)
+
+// KeyID returns the id of a public key.
+func KeyID(kind byte, key []byte) [4]byte {
+	hash := sha256.Sum256(append(append([]byte(format.LabelKeyID), kind), key...))
+	return *(*[4]byte)(hash[:4])
+}
+
+// IsTopic is [K-2].
+func IsTopic(topic string) bool {
+	return 1 <= len(topic) && len(topic) <= 255 && strings.IndexFunc(topic, func(c rune) bool { return !IsAlphanumeric(c) && c != '.' && c != '-' }) < 0
+}
+
+// IsLetter tells whether a character is an ASCII letter.
+func IsLetter(c rune) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+// IsAlphanumeric tells whether a character is an ASCII letter or digit.
+func IsAlphanumeric(c rune) bool { return IsLetter(c) || '0' <= c && c <= '9' }
+
+// IsLabel tells whether a text has 1 to so many bytes of UTF-8, and no control characters.
+func IsLabel(text string, longest int) bool {
+	return 1 <= len(text) && len(text) <= longest && utf8.ValidString(text) && strings.IndexFunc(text, unicode.IsControl) < 0
+}
+
+// AppendText is lp16.
+func AppendText(data []byte, text string) []byte {
+	return append(binary.BigEndian.AppendUint16(data, uint16(len(text))), text...)
+}
+
+// EnvelopeInfo is HPKE's info.
+func EnvelopeInfo(header []byte, topic string) []byte {
+	return AppendText(append([]byte(format.LabelEnvelope), header...), topic)
+}
+
+// SignedMessage is what the signing key signs, at epoch 0 the provider key. The content is the inner plaintext from the kind on.
+func SignedMessage(header, enc, recipient, provider, signing []byte, epoch uint32, topic string, content []byte) []byte {
+	data := append(append(append([]byte(format.LabelSignature), header...), enc...), recipient...)
+	data = binary.BigEndian.AppendUint32(append(append(data, provider...), signing...), epoch)
+	hash := sha256.Sum256(content)
+	return append(AppendText(data, topic), hash[:]...)
+}
+
+// NamedMessageID returns the id of a message that its caller named.
+func NamedMessageID(name string) [16]byte {
+	hash := sha256.Sum256([]byte(format.LabelCallerID + name))
+	return *(*[16]byte)(hash[:16])
+}
+
+// Later adds seconds to milliseconds; the sum is at most the largest 64-bit time [K-3].
+func Later(time uint64, seconds uint64) uint64 {
+	if sum := time + 1000*seconds; sum >= time {
+		return sum
+	}
+	return Never
+}
+
+// Milliseconds returns a time, the present one for the zero value; false for one before 1970. time.Time has all of the format's.
+func Milliseconds(at time.Time) (uint64, bool) {
+	if at.IsZero() {
+		at = time.Now()
+	}
+	seconds := at.Unix()
+	if seconds > Never/1000 {
+		return Never, true
+	}
+	return uint64(seconds)*1000 + uint64(at.Nanosecond())/1_000_000, seconds >= 0
+}
+
+// Time returns the time of milliseconds.
+func Time(milliseconds uint64) time.Time {
+	return time.Unix(int64(milliseconds/1000), int64(milliseconds%1000)*1_000_000)
+}
+
+// Encode returns base64url without padding.
+func Encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
+
+// Decode reads canonical base64url. encoding/base64 skips line ends.
+func Decode(text string) ([]byte, bool) {
+	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return data, err == nil && !strings.ContainsAny(text, "\r\n")
+}
+
+// Decode32 reads 32 bytes.
+func Decode32(text string) (data [32]byte, ok bool) {
+	read, ok := Decode(text)
+	copy(data[:], read)
+	return data, ok && len(read) == len(data)
+}
+
+// ChunkNonce is the number of a file's chunk in 11 bytes, and whether it is the last.
+func ChunkNonce(number uint64, isLast bool) []byte {
+	nonce := binary.BigEndian.AppendUint64(make([]byte, 3, 12), number)
+	if isLast {
+		return append(nonce, 1)
+	}
+	return append(nonce, 0)
+}
+
+// IsFileSize is: the last chunk is empty only if it is the first.
+func IsFileSize(size uint64) bool {
+	if size < format.SmallestFile || size > format.LargestInteger {
+		return false
+	}
+	last := (size - uint64(len(format.FilePrefix))) % format.SealedChunk
+	return size == format.SmallestFile || last == 0 || last > format.SealedChunk-format.PlainChunk
+}

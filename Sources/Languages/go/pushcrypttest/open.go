@@ -1,0 +1,239 @@
+package pushcrypttest
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"time"
+
+	"example.com/pushcrypt"
+	"example.com/pushcrypt/internal/curve"
+	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/internal/hpke"
+	"example.com/pushcrypt/internal/jsontext"
+	"example.com/pushcrypt/internal/wire"
+)
+
+const kindReserved = 0x70
+
+// An Envelope is the value of ENCRYPTED_DATA, not yet opened.
+type Envelope struct{ bytes []byte }
+
+// ParseEnvelope reads the text of an envelope [O-2.1] to [O-2.5].
+func ParseEnvelope(text string) (*Envelope, error) {
+	malformed := refuse(pushcrypt.MalformedEnvelope, "ENCRYPTED_DATA is not an envelope; it was cut, or encoded twice")
+	data, ok := wire.Decode(text)
+	if !ok || len(data) == 0 || len(text) > format.LongestEnvelope {
+		return nil, malformed
+	}
+	if data[0] != wire.SuiteX25519 {
+		return nil, refuse(pushcrypt.UnsupportedSuite, "the envelope's suite is not known; update this package")
+	}
+	for _, bucket := range format.Buckets {
+		if len(data) == bucket+format.OutsideLength {
+			return &Envelope{data}, nil
+		}
+	}
+	return nil, malformed
+}
+
+// RecipientKeyID returns the id of the device's key: a hint.
+func (envelope *Envelope) RecipientKeyID() string { return hex.EncodeToString(envelope.bytes[1:5]) }
+
+// Bucket returns the length of the content in bytes, padding included.
+func (envelope *Envelope) Bucket() int { return len(envelope.bytes) - format.OutsideLength }
+
+// A HeldKey is a device key with its end: the last millisecond at which a retiring key opens. The zero time is none.
+type HeldKey struct {
+	Key *DeviceKey
+	End time.Time
+}
+
+// A Receiver is what opens pushes.
+type Receiver struct {
+	// Topic is the app's bundle id, never a value from a push [O-0.2].
+	Topic string
+	Keys  []HeldKey
+	Trust *Trust
+	// PushType is that with which the push came; the zero value is Alert. A message that was sealed as another is refused.
+	PushType pushcrypt.PushType
+}
+
+// An Opened message is authentic and fresh. Whether it was shown before is a replay guard's matter.
+type Opened struct {
+	// Payload is as it was sealed. Its member pushcrypt holds keys of files: no log or other code may get it.
+	Payload    []byte
+	MessageID  pushcrypt.MessageID
+	SentAt     time.Time
+	TimeToLive time.Duration
+	// Provider is the pin under which it verified.
+	Provider pushcrypt.ProviderPublicKey
+	Epoch    uint32
+	// Learned is what is known of the provider now, the message's certificate included: pass it to Trust.Learn.
+	Learned Learned
+	// HasCertificateConflict tells that another certificate of its epoch is known: of a restored store, or a stolen provider key.
+	HasCertificateConflict bool
+	// Device is the key that opened it.
+	Device pushcrypt.DevicePublicKey
+}
+
+// ExpiresAt returns the last millisecond at which the message may be shown.
+func (opened *Opened) ExpiresAt() time.Time { return opened.SentAt.Add(opened.TimeToLive) }
+
+// Open opens a push as received, and changes nothing: see Opened. It reads nothing of the push but the envelope [O-0.1]. The zero time is
+// the present.
+func (receiver Receiver) Open(push []byte, at time.Time) (*Opened, error) {
+	if len(push) > format.LongestPush {
+		return nil, refuse(pushcrypt.MalformedNotification, "the push has over 65,536 bytes")
+	}
+	members, err := jsontext.ParseObject(push)
+	if err != nil {
+		return nil, refuse(pushcrypt.MalformedNotification, err.Error())
+	}
+	text := members.Get("ENCRYPTED_DATA")
+	if !text.Is(jsontext.String) {
+		return nil, refuse(pushcrypt.NotEncrypted, "ENCRYPTED_DATA is missing or not a string")
+	}
+	envelope, err := ParseEnvelope(text.Text)
+	if err != nil {
+		return nil, err
+	}
+	return receiver.OpenEnvelope(envelope, at)
+}
+
+func checkTopic(topic string) error {
+	if !wire.IsTopic(topic) {
+		return refuse(pushcrypt.WrongTopic, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'")
+	}
+	return nil
+}
+
+func errNotAuthentic() error {
+	return refuse(pushcrypt.AuthenticationFailed,
+		"the message was changed, or not sealed by a pinned provider for this app and device; compare topic and keys on both ends")
+}
+
+// OpenEnvelope opens an envelope: steps 3 to 7 of Docs/Format.md, Opening.
+func (receiver Receiver) OpenEnvelope(envelope *Envelope, at time.Time) (*Opened, error) {
+	now, ok := wire.Milliseconds(at)
+	if !ok {
+		return nil, refuse(pushcrypt.InvalidTime, "the clock is before 1970")
+	}
+	if err := checkTopic(receiver.Topic); err != nil {
+		return nil, err
+	}
+	if receiver.Trust == nil {
+		return nil, refuse(pushcrypt.InvalidRequest, "the receiver has no trust; NewTrust(nil, nil) pins nobody")
+	}
+	header, enc, sealed := envelope.bytes[:5], envelope.bytes[5:37], envelope.bytes[37:]
+
+	// Step 3. Exactly one key is tried [O-3.2].
+	var key *DeviceKey
+	for _, held := range receiver.Keys {
+		end, ok := wire.Milliseconds(held.End)
+		if key == nil && held.Key != nil && held.Key.public.ID() == envelope.RecipientKeyID() && (held.End.IsZero() || ok && now <= end) {
+			key = held.Key
+		}
+	}
+	if key == nil {
+		return nil, refuse(pushcrypt.UnknownRecipientKey, "this device does not have the key; have it register again")
+	}
+
+	// Step 4.
+	context, err := hpke.SetupR(enc, key.secret, key.public.Bytes(), wire.EnvelopeInfo(header, receiver.Topic))
+	if err != nil {
+		return nil, errNotAuthentic()
+	}
+	inner, err := context.Open(sealed)
+	if err != nil {
+		return nil, errNotAuthentic()
+	}
+
+	// Step 5.
+	end := format.BodyOffset + int(binary.BigEndian.Uint16(inner[97:]))
+	if end > len(inner) {
+		return nil, errNotAuthentic()
+	}
+	kind, epoch := inner[format.ContentOffset], binary.BigEndian.Uint32(inner)
+	sentAt, timeToLive := binary.BigEndian.Uint64(inner[85:]), binary.BigEndian.Uint32(inner[93:])
+	certificate, payload, err := certificateIn(kind, epoch, inner[format.BodyOffset:end])
+	if err != nil {
+		return nil, err
+	}
+	isFrom := func(pin pushcrypt.ProviderPublicKey) bool {
+		known, signing := receiver.Trust.Learned(pin), pin.Bytes()
+		if epoch > 0 {
+			signing = certificate.SigningKey()
+			if certificate.Verify(pin, receiver.Topic) != nil {
+				return false
+			}
+		}
+		message := wire.SignedMessage(header, enc, key.public.Bytes(), pin.Bytes(), signing, epoch, receiver.Topic, inner[format.ContentOffset:])
+		return curve.Verifies(signing, inner[4:68], message) && known.after(certificate).opens(certificate, wire.Time(sentAt), wire.Time(now))
+	}
+	var provider pushcrypt.ProviderPublicKey
+	for _, pin := range receiver.Trust.pins {
+		if provider.IsZero() && isFrom(pin) {
+			provider = pin
+		}
+	}
+	var padding byte
+	for _, value := range inner[end:] {
+		padding |= value
+	}
+	if provider.IsZero() || padding != 0 {
+		return nil, errNotAuthentic()
+	}
+
+	// Step 6.
+	if err := receiver.check(kind&wire.KindClass, sentAt, timeToLive, now); err != nil {
+		return nil, err
+	}
+
+	// Step 7.
+	members, err := jsontext.ParseObject(payload)
+	if err != nil || !members.Get("aps").Is(jsontext.Object) {
+		return nil, refuse(pushcrypt.MalformedPayload, "the payload is not strict JSON, or has no aps object")
+	}
+	known := receiver.Trust.Learned(provider)
+	return &Opened{
+		payload, *(*pushcrypt.MessageID)(inner[69:85]), wire.Time(sentAt), time.Duration(timeToLive) * time.Second, provider, epoch,
+		known.after(certificate), conflicts(certificate, known.Certificate), key.public,
+	}, nil
+}
+
+// check is step 6 of opening: class and times.
+func (receiver Receiver) check(class byte, sentAt uint64, timeToLive uint32, now uint64) error {
+	pushType := receiver.PushType
+	if pushType == "" {
+		pushType = pushcrypt.Alert
+	}
+	switch {
+	case class < 1 || class > 3:
+		return refuse(pushcrypt.UnsupportedMessage, "authentic, but of an unknown kind; update this package")
+	case class != format.PushTypes[string(pushType)].Class:
+		return refuse(pushcrypt.WrongPushClass, "authentic, but sealed for another push type; somebody sent it as this one")
+	case timeToLive < 1 || timeToLive > format.LongestTimeToLive || sentAt > format.LargestInteger:
+		return refuse(pushcrypt.UnsupportedMessage, "authentic, but its times are out of range")
+	case now > wire.Later(sentAt, uint64(timeToLive)):
+		return refuse(pushcrypt.Expired, "authentic, but past its time to live")
+	case sentAt > wire.Later(now, format.ClockTolerance):
+		return refuse(pushcrypt.NotYetValid, "authentic, but sent more than 24 hours from now; one clock is wrong")
+	}
+	return nil
+}
+
+// certificateIn returns the certificate with which the body of a message of epoch 1 or more begins, and of no other [O-5.2], and the rest.
+func certificateIn(kind byte, epoch uint32, body []byte) (certificate pushcrypt.Certificate, payload []byte, err error) {
+	isCertified := kind&wire.KindCertified != 0
+	if kind&kindReserved != 0 || isCertified != (epoch > 0) || isCertified && len(body) < format.CertificateLength {
+		return certificate, nil, errNotAuthentic()
+	}
+	if !isCertified {
+		return certificate, body, nil
+	}
+	certificate, err = pushcrypt.NewCertificate(body[:format.CertificateLength])
+	if err != nil || certificate.Epoch() != epoch {
+		return certificate, nil, errNotAuthentic()
+	}
+	return certificate, body[format.CertificateLength:], nil
+}
