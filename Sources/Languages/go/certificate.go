@@ -10,15 +10,13 @@ import (
 	"example.com/pushcrypt/internal/wire"
 )
 
-const certificateVersion = 0x01
-
 // A Certificate says which key signs the messages of an epoch [T-1]. The zero value is none. Compare certificates with ==.
 type Certificate struct{ bytes string }
 
 // NewCertificate reads 121 bytes [T-1], but for what only the provider key decides: see Verify.
 func NewCertificate(data []byte) (Certificate, error) {
 	certificate := Certificate{string(data)}
-	if len(data) != format.CertificateLength || data[0] != certificateVersion || certificate.Epoch() < 1 ||
+	if len(data) != format.CertificateLength || data[0] != format.CertificateVersion || certificate.Epoch() < 1 ||
 		certificate.Floor() > certificate.Epoch() || (certificate.graceUntil() == 0) != (certificate.Floor() == certificate.Epoch()) {
 		return Certificate{}, errMalformedCertificate()
 	}

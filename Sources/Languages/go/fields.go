@@ -64,7 +64,7 @@ func (fields *fieldReader) number(name string, absent uint64) uint64 {
 	if value == nil {
 		return absent
 	}
-	number, ok := value.Integer(format.LargestInteger)
+	number, ok := value.Integer(format.LargestTime)
 	fields.require(ok, name)
 	return number
 }

@@ -56,7 +56,7 @@ func sealChunks(sealed io.Writer, plain io.Reader, key []byte, length int64, pla
 		_, err := output.Write(data)
 		return err
 	}
-	err = write([]byte(format.FilePrefix))
+	err = write([]byte(format.FileHeader))
 	chunk := make([]byte, 0, format.SealedChunk)
 	isLast := false
 	for number := uint64(0); err == nil && !isLast; number++ {
@@ -78,7 +78,7 @@ func sealChunks(sealed io.Writer, plain io.Reader, key []byte, length int64, pla
 		if isChanged {
 			return Reference{}, refuse(ChangedFile, "the file changed while it was being sealed; seal it again")
 		}
-		err = write(aead.Seal(chunk[:0], wire.ChunkNonce(number, isLast), chunk[:read], []byte(format.FilePrefix)))
+		err = write(aead.Seal(chunk[:0], wire.ChunkNonce(number, isLast), chunk[:read], []byte(format.FileHeader)))
 	}
 	copy(reference.SHA256[:], after.Sum(nil))
 	return reference, err
@@ -87,7 +87,7 @@ func sealChunks(sealed io.Writer, plain io.Reader, key []byte, length int64, pla
 // SealFullBody seals a text that is too long for a push, at most 65,536 bytes; the payload's own body has to be one that can be shown alone,
 // such as its beginning. Store the sealed bytes, and set the reference's URL. (body-too-long, malformed-file)
 func SealFullBody(text string, signer crypto.Signer) (sealed []byte, reference Reference, err error) {
-	if len(text) > format.LargestFullBody {
+	if len(text) > format.LongestFullBody {
 		return nil, Reference{}, refuse(BodyTooLong, "the body has over 65,536 bytes")
 	}
 	if text == "" || !utf8.ValidString(text) || bytes.HasPrefix([]byte(text), []byte("\ufeff")) {
@@ -95,6 +95,6 @@ func SealFullBody(text string, signer crypto.Signer) (sealed []byte, reference R
 	}
 	var output bytes.Buffer
 	reference, err = SealFile(&output, bytes.NewReader([]byte(text)), signer)
-	reference.Type, reference.Name = "public.plain-text", "body"
+	reference.Type, reference.Name = format.FullBodyType, "body"
 	return output.Bytes(), reference, err
 }

@@ -64,7 +64,7 @@ type DevicePublicKey struct{ publicKey }
 
 // NewDevicePublicKey creates a key from 32 bytes, or of suite 2 from 1,216 [K-8].
 func NewDevicePublicKey(data []byte) (DevicePublicKey, error) {
-	if len(data) != format.KeyLength && len(data) != format.LongKeyLength {
+	if len(data) != format.KeyLength && len(data) != format.PostQuantumKeyLength {
 		return DevicePublicKey{}, errLength()
 	}
 	start := len(data) - format.KeyLength
@@ -84,7 +84,7 @@ func (key DevicePublicKey) Suite() int {
 	switch len(key.bytes) {
 	case format.KeyLength:
 		return 1
-	case format.LongKeyLength:
+	case format.PostQuantumKeyLength:
 		return 2
 	}
 	return 0

@@ -154,7 +154,7 @@ func (m *message) check() error {
 		}
 	}
 	switch {
-	case m.deviceID != nil && len(*m.deviceID) > format.LongestLabel:
+	case m.deviceID != nil && len(*m.deviceID) > format.LongestCollapseDevice:
 		return refuse(InvalidRequest, "the device's name has over 255 bytes")
 	case len(m.withdrawals) > format.MostWithdrawn:
 		return refuse(InvalidRequest, "a message withdraws at most 64 others; send several")
@@ -162,7 +162,7 @@ func (m *message) check() error {
 		return refuse(InvalidRequest, "the message would withdraw itself; give it another name")
 	case !contains([]int{0, 1, 5, 10}, m.priority) || m.priority == 10 && m.pushType == Background:
 		return refuse(InvalidRequest, "the priority is 10, 5 or 1, and for a background push not 10")
-	case m.expiration != nil && !m.expiration.IsZero() && (m.expiration.Unix() < 0 || m.expiration.Unix() > format.LargestApnsTime):
+	case m.expiration != nil && !m.expiration.IsZero() && (m.expiration.Unix() < 0 || m.expiration.Unix() >= format.TimeFieldEnd):
 		return refuse(InvalidRequest, "the expiration is before 1970, or was made from milliseconds as if they were seconds")
 	}
 	return nil

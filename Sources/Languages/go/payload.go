@@ -96,7 +96,7 @@ func accepts(rule string, value *jsontext.Value) (ok bool) {
 		return isNumber && 0 <= number && number <= 1
 	case "time":
 		number, isNumber := value.Float()
-		return isNumber && 0 <= number && number <= format.LargestApnsTime
+		return isNumber && 0 <= number && number < format.TimeFieldEnd
 	case "texts":
 		ok = value.Is(jsontext.Array)
 		for _, element := range value.Elements {

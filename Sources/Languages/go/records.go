@@ -86,7 +86,7 @@ func ParseDeviceRecord(data []byte) (*DeviceRecord, error) {
 func (fields *fieldReader) deviceRecord() (*DeviceRecord, error) {
 	// First what is no text of a key, then those, last what follows of the keys.
 	suite := 1
-	if strings.HasPrefix(fields.text("public_key"), format.PrefixDevicePublic2+"1") {
+	if strings.HasPrefix(fields.text("public_key"), format.PrefixPostQuantumPublic+"1") {
 		suite = 2
 	}
 	fields.require(fields.has("public_key"), "public_key")
@@ -94,7 +94,7 @@ func (fields *fieldReader) deviceRecord() (*DeviceRecord, error) {
 	record := &DeviceRecord{
 		Device: fields.checked("device", isDeviceID), Suites: fields.suites(suite), Topic: fields.topic(), Generation: fields.number("generation", 1),
 		Created:    fields.created(),
-		AppVersion: fields.checked("app_version", func(text string) bool { return wire.IsLabel(text, format.LongestVersion) }),
+		AppVersion: fields.checked("app_version", func(text string) bool { return wire.IsLabel(text, format.LongestAppVersion) }),
 		Token:      fields.checked("token", tokenPattern.MatchString), Withdrawal: fields.checked("withdrawal", withdrawalPattern.MatchString),
 		Environment: fields.checked("environment", func(text string) bool { return text == "production" || text == "development" }),
 		Grant:       fields.checked("grant", func(text string) bool { return len(text) <= format.LongestGrant && grantPattern.MatchString(text) }),
@@ -225,7 +225,7 @@ func (reply *Reply) UnmarshalJSON(data []byte) error { return unmarshal(reply, d
 func isDeviceID(text string) bool {
 	isInvisible := func(character rune) bool { return unicode.In(character, unicode.Cf, unicode.Zl, unicode.Zp) }
 	return wire.IsLabel(text, format.LongestLabel) && strings.IndexFunc(text, isInvisible) < 0 && strings.Trim(text, " ") != "" &&
-		!strings.HasPrefix(text, format.PrefixDevicePublic+"1") && !strings.HasPrefix(text, format.PrefixDevicePublic2+"1")
+		!strings.HasPrefix(text, format.PrefixDevicePublic+"1") && !strings.HasPrefix(text, format.PrefixPostQuantumPublic+"1")
 }
 
 // integers returns JSON; nil for none.

@@ -66,7 +66,7 @@ func ParseReference(data []byte) (Reference, error) {
 	if !isKey || !isHash {
 		return Reference{}, malformedReference("key or sha256 is not 32 bytes in base64url")
 	}
-	reference.Size, _ = value.Get("size").Integer(format.LargestInteger)
+	reference.Size, _ = value.Get("size").Integer(format.LargestTime)
 	return reference, reference.check()
 }
 
@@ -111,7 +111,7 @@ func (reference *Reference) check() error {
 
 // CheckFullBody refuses what cannot be the reference of a full body.
 func (reference *Reference) CheckFullBody() error {
-	if reference.Type != "public.plain-text" || reference.Size <= format.SmallestFile || reference.Size > format.SmallestFile+format.LargestFullBody {
+	if reference.Type != format.FullBodyType || reference.Size <= format.SmallestFile || reference.Size > format.SmallestFile+format.LongestFullBody {
 		return malformedReference("a full body has the type public.plain-text and 22 to 65,557 sealed bytes")
 	}
 	return nil

@@ -65,10 +65,10 @@ func (plan Plan) claim() (claim, error) {
 	if plan.Stolen || isStale {
 		return made, nil
 	}
-	made.floor, made.graceUntil = current.Epoch(), wire.Later(now, format.Grace)
+	made.floor, made.graceUntil = current.Epoch(), wire.Later(now, format.CertificateGrace)
 	for _, past := range plan.Past {
 		at, _ := wire.Milliseconds(past.ReplacedAt)
-		if wire.Later(at, format.Grace) >= now && past.Certificate.Epoch() < made.floor {
+		if wire.Later(at, format.CertificateGrace) >= now && past.Certificate.Epoch() < made.floor {
 			made.floor = past.Certificate.Epoch()
 		}
 	}
@@ -95,7 +95,7 @@ func (made claim) certify(provider crypto.Signer, signing ed25519.PublicKey, top
 	if err != nil {
 		return Certificate{}, err
 	}
-	data := binary.BigEndian.AppendUint32([]byte{certificateVersion}, made.epoch)
+	data := binary.BigEndian.AppendUint32([]byte{format.CertificateVersion}, made.epoch)
 	data = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(data, made.floor), made.graceUntil)
 	data = append(binary.BigEndian.AppendUint64(data, made.expiresAt), signing...)
 	signature, err := own.sign(claimed(key, topic, string(data)))
@@ -146,7 +146,7 @@ func ParseCertificateRequest(data []byte) (*CertificateRequest, error) {
 	fields.require(stolen == nil || stolen.Is(jsontext.True, jsontext.False), "stolen")
 	plan.Stolen = stolen.Is(jsontext.True)
 	past := fields.members.Present("past")
-	fields.require(past == nil || past.Is(jsontext.Array) && len(past.Elements) <= format.MostPast, "past")
+	fields.require(past == nil || past.Is(jsontext.Array) && len(past.Elements) <= format.MostPastCertificates, "past")
 	fields.require(seconds <= math.MaxInt64/uint64(time.Second), "expires")
 	if past != nil {
 		for _, element := range past.Elements {

@@ -32,7 +32,7 @@ func NewSealer(signer crypto.Signer, topic string, options ...Option) (*Sealer, 
 	if err := checkTopic(topic); err != nil {
 		return nil, err
 	}
-	first := message{title: format.DefaultTitle, pushType: Alert, timeToLive: format.LongestTimeToLive * time.Second}
+	first := message{title: format.StandardTitle, pushType: Alert, timeToLive: format.LongestTimeToLive * time.Second}
 	defaults, err := first.with(options)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	}
 	sentAt, ok := wire.Milliseconds(m.at)
 	seconds := m.timeToLive / time.Second
-	if !ok || sentAt > format.LargestInteger || seconds*time.Second != m.timeToLive || seconds < 1 || seconds > format.LongestTimeToLive {
+	if !ok || sentAt > format.LargestTime || seconds*time.Second != m.timeToLive || seconds < 1 || seconds > format.LongestTimeToLive {
 		return nil, refuse(InvalidTime, "the time to live is 1 second to 30 days, whole seconds, and the clock after 1970")
 	}
 	certificate := sealer.signing.certificate
@@ -168,16 +168,16 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	}
 	bucket := limits.Bucket + 1
 	for _, size := range format.Buckets {
-		if format.BodyOffset+len(body) <= size && size < bucket {
+		if format.InnerBody+len(body) <= size && size < bucket {
 			bucket = size
 		}
 	}
 	if bucket > limits.Bucket {
 		return nil, refuse(PayloadTooLarge, fmt.Sprintf(
-			"the payload, with attachments and certificate, has %d bytes, %d too many", len(body), len(body)+format.BodyOffset-limits.Bucket))
+			"the payload, with attachments and certificate, has %d bytes, %d too many", len(body), len(body)+format.InnerBody-limits.Bucket))
 	}
 	clear := m.clearPart(checked)
-	textLength := (8*(format.OutsideLength+bucket) + 5) / 6
+	textLength := (8*(format.EnvelopeOverhead+bucket) + 5) / 6
 	widest := widestLength(string(clear)+clearEnd) + textLength
 	length := widest
 	if m.isExact {
@@ -192,11 +192,11 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	}
 	content := append(make([]byte, 0, bucket), limits.Class)
 	if !sealer.signing.certificate.IsZero() {
-		content[0] |= wire.KindCertified
+		content[0] |= format.KindCertified
 	}
 	content = binary.BigEndian.AppendUint64(append(content, id[:]...), sentAt)
 	content = wire.AppendText(binary.BigEndian.AppendUint32(content, uint32(life)), string(body))
-	envelope, err := sealer.encrypt(content[:bucket-format.ContentOffset], device)
+	envelope, err := sealer.encrypt(content[:bucket-format.InnerContent], device)
 	if err != nil {
 		return nil, err
 	}
@@ -307,5 +307,5 @@ func (sealer *Sealer) collapseID(m *message, id MessageID, key DevicePublicKey) 
 	if m.collapseName != nil {
 		pushes = append([]byte{0x01}, *m.collapseName...)
 	}
-	return wire.Encode(sum(sealer.signing.hedge, format.LabelCollapse, wire.AppendText(nil, sealer.topic), device, pushes)[:24])
+	return wire.Encode(sum(sealer.signing.hedge, format.LabelCollapse, wire.AppendText(nil, sealer.topic), device, pushes)[:format.CollapseIDLength])
 }

@@ -22,18 +22,15 @@ import (
 	"time"
 
 	"example.com/pushcrypt"
+	"example.com/pushcrypt/internal/format"
 )
 
 const (
-	// Ends in a row without an answer, while something waited, after which that gets an error.
-	mostEnds = 5
-	// The pause before the next child: twice as long after each such end.
-	firstPause   = 100 * time.Millisecond
-	longestPause = 5 * time.Second
-	lastWords    = time.Second
-	misuse       = 64
-	usualWindow  = 1000
-	usualTimeout = 30 * time.Second
+	// The pause before the next child: twice as long after each end for which something waited.
+	firstPause   = format.FilterFirstPause * time.Millisecond
+	longestPause = format.FilterLongestPause * time.Millisecond
+	lastWords    = format.FilterLastWords * time.Millisecond
+	usualTimeout = format.FilterAnswerTimeout * time.Millisecond
 )
 
 // An Error says that the command does not answer, or that the filter is closed. The messages that wait were sealed or not.
@@ -54,6 +51,9 @@ func (e *Error) Error() string {
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Is tells whether target is pushcrypt.FilterEnded.
+func (e *Error) Is(target error) bool { return target == pushcrypt.FilterEnded }
 
 // Retryable tells whether the filter goes on, so that the message can be given to it again.
 func (e *Error) Retryable() bool { return !e.isFinal }
@@ -124,7 +124,7 @@ func Start(command []string, options *Options) (*Filter, error) {
 		own = *options
 	}
 	if own.Window <= 0 {
-		own.Window = usualWindow
+		own.Window = format.FilterWindow
 	}
 	if own.AnswerTimeout <= 0 {
 		own.AnswerTimeout = usualTimeout
@@ -269,13 +269,13 @@ func (filter *Filter) run() {
 func (filter *Filter) pause(err error) bool {
 	filter.mutex.Lock()
 	var exit *exec.ExitError
-	filter.isOver = errors.As(err, &exit) && exit.ExitCode() == misuse
+	filter.isOver = errors.As(err, &exit) && exit.ExitCode() == format.FilterMisuse
 	isBusy := len(filter.waiting) > 0
 	if isBusy {
 		filter.ends++
 	}
 	pause := firstPause << filter.ends
-	if filter.isOver || filter.ends >= mostEnds {
+	if filter.isOver || filter.ends >= format.FilterMostEnds {
 		filter.fail(&Error{Text: filter.command[0] + " does not answer", Err: err, isFinal: filter.isOver})
 		isBusy, pause = false, longestPause
 	}

@@ -11,14 +11,12 @@ import (
 	"time"
 
 	"example.com/pushcrypt"
+	"example.com/pushcrypt/internal/format"
 	"example.com/pushcrypt/internal/jsontext"
 )
 
-const (
-	// The member by which answers are matched.
-	numberMember  = "pushcrypt-number"
-	longestAnswer = 1 << 22
-)
+// The member by which answers are matched.
+const numberMember = "pushcrypt-number"
 
 var errNoAnswer = errors.New("it wrote something that is no answer to a message; the command has to be pushcrypt seal --batch")
 
@@ -123,6 +121,9 @@ func (message *Message) encode() ([]byte, error) {
 	}
 	payload := bytes.NewBuffer(append(line[:len(line)-1], `,"payload":`...))
 	_ = json.Compact(payload, message.Payload)
+	if payload.Len() > format.FilterLongestLine-len(numberMember)-32 {
+		return nil, invalid("the message has over 1 MiB, and the command reads no such line")
+	}
 	return payload.Bytes(), nil
 }
 
@@ -133,7 +134,7 @@ func numbered(line []byte, number uint64) []byte {
 }
 
 func readLine(reader *bufio.Reader) (line []byte, err error) {
-	for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull && len(line) <= longestAnswer; {
+	for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull && len(line) <= format.FilterLongestAnswer; {
 		var part []byte
 		part, err = reader.ReadSlice('\n')
 		line = append(line, part...)

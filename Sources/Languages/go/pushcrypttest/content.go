@@ -57,7 +57,7 @@ func (opened *Opened) FullBody() (*pushcrypt.Reference, error) {
 
 // CheckFullBody returns the text in the plain file of a full body, [A-30]. If it is refused, the payload's own is shown.
 func CheckFullBody(plain []byte) (string, error) {
-	if len(plain) == 0 || len(plain) > format.LargestFullBody || !utf8.Valid(plain) || strings.HasPrefix(string(plain), "\ufeff") {
+	if len(plain) == 0 || len(plain) > format.LongestFullBody || !utf8.Valid(plain) || strings.HasPrefix(string(plain), "\ufeff") {
 		return "", refuse(pushcrypt.MalformedFile, "the full body is not 1 to 65,536 bytes of UTF-8 without a byte order mark")
 	}
 	return string(plain), nil
@@ -137,8 +137,10 @@ func (opened *Opened) Person() (person *pushcrypt.Person, dropped []pushcrypt.Co
 // visible returns a name without the characters that [N-4] takes away.
 func visible(name string) string {
 	return strings.Map(func(character rune) rune {
-		if strings.ContainsRune("\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff", character) {
-			return -1
+		for _, ends := range format.Invisible {
+			if ends[0] <= character && character <= ends[1] {
+				return -1
+			}
 		}
 		return character
 	}, name)

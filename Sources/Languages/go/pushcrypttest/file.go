@@ -71,7 +71,7 @@ func (opener *FileOpener) Update(piece []byte) (plain []byte, err error) {
 	opener.came += uint64(len(piece))
 	opener.hash.Write(piece)
 	rest := piece[take(&opener.start, piece):]
-	if len(opener.start) == len(format.FilePrefix) && opener.start != format.FilePrefix {
+	if len(opener.start) == len(format.FileHeader) && opener.start != format.FileHeader {
 		return nil, refuse(pushcrypt.NotASealedFile, "the file does not begin as sealed files do; check its address")
 	}
 	for len(rest) > 0 {
@@ -97,7 +97,7 @@ func (opener *FileOpener) Update(piece []byte) (plain []byte, err error) {
 
 // take adds to the start of the file, and returns how many bytes belong to it.
 func take(start *string, piece []byte) int {
-	missing := len(format.FilePrefix) - len(*start)
+	missing := len(format.FileHeader) - len(*start)
 	if missing > len(piece) {
 		missing = len(piece)
 	}

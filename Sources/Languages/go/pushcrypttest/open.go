@@ -13,8 +13,6 @@ import (
 	"example.com/pushcrypt/internal/wire"
 )
 
-const kindReserved = 0x70
-
 // An Envelope is the value of ENCRYPTED_DATA, not yet opened.
 type Envelope struct{ bytes []byte }
 
@@ -22,14 +20,14 @@ type Envelope struct{ bytes []byte }
 func ParseEnvelope(text string) (*Envelope, error) {
 	malformed := refuse(pushcrypt.MalformedEnvelope, "ENCRYPTED_DATA is not an envelope; it was cut, or encoded twice")
 	data, ok := wire.Decode(text)
-	if !ok || len(data) == 0 || len(text) > format.LongestEnvelope {
+	if !ok || len(data) == 0 || len(text) > format.LongestEnvelopeText {
 		return nil, malformed
 	}
 	if data[0] != wire.SuiteX25519 {
 		return nil, refuse(pushcrypt.UnsupportedSuite, "the envelope's suite is not known; update this package")
 	}
 	for _, bucket := range format.Buckets {
-		if len(data) == bucket+format.OutsideLength {
+		if len(data) == bucket+format.EnvelopeOverhead {
 			return &Envelope{data}, nil
 		}
 	}
@@ -40,7 +38,7 @@ func ParseEnvelope(text string) (*Envelope, error) {
 func (envelope *Envelope) RecipientKeyID() string { return hex.EncodeToString(envelope.bytes[1:5]) }
 
 // Bucket returns the length of the content in bytes, padding included.
-func (envelope *Envelope) Bucket() int { return len(envelope.bytes) - format.OutsideLength }
+func (envelope *Envelope) Bucket() int { return len(envelope.bytes) - format.EnvelopeOverhead }
 
 // A HeldKey is a device key with its end: the last millisecond at which a retiring key opens. The zero time is none.
 type HeldKey struct {
@@ -149,13 +147,13 @@ func (receiver Receiver) OpenEnvelope(envelope *Envelope, at time.Time) (*Opened
 	}
 
 	// Step 5.
-	end := format.BodyOffset + int(binary.BigEndian.Uint16(inner[97:]))
+	end := format.InnerBody + int(binary.BigEndian.Uint16(inner[97:]))
 	if end > len(inner) {
 		return nil, errNotAuthentic()
 	}
-	kind, epoch := inner[format.ContentOffset], binary.BigEndian.Uint32(inner)
+	kind, epoch := inner[format.InnerContent], binary.BigEndian.Uint32(inner)
 	sentAt, timeToLive := binary.BigEndian.Uint64(inner[85:]), binary.BigEndian.Uint32(inner[93:])
-	certificate, payload, err := certificateIn(kind, epoch, inner[format.BodyOffset:end])
+	certificate, payload, err := certificateIn(kind, epoch, inner[format.InnerBody:end])
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +165,7 @@ func (receiver Receiver) OpenEnvelope(envelope *Envelope, at time.Time) (*Opened
 				return false
 			}
 		}
-		message := wire.SignedMessage(header, enc, key.public.Bytes(), pin.Bytes(), signing, epoch, receiver.Topic, inner[format.ContentOffset:])
+		message := wire.SignedMessage(header, enc, key.public.Bytes(), pin.Bytes(), signing, epoch, receiver.Topic, inner[format.InnerContent:])
 		return curve.Verifies(signing, inner[4:68], message) && known.after(certificate).opens(certificate, wire.Time(sentAt), wire.Time(now))
 	}
 	var provider pushcrypt.ProviderPublicKey
@@ -185,7 +183,7 @@ func (receiver Receiver) OpenEnvelope(envelope *Envelope, at time.Time) (*Opened
 	}
 
 	// Step 6.
-	if err := receiver.check(kind&wire.KindClass, sentAt, timeToLive, now); err != nil {
+	if err := receiver.check(kind&format.KindClass, sentAt, timeToLive, now); err != nil {
 		return nil, err
 	}
 
@@ -212,7 +210,7 @@ func (receiver Receiver) check(class byte, sentAt uint64, timeToLive uint32, now
 		return refuse(pushcrypt.UnsupportedMessage, "authentic, but of an unknown kind; update this package")
 	case class != format.PushTypes[string(pushType)].Class:
 		return refuse(pushcrypt.WrongPushClass, "authentic, but sealed for another push type; somebody sent it as this one")
-	case timeToLive < 1 || timeToLive > format.LongestTimeToLive || sentAt > format.LargestInteger:
+	case timeToLive < 1 || timeToLive > format.LongestTimeToLive || sentAt > format.LargestTime:
 		return refuse(pushcrypt.UnsupportedMessage, "authentic, but its times are out of range")
 	case now > wire.Later(sentAt, uint64(timeToLive)):
 		return refuse(pushcrypt.Expired, "authentic, but past its time to live")
@@ -224,8 +222,8 @@ func (receiver Receiver) check(class byte, sentAt uint64, timeToLive uint32, now
 
 // certificateIn returns the certificate with which the body of a message of epoch 1 or more begins, and of no other [O-5.2], and the rest.
 func certificateIn(kind byte, epoch uint32, body []byte) (certificate pushcrypt.Certificate, payload []byte, err error) {
-	isCertified := kind&wire.KindCertified != 0
-	if kind&kindReserved != 0 || isCertified != (epoch > 0) || isCertified && len(body) < format.CertificateLength {
+	isCertified := kind&format.KindCertified != 0
+	if kind&format.KindReserved != 0 || isCertified != (epoch > 0) || isCertified && len(body) < format.CertificateLength {
 		return certificate, nil, errNotAuthentic()
 	}
 	if !isCertified {

@@ -34,7 +34,7 @@ func (known Learned) after(certificate pushcrypt.Certificate) Learned {
 // opens is [T-4], once the message's own certificate was taken into account. The zero time of a certificate's end is never.
 func (known Learned) opens(certificate pushcrypt.Certificate, sentAt, now time.Time) bool {
 	end, highest, epoch := certificate.ExpiresAt(), known.Certificate, certificate.Epoch()
-	if !end.IsZero() && (sentAt.After(end) || now.After(end.Add(format.LongestLife*time.Second))) {
+	if !end.IsZero() && (sentAt.After(end) || now.After(end.Add(format.ExpiryTolerance*time.Second))) {
 		return false
 	}
 	return epoch >= known.Floor && (epoch == highest.Epoch() || !now.After(highest.GraceUntil()))

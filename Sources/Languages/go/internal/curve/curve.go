@@ -15,29 +15,24 @@ import (
 
 // The field's prime P, and 5L - 1, where L is the order of the curve's large subgroup, in 32 bytes, little-endian.
 var (
-	one        = big.NewInt(1)
-	primeP     = new(big.Int).Sub(new(big.Int).Lsh(one, 255), big.NewInt(19))
-	orderL, _  = new(big.Int).SetString("1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed", 16)
-	fiveL1     = reversed(new(big.Int).Sub(new(big.Int).Mul(orderL, big.NewInt(5)), one).FillBytes(make([]byte, 32)))
-	smallOrder = []*big.Int{
-		new(big.Int), one, fromHex("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"),
-		fromHex("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157"), new(big.Int).Sub(primeP, one),
-	}
+	one       = big.NewInt(1)
+	primeP    = new(big.Int).Sub(new(big.Int).Lsh(one, 255), big.NewInt(19))
+	orderL, _ = new(big.Int).SetString("1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed", 16)
+	fiveL1    = reversed(new(big.Int).Sub(new(big.Int).Mul(orderL, big.NewInt(5)), one).FillBytes(make([]byte, 32)))
 	// The encoding of the identity.
 	identity = append([]byte{1}, make([]byte, 31)...)
 )
 
 // IsShare tells whether 32 bytes are a u-coordinate to which one may encrypt [K-8].
 func IsShare(data []byte) bool {
-	u := littleEndian(data)
-	return u.Cmp(primeP) < 0 && !isSmallOrder(u)
+	return littleEndian(data).Cmp(primeP) < 0 && !isSmallOrder(data)
 }
 
 // IsLattice tells whether the 12-bit numbers of a key for ML-KEM are reduced [K-8].
 func IsLattice(data []byte) bool {
 	for at := 0; at+format.KeyLength < len(data); at += 3 {
 		low, high := int(data[at])|int(data[at+1]&15)<<8, int(data[at+1])>>4|int(data[at+2])<<4
-		if low >= format.MlkemQ || high >= format.MlkemQ {
+		if low >= format.MlkemModulus || high >= format.MlkemModulus {
 			return false
 		}
 	}
@@ -59,7 +54,7 @@ func IsVerifying(data []byte) bool {
 	u.Mod(u, primeP).ModInverse(u, primeP).Mul(u, y.Add(y, one)).Mod(u, primeP)
 	encoded := reversed(u.FillBytes(make([]byte, format.KeyLength)))
 	product, err := curve25519.X25519(fiveL1, encoded)
-	return !isSmallOrder(u) && err == nil && bytes.Equal(product, encoded)
+	return !isSmallOrder(encoded) && err == nil && bytes.Equal(product, encoded)
 }
 
 // Verifies checks a signature by [K-9]. The key has passed [K-7]; Go compares the bytes of R.
@@ -68,21 +63,15 @@ func Verifies(key, signature, message []byte) bool {
 		ed25519.Verify(key, message, signature)
 }
 
-func isSmallOrder(u *big.Int) bool {
-	for _, other := range smallOrder {
-		if u.Cmp(other) == 0 {
-			return true
-		}
+func isSmallOrder(u []byte) bool {
+	digits, isWeak := hex.EncodeToString(u), false
+	for _, weak := range format.WeakDeviceKeys {
+		isWeak = isWeak || digits == weak
 	}
-	return false
+	return isWeak
 }
 
 func littleEndian(data []byte) *big.Int { return new(big.Int).SetBytes(reversed(data)) }
-
-func fromHex(digits string) *big.Int {
-	data, _ := hex.DecodeString(digits)
-	return littleEndian(data)
-}
 
 func reversed(data []byte) []byte {
 	flipped := make([]byte, len(data))

@@ -8,14 +8,12 @@ import (
 
 	"golang.org/x/crypto/chacha20poly1305"
 	"golang.org/x/crypto/curve25519"
+
+	"example.com/pushcrypt/internal/format"
 )
 
-var (
-	kemSuite  = []byte("KEM\x00\x20")
-	hpkeSuite = []byte("HPKE\x00\x20\x00\x01\x00\x03")
-	// The mode, 0 for base, and the hash of the empty psk_id.
-	pskIDHash = append([]byte{0}, labeledExtract(hpkeSuite, nil, "psk_id_hash", nil)...)
-)
+// The mode, 0 for base, and the hash of the empty psk_id.
+var pskIDHash = append([]byte{0}, labeledExtract(nil, format.HPKEPskIDHash, nil)...)
 
 // A Context is at sequence number 0, for one message without associated data.
 type Context struct {
@@ -35,7 +33,7 @@ func (context Context) Open(sealed []byte) ([]byte, error) {
 
 // SetupS returns enc and the sealer's context.
 func SetupS(recipient, info, ikmE []byte) (enc []byte, context Context, err error) {
-	secret := labeledExpand(kemSuite, labeledExtract(kemSuite, nil, "dkp_prk", ikmE), "sk", 32)
+	secret := labeledExpand(labeledExtract(nil, format.HPKEDkpPrk, ikmE), format.HPKESk)
 	if enc, err = curve25519.X25519(secret, curve25519.Basepoint); err != nil {
 		return nil, Context{}, err
 	}
@@ -54,22 +52,21 @@ func setup(secret, public, enc, recipient, info []byte) (Context, error) {
 	if err != nil {
 		return Context{}, err
 	}
-	shared := labeledExpand(kemSuite, labeledExtract(kemSuite, nil, "eae_prk", dh), "shared_secret", 32, enc, recipient)
-	infoHash := labeledExtract(hpkeSuite, nil, "info_hash", info)
-	key := labeledExtract(hpkeSuite, shared, "secret", nil)
-	aead, err := chacha20poly1305.New(labeledExpand(hpkeSuite, key, "key", 32, pskIDHash, infoHash))
-	return Context{aead, labeledExpand(hpkeSuite, key, "base_nonce", 12, pskIDHash, infoHash)}, err
+	shared := labeledExpand(labeledExtract(nil, format.HPKEEaePrk, dh), format.HPKESharedSecret, enc, recipient)
+	infoHash := labeledExtract(nil, format.HPKEInfoHash, info)
+	key := labeledExtract(shared, format.HPKESecret, nil)
+	aead, err := chacha20poly1305.New(labeledExpand(key, format.HPKEKey, pskIDHash, infoHash))
+	return Context{aead, labeledExpand(key, format.HPKEBaseNonce, pskIDHash, infoHash)[:chacha20poly1305.NonceSize]}, err
 }
 
-// labeledExtract: for HMAC an empty salt and 32 zero bytes are the same key.
-func labeledExtract(suite, salt []byte, label string, ikm []byte) []byte {
-	return sum(salt, []byte("HPKE-v1"), suite, []byte(label), ikm)
+// labeledExtract: for HMAC an empty salt and 32 zero bytes are the same key. The label has the suite in it.
+func labeledExtract(salt []byte, label string, ikm []byte) []byte {
+	return sum(salt, []byte(label), ikm)
 }
 
-// labeledExpand returns at most 32 bytes, for which only the first block of HKDF-Expand is needed.
-func labeledExpand(suite, prk []byte, label string, length byte, info ...[]byte) []byte {
-	parts := append([][]byte{{0, length}, []byte("HPKE-v1"), suite, []byte(label)}, info...)
-	return sum(prk, append(parts, []byte{1})...)[:length]
+// labeledExpand returns the first block of HKDF-Expand, 32 bytes. The label has the length and the suite in it.
+func labeledExpand(prk []byte, label string, info ...[]byte) []byte {
+	return sum(prk, append(append([][]byte{[]byte(label)}, info...), []byte{1})...)
 }
 
 func sum(key []byte, parts ...[]byte) []byte {

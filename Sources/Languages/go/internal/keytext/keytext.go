@@ -7,18 +7,16 @@ import (
 	"example.com/pushcrypt/internal/format"
 )
 
-const alphabet = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-
 // A Kind is the prefix of a key's text, in the case of the text [K-6].
 type Kind string
 
 // The kinds of keys. Those with a 2 are of suite 2.
 const (
 	DevicePublic   Kind = format.PrefixDevicePublic
-	DevicePublic2  Kind = format.PrefixDevicePublic2
+	DevicePublic2  Kind = format.PrefixPostQuantumPublic
 	ProviderPublic Kind = format.PrefixProviderPublic
 	DeviceSecret   Kind = format.PrefixDeviceSecret
-	DeviceSecret2  Kind = format.PrefixDeviceSecret2
+	DeviceSecret2  Kind = format.PrefixPostQuantumSecret
 	ProviderSecret Kind = format.PrefixProviderSecret
 	SigningSecret  Kind = format.PrefixSigningSecret
 )
@@ -42,14 +40,14 @@ func Read(text string, kind Kind) (key []byte, code, advice string) {
 	}
 	length := format.KeyLength
 	if found == DevicePublic2 {
-		length = format.LongKeyLength
+		length = format.PostQuantumKeyLength
 	}
 	if len(rest) != (8*length+4)/5+6 {
 		return nil, "malformed-key", "the key's text is too short or too long; copy it whole"
 	}
 	values := []byte(rest)
 	for index := range values {
-		value := strings.IndexByte(found.inCase(alphabet), values[index])
+		value := strings.IndexByte(found.inCase(format.KeyAlphabet), values[index])
 		if value < 0 {
 			return nil, "malformed-key", "the key's text has a wrong character; copy it whole"
 		}
@@ -78,7 +76,7 @@ func Write(key []byte, kind Kind) string {
 		values = append(values, byte(checksum>>place&31))
 	}
 	for index, value := range values {
-		values[index] = alphabet[value]
+		values[index] = format.KeyAlphabet[value]
 	}
 	return string(kind) + "1" + kind.inCase(string(values))
 }

@@ -17,10 +17,6 @@ import (
 const (
 	// SuiteX25519 is the first byte of an envelope.
 	SuiteX25519 = 0x01
-	// KindClass are the bits of a kind with the push class.
-	KindClass = 0x0f
-	// KindCertified is set if the body begins with a certificate.
-	KindCertified = 0x80
 	// Never is the end of what does not end.
 	Never = math.MaxUint64
 )
@@ -40,7 +36,7 @@ func KeyID(kind byte, key []byte) [4]byte {
 
 // IsTopic is [K-2].
 func IsTopic(topic string) bool {
-	return 1 <= len(topic) && len(topic) <= 255 && strings.IndexFunc(topic, func(c rune) bool { return !IsAlphanumeric(c) && c != '.' && c != '-' }) < 0
+	return 1 <= len(topic) && len(topic) <= format.LongestTopic && strings.IndexFunc(topic, func(c rune) bool { return !IsAlphanumeric(c) && c != '.' && c != '-' }) < 0
 }
 
 // IsLetter tells whether a character is an ASCII letter.
@@ -130,9 +126,9 @@ func ChunkNonce(number uint64, isLast bool) []byte {
 
 // IsFileSize is: the last chunk is empty only if it is the first.
 func IsFileSize(size uint64) bool {
-	if size < format.SmallestFile || size > format.LargestInteger {
+	if size < format.SmallestFile || size > format.LargestTime {
 		return false
 	}
-	last := (size - uint64(len(format.FilePrefix))) % format.SealedChunk
+	last := (size - uint64(len(format.FileHeader))) % format.SealedChunk
 	return size == format.SmallestFile || last == 0 || last > format.SealedChunk-format.PlainChunk
 }
