@@ -50,7 +50,7 @@ func (device StoredDevice) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "StoredDevice(%q, %s, generation %d)", device.Device, device.PublicKey, device.Generation)
 }
 
-// Removed returns what to store in the place of a device that is removed [D-34].
+// Removed returns what to store instead of a device that is removed [D-34].
 func (device StoredDevice) Removed() *StoredDevice {
 	record := DeviceRecord{PublicKey: device.PublicKey, Device: device.Device, Generation: device.Generation}
 	return &StoredDevice{DeviceRecord: record, User: device.User, IsRemoved: true}
@@ -65,7 +65,7 @@ func (device *StoredDevice) CanWithdraw(withdrawal string) bool {
 type AcceptOptions struct {
 	// Topic is the app's bundle id; "" accepts any.
 	Topic string
-	// Provider is your provider key. Without it, the keys and certificates that a record names are not looked at.
+	// Provider is your provider key. Without it, the keys and certificates that a record names are not checked.
 	Provider ProviderPublicKey
 	// OwnKeys are all provider keys you ever had; nil stands for Provider.
 	OwnKeys []ProviderPublicKey

@@ -23,7 +23,7 @@ import (
 	kit "example.com/pushcrypt/pushcrypttest"
 )
 
-// The test kit of the format: Tests/Data/Vectors/kit. Every member of a test has to be looked at.
+// The test kit of the format: Tests/Data/Vectors/kit. Every member of a test has to be checked.
 
 // must stops a test: its error is a refusal, which run compares, or breaks the test.
 func must[T any](value T, err error) T {
@@ -59,7 +59,7 @@ func readJSON(t testing.TB, name string, into any) {
 	}
 }
 
-// A kitTest is one test of the kit; header has what was not looked at yet.
+// A kitTest is one test of the kit; header has what was not checked yet.
 type kitTest struct {
 	header map[string][]string
 	body   []byte
@@ -193,7 +193,7 @@ func askOne(t *testing.T, own *kitTest, ask func(t *testing.T, own *kitTest) str
 		t.Errorf("the outcome is %s, and not %s", found, own.expect)
 	}
 	for name := range own.header {
-		t.Errorf("%s was not looked at", name)
+		t.Errorf("%s was not checked", name)
 	}
 }
 

@@ -119,7 +119,7 @@ func IssueCertificate(provider crypto.Signer, signing ed25519.PublicKey, topic s
 	return made.certify(provider, signing, topic)
 }
 
-// A CertificateRequest asks whoever has the provider key for the certificate of a new signing key. It is a text without secrets, the same
+// A CertificateRequest asks the machine that has the provider key for the certificate of a new signing key. It is a text without secrets, the same
 // as that of "pushcrypt key rotate --request": "pushcrypt key certify" answers it too.
 type CertificateRequest struct {
 	// Topic is the app's bundle id.

@@ -55,7 +55,7 @@ func NewFileOpener(reference pushcrypt.Reference) *FileOpener {
 }
 
 // Format prints no key, whatever the verb.
-func (opener *FileOpener) Format(state fmt.State, _ rune) {
+func (opener FileOpener) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "FileOpener(%d bytes)", opener.came)
 }
 

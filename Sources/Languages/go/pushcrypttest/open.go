@@ -3,6 +3,7 @@ package pushcrypttest
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"time"
 
 	"example.com/pushcrypt"
@@ -72,6 +73,11 @@ type Opened struct {
 	HasCertificateConflict bool
 	// Device is the key that opened it.
 	Device pushcrypt.DevicePublicKey
+}
+
+// Format prints nothing of the payload, whatever the verb.
+func (opened Opened) Format(state fmt.State, _ rune) {
+	fmt.Fprintf(state, "Opened(%s, epoch %d)", opened.MessageID, opened.Epoch)
 }
 
 // ExpiresAt returns the last millisecond at which the message may be shown.
