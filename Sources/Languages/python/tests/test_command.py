@@ -20,7 +20,9 @@ from pushcrypt.filter import Answer, AsyncFilter, Filter, Message
 from pushcrypt.testing import DeviceKey, Opened, Trust, open_push
 
 PROGRAM = os.environ.get("PUSHCRYPT") or shutil.which("pushcrypt")
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="PUSHCRYPT names no command, and PATH has none")
+pytestmark = [
+    pytest.mark.command, pytest.mark.skipif(PROGRAM is None, reason="PUSHCRYPT names no command, and PATH has none"),
+]
 PROVIDER, PHONE = ProviderKey(bytes([1]) * 32), DeviceKey(bytes([2]) * 32)
 COUNT = 1500
 

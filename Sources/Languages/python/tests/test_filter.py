@@ -82,7 +82,7 @@ def test_a_child_that_fails_once(how: str, timeout: float, tmp_path: pathlib.Pat
 @pytest.mark.parametrize("how", ["stop=0", "die=0", "garbage=0"])
 def test_a_child_that_always_fails(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five in a row, and what waits gets an error that says whether trying again can help."""
-    monkeypatch.setattr("pushcrypt.filter.LONGEST_PAUSE", 0.2)
+    monkeypatch.setattr("pushcrypt._engine.LONGEST_PAUSE", 0.2)
 
     async def main() -> None:
         sealing = AsyncFilter([*FAKE, how], answer_timeout=0.2, window=2)
@@ -101,8 +101,8 @@ def test_a_child_that_always_fails(how: str, monkeypatch: pytest.MonkeyPatch) ->
     '{"pushcrypt-number":0.0,"payload":{}}', '{"pushcrypt-number":7,"payload":{}}', "null", "[" * 100_000, "é",
 ], ids=label)
 def test_what_is_no_answer(answer: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pushcrypt.filter.FILTER_MOST_ENDS", 1)
-    monkeypatch.setattr("pushcrypt.filter.LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr("pushcrypt._engine.FILTER_MOST_ENDS", 1)
+    monkeypatch.setattr("pushcrypt._engine.LONGEST_PAUSE", 0.1)
     (tmp_path / "answer").write_text(answer + "\n")
 
     async def main() -> None:
@@ -115,8 +115,8 @@ def test_what_is_no_answer(answer: str, tmp_path: pathlib.Path, monkeypatch: pyt
 
 
 def test_an_answer_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pushcrypt.filter.FILTER_MOST_ENDS", 1)
-    monkeypatch.setattr("pushcrypt.filter.LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr("pushcrypt._engine.FILTER_MOST_ENDS", 1)
+    monkeypatch.setattr("pushcrypt._engine.LONGEST_PAUSE", 0.1)
 
     async def main() -> None:
         sealing = AsyncFilter(shell("tr '\\0' a </dev/zero"))
@@ -149,7 +149,7 @@ def test_a_wrong_program_is_told_at_once() -> None:
 
 def test_a_program_that_goes_away(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told at once too; and when it is back, the next message is sealed."""
-    monkeypatch.setattr("pushcrypt.filter.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("pushcrypt._engine.LONGEST_PAUSE", 0.3)
     program = tmp_path / "seal"
 
     def install() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pushcrypt import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
-from pushcrypt.keys import P, check_verifying_key
+from pushcrypt._keys import P, check_verifying_key
 from pushcrypt.testing import DeviceKey
 
 KINDS: list[Any] = [DevicePublicKey, ProviderPublicKey, ProviderKey, SigningKey, DeviceKey]

@@ -13,38 +13,12 @@ import vectors
 from vectors import DEVICE_PUBLIC, DEVICE_SECRET, PROVIDER_PUBLIC, PROVIDER_SECRET, Test, parameters
 
 from pushcrypt import (
-    Certificate,
-    CertificateRequest,
-    Credential,
-    DevicePublicKey,
-    DeviceRecord,
-    Placeholder,
-    ProviderKey,
-    ProviderPublicKey,
-    ProviderRecord,
-    PushcryptError,
-    Reference,
-    Reply,
-    Sealer,
-    SealedFile,
-    SigningKey,
-    StoredDevice,
-    accept,
-    fingerprint,
+    Certificate, CertificateRequest, Credential, DevicePublicKey, DeviceRecord, Placeholder, ProviderKey, ProviderPublicKey,
+    ProviderRecord, PushcryptError, Reference, Reply, Sealer, SealedFile, SigningKey, StoredDevice, accept, fingerprint,
 )
-from pushcrypt.certificates import certify
+from pushcrypt._certificates import certify
 from pushcrypt.testing import (
-    Change,
-    DeviceKey,
-    FileOpener,
-    HeldKey,
-    Learned,
-    Opened,
-    Trust,
-    apply_reply,
-    check_full_body,
-    open_envelope,
-    open_push,
+    Change, DeviceKey, FileOpener, HeldKey, Learned, Opened, Trust, apply_reply, check_full_body, open_envelope, open_push,
 )
 from pushcrypt.testing._opening import decode, person_in
 

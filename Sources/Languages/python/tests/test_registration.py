@@ -10,17 +10,8 @@ import pytest
 from vectors import label
 
 from pushcrypt import (
-    Certificate,
-    DevicePublicKey,
-    DeviceRecord,
-    ProviderKey,
-    ProviderRecord,
-    PushcryptError,
-    Reply,
-    SigningKey,
-    StoredDevice,
-    accept,
-    issue_certificate,
+    Certificate, DevicePublicKey, DeviceRecord, ProviderKey, ProviderRecord, PushcryptError, Reply, SigningKey, StoredDevice,
+    accept, issue_certificate,
 )
 from pushcrypt.testing import DeviceKey, Trust, apply_reply
 

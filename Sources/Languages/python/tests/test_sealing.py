@@ -16,21 +16,8 @@ import pytest
 from vectors import label
 
 from pushcrypt import (
-    AsyncSealer,
-    Certificate,
-    Code,
-    Credential,
-    DevicePublicKey,
-    Person,
-    Placeholder,
-    ProviderKey,
-    PushcryptError,
-    Reference,
-    Sealer,
-    SigningKey,
-    fingerprint,
-    issue_certificate,
-    seal_full_body,
+    AsyncSealer, Certificate, Code, Credential, DevicePublicKey, Person, Placeholder, ProviderKey, PushcryptError, Reference,
+    Sealer, SigningKey, fingerprint, issue_certificate, seal_full_body,
 )
 from pushcrypt.testing import DeviceKey, Opened, Trust, open_push
 

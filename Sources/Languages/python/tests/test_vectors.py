@@ -11,9 +11,8 @@ from vectors import base64url, cases, joined
 from pushcrypt import Certificate, Credential, DevicePublicKey, Placeholder, ProviderKey, ProviderPublicKey, Sealer, SigningKey
 from pushcrypt._hpke import setup_base_s
 from pushcrypt._identity import Hedge
-from pushcrypt.attachments import seal_chunks
-from pushcrypt.certificates import certify, claimed
-from pushcrypt.sealing import Prepared
+from pushcrypt._attachments import seal_chunks
+from pushcrypt._certificates import certify, claimed
 from pushcrypt.testing import DeviceKey
 
 PAYLOAD = b'{"aps":{"alert":"a"}}'
@@ -58,12 +57,12 @@ def named_id(sealer: Sealer, case: dict[str, Any], message_id: bytes) -> str:
 def test_seals(case: dict[str, Any]) -> None:
     sealer = sealer_of(case)
     drawn = bytes.fromhex(case.get("rMessageID") or "00" * 32), bytes.fromhex(case["rEphemeral"])
-    prepared: Prepared = sealer._prepare(
+    to_sign, finish = sealer._prepare(
         case["payload"], DevicePublicKey(bytes.fromhex(case["devicePublic"])), case.get("pushType", "alert"), case.get("callerID"),
         case["ttl"], case["sentAt"], (), None, None, (), False, False, drawn, case["ttl"],
     )
     key: Any = key_of(case)
-    push = prepared.finish((key.key if isinstance(key, Credential) else key).sign(prepared.to_sign))
+    push = finish((key.key if isinstance(key, Credential) else key).sign(to_sign))
     assert push.payload.decode() == case["push"]
     assert (push.message_id.hex(), push.widest) == (case["messageID"], case["widestLength"])
     assert named_id(sealer, case, push.message_id) == case["collapseID"]

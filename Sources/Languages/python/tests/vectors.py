@@ -1,6 +1,6 @@
 """Reads the vectors of the format, which a checkout has in Tests/Data/Vectors; PUSHCRYPT_VECTORS names another folder.
 
-What is not looked at must not pass: a group, a member or an outcome that is not known here is a failure.
+What is not checked must not pass: a group, a member or an outcome that is not known here is a failure.
 """
 
 from __future__ import annotations

@@ -16,14 +16,14 @@ milliseconds since 1970, durations seconds, whole numbers.
 
 from ._envelope import fingerprint
 from ._errors import Code, PushcryptError
-from .attachments import FullBody, Reference, SealedFile, seal_file, seal_full_body
-from .certificates import Certificate, CertificateRequest, Credential, SignedCertificate, issue_certificate
-from .keys import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
-from .messages import Person
-from .records import DeviceRecord, ProviderRecord, Reply
-from .registration import Accepted, StoredDevice, accept
-from .sealing import AsyncSealer, ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
-from .signing import AsyncSigner, Signer
+from ._attachments import FullBody, Reference, SealedFile, seal_file, seal_full_body
+from ._certificates import Certificate, CertificateRequest, Credential, SignedCertificate, issue_certificate
+from ._keys import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
+from ._messages import Person
+from ._records import DeviceRecord, ProviderRecord, Reply
+from ._registration import Accepted, StoredDevice, accept
+from ._sealing import AsyncSealer, ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
+from ._signing import AsyncSigner, Signer
 
 __version__ = "1.0.0b1"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ._format import RETRYABLE, Code
+from ._format import RETRYABLE, TEXTS
+from ._format import Code as Code
 
-__all__ = ["Code", "PushcryptError"]
 
 
 class PushcryptError(Exception):
@@ -17,8 +17,8 @@ class PushcryptError(Exception):
     #: The reason, for programs.
     code: Code
 
-    def __init__(self, code: Code, text: str) -> None:
-        super().__init__(f"{code}: {text}")
+    def __init__(self, code: Code, text: str | None = None) -> None:
+        super().__init__(f"{code}: {text or TEXTS[code]}")
         self.code = code
 
     @property

@@ -14,14 +14,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from ._errors import Code, PushcryptError
 from ._format import (
-    HPKE_BASE_NONCE,
-    HPKE_DKP_PRK,
-    HPKE_EAE_PRK,
-    HPKE_INFO_HASH,
-    HPKE_KEY,
-    HPKE_PSK_ID_HASH,
-    HPKE_SECRET,
-    HPKE_SHARED_SECRET,
+    HPKE_BASE_NONCE, HPKE_DKP_PRK, HPKE_EAE_PRK, HPKE_INFO_HASH, HPKE_KEY, HPKE_PSK_ID_HASH, HPKE_SECRET, HPKE_SHARED_SECRET,
     HPKE_SK,
 )
 

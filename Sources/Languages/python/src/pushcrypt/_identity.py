@@ -8,9 +8,9 @@ from typing import Union
 from ._errors import Code, PushcryptError
 from ._format import LABEL_HEDGE, LABEL_HEDGE_SEED
 from ._types import check_optional
-from .certificates import Certificate, Credential
-from .keys import ProviderKey, ProviderPublicKey
-from .signing import AsyncSigner, Signer, check_signer, signature_of
+from ._certificates import Certificate, Credential
+from ._keys import ProviderKey, ProviderPublicKey
+from ._signing import AsyncSigner, Signer, check_signer, signature_of
 
 AnyKey = Union[ProviderKey, Credential, Signer]
 

@@ -12,7 +12,7 @@ from ._files import FileOpener
 from ._opening import DeviceKey, HeldKey, Opened, open_envelope, open_push
 from ._replies import apply_reply
 from ._trust import Change, Learned, Trust
-from ..attachments import check_full_body
+from .._attachments import check_full_body
 
 __all__ = [
     "Change", "DeviceKey", "FileOpener", "HeldKey", "Learned", "Opened", "Trust", "apply_reply", "check_full_body", "open_envelope",

@@ -8,49 +8,24 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from .._envelope import (
-    NEVER,
-    check_topic,
-    encode,
-    envelope_info,
-    later,
-    lp16,
-    named_message,
-    number,
-    signed,
-    time_or_now,
-)
+from .._envelope import NEVER, check_topic, encode, envelope_info, later, lp16, named_message, number, signed, time_or_now
 from .._errors import Code, PushcryptError
 from .._format import (
-    BUCKETS,
-    CERTIFICATE_LENGTH,
-    CLASSES,
-    CLOCK_TOLERANCE,
-    ENVELOPE_OVERHEAD,
-    INNER_BODY,
-    INNER_CONTENT,
-    INVISIBLE,
-    KIND_CERTIFIED,
-    KIND_CLASS,
-    KIND_RESERVED,
-    LARGEST_TIME,
-    LONGEST_ENVELOPE_TEXT,
-    LONGEST_PUSH,
-    LONGEST_TIME_TO_LIVE,
-    MOST_WITHDRAWN,
-    SUITE,
+    BUCKETS, CERTIFICATE_LENGTH, CLASSES, CLOCK_TOLERANCE, ENVELOPE_OVERHEAD, INNER_BODY, INNER_CONTENT, INVISIBLE,
+    KIND_CERTIFIED, KIND_CLASS, KIND_RESERVED, LARGEST_TIME, LONGEST_ENVELOPE_TEXT, LONGEST_PUSH, LONGEST_TIME_TO_LIVE,
+    MOST_WITHDRAWN, SUITE,
 )
 from .._hpke import Context, dh, extract_and_expand, key_schedule, not_authentic
 from .._json import parse_object
 from .._types import check_type, checked_tuple, utf8
-from ..attachments import Reference, parse_reference
-from ..certificates import Certificate
-from ..keys import DevicePublicKey, ProviderPublicKey, SecretKey, verifies
-from ..messages import Person, check_avatar, is_label
+from .._attachments import Reference, parse_reference
+from .._certificates import Certificate
+from .._keys import DevicePublicKey, ProviderPublicKey, SecretKey, verifies
+from .._messages import Person, check_avatar, is_label
 from ._files import attachments_in, full_body_in
 from ._trust import Learned, Trust
 
@@ -63,7 +38,7 @@ class DeviceKey(SecretKey):
     """A device's secret key, `PCR-SECRET-1…`. Made from its 32 bytes, by `parse` from its text, or by `generate`."""
 
     __slots__ = ("public_key", "_private")
-    KIND = "pcr-secret-"
+    KIND: ClassVar[str] = "pcr-secret-"
 
     #: The public half, to register.
     public_key: DevicePublicKey

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .._errors import Code, PushcryptError
 from .._types import check_type
-from ..keys import DevicePublicKey
-from ..records import Reply
+from .._keys import DevicePublicKey
+from .._records import Reply
 from ._trust import Change, Trust
 
 

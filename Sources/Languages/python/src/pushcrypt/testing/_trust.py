@@ -11,8 +11,8 @@ from .._errors import Code, PushcryptError
 from .._fields import Fields, written
 from .._format import EXPIRY_TOLERANCE, MOST_PINS
 from .._types import check_optional, check_type, checked_tuple
-from ..certificates import Certificate
-from ..keys import ProviderPublicKey
+from .._certificates import Certificate
+from .._keys import ProviderPublicKey
 
 LARGEST_EPOCH = 2**32 - 1
 #: Provider keys in a stored trust.
@@ -118,8 +118,6 @@ class Trust:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trust) and (self.pins, self._learned) == (other.pins, other._learned)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def learned(self, key: ProviderPublicKey) -> Learned:
         """What is known of a provider key, pinned or not."""

@@ -22,21 +22,12 @@ from ._envelope import encode
 from ._errors import Code, PushcryptError
 from ._fields import BYTES32, Fields, written
 from ._format import (
-    FILE_HEADER,
-    FULL_BODY_TYPE,
-    LABEL_FILE,
-    LARGEST_FILE,
-    LONGEST_FILE_NAME,
-    LONGEST_FULL_BODY,
-    PLAIN_CHUNK,
-    SEALED_CHUNK,
-    SMALLEST_FILE,
-    TAG_LENGTH,
+    FILE_HEADER, FULL_BODY_TYPE, LABEL_FILE, LARGEST_FILE, LONGEST_FILE_NAME, LONGEST_FULL_BODY, PLAIN_CHUNK, SEALED_CHUNK,
+    SMALLEST_FILE, TAG_LENGTH,
 )
 from ._identity import AnyKey, Hedge, Hedged, hedge_of
 from ._types import check_type
 
-__all__ = ["FullBody", "Reference", "SealedFile", "seal_file", "seal_full_body"]
 
 LARGEST_PORT = 65535
 

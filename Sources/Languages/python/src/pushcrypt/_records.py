@@ -16,11 +16,10 @@ from ._fields import BYTES32, Fields, text_of, written
 from ._format import KEY_LENGTH, LARGEST_SUITE, LARGEST_TIME, LONGEST_APP_VERSION, MOST_FOREIGN, MOST_SUITES, SUITE
 from ._json import Number
 from ._types import check_optional, check_type, checked_tuple
-from .certificates import Certificate
-from .keys import DevicePublicKey, ProviderPublicKey, check_verifying_key
-from .messages import is_label, is_visible
+from ._certificates import Certificate
+from ._keys import DevicePublicKey, ProviderPublicKey, check_verifying_key
+from ._messages import is_label, is_visible
 
-__all__ = ["DeviceRecord", "ProviderRecord", "Reply"]
 
 SUITE_2, PREFIX_2 = 2, "pcrx1"
 REASON = re.compile(r"[a-z0-9-]{1,64}")

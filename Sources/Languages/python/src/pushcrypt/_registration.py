@@ -13,11 +13,10 @@ from ._fields import Fields, text_of, written
 from ._format import GENERATION_STEP, SUITE
 from ._json import is_unicode
 from ._types import check_optional, check_type, checked_tuple
-from .certificates import Certificate
-from .keys import DevicePublicKey, ProviderPublicKey
-from .records import TEXTS, DeviceRecord, Reply, suites_of
+from ._certificates import Certificate
+from ._keys import DevicePublicKey, ProviderPublicKey
+from ._records import TEXTS, DeviceRecord, Reply, suites_of
 
-__all__ = ["Accepted", "StoredDevice", "accept"]
 
 
 @dataclass(frozen=True, kw_only=True)

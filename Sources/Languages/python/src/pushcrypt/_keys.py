@@ -12,18 +12,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from ._errors import Code, PushcryptError
-from ._format import (
-    KEY_ALPHABET,
-    KEY_ID_LENGTH,
-    KEY_LENGTH,
-    LABEL_KEY_ID,
-    MLKEM_MODULUS,
-    POST_QUANTUM_KEY_LENGTH,
-    WEAK_DEVICE_KEYS,
-)
+from ._format import KEY_ALPHABET, KEY_ID_LENGTH, KEY_LENGTH, LABEL_KEY_ID, MLKEM_MODULUS, POST_QUANTUM_KEY_LENGTH, WEAK_DEVICE_KEYS
 from ._types import check_type
 
-__all__ = ["DevicePublicKey", "ProviderKey", "ProviderPublicKey", "SecretKey", "SigningKey"]
 
 #: The five kinds of keys, and device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as
 #: what they are.
@@ -119,8 +110,9 @@ class DevicePublicKey(_PublicKey):
     """
 
     __slots__ = ()
-    KIND, TYPE = "pcr", X25519
-    LENGTHS = (KEY_LENGTH, POST_QUANTUM_KEY_LENGTH)
+    KIND: ClassVar[str] = "pcr"
+    TYPE: ClassVar[int] = X25519
+    LENGTHS: ClassVar[tuple[int, ...]] = (KEY_LENGTH, POST_QUANTUM_KEY_LENGTH)
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
@@ -136,7 +128,8 @@ class ProviderPublicKey(_PublicKey):
     """A provider's public key, `pcs1…`: what a phone pins. Made from its 32 bytes, or by `parse` from its text."""
 
     __slots__ = ()
-    KIND, TYPE = "pcs", ED25519
+    KIND: ClassVar[str] = "pcs"
+    TYPE: ClassVar[int] = ED25519
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
@@ -202,7 +195,7 @@ class ProviderKey(_Ed25519Key):
     """A provider key, `PCS-SECRET-1…`: it signs certificates and, at epoch 0, messages."""
 
     __slots__ = ("public_key",)
-    KIND = "pcs-secret-"
+    KIND: ClassVar[str] = "pcs-secret-"
 
     public_key: ProviderPublicKey
 
@@ -215,7 +208,7 @@ class SigningKey(_Ed25519Key):
     """A signing key, `PCK-SECRET-1…`: it signs messages by a certificate, and is replaced by another."""
 
     __slots__ = ()
-    KIND = "pck-secret-"
+    KIND: ClassVar[str] = "pck-secret-"
 
 
 def shown(kind: str) -> str:

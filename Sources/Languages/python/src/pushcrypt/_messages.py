@@ -11,9 +11,8 @@ from ._errors import Code, PushcryptError
 from ._format import AVATAR_TYPES, LARGEST_AVATAR, LONGEST_LABEL, MOST_RECIPIENTS, MOST_WITHDRAWN
 from ._json import is_unicode
 from ._types import check_optional, check_type, checked_tuple
-from .attachments import Reference
+from ._attachments import Reference
 
-__all__ = ["Person"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,21 +11,13 @@ from ._envelope import NEVER, TOPIC, check_topic, encode, later, lp16, number, t
 from ._errors import Code, PushcryptError
 from ._fields import BYTES32, Fields, text_of, written
 from ._format import (
-    CERTIFICATE_GRACE,
-    CERTIFICATE_LENGTH,
-    CERTIFICATE_VERSION,
-    CLAIM_LENGTH,
-    CLOCK_TOLERANCE,
-    KEY_LENGTH,
-    LABEL_CERTIFICATE,
-    LARGEST_TIME,
-    MOST_PAST_CERTIFICATES,
+    CERTIFICATE_GRACE, CERTIFICATE_LENGTH, CERTIFICATE_VERSION, CLAIM_LENGTH, CLOCK_TOLERANCE, KEY_LENGTH, LABEL_CERTIFICATE,
+    LARGEST_TIME, MOST_PAST_CERTIFICATES,
 )
 from ._types import check_optional, check_type
-from .keys import ProviderKey, ProviderPublicKey, SigningKey, check_verifying_key
-from .signing import Signer, check_signer, signature_of
+from ._keys import ProviderKey, ProviderPublicKey, SigningKey, check_verifying_key
+from ._signing import Signer, check_signer, signature_of
 
-__all__ = ["Certificate", "CertificateRequest", "Credential", "SignedCertificate", "issue_certificate"]
 
 TEXT = re.compile(r"[A-Za-z0-9_-]{162}")
 REQUEST_VERSION = 1

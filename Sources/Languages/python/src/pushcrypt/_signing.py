@@ -9,9 +9,8 @@ from typing import Protocol
 from ._errors import Code, PushcryptError
 from ._types import check_type
 from ._format import KEY_LENGTH
-from .keys import ProviderKey, check_verifying_key, verifies
+from ._keys import ProviderKey, check_verifying_key, verifies
 
-__all__ = ["AsyncSigner", "Signer"]
 
 
 class Signer(Protocol):

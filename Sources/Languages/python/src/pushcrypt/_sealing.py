@@ -8,7 +8,7 @@ import hashlib
 import re
 import secrets
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Union
 
@@ -16,42 +16,21 @@ from ._aps import CheckedPayload
 from ._envelope import check_topic, encode, envelope_info, fingerprint, lp16, named_message, signed, time_or_now
 from ._errors import Code, PushcryptError
 from ._format import (
-    BUCKETS,
-    CLASSES,
-    CLEAR_BODY,
-    CLEAR_FIELDS,
-    COLLAPSE_ID_LENGTH,
-    ENVELOPE_OVERHEAD,
-    EXPIRATION_UNIT,
-    INNER_BODY,
-    INNER_CONTENT,
-    KIND_CERTIFIED,
-    LABEL_COLLAPSE,
-    LABEL_EPHEMERAL,
-    LABEL_HEDGE_SEED,
-    LABEL_MESSAGE_ID,
-    LIMITS,
-    LONGEST_CLEAR_TEXT,
-    LONGEST_COLLAPSE_DEVICE,
-    LONGEST_TIME_TO_LIVE,
-    MESSAGE_ID_LENGTH,
-    MOST_ATTACHMENTS,
-    STANDARD_TITLE,
-    SUFFIXES,
-    SUITE,
+    BUCKETS, CLASSES, CLEAR_BODY, CLEAR_FIELDS, COLLAPSE_ID_LENGTH, ENVELOPE_OVERHEAD, EXPIRATION_UNIT, INNER_BODY, INNER_CONTENT,
+    KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_HEDGE_SEED, LABEL_MESSAGE_ID, LIMITS, LONGEST_CLEAR_TEXT,
+    LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, STANDARD_TITLE, SUFFIXES, SUITE,
     TIME_FIELD_END,
 )
-from ._hpke import Context, setup_base_s
+from ._hpke import setup_base_s
 from ._identity import AnyKey, Hedge, Hedged, Identity, check_key, sign
 from ._json import Number, is_unicode, write, write_object
 from ._types import check_optional, check_type, checked_tuple, utf8
-from .attachments import FullBody, Reference, check_full_body_reference
-from .certificates import Certificate
-from .keys import DevicePublicKey, ProviderPublicKey
-from .messages import Person, check_withdrawal
-from .signing import AsyncSigner, check_signer, checked
+from ._attachments import FullBody, Reference, check_full_body_reference
+from ._certificates import Certificate
+from ._keys import DevicePublicKey, ProviderPublicKey
+from ._messages import Person, check_withdrawal
+from ._signing import AsyncSigner, check_signer, checked
 
-__all__ = ["AsyncSealer", "ClearField", "Placeholder", "PushRequest", "PushType", "SealedPush", "Sealer"]
 
 PushType = Literal["alert", "background", "voip"]
 ClearField = Literal[
@@ -84,10 +63,7 @@ class Placeholder:
         check_optional(self.sound, str, "sound")
         object.__setattr__(self, "clear", checked_tuple(self.clear, str, "clear"))
         if not is_visible(self.title) or not (self.sound is None or is_visible(self.sound)):
-            raise PushcryptError(
-                Code.INVALID_PLACEHOLDER,
-                "the title or the sound's name shows nothing, is over 4,096 bytes or has half a surrogate pair",
-            )
+            raise PushcryptError(Code.INVALID_PLACEHOLDER, "title or sound shows nothing, is over 4,096 bytes or has half a surrogate pair")
         if not set(self.clear) <= set(CLEAR_FIELDS):
             raise PushcryptError(Code.INVALID_PLACEHOLDER, f"clear is a list of these: {', '.join(CLEAR_FIELDS)}")
 
@@ -173,30 +149,6 @@ class PushRequest:
         }
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A message up to its signature."""
-
-    #: What to sign.
-    to_sign: bytes
-    clear: ClearPart
-    header: bytes
-    enc: bytes
-    encryption: Context
-    content: bytes
-    epoch: bytes
-    message_id: bytes
-    device: DevicePublicKey
-    push_type: PushType
-    expires_at: int
-    widest: int
-
-    def finish(self, signature: bytes) -> SealedPush:
-        text = encode(self.header + self.enc + self.encryption.seal(b"", self.epoch + signature + self.content))
-        payload = self.clear.before + text.encode() + AFTER
-        return SealedPush(payload, text, self.message_id, self.device, self.push_type, self.expires_at, self.widest)
-
-
 class _Sealer(Hedged):
     """What both sealers do, up to the signature."""
 
@@ -236,12 +188,10 @@ class _Sealer(Hedged):
         self, payload: Payload, device: DevicePublicKey, push_type: PushType, message_id: str | None, time_to_live: int,
         at: int | None, attachments: Iterable[Reference], full_body: FullBody | Reference | None, person: Person | None,
         withdraws: Iterable[str], drop: bool, exact: bool, drawn: tuple[bytes, bytes] | None = None, sealed_life: int | None = None,
-    ) -> Prepared:
-        """Checks and lays out a message. Vectors give the randomness, which must never be used twice [S-9], and the life as it is."""
+    ) -> tuple[bytes, Callable[[bytes], SealedPush]]:
+        """Checks and lays out a message; returns what to sign, and what makes the push of the signature. Vectors give the randomness, which must never be used twice [S-9], and the life as it is."""
         if push_type not in LIMITS:
-            raise PushcryptError(
-                Code.PUSH_TYPE_NOT_SEALABLE, "alert, background and voip can be sealed; the system reads others itself"
-            )
+            raise PushcryptError(Code.PUSH_TYPE_NOT_SEALABLE)
         check_type(device, DevicePublicKey, "the device's key, of which parse() reads the text,")
         if device.suite != SUITE:
             raise PushcryptError(Code.UNSUPPORTED_SUITE, "the key is of suite 2, to which this package does not seal")
@@ -259,19 +209,14 @@ class _Sealer(Hedged):
         fitting = bisect.bisect_left(BUCKETS, INNER_BODY + len(body))
         bucket = BUCKETS[fitting] if fitting < len(BUCKETS) else largest + 1
         if bucket > largest:
-            raise PushcryptError(
-                Code.PAYLOAD_TOO_LARGE,
-                f"the payload, with attachments and certificate, has {len(body)} bytes, {len(body) - largest + INNER_BODY} too many",
-            )
+            over = len(body) - largest + INNER_BODY
+            raise PushcryptError(Code.PAYLOAD_TOO_LARGE, f"the payload, with attachments and certificate, has {over} bytes too many")
         clear = self._clear_part(checked_payload, push_type)
         text_length = (4 * (ENVELOPE_OVERHEAD + bucket) + 2) // 3
         widest = clear.widest + text_length
         length = len(clear.before) + len(AFTER) + text_length if exact else widest
         if length > limit:
-            form = "" if exact else " in its widest form"
-            raise PushcryptError(
-                Code.PUSH_TOO_LARGE, f"the push would have {length} bytes{form}, over {limit}; shorten the placeholder"
-            )
+            raise PushcryptError(Code.PUSH_TOO_LARGE, f"the push would have up to {length} bytes, over {limit}; shorten the placeholder")
 
         r_message_id, r_ephemeral = drawn or (secrets.token_bytes(32), secrets.token_bytes(32))
         life = rounded_time_to_live(sent_at, time_to_live, push_type) if sealed_life is None else sealed_life
@@ -288,9 +233,12 @@ class _Sealer(Hedged):
         ikm_e = self._hedge.digest(LABEL_EPHEMERAL + r_ephemeral + header + recipient + whose + content_hash)
         enc, encryption = setup_base_s(recipient, envelope_info(header, self.topic), ikm_e)
         to_sign = signed(header, enc, recipient, bytes(signer.provider), signer.signing_key, whose, content_hash)
-        return Prepared(
-            to_sign, clear, header, enc, encryption, content, whose[:4], id_bytes, device, push_type, sent_at + 1000 * life, widest
-        )
+
+        def finish(signature: bytes) -> SealedPush:
+            text = encode(header + enc + encryption.seal(b"", whose[:4] + signature + content))
+            return SealedPush(clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, sent_at + 1000 * life, widest)
+
+        return to_sign, finish
 
     def _check_times(self, sent_at: int, time_to_live: int) -> None:
         if type(time_to_live) is not int or not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE:
@@ -301,22 +249,16 @@ class _Sealer(Hedged):
 
     def _clear_part(self, checked: CheckedPayload, push_type: PushType) -> ClearPart:
         """All that the relay sees of a push. Unless fields stay in the clear, there are few, which are kept."""
+        if self.placeholder.clear:
+            return ClearPart(self.placeholder, checked, push_type)
         shape = (push_type, checked.has_sound, checked.wakes_app)
-        clear = None if self.placeholder.clear else self._clear_parts.get(shape)
-        if clear is None:
-            clear = ClearPart(self.placeholder, checked, push_type)
-            if not self.placeholder.clear:
-                self._clear_parts[shape] = clear
-        return clear
+        if shape not in self._clear_parts:
+            self._clear_parts[shape] = ClearPart(self.placeholder, checked, push_type)
+        return self._clear_parts[shape]
 
     def request(
-        self,
-        push: SealedPush,
-        *,
-        device_id: str | None = None,
-        collapse_name: str | None = None,
-        priority: Literal[1, 5, 10] | None = None,
-        expiration: int | None = None,
+        self, push: SealedPush, *, device_id: str | None = None, collapse_name: str | None = None,
+        priority: Literal[1, 5, 10] | None = None, expiration: int | None = None,
     ) -> PushRequest:
         """The request to APNs for a push that this sealer sealed.
 
@@ -338,11 +280,8 @@ class _Sealer(Hedged):
         if expiration is not None and (type(expiration) is not int or not 0 <= expiration < TIME_FIELD_END):
             raise PushcryptError(Code.INVALID_REQUEST, "the expiration is a time in seconds since 1970, or 0")
         end = push.expires_at // 1000 if expiration is None else expiration
-        return PushRequest(
-            self.topic + SUFFIXES[push.push_type], push.push_type, priority, end,
-            self.collapse_id(push.recipient, push.message_id, device_id=device_id, collapse_name=collapse_name),
-            push.payload,
-        )
+        collapse_id = self.collapse_id(push.recipient, push.message_id, device_id=device_id, collapse_name=collapse_name)
+        return PushRequest(self.topic + SUFFIXES[push.push_type], push.push_type, priority, end, collapse_id, push.payload)
 
     def collapse_id(
         self, device: DevicePublicKey, message_id: bytes, *, device_id: str | None = None, collapse_name: str | None = None
@@ -392,19 +331,9 @@ class Sealer(_Sealer):
         self._key = key
 
     def seal(
-        self,
-        payload: Payload,
-        device: DevicePublicKey,
-        *,
-        push_type: PushType = "alert",
-        message_id: str | None = None,
-        time_to_live: int = LONGEST_TIME_TO_LIVE,
-        at: int | None = None,
-        attachments: Iterable[Reference] = (),
-        full_body: FullBody | Reference | None = None,
-        person: Person | None = None,
-        withdraws: Iterable[str] = (),
-        drop: bool = False,
+        self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
+        time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
+        full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
         exact: bool = False,
     ) -> SealedPush:
         """Seals a payload for one device.
@@ -428,10 +357,10 @@ class Sealer(_Sealer):
         Raises:
             PushcryptError: With the reason as its `code`; a `Signer` raises its own.
         """
-        prepared = self._prepare(
+        to_sign, finish = self._prepare(
             payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact
         )
-        return prepared.finish(sign(self._key, prepared.to_sign))
+        return finish(sign(self._key, to_sign))
 
 
 class AsyncSealer(_Sealer):
@@ -457,27 +386,16 @@ class AsyncSealer(_Sealer):
         return sealer
 
     async def seal(
-        self,
-        payload: Payload,
-        device: DevicePublicKey,
-        *,
-        push_type: PushType = "alert",
-        message_id: str | None = None,
-        time_to_live: int = LONGEST_TIME_TO_LIVE,
-        at: int | None = None,
-        attachments: Iterable[Reference] = (),
-        full_body: FullBody | Reference | None = None,
-        person: Person | None = None,
-        withdraws: Iterable[str] = (),
-        drop: bool = False,
+        self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
+        time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
+        full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
         exact: bool = False,
     ) -> SealedPush:
         """Seals a payload for one device, as `Sealer.seal`."""
-        prepared = self._prepare(
+        to_sign, finish = self._prepare(
             payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact
         )
-        key = self._key
-        return prepared.finish(checked(await key.sign(prepared.to_sign), key.public_key, prepared.to_sign))
+        return finish(checked(await self._key.sign(to_sign), self._identity.signing_key, to_sign))
 
 
 def check_new(topic: str, placeholder: Placeholder) -> None:
