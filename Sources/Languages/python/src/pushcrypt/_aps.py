@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -26,14 +27,9 @@ def number_of(value: Any) -> float | None:
     return number if abs(number) != float("inf") else None
 
 
-def is_between(value: Any, low: float, high: float) -> bool:
+def is_from_0(value: Any, most: float) -> bool:
     number = number_of(value)
-    return number is not None and low <= number < high
-
-
-def is_fraction(value: Any) -> bool:
-    number = number_of(value)
-    return number is not None and 0 <= number <= 1
+    return number is not None and 0 <= number <= most
 
 
 TESTS: dict[str, Callable[[Any], bool]] = {
@@ -44,8 +40,8 @@ TESTS: dict[str, Callable[[Any], bool]] = {
     "bool": lambda value: isinstance(value, bool),
     "flag": lambda value: type(value) is Number and value in ("0", "1"),
     "count": lambda value: type(value) is Number and value.at_most(2**63 - 1) is not None,
-    "fraction": is_fraction,
-    "time": lambda value: is_between(value, 0, TIME_FIELD_END),
+    "fraction": lambda value: is_from_0(value, 1),
+    "time": lambda value: is_from_0(value, math.nextafter(TIME_FIELD_END, 0)),
     "level": lambda value: is_text(value) and value in LEVELS,
     "event": lambda value: is_text(value) and value in EVENTS,
 }
@@ -61,12 +57,10 @@ class CheckedPayload:
         if "ENCRYPTED_DATA" in members:
             raise PushcryptError(Code.RESERVED_KEY, "the payload has ENCRYPTED_DATA: seal the original, not a sealed one")
         if "pushcrypt" in members:
-            raise PushcryptError(
-                Code.RESERVED_KEY, "the key pushcrypt at the top level is the format's; rename yours, and pass attachments separately"
-            )
+            raise PushcryptError(Code.RESERVED_KEY, "the key pushcrypt at the top level is the format's; rename yours")
         aps = members.get("aps")
         if not isinstance(aps, dict):
-            raise PushcryptError(Code.MISSING_APS, "the payload has no aps object; a push without one is never shown")
+            raise PushcryptError(Code.MISSING_APS)
         check(aps, FIELDS, "aps")
         alert, sound = aps.get("alert"), aps.get("sound")
         if isinstance(alert, dict):
@@ -75,10 +69,7 @@ class CheckedPayload:
             check(sound, SOUND_FIELDS, "aps.sound")
         has_text = any(map(alert.get, SHOWN_TEXTS)) if isinstance(alert, dict) else bool(alert)
         if push_type == "alert" and not has_text:
-            raise PushcryptError(
-                Code.NOTHING_TO_SHOW,
-                "aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or seal it as a background push",
-            )
+            raise PushcryptError(Code.NOTHING_TO_SHOW)
         self.aps, self.json = aps, minify(payload)
         self.wakes_app = type(aps.get("content-available")) is Number and aps["content-available"] == "1"
 

@@ -65,11 +65,8 @@ class Reference:
 
     def __post_init__(self) -> None:
         """[A-5] to [A-10]"""
-        for value, kind, what in (
-            (self.url, str, "url"), (self.key, bytes, "key"), (self.size, int, "size"), (self.sha256, bytes, "sha256"),
-            (self.type, str, "type"), (self.name, str, "name"),
-        ):
-            check_type(value, kind, what)
+        for what, kind in {"url": str, "key": bytes, "size": int, "sha256": bytes, "type": str, "name": str}.items():
+            check_type(getattr(self, what), kind, what)
         if not is_url(self.url):
             raise malformed_reference("url is not an https address without user name and fragment")
         if not TYPE.fullmatch(self.type):
@@ -92,10 +89,8 @@ class Reference:
 
     def members(self) -> dict[str, Any]:
         """The JSON object that a payload carries."""
-        return {
-            "url": self.url, "key": encode(self.key), "size": self.size, "sha256": encode(self.sha256), "type": self.type,
-            "name": self.name,
-        }
+        key, sha256 = encode(self.key), encode(self.sha256)
+        return {"url": self.url, "key": key, "size": self.size, "sha256": sha256, "type": self.type, "name": self.name}
 
 
 def parse_reference(value: object) -> Reference:
@@ -206,19 +201,15 @@ def seal_chunks(plain: BinaryIO, sealed: BinaryIO, hedge: Hedge, random: bytes) 
         came += len(chunk)
         second.update(chunk)
         if came > length or (came == length and second.digest() != first.digest()):
-            raise changed_file()
+            raise PushcryptError(Code.CHANGED_FILE)
         write(aead.encrypt(nonce(number, came == length), chunk, FILE_HEADER))
     if came != length:
-        raise changed_file()
+        raise PushcryptError(Code.CHANGED_FILE)
     return SealedFile(key, size, hash.digest())
 
 
 def nonce(number: int, is_last: bool) -> bytes:
     return number.to_bytes(11, "big") + bytes([is_last])
-
-
-def changed_file() -> PushcryptError:
-    return PushcryptError(Code.CHANGED_FILE, "the file changed while it was being sealed; seal it again")
 
 
 def pieces(file: BinaryIO) -> Iterator[bytes]:

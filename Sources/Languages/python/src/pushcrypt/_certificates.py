@@ -38,9 +38,9 @@ class Certificate:
         check_type(self.data, bytes, "a certificate")
         data = self.data
         if len(data) != CERTIFICATE_LENGTH or data[0] != CERTIFICATE_VERSION or not 1 <= self.epoch or self.floor > self.epoch:
-            raise malformed()
+            raise PushcryptError(Code.MALFORMED_CERTIFICATE)
         if (number(data, 9, 17) == 0) != (self.floor == self.epoch):
-            raise malformed()
+            raise PushcryptError(Code.MALFORMED_CERTIFICATE)
         check_verifying_key(self.signing_key)
 
     @classmethod
@@ -49,7 +49,7 @@ class Certificate:
         check_type(text, str, "the text")
         data = base64.urlsafe_b64decode(text + "==") if TEXT.fullmatch(text) else b""
         if encode(data) != text:
-            raise malformed()
+            raise PushcryptError(Code.MALFORMED_CERTIFICATE)
         return cls(data)
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class Certificate:
         if self.signing_key == bytes(provider):
             raise PushcryptError(Code.WEAK_KEY, "the certificate's signing key is the provider key; each needs its own")
         if not provider.verifies(self.data[CLAIM_LENGTH:], claimed(provider, topic, self.claim)):
-            raise PushcryptError(Code.BAD_CERTIFICATE_SIGNATURE, "the provider key did not sign this certificate for this app")
+            raise PushcryptError(Code.BAD_CERTIFICATE_SIGNATURE)
 
     def conflicts(self, other: Certificate | None) -> bool:
         """Whether both are of one epoch and say different things [T-3]."""
@@ -244,7 +244,7 @@ class CertificateRequest:
         last = max(0 if one is None else one.epoch for one in (current, proven))
         epoch = max(last + 1, now // 1000)
         if 1000 * epoch > now + 1000 * CLOCK_TOLERANCE or epoch >= 2**32:
-            raise implausible()
+            raise PushcryptError(Code.IMPLAUSIBLE_EPOCH)
         expires_at = NEVER if self.lifetime is None else later(now, self.lifetime)
         is_stale = proven is not None and (current is None or proven.epoch >= current.epoch and proven.claim != current.claim)
         if self.stolen or is_stale:
@@ -276,7 +276,7 @@ class CertificateRequest:
         if made.epoch <= last:
             raise wrong(f"of epoch {made.epoch}, not above the last, {last}; make another request")
         if 1000 * made.epoch > now + 1000 * CLOCK_TOLERANCE:
-            raise implausible()
+            raise PushcryptError(Code.IMPLAUSIBLE_EPOCH)
         if made.expires_at <= now:
             raise wrong("past its end; certify the request again")
         return Credential(key, made, self.provider)
@@ -365,14 +365,6 @@ def provider_of(fields: Fields) -> ProviderPublicKey:
         return fields.needed(fields.read("provider", ProviderPublicKey.parse), "provider")
     except PushcryptError:
         fields.refuse("provider")
-
-
-def malformed() -> PushcryptError:
-    return PushcryptError(Code.MALFORMED_CERTIFICATE, "this is not a certificate: 121 bytes, or 162 characters of text; copy it again")
-
-
-def implausible() -> PushcryptError:
-    return PushcryptError(Code.IMPLAUSIBLE_EPOCH, "the certificate's epoch is over 24 hours from now; set the clock")
 
 
 def wrong(what: str) -> PushcryptError:

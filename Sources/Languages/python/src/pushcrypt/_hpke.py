@@ -40,10 +40,7 @@ class Context:
 
 def not_authentic() -> PushcryptError:
     """The one code and text of steps 4 and 5 [O-5.6]."""
-    return PushcryptError(
-        Code.AUTHENTICATION_FAILED,
-        "the message was changed, or not sealed by a pinned provider for this app and device; compare topic and keys on both ends",
-    )
+    return PushcryptError(Code.AUTHENTICATION_FAILED)
 
 
 def setup_base_s(recipient: bytes, info: bytes, ikm_e: bytes) -> tuple[bytes, Context]:

@@ -154,7 +154,5 @@ def check_writable(value: object, level: int) -> None:
         for element in value:
             check_writable(element, level + 1)
     else:
-        raise PushcryptError(
-            Code.MALFORMED_PAYLOAD,
-            f"the payload has a value of type {type(value).__name__}, which JSON cannot express; convert it first",
-        )
+        kind = type(value).__name__
+        raise PushcryptError(Code.MALFORMED_PAYLOAD, f"the payload has a {kind}, which JSON cannot express; convert it first")

@@ -260,17 +260,12 @@ def polymod(kind: str, values: list[int]) -> int:
     return checksum
 
 
-def weak() -> PushcryptError:
-    return PushcryptError(Code.WEAK_KEY, "no honest program makes this public key; find out who sent it")
-
-
 def check_device_key(key: bytes) -> None:
     """Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero."""
     u, numbers = int.from_bytes(key[-KEY_LENGTH:], "little"), int.from_bytes(key[: -2 * KEY_LENGTH], "little")
-    if u >= P or u in SMALL_ORDER_U:
-        raise weak()
-    if any(numbers >> bit & 4095 >= MLKEM_MODULUS for bit in range(0, numbers.bit_length(), 12)):
-        raise weak()
+    is_large = any(numbers >> bit & 4095 >= MLKEM_MODULUS for bit in range(0, numbers.bit_length(), 12))
+    if u >= P or u in SMALL_ORDER_U or is_large:
+        raise PushcryptError(Code.WEAK_KEY)
 
 
 @functools.lru_cache(maxsize=1)
@@ -287,10 +282,8 @@ def check_verifying_key(key: bytes) -> None:
     """
     y = int.from_bytes(key, "little") & (1 << 255) - 1
     if y >= P or y == 1:
-        raise weak()
+        raise PushcryptError(Code.WEAK_KEY)
     u = (1 + y) * pow(1 - y, -1, P) % P
-    if u in SMALL_ORDER_U:
-        raise weak()
-    encoded = u.to_bytes(32, "little")
-    if multiplier().exchange(X25519PublicKey.from_public_bytes(encoded)) != encoded:
-        raise weak()
+    encoded = u.to_bytes(KEY_LENGTH, "little")
+    if u in SMALL_ORDER_U or multiplier().exchange(X25519PublicKey.from_public_bytes(encoded)) != encoded:
+        raise PushcryptError(Code.WEAK_KEY)

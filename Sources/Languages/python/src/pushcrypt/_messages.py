@@ -39,26 +39,17 @@ class Person:
         object.__setattr__(self, "recipients", checked_tuple(self.recipients, str, "recipients"))
         texts = [self.name, *(text for text in (self.handle, self.conversation) if text is not None), *self.recipients]
         if not all(map(is_label, texts)) or len(self.recipients) > MOST_RECIPIENTS:
-            raise PushcryptError(
-                Code.INVALID_REQUEST,
-                "a person's texts have 1 to 255 bytes without control characters, and there are at most 8 recipients",
-            )
+            raise PushcryptError(Code.INVALID_REQUEST, "a person's texts have 1 to 255 bytes without control characters, at most 8 recipients")
         check_optional(self.avatar, Reference, "the avatar")
         if self.avatar is not None:
             check_avatar(self.avatar)
 
     def members(self) -> dict[str, Any]:
         """The member `sender` of a payload."""
-        members: dict[str, Any] = {"name": self.name}
-        if self.handle is not None and self.handle != self.name:
-            members["handle"] = self.handle
-        if self.conversation is not None:
-            members["conversation"] = self.conversation
-        if self.recipients:
-            members["recipients"] = list(self.recipients)
-        if self.avatar is not None:
-            members["avatar"] = self.avatar.members()
-        return members
+        handle = None if self.handle == self.name else self.handle
+        avatar = None if self.avatar is None else self.avatar.members()
+        members = {"name": self.name, "handle": handle, "conversation": self.conversation, "recipients": self.recipients, "avatar": avatar}
+        return {name: value for name, value in members.items() if value}
 
 
 def is_label(text: object, longest: int = LONGEST_LABEL) -> bool:

@@ -9,6 +9,7 @@ import base64
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ._envelope import TOPIC, encode
 from ._errors import Code, PushcryptError
@@ -30,8 +31,8 @@ ENVIRONMENT = re.compile(r"production|development")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeviceRecord:
-    """A phone's registration: from a phone to its provider. `accept` decides about it."""
+class Device:
+    """What a phone says of itself, in a record and where a provider stores it."""
 
     #: The key to seal to.
     public_key: DevicePublicKey
@@ -47,8 +48,6 @@ class DeviceRecord:
     created: int | None = None
     #: The provider key that the device has pinned.
     provider: ProviderPublicKey | None = None
-    #: The highest certificate that the device knows. One that breaks [T-1] counts as absent [D-31].
-    certificate: Certificate | None = None
     #: The app's version, 1 to 64 bytes.
     app_version: str | None = None
     #: The push token in lower-case hexadecimal digits.
@@ -62,17 +61,44 @@ class DeviceRecord:
 
     def __post_init__(self) -> None:
         check_type(self.public_key, DevicePublicKey, "public_key")
-        check_common(self)
+        check_numbers(self.generation, self.created)
         check_optional(self.provider, ProviderPublicKey, "provider")
-        suites = checked_tuple(self.suites, int, "suites") or (self.public_key.suite,)
-        object.__setattr__(self, "suites", suites)
+        object.__setattr__(self, "suites", checked_tuple(self.suites, int, "suites") or (self.public_key.suite,))
         for name, rule in TEXTS.items():
-            value = getattr(self, name)
-            check_optional(value, str, name)
-            if value is not None and not rule(value):
-                raise broken(name)
-        if not are_suites(suites, self.public_key.suite):
-            raise broken("suites")
+            check_optional(getattr(self, name), str, name)
+            check(getattr(self, name) is None or rule(getattr(self, name)), name)
+        check(are_suites(self.suites, self.public_key.suite), "suites")
+
+    @classmethod
+    def _read(cls, fields: Fields) -> dict[str, Any]:
+        # First what is no text of a key, then those, last what follows of the keys.
+        public_key = fields.needed(fields.text("public_key"), "public_key")
+        suite, key_id, number = suite_of(public_key), fields.text("key_id"), fields.number("generation")
+        fields.text("provider")
+        check_suite(fields, suite)
+        values: dict[str, Any] = {name: fields.text(name, rule) for name, rule in TEXTS.items()}
+        values |= {"suites": suites_of(fields, suite), "generation": 1 if number is None else number, "created": fields.number("created")}
+        key = DevicePublicKey.parse(public_key)
+        values |= {"public_key": key, "provider": fields.read("provider", ProviderPublicKey.parse)}
+        fields.require(key_id in (None, key.key_id), "key_id, which is another key's,")
+        return values
+
+    def _members(self) -> dict[str, Any]:
+        names = ("device", "public_key", "suites", "topic", "generation", "created", "provider", *TEXTS)
+        values = {name: getattr(self, name) for name in names}
+        return values | {"public_key": str(self.public_key), "key_id": self.public_key.key_id, "provider": text_of(self.provider)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceRecord(Device):
+    """A phone's registration: from a phone to its provider. `accept` decides about it."""
+
+    #: The highest certificate that the device knows. One that breaks [T-1] counts as absent [D-31].
+    certificate: Certificate | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_optional(self.certificate, Certificate, "certificate")
 
     @classmethod
     def from_json(cls, text: str | bytes) -> DeviceRecord:
@@ -81,32 +107,13 @@ class DeviceRecord:
         Raises:
             PushcryptError: `malformed-record` if it breaks a rule, and the codes of keys.
         """
-        # First what is no text of a key, then those, last what follows of the keys.
         fields = Fields(text, "records")
-        public_key = fields.needed(fields.text("public_key"), "public_key")
-        suite, key_id = suite_of(public_key), fields.text("key_id")
-        fields.text("provider")
-        check_suite(fields, suite)
-        suites = suites_of(fields, suite)
-        texts = {name: fields.text(name, rule) for name, rule in TEXTS.items()}
-        topic, generation, created = fields.text("topic", TOPIC.fullmatch), fields.number("generation"), fields.number("created")
         certificate, _ = certificate_of(fields)
-        record = cls(
-            public_key=DevicePublicKey.parse(public_key), suites=suites, topic=topic, generation=1 if generation is None else generation,
-            created=created, provider=fields.read("provider", ProviderPublicKey.parse), certificate=certificate, **texts,
-        )
-        fields.require(key_id in (None, record.public_key.key_id), "key_id, which is another key's,")
-        return record
+        return cls(certificate=certificate, **cls._read(fields))
 
     def to_json(self) -> str:
         """The record as minimal JSON."""
-        return written({
-            "device": self.device, "public_key": str(self.public_key), "key_id": self.public_key.key_id,
-            "suite": self.public_key.suite, "suites": self.suites, "topic": self.topic, "generation": self.generation,
-            "created": self.created, "provider": text_of(self.provider), "certificate": text_of(self.certificate),
-            "app_version": self.app_version, "token": self.token, "environment": self.environment, "withdrawal": self.withdrawal,
-            "grant": self.grant,
-        })
+        return written(self._members() | {"suite": self.public_key.suite, "certificate": text_of(self.certificate)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +133,10 @@ class ProviderRecord:
 
     def __post_init__(self) -> None:
         check_type(self.public_key, ProviderPublicKey, "public_key")
-        check_common(self)
+        check_numbers(self.generation, self.created)
+        check_optional(self.certificate, Certificate, "certificate")
+        check_optional(self.topic, str, "topic")
+        check(self.topic is None or TOPIC.fullmatch(self.topic), "topic")
 
     @classmethod
     def from_json(cls, text: str | bytes) -> ProviderRecord:
@@ -138,14 +148,10 @@ class ProviderRecord:
         fields = Fields(text, "records")
         check_suite(fields, SUITE)
         public_key, key_id = fields.needed(fields.text("public_key"), "public_key"), fields.text("key_id")
-        topic, generation, created = fields.text("topic", TOPIC.fullmatch), fields.number("generation"), fields.number("created")
-        certificate, _ = certificate_of(fields)
-        record = cls(
-            public_key=ProviderPublicKey.parse(public_key), topic=topic, generation=1 if generation is None else generation,
-            created=created, certificate=certificate,
-        )
-        fields.require(key_id in (None, record.public_key.key_id), "key_id, which is another key's,")
-        return record
+        topic, number, created = fields.text("topic", TOPIC.fullmatch), fields.number("generation"), fields.number("created")
+        certificate, key = certificate_of(fields)[0], ProviderPublicKey.parse(public_key)
+        fields.require(key_id in (None, key.key_id), "key_id, which is another key's,")
+        return cls(public_key=key, topic=topic, generation=1 if number is None else number, created=created, certificate=certificate)
 
     def to_json(self) -> str:
         """The record as minimal JSON."""
@@ -188,17 +194,12 @@ class Reply:
         object.__setattr__(self, "foreign", checked_tuple(self.foreign, str, "foreign"))
         check_optional(self.push_key, bytes, "push_key")
         if self.push_key is not None:
-            if len(self.push_key) != KEY_LENGTH:
-                raise broken("push_key")
+            check(len(self.push_key) == KEY_LENGTH, "push_key")
             check_verifying_key(self.push_key)
-        if len(self.foreign) > MOST_FOREIGN:
-            raise broken("foreign")
-        if not are_suites(self.suites, None):
-            raise broken("suites")
-        if (self.acknowledged is None) == (self.refused is None):
-            raise broken("the choice of acknowledged or refused")
-        if self.refused is not None and not REASON.fullmatch(self.refused):
-            raise broken("refused")
+        check(len(self.foreign) <= MOST_FOREIGN, "foreign")
+        check(are_suites(self.suites, None), "suites")
+        check((self.acknowledged is None) != (self.refused is None), "the choice of acknowledged or refused")
+        check(self.refused is None or REASON.fullmatch(self.refused), "refused")
 
     @classmethod
     def refusal(cls, error: PushcryptError, *, certificate: Certificate | None = None) -> Reply:
@@ -240,16 +241,15 @@ class Reply:
         })
 
 
-def check_common(record: DeviceRecord | ProviderRecord) -> None:
-    """What both kinds of records have, and refuse when they are read."""
-    check_optional(record.topic, str, "topic")
-    check_type(record.generation, int, "generation")
-    check_optional(record.created, int, "created")
-    check_optional(record.certificate, Certificate, "certificate")
-    if record.topic is not None and not TOPIC.fullmatch(record.topic):
-        raise broken("topic")
-    if not (0 <= record.generation <= LARGEST_TIME and 0 <= (record.created or 0) <= LARGEST_TIME):
-        raise broken("generation or created")
+def check(is_good: object, what: str) -> None:
+    if not is_good:
+        raise PushcryptError(Code.MALFORMED_RECORD, f"{what} breaks the rules of records")
+
+
+def check_numbers(generation: int, created: int | None) -> None:
+    check_type(generation, int, "generation")
+    check_optional(created, int, "created")
+    check(0 <= generation <= LARGEST_TIME and 0 <= (created or 0) <= LARGEST_TIME, "generation or created")
 
 
 def is_device_id(text: str) -> bool:
@@ -264,7 +264,7 @@ def is_version(text: str) -> bool:
 
 #: The texts of a device's record that are no keys, with their rules.
 TEXTS: dict[str, Callable[[str], object]] = {
-    "device": is_device_id, "app_version": is_version, "token": TOKEN.fullmatch, "environment": ENVIRONMENT.fullmatch,
+    "device": is_device_id, "topic": TOPIC.fullmatch, "app_version": is_version, "token": TOKEN.fullmatch, "environment": ENVIRONMENT.fullmatch,
     "withdrawal": WITHDRAWAL.fullmatch, "grant": GRANT.fullmatch,
 }
 
@@ -306,7 +306,3 @@ def read_push_key(text: str) -> bytes:
     if not BYTES32.fullmatch(text):
         raise PushcryptError(Code.MALFORMED_KEY, "push_key is not 32 bytes in base64url")
     return base64.urlsafe_b64decode(text + "=")
-
-
-def broken(what: str) -> PushcryptError:
-    return PushcryptError(Code.MALFORMED_RECORD, f"{what} breaks the rules of records")

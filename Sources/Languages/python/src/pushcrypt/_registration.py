@@ -5,94 +5,57 @@ from __future__ import annotations
 import dataclasses
 import hmac
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
-from ._envelope import TOPIC, check_topic
+from ._envelope import check_topic
 from ._errors import Code, PushcryptError
-from ._fields import Fields, text_of, written
+from ._fields import Fields, written
 from ._format import GENERATION_STEP, SUITE
 from ._json import is_unicode
 from ._types import check_optional, check_type, checked_tuple
 from ._certificates import Certificate
-from ._keys import DevicePublicKey, ProviderPublicKey
-from ._records import TEXTS, DeviceRecord, Reply, suites_of
+from ._keys import ProviderPublicKey
+from ._records import TEXTS, Device, DeviceRecord, Reply
 
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoredDevice:
+class StoredDevice(Device):
     """What a provider stores of a device: `Accepted.device`, as columns or as JSON.
 
     It has what the phone's last record said, and the user, who never comes from a record.
     """
 
-    #: The key to seal to.
-    public_key: DevicePublicKey
     #: The app's bundle id.
     topic: str
-    #: The number of the key among the device's keys.
-    generation: int = 1
-    #: The id of the device; `None` until the provider names one whose record has none.
-    device: str | None = None
     #: The user whose session sent the record; `None` if not known.
     user: str | None = None
-    #: The suites that the device opens; by default that of the key.
-    suites: Sequence[int] = ()
-    #: When the key was made, in milliseconds since 1970.
-    created: int | None = None
-    #: The provider key that the phone has pinned.
-    provider: ProviderPublicKey | None = None
-    #: The app's version.
-    app_version: str | None = None
-    #: The push token in lower-case hexadecimal digits.
-    token: str | None = field(default=None, repr=False)
-    #: Where the token is valid: `production` or `development`.
-    environment: str | None = None
-    #: What ends the device without a session: see `can_withdraw`.
-    withdrawal: str | None = field(default=None, repr=False)
-    #: A relay's permission to push to the phone.
-    grant: str | None = field(default=None, repr=False)
     #: Whether the device was removed: what was learned of it is kept [D-34].
     is_removed: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_topic(self.topic)
         check_user(self.user)
         check_type(self.is_removed, bool, "is_removed")
-        # The rest is as in a record.
-        object.__setattr__(self, "suites", self._record().suites)
-
-    def _record(self) -> DeviceRecord:
-        names = ("public_key", "suites", "topic", "generation", "created", "provider", *TEXTS)
-        return DeviceRecord(**{name: getattr(self, name) for name in names})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> StoredDevice:
         """Reads what `to_json` wrote. Refuses anything else with `malformed-record`, or the code of a key."""
         fields = Fields(text, "stored devices")
-        public_key = fields.needed(fields.read("public_key", DevicePublicKey.parse), "public_key")
-        return cls(
-            public_key=public_key, topic=fields.needed(fields.text("topic", TOPIC.fullmatch), "topic"),
-            generation=fields.needed(fields.number("generation"), "generation"), user=fields.text("user"),
-            suites=suites_of(fields, public_key.suite), created=fields.number("created"),
-            provider=fields.read("provider", ProviderPublicKey.parse), is_removed=fields.flag("removed"),
-            **{name: fields.text(name, rule) for name, rule in TEXTS.items()},
-        )
+        for name in ("topic", "generation"):
+            fields.require(name in fields.members, name)
+        return cls(user=fields.text("user"), is_removed=fields.flag("removed"), **cls._read(fields))
 
     def to_json(self) -> str:
         """The device as minimal JSON."""
-        return written({
-            "device": self.device, "user": self.user, "public_key": str(self.public_key), "suites": self.suites, "topic": self.topic,
-            "generation": self.generation, "created": self.created, "provider": text_of(self.provider),
-            "app_version": self.app_version, "token": self.token, "environment": self.environment, "withdrawal": self.withdrawal,
-            "grant": self.grant, "removed": self.is_removed,
-        })
+        return written(self._members() | {"user": self.user, "removed": self.is_removed})
 
     def removed(self) -> StoredDevice:
         """What to keep of a device that is removed [D-34]: give it to `accept` if the id comes back."""
-        return dataclasses.replace(
-            self, is_removed=True, app_version=None, token=None, environment=None, withdrawal=None, grant=None, provider=None
-        )
+        gone: dict[str, Any] = dict.fromkeys(("app_version", "token", "environment", "withdrawal", "grant", "provider"))
+        return dataclasses.replace(self, is_removed=True, **gone)
 
     def without_token(self) -> StoredDevice:
         """The device after APNs said that its token is no longer valid."""
@@ -203,17 +166,13 @@ def check_rules(
 
 def merged(record: DeviceRecord, kept: StoredDevice | None, user: str | None, topic: str, device: str | None) -> StoredDevice:
     """The record as it is stored, after what is kept of the device."""
-    values = {name: getattr(record, name) for name in (*TEXTS, "topic", "created")}
+    values = {name: getattr(record, name) for name in (*TEXTS, "public_key", "generation", "created", "suites", "provider")}
     if kept is not None:
         stays = [name for name in ("app_version", "withdrawal", "grant", "topic") if values[name] is None]
         stays += ["token", "environment"] if record.token is None else []
         stays += ["created"] if record.created is None and kept.public_key == record.public_key else []
         values |= {name: getattr(kept, name) for name in stays}
-    values["topic"] = values["topic"] or topic
-    values["device"] = values["device"] or device
-    return StoredDevice(
-        public_key=record.public_key, generation=record.generation, user=user, suites=record.suites, provider=record.provider, **values
-    )
+    return StoredDevice(**values | {"user": user, "topic": values["topic"] or topic, "device": values["device"] or device})
 
 
 def never_issued(

@@ -58,9 +58,7 @@ def checked(signature: object, public_key: bytes, message: bytes) -> bytes:
     check_type(signature, bytes, "what the signer returns")
     assert isinstance(signature, bytes)
     if not verifies(public_key, signature, message):
-        raise PushcryptError(
-            Code.WRONG_SIGNATURE, "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519"
-        )
+        raise PushcryptError(Code.WRONG_SIGNATURE)
     return signature
 
 

@@ -138,10 +138,10 @@ def open_push(
     """
     data = utf8(push, "the push")
     if len(data) > LONGEST_PUSH:
-        raise PushcryptError(Code.MALFORMED_NOTIFICATION, f"the push has over {LONGEST_PUSH} bytes")
+        raise PushcryptError(Code.MALFORMED_NOTIFICATION)
     text = parse_object(data, Code.MALFORMED_NOTIFICATION).get("ENCRYPTED_DATA")
     if type(text) is not str:
-        raise PushcryptError(Code.NOT_ENCRYPTED, "ENCRYPTED_DATA is missing or not a string")
+        raise PushcryptError(Code.NOT_ENCRYPTED)
     return open_envelope(text, topic=topic, devices=devices, trust=trust, push_type=push_type, at=at)
 
 
@@ -163,7 +163,7 @@ def open_envelope(
     held = [key if isinstance(key, HeldKey) else HeldKey(key) for key in devices]
     device = next((key.key for key in held if key.key.public_key.id_bytes == header[1:] and now <= key.end), None)
     if device is None:
-        raise PushcryptError(Code.UNKNOWN_RECIPIENT_KEY, "this device does not have the key; have it register again")
+        raise PushcryptError(Code.UNKNOWN_RECIPIENT_KEY)
     recipient = bytes(device.public_key)
 
     # Step 4.
@@ -200,15 +200,15 @@ def open_envelope(
 
     # Step 6.
     if not 1 <= kind & KIND_CLASS <= len(CLASSES):
-        raise PushcryptError(Code.UNSUPPORTED_MESSAGE, "authentic, but of an unknown kind; update this package")
+        raise PushcryptError(Code.UNSUPPORTED_MESSAGE)
     if kind & KIND_CLASS != CLASSES[push_type]:
-        raise PushcryptError(Code.WRONG_PUSH_CLASS, "authentic, but sealed for another push type; somebody sent it as this one")
+        raise PushcryptError(Code.WRONG_PUSH_CLASS)
     if not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE or sent_at > LARGEST_TIME:
-        raise PushcryptError(Code.UNSUPPORTED_MESSAGE, "authentic, but its times are out of range")
+        raise PushcryptError(Code.UNSUPPORTED_MESSAGE)
     if now > later(sent_at, time_to_live):
-        raise PushcryptError(Code.EXPIRED, "authentic, but past its time to live")
+        raise PushcryptError(Code.EXPIRED)
     if sent_at > later(now, CLOCK_TOLERANCE):
-        raise PushcryptError(Code.NOT_YET_VALID, "authentic, but sent more than 24 hours from now; one clock is wrong")
+        raise PushcryptError(Code.NOT_YET_VALID)
 
     # Step 7.
     check_payload(payload)
@@ -220,19 +220,15 @@ def open_envelope(
 def decode(text: str) -> bytes:
     """Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text."""
     if not 1 <= len(text) <= LONGEST_ENVELOPE_TEXT or not TEXT.fullmatch(text) or len(text) % 4 == 1:
-        raise malformed()
+        raise PushcryptError(Code.MALFORMED_ENVELOPE)
     envelope = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if encode(envelope) != text:
-        raise malformed()
+        raise PushcryptError(Code.MALFORMED_ENVELOPE)
     if envelope[0] != SUITE:
-        raise PushcryptError(Code.UNSUPPORTED_SUITE, "the envelope's suite is not known; update this package")
+        raise PushcryptError(Code.UNSUPPORTED_SUITE)
     if len(envelope) - ENVELOPE_OVERHEAD not in BUCKETS:
-        raise malformed()
+        raise PushcryptError(Code.MALFORMED_ENVELOPE)
     return envelope
-
-
-def malformed() -> PushcryptError:
-    return PushcryptError(Code.MALFORMED_ENVELOPE, "ENCRYPTED_DATA is not an envelope; it was cut, or encoded twice")
 
 
 def certificate_in(kind: int, epoch: int, body: bytes) -> Certificate | None:
