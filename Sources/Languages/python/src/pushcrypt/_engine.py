@@ -96,14 +96,21 @@ class Child(asyncio.SubprocessProtocol):
 class Engine:
     """Children of one event loop, one after the other, and the messages that wait. Its owner limits their number."""
 
-    def __init__(self, command: Sequence[str], answer_timeout: float, release: Callable[[], object]) -> None:
-        self.command, self.answer_timeout, self.release = command, answer_timeout, release
+    def __init__(self, command: Sequence[str], window: int, answer_timeout: float, release: Callable[[], object]) -> None:
+        words = checked_tuple(command, str, "the command")
+        check_type(window, int, "the window")
+        check_type(answer_timeout, (int, float), "answer_timeout")
+        if "--batch" not in words[1:] or window < 1 or not 0 < answer_timeout < float("inf"):
+            raise ValueError("the command is a program and its arguments, with --batch; window and answer_timeout are above 0")
+        if shutil.which(words[0]) is None:
+            raise FileNotFoundError(f"there is no program {words[0]} to run; give its path, or set PATH")
+        self.command, self.window, self.answer_timeout, self.release = words, window, answer_timeout, release
         self.numbers = itertools.count()
         # What waits for its answer, in order, and which of that is not yet written to the present child.
         self.waiting: dict[int, tuple[bytes, AnyFuture]] = {}
         self.unwritten: collections.deque[int] = collections.deque()
-        self.wakes = asyncio.Event()
-        self.is_closing = self.is_over = self.will_write = False
+        self.wakes, self.closing = asyncio.Event(), asyncio.Event()
+        self.is_over = self.will_write = False
         #: Ends in a row without an answer, and how often all that waited got an error.
         self.ends, self.failures = 0, 0
         self.error: FilterError | None = None
@@ -111,6 +118,7 @@ class Engine:
         self.loop: asyncio.AbstractEventLoop | None = None
         self.task: asyncio.Task[None] | None = None
         self.last_answer = 0.0
+        ENGINES.add(self)
 
     def start(self) -> None:
         if self.task is None:
@@ -121,21 +129,21 @@ class Engine:
 
     def check(self, failures: int) -> None:
         """Refuses a message after the end, or if what waited got an error since."""
-        if self.is_closing or self.is_over or self.failures != failures:
-            raise self.error if self.error is not None and not self.is_closing else FilterError(CLOSED, False)
+        if self.closing.is_set() or self.is_over or self.failures != failures:
+            raise self.error if self.error is not None and not self.closing.is_set() else FilterError(CLOSED, False)
 
     def add(self, line: bytes, answer: AnyFuture) -> None:
         self.start()
-        assert self.loop is not None
+        loop = asyncio.get_running_loop()
         if not self.waiting:
-            self.last_answer = self.loop.time()
+            self.last_answer = loop.time()
         number = next(self.numbers)
         self.waiting[number] = (line + b',"%s":%d}\n' % (NUMBER.encode(), number), answer)
         self.unwritten.append(number)
         # All messages of one turn of the loop are written at once.
         if not self.will_write:
             self.will_write = True
-            self.loop.call_soon(self.write)
+            loop.call_soon(self.write)
 
     def write(self) -> None:
         """Writes what waits; a full pipe stops it."""
@@ -147,7 +155,7 @@ class Engine:
         while self.unwritten and not child.is_full:
             numbers = [self.unwritten.popleft() for _ in range(min(WRITTEN_AT_ONCE, len(self.unwritten)))]
             child.input.write(b"".join(self.waiting[number][0] for number in numbers))
-        if self.is_closing and not self.unwritten:
+        if self.closing.is_set() and not self.unwritten:
             child.input.close()
 
     def answered(self, line: bytes) -> bool:
@@ -174,10 +182,10 @@ class Engine:
         try:
             while True:
                 code, reason = await self.run_child()
-                if self.is_closing and not self.waiting:
+                if self.closing.is_set() and not self.waiting:
                     break
                 await self.count_end(code, f"{self.command[0]} {reason}")
-                while not (self.waiting or self.is_closing or self.is_over):
+                while not (self.waiting or self.closing.is_set() or self.is_over):
                     self.wakes.clear()
                     await self.wakes.wait()
                 if self.is_over or not self.waiting:
@@ -189,35 +197,29 @@ class Engine:
 
     async def run_child(self) -> tuple[int | None, str]:
         """Runs a child to its end. Returns its exit code and how it ended, with its last words."""
-        assert self.loop is not None
+        loop = asyncio.get_running_loop()
         try:
-            _, child = await self.loop.subprocess_exec(lambda: Child(self), *self.command)
+            _, child = await loop.subprocess_exec(lambda: Child(self), *self.command)
         except OSError as error:
             # It does not help to try again soon.
             self.ends = FILTER_MOST_ENDS
             return None, f"cannot be started: {error}"
-        self.child, self.last_answer = child, self.loop.time()
-        watching = self.loop.create_task(self.watch(child))
+        self.child, self.last_answer = child, loop.time()
         try:
             # Everything that no child has answered, in order.
             self.unwritten = collections.deque(self.waiting)
             self.write()
-            return await asyncio.shield(child.ended)
+            while not child.ended.done():
+                rest = self.answer_timeout - (loop.time() - self.last_answer if self.waiting else 0)
+                # It stands still, or waits for something that does not come.
+                if rest <= 0:
+                    child.end(f"answered nothing for {self.answer_timeout:g} seconds")
+                await asyncio.wait([child.ended], timeout=max(rest, 0))
+            return child.ended.result()
         finally:
             self.child = None
-            watching.cancel()
             child.end("is not needed")
             await asyncio.wait([child.gone], timeout=LAST_WORDS)
-
-    async def watch(self, child: Child) -> None:
-        """Ends a child that answers nothing: it stands still, or waits for something that does not come."""
-        assert self.loop is not None
-        while True:
-            rest = self.answer_timeout - (self.loop.time() - self.last_answer if self.waiting else 0)
-            if rest <= 0:
-                child.end(f"answered nothing for {self.answer_timeout:g} seconds")
-                return
-            await asyncio.sleep(rest)
 
     async def count_end(self, code: int | None, reason: str) -> None:
         """Counts an end for which something waits, and pauses."""
@@ -226,19 +228,17 @@ class Engine:
         pause = min(FIRST_PAUSE * 2**self.ends, LONGEST_PAUSE)
         if self.is_over or self.ends >= FILTER_MOST_ENDS:
             self.fail(FilterError(reason, not self.is_over))
-            pause = LONGEST_PAUSE
-        if self.is_over:
-            return
+            pause = 0 if self.is_over else LONGEST_PAUSE
         log.warning("%s; %d messages wait", reason, len(self.waiting))
-        # Closing needs no other child, unless something waits.
-        end = asyncio.get_running_loop().time() + pause
-        while (rest := end - asyncio.get_running_loop().time()) > 0 and (self.waiting or not self.is_closing):
-            self.wakes.clear()
+        if self.waiting:
+            await asyncio.sleep(pause)
+        else:
+            # Closing needs no other child.
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self.wakes.wait(), rest)
+                await asyncio.wait_for(self.closing.wait(), pause)
 
     def fail(self, error: FilterError) -> None:
-        self.error = self.error if self.is_closing and self.error else error
+        self.error = self.error if self.closing.is_set() and self.error else error
         self.failures += 1
         waiting, self.waiting = self.waiting, {}
         self.unwritten.clear()
@@ -251,7 +251,7 @@ class Engine:
 
     async def close(self, timeout: float | None) -> None:
         """Waits for the last answer. If the caller is cancelled, the answers still come."""
-        self.is_closing = True
+        self.closing.set()
         if self.task is not None:
             self.start()
             self.write()
@@ -260,36 +260,17 @@ class Engine:
                 self.task.cancel()
                 await asyncio.wait([self.task])
 
-    def after_fork(self) -> None:
-        """In a forked process, which must not hold the child's input open."""
-        if self.child is not None and 0 in self.child.open:
-            self.child.input.get_extra_info("pipe").close()
-
 
 #: All engines of the process.
 ENGINES: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
 def after_fork() -> None:
+    """In a forked process, which must not hold the input of a child open."""
     for engine in list(ENGINES):
-        engine.after_fork()
+        if engine.child is not None and 0 in engine.child.open:
+            engine.child.input.get_extra_info("pipe").close()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=after_fork)
-
-
-def new_engine(command: Sequence[str], window: int, answer_timeout: float, release: Callable[[], object]) -> Engine:
-    """Checks what a filter is made from."""
-    words = checked_tuple(command, str, "the command")
-    check_type(window, int, "the window")
-    check_type(answer_timeout, (int, float), "answer_timeout")
-    if "--batch" not in words[1:]:
-        raise ValueError("the command is a program and its arguments, with --batch")
-    if window < 1 or not 0 < answer_timeout < float("inf"):
-        raise ValueError("the window is at least 1, and answer_timeout more than 0 seconds")
-    if shutil.which(words[0]) is None:
-        raise FileNotFoundError(f"there is no program {words[0]} to run; give its path, or set PATH")
-    engine = Engine(words, answer_timeout, release)
-    ENGINES.add(engine)
-    return engine

@@ -19,20 +19,36 @@ import os
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 
-from ._engine import CLOSED, new_engine
+from ._engine import CLOSED, Engine
 from ._format import FILTER_ANSWER_TIMEOUT, FILTER_WINDOW
 from ._lines import REFUSED, Answer, FilterError, Message, Refusal, refused
 from ._types import check_type
 
+ANSWER_TIMEOUT: float = FILTER_ANSWER_TIMEOUT / 1000
+
 __all__ = ["Answer", "AsyncFilter", "Filter", "FilterError", "Message", "Refusal"]
 
 
-class AsyncFilter:
+class _Filter:
+    """What both filters have."""
+
+    _engine: Engine
+
+    @property
+    def window(self) -> int:
+        """How many messages may be under way."""
+        return self._engine.window
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id; `None` while there is no child."""
+        return None if self._engine.child is None else self._engine.child.transport.get_pid()
+
+
+class AsyncFilter(_Filter):
     """The filter for asyncio. One may serve all tasks of a loop."""
 
-    def __init__(
-        self, command: Sequence[str], *, window: int = FILTER_WINDOW, answer_timeout: float = FILTER_ANSWER_TIMEOUT / 1000
-    ) -> None:
+    def __init__(self, command: Sequence[str], *, window: int = FILTER_WINDOW, answer_timeout: float = ANSWER_TIMEOUT) -> None:
         """Starts nothing yet.
 
         Args:
@@ -43,9 +59,8 @@ class AsyncFilter:
         Raises:
             FileNotFoundError: If there is no such program.
         """
+        self._engine = Engine(command, window, answer_timeout, lambda: self._slots.release())
         self._slots = asyncio.Semaphore(window)
-        self._engine = new_engine(command, window, answer_timeout, self._slots.release)
-        self._window = window
 
     async def __aenter__(self) -> AsyncFilter:
         self._engine.start()
@@ -53,16 +68,6 @@ class AsyncFilter:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-    @property
-    def window(self) -> int:
-        """How many messages may be under way."""
-        return self._window
-
-    @property
-    def pid(self) -> int | None:
-        """The child's process id; `None` while there is no child."""
-        return None if self._engine.child is None else self._engine.child.transport.get_pid()
 
     async def seal(self, message: Message) -> Answer:
         """Seals one message; returns its answer.
@@ -98,11 +103,11 @@ class AsyncFilter:
         An answer is yielded when it is there, also while an asynchronous source waits for its next message. A message
         that is refused here has an answer with `error` as one that the command refuses.
         """
-        under_way: asyncio.Queue[tuple[Message, asyncio.Future[Answer]] | None] = asyncio.Queue(self._window)
+        under_way: asyncio.Queue[tuple[Message, asyncio.Future[Answer]] | None] = asyncio.Queue(self.window)
 
         async def take() -> None:
             try:
-                async for message in each(messages):
+                async for message in messages if isinstance(messages, AsyncIterable) else each(messages):
                     check_type(message, Message, "a message")
                     try:
                         answer = await self._submit(message._line())
@@ -135,15 +140,13 @@ class AsyncFilter:
         await self._engine.close(timeout)
 
 
-class Filter:
+class Filter(_Filter):
     """The filter for programs without asyncio. One may serve all threads of a process; a forked process needs its own."""
 
-    def __init__(
-        self, command: Sequence[str], *, window: int = FILTER_WINDOW, answer_timeout: float = FILTER_ANSWER_TIMEOUT / 1000
-    ) -> None:
+    def __init__(self, command: Sequence[str], *, window: int = FILTER_WINDOW, answer_timeout: float = ANSWER_TIMEOUT) -> None:
         """As `AsyncFilter`."""
-        self._engine = new_engine(command, window, answer_timeout, lambda: self._slots.release())
-        self._window, self._slots = window, threading.Semaphore(window)
+        self._engine = Engine(command, window, answer_timeout, lambda: self._slots.release())
+        self._slots = threading.Semaphore(window)
         self._process, self._lock, self._closed = os.getpid(), threading.Lock(), False
         # What the loop's thread has not taken yet.
         self._given: collections.deque[tuple[bytes, concurrent.futures.Future[Answer]]] = collections.deque()
@@ -156,16 +159,6 @@ class Filter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def window(self) -> int:
-        """How many messages may be under way."""
-        return self._window
-
-    @property
-    def pid(self) -> int | None:
-        """The child's process id; `None` while there is no child."""
-        return None if self._engine.child is None else self._engine.child.transport.get_pid()
 
     def submit(self, message: Message) -> concurrent.futures.Future[Answer]:
         """Waits for room, and returns the future of the answer, so that many messages can be under way.
@@ -217,7 +210,7 @@ class Filter:
         under_way: collections.deque[tuple[Message, concurrent.futures.Future[Answer]]] = collections.deque()
         for message in messages:
             check_type(message, Message, "a message")
-            while under_way and (len(under_way) >= self._window or under_way[0][1].done()):
+            while under_way and (len(under_way) >= self.window or under_way[0][1].done()):
                 earlier, answer = under_way.popleft()
                 yield earlier, answer.result()
             try:
@@ -252,10 +245,6 @@ class Filter:
         await self._engine.close(timeout)
 
 
-async def each(messages: Iterable[Message] | AsyncIterable[Message]) -> AsyncIterator[Message]:
-    if isinstance(messages, AsyncIterable):
-        async for message in messages:
-            yield message
-    else:
-        for message in messages:
-            yield message
+async def each(messages: Iterable[Message]) -> AsyncIterator[Message]:
+    for message in messages:
+        yield message
