@@ -6,13 +6,12 @@ Nothing is fetched: an app must fetch over https only, after redirects too, from
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import io
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -20,7 +19,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from ._envelope import encode
 from ._errors import Code, PushcryptError
-from ._fields import BYTES32, Fields, written
+from ._fields import Fields, written
 from ._format import (
     FILE_HEADER, FULL_BODY_TYPE, LABEL_FILE, LARGEST_FILE, LONGEST_FILE_NAME, LONGEST_FULL_BODY, PLAIN_CHUNK, SEALED_CHUNK,
     SMALLEST_FILE, TAG_LENGTH,
@@ -99,13 +98,9 @@ def parse_reference(value: object) -> Reference:
         raise malformed_reference("a reference is not an object")
     fields = Fields(b"", "references", Code.MALFORMED_REFERENCE, value)
 
-    def text(name: str, rule: Callable[[str], object] | None = None) -> str:
-        return fields.needed(fields.text(name, rule), name)
-
-    key, sha256 = (base64.urlsafe_b64decode(text(name, BYTES32.fullmatch) + "=") for name in ("key", "sha256"))
-    return Reference(
-        url=text("url"), key=key, size=fields.needed(fields.number("size"), "size"), sha256=sha256, type=text("type"), name=text("name")
-    )
+    values: dict[str, Any] = {name: fields.text(name) for name in ("url", "type", "name")}
+    values |= {"size": fields.number("size"), "key": fields.bytes32("key"), "sha256": fields.bytes32("sha256")}
+    return Reference(**{name: fields.needed(value, name) for name, value in values.items()})
 
 
 def is_size(size: int) -> bool:
@@ -163,15 +158,8 @@ class SealedFile:
 def seal_file(plain: BinaryIO, sealed: BinaryIO, key: AnyKey | Hedged) -> SealedFile:
     """Seals a file under a new key [A-1] to [A-4], in the memory of two chunks.
 
-    Discard `sealed` unless this returns.
-
-    Args:
-        plain: A binary file at its start. It is read twice, because the new key is hedged, so it must be seekable.
-        sealed: What to write to. The sealed file is 16 bytes longer for each 65,536 bytes, and 5 for its start.
-        key: Your sealer, or the key that it has.
-
-    Raises:
-        PushcryptError: `changed-file` if the second reading finds another file.
+    `plain` must be seekable: because the new key is hedged, it is read twice, and refused with `changed-file` if it is another one then.
+    Discard `sealed` unless this returns. `key` is your sealer, or the key that it has.
     """
     for file, needed in ((plain, "read"), (sealed, "write")):
         if not callable(getattr(file, needed, None)) or isinstance(file, io.TextIOBase):
@@ -235,15 +223,10 @@ class FullBody:
 
 
 def seal_full_body(text: str, *, url: str, key: AnyKey | Hedged) -> FullBody:
-    """Seals the whole text; the payload's own body has to be one that can be shown alone, such as its beginning [A-28].
+    """Seals a text of 1 to 65,536 bytes; the payload's own body has to be one that can be shown alone, such as its beginning [A-28].
 
-    Args:
-        text: 1 to 65,536 bytes.
-        url: The https address at which you store it.
-        key: Your sealer, or the key that it has.
-
-    Raises:
-        PushcryptError: `body-too-long`, `malformed-file`, or `malformed-reference` for the address.
+    `url` is the https address at which you store it, `key` your sealer, or the key that it has. Refuses with `body-too-long`,
+    `malformed-file`, or `malformed-reference` for the address.
     """
     check_type(text, str, "the text")
     try:

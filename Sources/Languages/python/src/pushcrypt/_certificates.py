@@ -6,10 +6,11 @@ import base64
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ._envelope import NEVER, TOPIC, check_topic, encode, later, lp16, number, time_or_now
 from ._errors import Code, PushcryptError
-from ._fields import BYTES32, Fields, text_of, written
+from ._fields import Fields, written
 from ._format import (
     CERTIFICATE_GRACE, CERTIFICATE_LENGTH, CERTIFICATE_VERSION, CLAIM_LENGTH, CLOCK_TOLERANCE, KEY_LENGTH, LABEL_CERTIFICATE,
     LARGEST_TIME, MOST_PAST_CERTIFICATES,
@@ -89,11 +90,7 @@ class Certificate:
         return self.data[:CLAIM_LENGTH]
 
     def check(self, provider: ProviderPublicKey, topic: str) -> None:
-        """Refuses a certificate that is not this provider's for this app [T-1], [T-2].
-
-        Raises:
-            PushcryptError: `weak-key`, `bad-certificate-signature`, `wrong-topic`.
-        """
+        """Refuses one that is not this provider's for this app [T-1], [T-2]: `weak-key`, `bad-certificate-signature`."""
         check_type(provider, ProviderPublicKey, "provider")
         check_topic(topic)
         if self.signing_key == bytes(provider):
@@ -143,8 +140,7 @@ class Credential:
 class CertificateRequest:
     """A request for the certificate of a new signing key, which is carried to where the provider key is. It holds no secret.
 
-    `pushcrypt key certify` answers it too, and `certify` answers requests of `pushcrypt key rotate --request`. Until the answer is
-    installed the old key signs.
+    The command reads and writes the same texts: `pushcrypt key rotate --request`, `key certify`. The old key signs until `install`.
     """
 
     #: The app's bundle id.
@@ -185,45 +181,33 @@ class CertificateRequest:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> CertificateRequest:
-        """Reads a request.
-
-        Raises:
-            PushcryptError: `malformed-request`, and `malformed-certificate` or `weak-key` of what is in it.
-        """
+        """Reads a request. Refuses with `malformed-request`, and `malformed-certificate` or `weak-key` of what is in it."""
         fields = request_fields(text, "requests for certificates")
         if "certificate" in fields.members:
             raise PushcryptError(Code.MALFORMED_REQUEST, "this is a certificate already; install it, or certify its request")
-        signing_key = base64.urlsafe_b64decode(fields.needed(fields.text("signing_key", BYTES32.fullmatch), "signing_key") + "=")
-        past = fields.objects("past", MOST_PAST_CERTIFICATES)
+        past = [
+            (one.read("certificate", Certificate.parse), one.needed(one.number("replaced"), "replaced"))
+            for one in fields.objects("past", MOST_PAST_CERTIFICATES)
+        ]
         return cls(
-            topic=topic_of(fields), provider=provider_of(fields), signing_key=signing_key, stolen=fields.flag("stolen"),
-            lifetime=fields.number("expires"), current=fields.read("current", Certificate.parse),
-            past=[(one.read("certificate", Certificate.parse), one.needed(one.number("replaced"), "replaced")) for one in past],
+            **whose(fields), signing_key=fields.needed(fields.bytes32("signing_key"), "signing_key"), stolen=fields.flag("stolen"),
+            lifetime=fields.number("expires"), current=fields.read("current", Certificate.parse), past=past,
             proven=fields.read("proven", Certificate.parse),
         )
 
     def to_json(self) -> str:
         """The text of the file."""
-        past = [
-            {"replaced": replaced} if certificate is None else {"certificate": str(certificate), "replaced": replaced}
-            for certificate, replaced in self.past
-        ]
+        past = [({} if one is None else {"certificate": str(one)}) | {"replaced": replaced} for one, replaced in self.past]
         return written({
-            "version": REQUEST_VERSION, "topic": self.topic, "provider": str(self.provider), "signing_key": encode(self.signing_key),
-            "expires": self.lifetime, "stolen": self.stolen, "current": text_of(self.current), "past": past,
-            "proven": text_of(self.proven),
+            "version": REQUEST_VERSION, "topic": self.topic, "provider": self.provider, "signing_key": self.signing_key,
+            "expires": self.lifetime, "stolen": self.stolen, "current": self.current, "past": past, "proven": self.proven,
         })
 
     def certify(self, provider: ProviderKey | Signer, *, at: int | None = None) -> SignedCertificate:
-        """Signs the certificate, where the provider key is. Show `topic` and the key's id to a person first.
+        """Signs the certificate, where the provider key is: at hand, or in a `Signer`. Show the app to a person first.
 
-        Args:
-            provider: The provider key, or a `Signer` that has it.
-            at: The present time in milliseconds since 1970; by default the system's.
-
-        Raises:
-            PushcryptError: `wrong-certificate` for another provider key; `bad-certificate-signature` or `weak-key` if a certificate
-                in the request is of another key or app; `implausible-epoch`.
+        `at` is the present time in milliseconds since 1970, by default the system's. Refuses with `wrong-certificate` for another
+        provider key, with `bad-certificate-signature` for certificates of another key or app, and with `implausible-epoch`.
         """
         if not isinstance(provider, ProviderKey):
             check_signer(provider, False)
@@ -234,9 +218,8 @@ class CertificateRequest:
         for certificate in (self.current, self.proven, *(one for one, _ in self.past)):
             if certificate is not None:
                 certificate.check(self.provider, self.topic)
-        return SignedCertificate(
-            topic=self.topic, provider=self.provider, certificate=certify(provider, public, self.topic, *self.plan(now), self.signing_key)
-        )
+        made = certify(provider, public, self.topic, *self.plan(now), self.signing_key)
+        return SignedCertificate(topic=self.topic, provider=self.provider, certificate=made)
 
     def plan(self, now: int) -> tuple[int, int, int, int]:
         """Epoch, floor, grace until and expires at of the certificate, if it is made now [T-7] to [T-9]."""
@@ -254,16 +237,10 @@ class CertificateRequest:
         return epoch, max(floor, 0 if current is None else current.floor), later(now, CERTIFICATE_GRACE), expires_at
 
     def install(self, key: SigningKey, answer: SignedCertificate | str | bytes, *, at: int | None = None) -> Credential:
-        """What signs from now on, where the signing key is. Store it before you seal with it, and destroy the key before it.
+        """What signs from now on. Store it before you seal with it, and destroy the key before it.
 
-        Args:
-            key: The signing key whose public half is in the request.
-            answer: What `certify` or `pushcrypt key certify` made.
-            at: The present time in milliseconds since 1970; by default the system's.
-
-        Raises:
-            PushcryptError: `wrong-certificate` if it answers another request, is not later than what is in use, or has expired;
-                `implausible-epoch`; and as `SignedCertificate.from_json`.
+        `key` is the signing key of the request, and `answer` its certificate. Refuses with `wrong-certificate` if that answers another
+        request, is not later than what is in use, or has expired; with `implausible-epoch`; and as `SignedCertificate.from_json`.
         """
         if not isinstance(answer, SignedCertificate):
             answer = SignedCertificate.from_json(answer)
@@ -296,22 +273,17 @@ class SignedCertificate:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> SignedCertificate:
-        """Reads an answer, and verifies it.
-
-        Raises:
-            PushcryptError: `malformed-request`, `malformed-certificate`, `weak-key` or `bad-certificate-signature`.
-        """
+        """Reads and verifies one: `malformed-request`, `malformed-certificate`, `weak-key`, `bad-certificate-signature`."""
         fields = request_fields(text, "signed certificates")
         if "signing_key" in fields.members:
             raise PushcryptError(Code.MALFORMED_REQUEST, "this is a request that the provider key has not certified yet; certify it first")
         certificate = fields.needed(fields.read("certificate", Certificate.parse), "certificate")
-        return cls(topic=topic_of(fields), provider=provider_of(fields), certificate=certificate)
+        return cls(**whose(fields), certificate=certificate)
 
     def to_json(self) -> str:
         """The text of the file."""
-        return written({
-            "version": REQUEST_VERSION, "topic": self.topic, "provider": str(self.provider), "certificate": str(self.certificate),
-        })
+        members = {"topic": self.topic, "provider": self.provider, "certificate": self.certificate}
+        return written({"version": REQUEST_VERSION, **members})
 
 
 def issue_certificate(
@@ -319,13 +291,9 @@ def issue_certificate(
     past: Sequence[tuple[Certificate | None, int]] = (), proven: Certificate | None = None, stolen: bool = False,
     lifetime: int | None = None, at: int | None = None,
 ) -> Certificate:
-    """Issues the certificate of a new signing key, with the provider key at hand [T-7] to [T-9].
+    """Issues the certificate of a new signing key, of which `signing_key` is the public half [T-7] to [T-9].
 
-    Args:
-        provider: The provider key.
-        signing_key: The public half of the new key, 32 bytes.
-
-    The others are those of `CertificateRequest`; `at` is the present time in milliseconds since 1970, by default the system's.
+    The arguments are those of `CertificateRequest`; `at` is the present time in milliseconds since 1970, by default the system's.
     """
     check_type(provider, ProviderKey, "the provider key")
     request = CertificateRequest(
@@ -356,15 +324,13 @@ def request_fields(text: str | bytes, what: str) -> Fields:
     return fields
 
 
-def topic_of(fields: Fields) -> str:
-    return fields.needed(fields.text("topic", TOPIC.fullmatch), "topic")
-
-
-def provider_of(fields: Fields) -> ProviderPublicKey:
+def whose(fields: Fields) -> dict[str, Any]:
+    """App and provider key. A key that is not one breaks the whole file."""
     try:
-        return fields.needed(fields.read("provider", ProviderPublicKey.parse), "provider")
+        provider = fields.read("provider", ProviderPublicKey.parse)
     except PushcryptError:
         fields.refuse("provider")
+    return {"topic": fields.needed(fields.text("topic", TOPIC.fullmatch), "topic"), "provider": fields.needed(provider, "provider")}
 
 
 def wrong(what: str) -> PushcryptError:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from ._errors import Code, PushcryptError
 from ._format import LARGEST_TIME
-from ._json import Number, parse_object, write
+from ._envelope import encode
+from ._json import Number, parse_object
 from ._types import utf8
 
-#: 32 bytes as canonical base64url: 43 characters, the last with two unused bits.
 BYTES32 = re.compile("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 
 Value = TypeVar("Value")
@@ -69,21 +71,26 @@ class Fields:
     def objects(self, name: str, most: int) -> list[Fields]:
         return [Fields(b"", self.what, self.code, one) for one in self.items(name, dict, most)]
 
-    def read(self, name: str, parse: Callable[[str], Value]) -> Value | None:
+    def bytes32(self, name: str) -> bytes | None:
+        """32 bytes as canonical base64url: 43 characters, the last with two unused bits."""
+        return self.read(name, lambda text: base64.urlsafe_b64decode(text + "="), BYTES32.fullmatch)
+
+    def read(self, name: str, parse: Callable[[str], Value], rule: Callable[[str], object] | None = None) -> Value | None:
         """A text that `parse` reads, with its own codes."""
-        text = self.text(name)
+        text = self.text(name, rule)
         return None if text is None else parse(text)
 
 
-def text_of(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
 def written(members: dict[str, Any]) -> str:
-    """Minimal JSON without what is absent. What cannot be read again is not written either."""
-    text = write({name: value for name, value in members.items() if value is not None and value is not False and value not in ([], ())})
+    """Minimal JSON without what is absent; bytes are base64url. What cannot be read again is not written either."""
+    kept = {name: value for name, value in members.items() if value is not None and value is not False and value not in ([], ())}
     try:
+        text = ENCODER.encode({name: encode(value) if isinstance(value, bytes) else value for name, value in kept.items()})
         text.encode()
     except UnicodeEncodeError:
         raise PushcryptError(Code.MALFORMED_RECORD, "a text has half a surrogate pair") from None
     return text
+
+
+# Keys and certificates are written as their texts.
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)

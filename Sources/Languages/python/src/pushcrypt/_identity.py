@@ -32,22 +32,16 @@ class Identity:
         check_optional(certificate, Certificate, "certificate")
         if (provider is None) != (certificate is None):
             raise TypeError("provider and certificate belong together")
-        if isinstance(key, Credential):
-            self.signing_key = key.key.public_bytes()
-        else:
-            self.signing_key = bytes(key.public_key)
+        self.signing_key = key.key.public_bytes() if isinstance(key, Credential) else bytes(key.public_key)
         self.provider = provider or ProviderPublicKey(self.signing_key)
-        self.certificate, self.epoch = certificate, 0
+        self.certificate, self.epoch, self.prefix = certificate, 0, b""
         if certificate is not None:
-            self.epoch = certificate.epoch
+            # What the body of each message begins with.
+            self.epoch, self.prefix = certificate.epoch, certificate.data
             certificate.check(self.provider, topic)
             if certificate.signing_key != self.signing_key:
                 raise PushcryptError(Code.WRONG_CERTIFICATE, "the certificate is that of another signing key")
 
-    @property
-    def prefix(self) -> bytes:
-        """What the body of each message begins with."""
-        return b"" if self.certificate is None else self.certificate.data
 
 
 class Hedge:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._envelope import TOPIC, encode
+from ._envelope import TOPIC
 from ._errors import Code, PushcryptError
-from ._fields import BYTES32, Fields, text_of, written
+from ._fields import BYTES32, Fields, written
 from ._format import KEY_LENGTH, LARGEST_SUITE, LARGEST_TIME, LONGEST_APP_VERSION, MOST_FOREIGN, MOST_SUITES, SUITE
 from ._json import Number
 from ._types import check_optional, check_type, checked_tuple
@@ -85,8 +85,7 @@ class Device:
 
     def _members(self) -> dict[str, Any]:
         names = ("device", "public_key", "suites", "topic", "generation", "created", "provider", *TEXTS)
-        values = {name: getattr(self, name) for name in names}
-        return values | {"public_key": str(self.public_key), "key_id": self.public_key.key_id, "provider": text_of(self.provider)}
+        return {name: getattr(self, name) for name in names} | {"key_id": self.public_key.key_id}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,18 +101,14 @@ class DeviceRecord(Device):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> DeviceRecord:
-        """Reads a record.
-
-        Raises:
-            PushcryptError: `malformed-record` if it breaks a rule, and the codes of keys.
-        """
+        """Reads a record. Refuses with `malformed-record` if it breaks a rule, and the codes of keys."""
         fields = Fields(text, "records")
         certificate, _ = certificate_of(fields)
         return cls(certificate=certificate, **cls._read(fields))
 
     def to_json(self) -> str:
         """The record as minimal JSON."""
-        return written(self._members() | {"suite": self.public_key.suite, "certificate": text_of(self.certificate)})
+        return written(self._members() | {"suite": self.public_key.suite, "certificate": self.certificate})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,11 +135,7 @@ class ProviderRecord:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> ProviderRecord:
-        """Reads a record.
-
-        Raises:
-            PushcryptError: `malformed-record` if it breaks a rule, and the codes of keys.
-        """
+        """Reads a record. Refuses with `malformed-record` if it breaks a rule, and the codes of keys."""
         fields = Fields(text, "records")
         check_suite(fields, SUITE)
         public_key, key_id = fields.needed(fields.text("public_key"), "public_key"), fields.text("key_id")
@@ -155,10 +146,7 @@ class ProviderRecord:
 
     def to_json(self) -> str:
         """The record as minimal JSON."""
-        return written({
-            "public_key": str(self.public_key), "key_id": self.public_key.key_id, "topic": self.topic,
-            "generation": self.generation, "created": self.created, "certificate": text_of(self.certificate),
-        })
+        return written(vars(self) | {"key_id": self.public_key.key_id})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,22 +191,13 @@ class Reply:
 
     @classmethod
     def refusal(cls, error: PushcryptError, *, certificate: Certificate | None = None) -> Reply:
-        """The reply that refuses a record, for what `DeviceRecord.from_json` or `accept` raised.
-
-        Args:
-            error: Its code is the reason.
-            certificate: Your current certificate; `None` at epoch 0.
-        """
+        """The reply that refuses a record, for what `DeviceRecord.from_json` or `accept` raised. Give your current certificate."""
         check_type(error, PushcryptError, "error")
         return cls(refused=str(error.code), certificate=certificate)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Reply:
-        """Reads a reply.
-
-        Raises:
-            PushcryptError: `malformed-record` if it breaks a rule, and the codes of keys.
-        """
+        """Reads a reply. Refuses with `malformed-record` if it breaks a rule, and the codes of keys."""
         fields = Fields(text, "replies")
         fields.require(fields.number("version") == 1, "version")
         refused, acknowledged = fields.text("refused", REASON.fullmatch), fields.text("acknowledged")
@@ -234,11 +213,8 @@ class Reply:
 
     def to_json(self) -> str:
         """The reply as minimal JSON."""
-        return written({
-            "version": 1, "acknowledged": text_of(self.acknowledged), "refused": self.refused, "provider": text_of(self.provider),
-            "certificate": text_of(self.certificate), "suites": () if self.suites == (SUITE,) else self.suites,
-            "foreign": self.foreign, "push_key": None if self.push_key is None else encode(self.push_key),
-        })
+        suites = () if self.suites == (SUITE,) else self.suites
+        return written({"version": 1} | vars(self) | {"suites": suites, "refused_certificate": None})
 
 
 def check(is_good: object, what: str) -> None:

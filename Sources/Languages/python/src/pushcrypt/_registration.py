@@ -92,8 +92,8 @@ def accept(
 ) -> Accepted:
     """Decides about a phone's record, and returns what to store and to answer [D-7] to [D-34].
 
-    What the record says replaces what is held. What it lacks stays: the user, topic, token, version, withdrawal and grant; of a device that
-    was removed or set up again, the user alone.
+    What the record lacks stays as held; of a device that was removed or set up again, the user alone. A refusal changes nothing:
+    `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`, `topic-mismatch`, `key-taken`.
 
     Args:
         record: What the phone sent.
@@ -103,15 +103,10 @@ def accept(
         provider: Your provider key.
         own_keys: Other provider keys that you have or had.
         certificate: Your current certificate; `None` at epoch 0.
-        issued: All certificates that you issued and that are not below the floor of the current one. Without them, a stale store is
-            noticed at epoch 0 only.
+        issued: All that you issued, down to the floor of the current one. Without them, a stale store is noticed at epoch 0 only.
         elsewhere: Another device under which you hold the record's key.
         replace: Whether your operator says that the device was set up again.
         push_key: The public key with which you sign requests to a relay, 32 bytes.
-
-    Raises:
-        PushcryptError: `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`,
-            `topic-mismatch` or `key-taken`: `Reply.refusal` makes the answer. Nothing changes then.
     """
     check_type(record, DeviceRecord, "record")
     for device in (held, elsewhere):

@@ -46,10 +46,7 @@ CHARACTER = re.compile(r"\\u....|\\.|.")
 
 @dataclass(frozen=True, kw_only=True)
 class Placeholder:
-    """What a phone shows if it cannot open a push. The relay reads all of it, and it is not signed.
-
-    The opened notification does not depend on it.
-    """
+    """What a phone shows if it cannot open a push. The relay reads all of it, and it is not signed."""
 
     #: At most 4,096 bytes, with something to see.
     title: str = STANDARD_TITLE
@@ -265,13 +262,9 @@ class _Sealer(Hedged):
         Args:
             push: The sealed push.
             device_id: Your id of the device, 1 to 255 bytes, so that the collapse id stays when its key changes.
-            collapse_name: Pushes of this name replace each other on a device. Without it, only a retry replaces its first
-                copy. Apple gets a keyed hash of it.
+            collapse_name: Pushes of this name replace each other on a device; by default only a retry replaces its first copy.
             priority: By default 5 for a background push, and 10 for others.
             expiration: In seconds since 1970, 0 for one attempt; by default the message's own end.
-
-        Raises:
-            PushcryptError: `invalid-request`.
         """
         check_type(push, SealedPush, "the push")
         priority = (5 if push.push_type == "background" else 10) if priority is None else priority
@@ -287,16 +280,13 @@ class _Sealer(Hedged):
         self, device: DevicePublicKey, message_id: bytes, *, device_id: str | None = None, collapse_name: str | None = None
     ) -> str:
         """`apns-collapse-id`: a keyed hash of the device, and of the message or the name of a group of pushes."""
-        if device_id is None:
-            whom = b"\x02" + bytes(device)
-        else:
+        whom, what = b"\x02" + bytes(device), b"\x02" + message_id
+        if device_id is not None:
             name = checked_name(device_id, "the device's id").encode()
             if len(name) > LONGEST_COLLAPSE_DEVICE:
                 raise PushcryptError(Code.INVALID_REQUEST, f"the device's id has over {LONGEST_COLLAPSE_DEVICE} bytes")
             whom = b"\x01" + lp16(name)
-        if collapse_name is None:
-            what = b"\x02" + message_id
-        else:
+        if collapse_name is not None:
             what = b"\x01" + checked_name(collapse_name, "the collapse name").encode()
         hash = self._hedge.digest(LABEL_COLLAPSE + lp16(self.topic.encode()) + whom + what)
         return base64.urlsafe_b64encode(hash[:COLLAPSE_ID_LENGTH]).decode()
@@ -318,12 +308,7 @@ class Sealer(_Sealer):
             key: A `ProviderKey`, at epoch 0; the `Credential` of a signing key; or a `Signer`, for a key in a service.
             topic: The app's bundle id, without a suffix such as `.voip`.
             placeholder: What a phone shows if it cannot open a push.
-            provider: The provider key, with a `Signer` that has a signing key.
-            certificate: The signing key's certificate, with a `Signer` that has one.
-
-        Raises:
-            PushcryptError: `wrong-topic`; `weak-key`, `wrong-certificate` or `bad-certificate-signature` if key and certificate do not
-                belong together; `wrong-signature`.
+            provider, certificate: Of a `Signer` that has a signing key. What does not belong together is refused: `wrong-certificate`.
         """
         check_new(topic, placeholder)
         check_key(key)
@@ -339,13 +324,11 @@ class Sealer(_Sealer):
         """Seals a payload for one device.
 
         Args:
-            payload: The APNs payload. JSON given as bytes or text is kept byte for byte but for white space between
-                tokens; an object is refused if JSON cannot express it as it is.
+            payload: The APNs payload. Bytes and text are kept but for white space; a dict that JSON would change is refused.
             device: The device's registered key.
             push_type: What the push will be sent as.
             message_id: Your name for the message, the same in every retry, so that a phone shows it once; by default each is new.
-            time_to_live: For how many seconds phones show it, at most 30 days. Unless it is a call, the end is rounded up
-                to ten minutes, because the relay reads `apns-expiration`.
+            time_to_live: Seconds, at most 30 days. Unless it is a call, the end is rounded up to ten minutes: the relay reads it.
             at: The present time in milliseconds since 1970; by default the system's.
             attachments: At most 8, already stored. They are part of the encrypted payload, and of its size.
             full_body: The whole text, if the payload's own body is only its beginning.
@@ -353,9 +336,6 @@ class Sealer(_Sealer):
             withdraws: The ids of earlier messages to this device that it takes off the screen, at most 64.
             drop: Whether nothing is to be shown.
             exact: Whether the client sends these very bytes, so that their own length counts.
-
-        Raises:
-            PushcryptError: With the reason as its `code`; a `Signer` raises its own.
         """
         to_sign, finish = self._prepare(
             payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact
@@ -364,11 +344,7 @@ class Sealer(_Sealer):
 
 
 class AsyncSealer(_Sealer):
-    """The sealer for a key in a service, with asyncio: `await AsyncSealer.create(signer, topic=…)`.
-
-    While the service signs, other tasks run. Any number of tasks may use one. For a key at hand, `Sealer` takes 0.2 ms and waits for
-    nothing.
-    """
+    """The sealer for a key in a service, with asyncio: while the service signs, other tasks run. Any number of tasks may use one."""
 
     _key: AsyncSigner
 
@@ -434,21 +410,15 @@ def reserved_member(
     check_type(drop, bool, "drop")
     if len(references) > MOST_ATTACHMENTS:
         raise PushcryptError(Code.TOO_MANY_ATTACHMENTS, f"a notification has at most {MOST_ATTACHMENTS} attachments")
-    member: dict[str, Any] = {}
-    if full_body is not None:
-        reference = full_body.reference if isinstance(full_body, FullBody) else full_body
-        check_type(reference, Reference, "full_body")
-        check_full_body_reference(reference)
-        member["body"] = reference.members()
-    if references:
-        member["attachments"] = [reference.members() for reference in references]
-    if person is not None:
-        member["sender"] = person.members()
-    if withdraws:
-        member["withdraw"] = list(withdraws)
-    if drop:
-        member["drop"] = True
-    return member
+    body = full_body.reference if isinstance(full_body, FullBody) else full_body
+    check_optional(body, Reference, "full_body")
+    if body is not None:
+        check_full_body_reference(body)
+    member = {
+        "body": body and body.members(), "attachments": [reference.members() for reference in references],
+        "sender": person and person.members(), "withdraw": withdraws, "drop": drop,
+    }
+    return {name: value for name, value in member.items() if value}
 
 
 def with_member(payload: bytes, member: dict[str, Any]) -> bytes:
@@ -458,16 +428,12 @@ def with_member(payload: bytes, member: dict[str, Any]) -> bytes:
 
 def widest_length(json_text: str) -> int:
     """The length of a clear part in the longest form that a client may write [S-4]."""
-    count = 0
-    for token in TOKEN.findall(json_text):
-        if token[0] != '"':
-            count += 2 if token in ",:" else 1
-            continue
-        for character in CHARACTER.findall(token):
-            if character[0] == "\\" or character in "<>&'+=`\x7f":
-                count += 6
-            elif character == "/":
-                count += 2
-            else:
-                count += 1 if character < "\x80" else 6 if character < "\U00010000" else 12
-    return count
+    outside = [token for token in TOKEN.findall(json_text) if token[0] != '"']
+    inside = CHARACTER.findall("".join(token for token in TOKEN.findall(json_text) if token[0] == '"'))
+    return sum(2 if token in ",:" else 1 for token in outside) + sum(map(widest_character, inside))
+
+
+def widest_character(character: str) -> int:
+    if character[0] == "\\" or character in "<>&'+=`\x7f":
+        return 6
+    return 2 if character == "/" else 1 if character < "\x80" else 6 if character < "\U00010000" else 12

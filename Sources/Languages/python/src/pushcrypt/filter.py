@@ -49,15 +49,12 @@ class AsyncFilter(_Filter):
     """The filter for asyncio. One may serve all tasks of a loop."""
 
     def __init__(self, command: Sequence[str], *, window: int = FILTER_WINDOW, answer_timeout: float = ANSWER_TIMEOUT) -> None:
-        """Starts nothing yet.
+        """Starts nothing yet; raises `FileNotFoundError` if there is no such program.
 
         Args:
             command: `pushcrypt … seal --batch …`, as a program and its arguments, without input and output files.
             window: How many messages are under way; then `seal` waits.
             answer_timeout: Seconds. A child for which messages wait, and that answers none for so long, is killed, and another gets them.
-
-        Raises:
-            FileNotFoundError: If there is no such program.
         """
         self._engine = Engine(command, window, answer_timeout, lambda: self._slots.release())
         self._slots = asyncio.Semaphore(window)
@@ -70,11 +67,8 @@ class AsyncFilter(_Filter):
         await self.aclose()
 
     async def seal(self, message: Message) -> Answer:
-        """Seals one message; returns its answer.
-
-        Raises:
-            PushcryptError: If the message cannot be a line; what the command refuses is an answer.
-            FilterError: If the command does not answer.
+        """Seals one message; returns its answer, which may be an error. Raises a `FilterError` if the command does not answer, and a
+        `PushcryptError` if the message cannot be a line.
         """
         return await (await self.submit(message))
 
@@ -100,8 +94,7 @@ class AsyncFilter(_Filter):
     async def seal_all(self, messages: Iterable[Message] | AsyncIterable[Message]) -> AsyncIterator[tuple[Message, Answer]]:
         """Seals many messages; yields each with its answer, in order, and reads no more than the window ahead.
 
-        An answer is yielded when it is there, also while an asynchronous source waits for its next message. A message
-        that is refused here has an answer with `error` as one that the command refuses.
+        An answer is yielded when it is there, also while the source waits. A message that cannot be a line has an answer with `error`.
         """
         under_way: asyncio.Queue[tuple[Message, asyncio.Future[Answer]] | None] = asyncio.Queue(self.window)
 
@@ -132,11 +125,7 @@ class AsyncFilter(_Filter):
                 await taking
 
     async def aclose(self, timeout: float | None = None) -> None:
-        """Waits until everything submitted is answered, and ends the child.
-
-        Args:
-            timeout: Seconds, after which the child is killed, and what waits gets a `FilterError`; by default none.
-        """
+        """Waits until everything submitted is answered, and ends the child. After `timeout` seconds what waits gets a `FilterError`."""
         await self._engine.close(timeout)
 
 
@@ -201,12 +190,7 @@ class Filter(_Filter):
         return self.submit(message).result()
 
     def seal_all(self, messages: Iterable[Message]) -> Iterator[tuple[Message, Answer]]:
-        """Seals many messages; yields each with its answer, in order, and reads no more than the window ahead.
-
-        It is for a source that does not wait: answers are yielded only when `messages` gives the next one or ends. For a
-        queue use `submit`, or `AsyncFilter`. A message that is refused here has an answer with `error`, as one that the
-        command refuses.
-        """
+        """As `AsyncFilter.seal_all`, for a source that does not wait: answers are yielded only when it gives the next message or ends."""
         under_way: collections.deque[tuple[Message, concurrent.futures.Future[Answer]]] = collections.deque()
         for message in messages:
             check_type(message, Message, "a message")
@@ -223,11 +207,7 @@ class Filter(_Filter):
             yield earlier, answer.result()
 
     def close(self, timeout: float | None = None) -> None:
-        """Waits until everything submitted is answered, and ends the child. In a forked process it does nothing.
-
-        Args:
-            timeout: Seconds, after which the child is killed, and what waits gets a `FilterError`; by default none.
-        """
+        """As `AsyncFilter.aclose`. In a forked process it does nothing."""
         if self._process != os.getpid():
             return
         if threading.current_thread() is self._thread:

@@ -1,8 +1,4 @@
-"""Files that accompany a push, on the phone: `Docs/FormatAttachments.md`.
-
-Nothing is fetched: an app must fetch over https only, after redirects too, from the same host, and never more than
-`size` bytes [A-16], [A-34].
-"""
+"""Files that accompany a push, on the phone: `Docs/FormatAttachments.md`."""
 
 from __future__ import annotations
 
@@ -22,15 +18,18 @@ from .._attachments import (
 )
 
 
+def own_member(members: dict[str, Any]) -> dict[str, Any]:
+    """The member `pushcrypt` of an opened payload, if it is an object."""
+    own = members.get("pushcrypt")
+    return own if isinstance(own, dict) else {}
+
+
 def attachments_in(members: dict[str, Any]) -> tuple[list[Reference], list[Code]]:
     """The references in an opened payload, and a code for each dropped item [A-11] to [A-14]."""
-    own = members.get("pushcrypt")
-    if own is None:
+    list_, own = own_member(members).get("attachments"), members.get("pushcrypt")
+    if list_ is None and (own is None or isinstance(own, dict)):
         return [], []
-    list_ = own.get("attachments") if isinstance(own, dict) else own
-    if isinstance(own, dict) and list_ is None:
-        return [], []
-    if not isinstance(own, dict) or not isinstance(list_, list):
+    if not isinstance(list_, list):
         return [], [Code.MALFORMED_REFERENCE]
     references, dropped = [], []
     for element in list_[:MOST_ATTACHMENTS]:
@@ -43,21 +42,16 @@ def attachments_in(members: dict[str, Any]) -> tuple[list[Reference], list[Code]
 
 def full_body_in(members: dict[str, Any]) -> Reference | None:
     """The reference of a text that was too long for the push, or `None` [A-28], [A-31]."""
-    own = members.get("pushcrypt")
-    if not isinstance(own, dict) or own.get("body") is None:
+    body = own_member(members).get("body")
+    if body is None:
         return None
-    reference = parse_reference(own["body"])
+    reference = parse_reference(body)
     check_full_body_reference(reference)
     return reference
 
 
 class FileOpener:
-    """Opens a sealed file in pieces [A-17] to [A-26].
-
-    The bytes from `update` are authentic but may be truncated: write them to a file with a temporary name, and rename
-    it only after `finish` has returned the rest [A-27], [A-35]. After an error, and after `finish`, everything is
-    refused.
-    """
+    """Opens a sealed file in pieces [A-17] to [A-26]. After an error, and after `finish`, everything is refused."""
 
     def __init__(self, reference: Reference | SealedFile) -> None:
         check_type(reference, (Reference, SealedFile), "the reference")

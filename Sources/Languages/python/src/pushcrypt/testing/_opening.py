@@ -26,7 +26,7 @@ from .._attachments import Reference, parse_reference
 from .._certificates import Certificate
 from .._keys import DevicePublicKey, ProviderPublicKey, SecretKey, verifies
 from .._messages import Person, check_avatar, is_label
-from ._files import attachments_in, full_body_in
+from ._files import attachments_in, full_body_in, own_member
 from ._trust import Learned, Trust
 
 TEXT = re.compile(r"[A-Za-z0-9_-]+")
@@ -67,12 +67,7 @@ class HeldKey:
 
 @dataclass(frozen=True)
 class Opened:
-    """An authentic, fresh message.
-
-    The app's guard decides by `provider` and `message_id` whether it was shown before; this package has none. Whatever the
-    guard says, the app stores, for the provider key and the topic, what is stored `merged` with `learned`, under one lock
-    [O-9.1]; a pending `device` key becomes active [O-9.2]; and a conflict is reported to the app [T-3].
-    """
+    """An authentic, fresh message. `Trust.learn` takes over what is `learned` [O-9.1]."""
 
     #: The payload as it was sealed. Its member `pushcrypt` holds keys of files: no log or other code may get it [A-15].
     payload: bytes = field(repr=False)
@@ -117,8 +112,7 @@ class Opened:
     @property
     def is_dropped(self) -> bool:
         """Whether the message is not to be shown [O-8.15]."""
-        own = self._members.get("pushcrypt")
-        return isinstance(own, dict) and own.get("drop") is True
+        return own_member(self._members).get("drop") is True
 
     @property
     def person(self) -> Person | None:
@@ -130,12 +124,7 @@ def open_push(
     push: bytes | str, *, topic: str, devices: Iterable[DeviceKey | HeldKey], trust: Trust, push_type: str = "alert",
     at: int | None = None,
 ) -> Opened:
-    """Opens a push as received. `topic` is the app's own bundle id, never a value from the push [O-0.2]. `push_type` is that with
-    which the push came: a message sealed as another is refused [O-6.1].
-
-    Reads nothing of the push but the envelope [O-0.1], and changes nothing: see `Opened`. `at` is the present time in
-    milliseconds, by default the system's.
-    """
+    """Opens a push of a type for the app `topic`, at a time in milliseconds, by default the system's. Changes nothing."""
     data = utf8(push, "the push")
     if len(data) > LONGEST_PUSH:
         raise PushcryptError(Code.MALFORMED_NOTIFICATION)
@@ -235,13 +224,11 @@ def certificate_in(kind: int, epoch: int, body: bytes) -> Certificate | None:
     """The certificate with which the body of a message of epoch 1 or more begins, and of no other [O-5.1]."""
     if kind & KIND_RESERVED or (epoch > 0) != (kind & KIND_CERTIFIED > 0):
         raise not_authentic()
-    if not kind & KIND_CERTIFIED:
-        return None
     try:
-        certificate = Certificate(body[:CERTIFICATE_LENGTH])
+        certificate = Certificate(body[:CERTIFICATE_LENGTH]) if kind & KIND_CERTIFIED else None
     except PushcryptError:
         raise not_authentic() from None
-    if certificate.epoch != epoch:
+    if certificate is not None and certificate.epoch != epoch:
         raise not_authentic()
     return certificate
 
@@ -256,18 +243,14 @@ def check_payload(data: bytes) -> dict[str, Any]:
 
 def withdrawals_in(members: dict[str, Any], own_id: bytes) -> list[bytes]:
     """The ids of the messages that an opened payload withdraws, each once."""
-    own = members.get("pushcrypt")
-    names = own.get("withdraw") if isinstance(own, dict) else None
-    if not isinstance(names, list):
-        return []
-    ids = [named_message(name) for name in names[:MOST_WITHDRAWN] if type(name) is str and name]
+    names = own_member(members).get("withdraw")
+    ids = [] if not isinstance(names, list) else [named_message(name) for name in names[:MOST_WITHDRAWN] if type(name) is str and name]
     return [id for id in dict.fromkeys(ids) if id != own_id]
 
 
 def person_in(members: dict[str, Any]) -> tuple[Person | None, list[Code]]:
     """The person that an opened payload is from, and the code of an avatar that is left out."""
-    own = members.get("pushcrypt")
-    value = own.get("sender") if isinstance(own, dict) else None
+    value = own_member(members).get("sender")
     if not isinstance(value, dict):
         return None, []
     avatar, dropped = None, []
@@ -278,18 +261,14 @@ def person_in(members: dict[str, Any]) -> tuple[Person | None, list[Code]]:
         except PushcryptError as refused:
             avatar, dropped = None, [refused.code]
     texts = [value.get(name) for name in ("name", "handle", "conversation")]
-    recipients = value.get("recipients")
-    recipients = [] if recipients is None else recipients
+    recipients = [] if value.get("recipients") is None else value["recipients"]
     if not isinstance(recipients, list) or any(type(text) not in (str, type(None)) for text in [*texts, *recipients]):
         return None, dropped
     name, handle, conversation = texts
     if name is None or not is_label(name):
         return None, dropped
+    handle, shown, others = name if handle is None else handle, HIDDEN.sub("", name), [HIDDEN.sub("", one or "") for one in recipients]
     try:
-        person = Person(
-            name=HIDDEN.sub("", name), handle=name if handle is None else handle, conversation=conversation,
-            recipients=tuple(HIDDEN.sub("", one or "") for one in recipients), avatar=avatar,
-        )
+        return Person(name=shown, handle=handle, conversation=conversation, recipients=others, avatar=avatar), dropped
     except PushcryptError:
         return None, dropped
-    return person, dropped

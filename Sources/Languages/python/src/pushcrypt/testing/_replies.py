@@ -10,14 +10,12 @@ from ._trust import Change, Trust
 
 
 def apply_reply(reply: Reply, key: DevicePublicKey, trust: Trust, *, topic: str, is_built_in: bool) -> tuple[bool, Code | None]:
-    """What a phone does with a reply to the record of `key` [D-12], [D-13], [D-20]: whether the key is confirmed, and a code to tell
-    the app of. Store what changes in `trust` in one transaction.
+    """Changes `trust` as a phone does by a reply to the record of `key` [D-12], [D-13], [D-20]. `is_built_in`: whether the app has a pin.
 
-    `is_built_in` says whether the app has a provider key built in.
+    Returns whether the key is confirmed, and a code to tell the app of.
     """
-    for value, kind, what in ((reply, Reply, "reply"), (key, DevicePublicKey, "key"), (trust, Trust, "trust"), (topic, str, "topic")):
-        check_type(value, kind, what)
-    check_type(is_built_in, bool, "is_built_in")
+    for value, kind in ((reply, Reply), (key, DevicePublicKey), (trust, Trust), (topic, str), (is_built_in, bool)):
+        check_type(value, kind, "an argument")
     if reply.acknowledged not in (None, key):
         return False, None
     confirms = reply.acknowledged == key

@@ -32,25 +32,6 @@ class Learned:
         if not 0 <= self.floor <= LARGEST_EPOCH:
             raise PushcryptError(Code.MALFORMED_RECORD, "the floor is an epoch")
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Learned:
-        """Reads what `to_json` wrote."""
-        return cls._of(Fields(text, "what is learned"))
-
-    @classmethod
-    def _of(cls, fields: Fields) -> Learned:
-        floor = fields.number("floor", LARGEST_EPOCH)
-        return cls(fields.read("certificate", Certificate.parse), floor or 0)
-
-    def to_json(self) -> str:
-        """This as minimal JSON."""
-        return written(self._members({}))
-
-    def _members(self, members: dict[str, object]) -> dict[str, object]:
-        if self.certificate is not None:
-            members["certificate"] = str(self.certificate)
-        return members | {"floor": self.floor}
-
     def merged(self, other: Learned) -> Learned:
         """The maximum of each: stores may come in any order."""
         both = [one.certificate for one in (self, other) if one.certificate is not None]
@@ -83,11 +64,9 @@ class Change(str, enum.Enum):
 
 
 class Trust:
-    """The pins of one account, for one app, and what the phone has learned of provider keys there.
+    """The pins of one account, for one app, at most two [T-5], and what the phone has learned of provider keys there.
 
-    An account has one pin, or two while the app changes its provider key by a release [T-5]. What is learned belongs to the provider key
-    and the app, whatever the account, and only grows: store what is stored `merged` with what came of a message or a reply. Removing a
-    pin removes none of it.
+    What is learned is of the app, whatever the account, and only grows [T-6].
     """
 
     #: The provider keys of the account.
@@ -107,14 +86,14 @@ class Trust:
         fields = Fields(text, "trust")
         pins = [ProviderPublicKey.parse(pin) for pin in fields.items("pins", str, MOST_PINS)]
         learned = {}
-        for own in fields.objects("learned", MOST_LEARNED):
-            learned[own.needed(own.read("provider", ProviderPublicKey.parse), "provider")] = Learned._of(own)
+        for one in fields.objects("learned", MOST_LEARNED):
+            key = one.needed(one.read("provider", ProviderPublicKey.parse), "provider")
+            learned[key] = Learned(one.read("certificate", Certificate.parse), one.number("floor", LARGEST_EPOCH) or 0)
         return cls(pins, learned)
 
     def to_json(self) -> str:
         """Pins and what is learned, as minimal JSON."""
-        learned = [one._members({"provider": str(key)}) for key, one in self._learned.items()]
-        return written({"pins": [str(pin) for pin in self.pins], "learned": learned})
+        return written({"pins": self.pins, "learned": [{"provider": key} | vars(one) for key, one in self._learned.items()]})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trust) and (self.pins, self._learned) == (other.pins, other._learned)
