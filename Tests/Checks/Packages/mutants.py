@@ -24,8 +24,15 @@ SECONDS = 300
 # The sources, and the commands in a copy of the package's folder, with ROOT and PUSHCRYPT_VECTORS: what must pass, and what must fail.
 SOURCES = {"python": "src", "javascript": "lib", "java": "src/main/java", "go": "."}
 PYTEST = 'PYTHONPATH=src "$ROOT/.build/interop/bin/python" -B -m pytest -q -x -p no:cacheprovider '
-SMOKE = {"python": PYTEST + '"tests/test_kit.py::test_envelopes[a-genuine-envelope]"'}
-TESTS = {"python": PYTEST + "tests -k 'not filter'"}
+JAVAC = "find src/main/java -name '*.java' >sources && javac --release 17 -Xlint:all -Werror -d smoke @sources"
+SMOKE = {
+    "python": PYTEST + '"tests/test_kit.py::test_envelopes[a-genuine-envelope]"',
+    "java": JAVAC + ' && java -cp smoke "$ROOT/Tests/Checks/Packages/java/Smoke.java"',
+}
+TESTS = {
+    "python": PYTEST + "tests -k 'not filter'",
+    "java": "./test.sh pushcrypt.ProviderKitTest pushcrypt.testing.KitTest pushcrypt.MisuseTest pushcrypt.RegistrationTest pushcrypt.RotationTest",
+}
 
 
 class Mutant:
