@@ -6,7 +6,7 @@ from psycopg_pool import AsyncConnectionPool
 from pushcrypt import PushcryptError
 
 from sender import Sender
-from store import AGAIN, Provider, Unavailable, log
+from store import Provider, Unavailable, log
 from web import Server, for_phones, for_services
 
 EPILOG = """
@@ -25,7 +25,7 @@ key, for at most seven days, and not after a theft. The password of the database
 
 needs: pip install pushcrypt 'psycopg[binary,pool]' starlette uvicorn
 """
-STATEMENT = "-c statement_timeout=20s -c lock_timeout=10s -c idle_in_transaction_session_timeout=10s"
+TIMEOUTS = "-c statement_timeout=20s -c lock_timeout=10s -c idle_in_transaction_session_timeout=10s"
 
 
 def arguments():
@@ -60,39 +60,37 @@ async def tidy(provider, days):
         try:
             while await provider.tidy(days) >= 5000:
                 pass
-        except AGAIN as error:
+        except psycopg.Error as error:
             log.warning("not tidied: %s", error)
         await asyncio.sleep(60)
 
 
 async def run(given, provider):
     """Serves or sends until SIGTERM, and then ends what is under way."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    asked, serves = asyncio.Event(), given.command == "serve"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    asked, sender = asyncio.Event(), Sender(provider, given.database, given.child) if given.command == "send" else None
     for number in signal.SIGTERM, signal.SIGINT:
         asyncio.get_running_loop().add_signal_handler(number, asked.set)
 
-    async def draining():
-        return ["this process is ending"] if asked.is_set() else []
+    async def why_not_ready():
+        if asked.is_set():
+            return ["this process is ending"]
+        return await (sender.why_not_ready() if sender else provider.why_not_ready(seals=True))
 
-    sender = None if serves else Sender(provider, given.database, given.child)
-    inside = for_services(provider, [draining, provider.why_not_ready if serves else sender.why_not_ready], serves)
-    servers = [Server(inside, given.host, given.inside_port)]
-    if serves:
+    servers = [Server(for_services(provider, why_not_ready, seals=not sender), given.host, given.inside_port)]
+    if not sender:
         servers.append(Server(for_phones(provider), given.host, given.port))
     tasks = [asyncio.create_task(server.serve()) for server in servers]
-    tidying = asyncio.create_task(tidy(provider, given.keep_days))
-    stopped = asyncio.create_task(asked.wait())
-    sending = asyncio.create_task(sender.run()) if sender else None
-    await asyncio.wait([*tasks, stopped, *filter(None, [sending])], return_when=asyncio.FIRST_COMPLETED)
+    working = asyncio.create_task(sender.run() if sender else asyncio.Event().wait())
+    tidying, stopped = asyncio.create_task(tidy(provider, given.keep_days)), asyncio.create_task(asked.wait())
+    await asyncio.wait([*tasks, working, stopped], return_when=asyncio.FIRST_COMPLETED)
     if sender:
         if asked.is_set():
             sender.stop()
-        code = await sending
+        code = await working
     else:
-        code = 0 if asked.is_set() else 1
         await asyncio.sleep(given.drain if asked.is_set() else 0)
+        code = 0 if asked.is_set() else 1
     for server in servers:
         server.should_exit = True
     await asyncio.gather(*tasks)
@@ -104,8 +102,8 @@ async def main(given):
     given.keys.mkdir(mode=0o700, exist_ok=True)
     size = {"min_size": 2, "max_size": 20} if given.command == "serve" else {"min_size": 1, "max_size": 4}
     pool = AsyncConnectionPool(
-        given.database, kwargs={"autocommit": True, "options": STATEMENT, "connect_timeout": 5}, check=AsyncConnectionPool.check_connection, timeout=5, open=False,
-        **size)
+        given.database, kwargs={"autocommit": True, "options": TIMEOUTS, "connect_timeout": 5}, check=AsyncConnectionPool.check_connection,
+        timeout=5, open=False, **size)
     provider = Provider(pool, given.keys)
     async with pool:
         match given.command:

@@ -1,25 +1,24 @@
 """Brings pushes to APNs by `pushcrypt send`, and writes down what APNs says."""
-import asyncio, json, logging, signal, time
+import asyncio, contextlib, json, signal, time
 
 import psycopg
-from store import AGAIN, Unavailable, counts, repeated
+from store import AGAIN, Unavailable, counts, fetch, log, repeated
 
 WINDOW, LEASE, POLL, SILENCE = 2000, 60, 15, 900
 LONGEST_PAUSE = 900
-log = logging.getLogger("pushcrypt")
 
 TAKE = """
     WITH taken AS (
         SELECT p.number, t.token, CASE
             WHEN expires_at <= now() THEN 'expired'
             WHEN d.device IS NULL THEN 'removed-device'
-            WHEN p.epoch < %(floor)s THEN 'ended-epoch'
+            WHEN p.epoch < %s THEN 'ended-epoch'
             WHEN t.token IS NULL THEN 'no-token' END AS why_not
         FROM pushes p
             LEFT JOIN devices d ON d.device = p.device AND d.owner = p.owner AND NOT d.is_removed
             LEFT JOIN tokens t ON t.device = d.device AND t.environment = p.environment
-        WHERE p.due <= now() ORDER BY p.due LIMIT %(most)s FOR UPDATE OF p SKIP LOCKED)
-    UPDATE pushes SET due = now() + %(lease)s * interval '1 second', attempts = attempts + 1
+        WHERE p.due <= now() ORDER BY p.due LIMIT %s FOR UPDATE OF p SKIP LOCKED)
+    UPDATE pushes SET due = now() + %s * interval '1 second', attempts = attempts + 1
     FROM taken WHERE pushes.number = taken.number
     RETURNING pushes.number, epoch, request, environment, attempts, token, why_not
     """
@@ -34,6 +33,7 @@ GONE = """
     DELETE FROM tokens USING unnest(%s::text[], %s::text[], %s::float8[]) AS gone (token, environment, since)
     WHERE tokens.token = gone.token AND tokens.environment = gone.environment AND confirmed_at < to_timestamp(since / 1000)
     """
+RENEW = "UPDATE pushes SET due = now() + %s * interval '1 second' WHERE number = ANY(%s) AND due IS NOT NULL"
 
 
 class Taken:
@@ -62,7 +62,8 @@ class Sender:
             self.child.send_signal(signal.SIGTERM)
 
     async def why_not_ready(self):
-        return [] if self.child and self.child.returncode is None else ["pushcrypt send does not run"]
+        runs = self.child and self.child.returncode is None
+        return await self.provider.why_not_ready(seals=False) if runs else ["pushcrypt send does not run"]
 
     async def run(self):
         """Returns the exit code: 0 after `stop`, 64 if no restart helps."""
@@ -131,15 +132,13 @@ class Sender:
             if refused:
                 await self.settle(refused, [])
             if not rows:
-                try:
+                with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self.woken.wait(), POLL)
-                except TimeoutError:
-                    pass
 
     async def take(self, most):
         async with self.provider.pool.connection() as connection:
             floor = (await self.provider.read_keys(connection)).floor
-            return await (await connection.execute(TAKE, {"floor": floor, "most": most, "lease": LEASE})).fetchall()
+            return await fetch(connection, TAKE, floor, most, LEASE)
 
     async def read(self):
         """Each round settles the answers that came during the one before."""
@@ -197,14 +196,9 @@ class Sender:
             if held and now - self.heard > SILENCE:
                 log.error("pushcrypt send has not answered for %d seconds", now - self.heard)
                 self.child.kill()
-            try:
-                if held:
-                    async with self.provider.pool.connection() as connection:
-                        await connection.execute(
-                            "UPDATE pushes SET due = now() + %s * interval '1 second' WHERE number = ANY(%s) AND due IS NOT NULL",
-                            (LEASE, [number for number, _ in held]))
-                    for place in held:
-                        if place in self.taken:
-                            self.taken[place].renewed = now
-            except AGAIN:
-                pass
+            with contextlib.suppress(*AGAIN):
+                async with self.provider.pool.connection() as connection:
+                    await connection.execute(RENEW, (LEASE, [number for number, _ in held]))
+                for place in held:
+                    if place in self.taken:
+                        self.taken[place].renewed = now

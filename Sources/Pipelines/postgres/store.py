@@ -9,7 +9,8 @@ from pushcrypt import (
 
 # The longest that a machine may go on with the key before, if its key file has not come yet, and by how much clocks may differ.
 LATE_KEY, CLOCKS = 7 * 86_400, 180
-MOST_EVENTS = 100
+# Of a user the tokens that were confirmed last get an event.
+MOST_EVENTS, MOST_TOKENS = 100, 50
 # An event's members, and how the package calls them.
 OPTIONS = {"ttl": "time_to_live", "push_type": "push_type", "withdraws": "withdraws", "drop": "drop"}
 REQUEST_OPTIONS = {"priority": "priority", "collapse": "collapse_name"}
@@ -26,6 +27,10 @@ parse_device = functools.lru_cache(65_536)(DevicePublicKey.parse)
 
 class Unavailable(Exception):
     """The request is not wrong: try it again later."""
+
+
+async def fetch(connection, query, *values):
+    return await (await connection.execute(query, values)).fetchall()
 
 
 async def repeated(work, seconds=5.0):
@@ -81,17 +86,19 @@ class Provider:
     # Keys
 
     async def read_keys(self, connection):
-        row = await (await connection.execute(
+        rows = await fetch(
+            connection,
             """
             SELECT topic, public_key, proven, extract(epoch FROM clock_timestamp())::float8,
                 ARRAY(SELECT certificate FROM certificates ORDER BY epoch DESC),
                 ARRAY(SELECT (1000 * extract(epoch FROM replaced_at))::bigint FROM certificates ORDER BY epoch DESC)
             FROM provider
-            """)).fetchone()
-        if row is None:
+            """)
+        if not rows:
             raise Unavailable("the database has no provider: run init")
-        return Keys(row[0], parse_provider(row[1]), row[2] and parse_certificate(row[2]),
-                    [(parse_certificate(text), replaced) for text, replaced in zip(*row[4:])], time.time() - row[3])
+        topic, provider, proven, now, certificates, replaced = rows[0]
+        return Keys(topic, parse_provider(provider), proven and parse_certificate(proven),
+                    [*zip(map(parse_certificate, certificates), replaced)], time.time() - now)
 
     def path(self, certificate):
         """The file of a signing key. No two keys have the same, even if two machines replace the key in one second."""
@@ -126,8 +133,7 @@ class Provider:
         write(self.path(made), request.install(SigningKey.parse(secret), answer).secret_text())
         before, proven, start = request.current.epoch if request.current else 0, request.proven and str(request.proven), time.monotonic()
         async with self.pool.connection() as connection:
-            done = (await (await connection.execute(
-                "SELECT replace_key(%s, %s, %s, %s)", (before, proven, made.epoch, str(made)))).fetchone())[0]
+            [(done,)] = await fetch(connection, "SELECT replace_key(%s, %s, %s, %s)", before, proven, made.epoch, str(made))
         if not done:
             self.path(made).unlink()
             pending.unlink()
@@ -158,11 +164,13 @@ class Provider:
             return self.sealing
         raise Unavailable(f"no key of an epoch that phones accept is in {self.keys}")
 
-    async def why_not_ready(self):
-        """Why nothing can be sealed here; empty if it can."""
+    async def why_not_ready(self, seals):
+        """Why this process cannot work, as a list of texts."""
         try:
             async with asyncio.timeout(3), self.pool.connection(timeout=3) as connection:
-                self.sealer(await self.read_keys(connection))
+                keys = await self.read_keys(connection)
+                if seals:
+                    self.sealer(keys)
         except (*AGAIN, Unavailable, TimeoutError) as error:
             return [str(error) or type(error).__name__]
         return []
@@ -184,8 +192,8 @@ class Provider:
         key = str(record.public_key)
         # Nobody else changes this device or gives its key to another meanwhile. In one order, so that nobody waits for each other.
         await lock_devices(connection, device, key)
-        rows = await (await connection.execute(
-            "SELECT device, stored::text FROM devices WHERE device = %s OR (public_key = %s AND NOT is_removed)", (device, key))).fetchall()
+        rows = await fetch(
+            connection, "SELECT device, stored::text FROM devices WHERE device = %s OR (public_key = %s AND NOT is_removed)", device, key)
         held = {name: stored_device(text) for name, text in rows}
         elsewhere = next((name for name in held if name != device), None)
         accepted = accept(
@@ -213,13 +221,14 @@ class Provider:
         register the id again, with another key."""
         async with self.transaction() as connection:
             await lock_devices(connection, device)
-            row = await (await connection.execute("SELECT stored::text FROM devices WHERE device = %s", (device,))).fetchone()
-            stored = row and stored_device(row[0])
-            if not stored or not allows(stored):
-                return False
-            kept = stored.removed()
-            await remove(connection, device, dataclasses.replace(kept, user=heir, generation=0) if heir else kept, str(stored.public_key))
-            return True
+            for text, in await fetch(connection, "SELECT stored::text FROM devices WHERE device = %s", device):
+                stored = stored_device(text)
+                if allows(stored):
+                    kept = stored.removed()
+                    kept = dataclasses.replace(kept, user=heir, generation=0) if heir else kept
+                    await remove(connection, device, kept, str(stored.public_key))
+                    return True
+        return False
 
     # Messages
 
@@ -237,15 +246,17 @@ class Provider:
         An event has `id`, `payload` (an object, or JSON text, which stays as it is), `user` or `device`, and perhaps `ttl`, `push_type`,
         `priority`, `collapse`, `withdraws` and `drop`. One with the same `id` again adds nothing, but for pushes that no longer open.
         """
-        rows = await (await connection.execute(
+        rows = await fetch(
+            connection,
             """
             SELECT device, owner, public_key, environment FROM devices JOIN tokens USING (device)
-            WHERE NOT is_removed AND (owner = ANY(%s) OR device = ANY(%s))
-            """, [[event[name] for event in events if name in event] for name in ("user", "device")])).fetchall()
+            WHERE NOT is_removed AND (owner = ANY(%s) OR device = ANY(%s)) ORDER BY confirmed_at DESC
+            """, *([event[name] for event in events if name in event] for name in ("user", "device")))
         addresses = collections.defaultdict(list)
         for row in rows:
-            addresses["user", row[1]].append(row)
-            addresses["device", row[0]].append(row)
+            for place in ("user", row[1]), ("device", row[0]):
+                if len(addresses[place]) < MOST_TOKENS:
+                    addresses[place].append(row)
         added = None
         # Again if the key was replaced meanwhile.
         while added is None:
@@ -263,11 +274,11 @@ class Provider:
                         pushes[device, environment, push.message_id] = owner, line(request), push.expires_at / 1000
                         answer["pushes"] += 1
                 answers.append(answer)
+                await asyncio.sleep(0)  # Others are answered meanwhile.
             # In one order, so that two transactions with the same events do not wait for each other.
             columns = [list(column) for column in zip(*sorted((*key, *values) for key, values in pushes.items()))] or [[]] * 6
-            added = (await (await connection.execute(
-                "SELECT add_pushes(%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-                (keys.current.epoch, certificate.epoch, keys.floor, *columns))).fetchone())[0]
+            [(added,)] = await fetch(
+                connection, "SELECT add_pushes(%s, %s, %s, %s, %s, %s, %s, %s, %s)", keys.current.epoch, certificate.epoch, keys.floor, *columns)
         counts["pushcrypt_pushes_sealed_total", ()] += added
         for answer in answers:
             if "error" in answer:
@@ -277,12 +288,11 @@ class Provider:
     async def tidy(self, days, most=5000):
         """Deletes expired pushes, and answers older than `days`; one process at a time. Returns how many it deleted."""
         async with self.transaction() as connection:
-            if not (await (await connection.execute("SELECT pg_try_advisory_xact_lock(hashtext('pushcrypt tidy'))")).fetchone())[0]:
+            if await fetch(connection, "SELECT pg_try_advisory_xact_lock(hashtext('pushcrypt tidy'))") != [(True,)]:
                 return 0
             old = await connection.execute(
-                """
-                DELETE FROM pushes WHERE number IN (SELECT number FROM pushes WHERE settled_at < now() - %s * interval '1 day' LIMIT %s)
-                """, (days, most))
+                "DELETE FROM pushes WHERE number IN (SELECT number FROM pushes WHERE settled_at < now() - %s * interval '1 day' LIMIT %s)",
+                (days, most))
             expired = await connection.execute(
                 """
                 DELETE FROM pushes WHERE number IN (

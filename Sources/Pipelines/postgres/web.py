@@ -1,5 +1,5 @@
 """What is asked over HTTP: by phones on one port, by your own services and monitoring on another."""
-import asyncio, json, logging, re
+import asyncio, contextlib, json, re
 
 import h11, uvicorn
 from starlette.applications import Starlette
@@ -9,13 +9,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from store import MOST_EVENTS, OPTIONS, REQUEST_OPTIONS, Unavailable, counts, repeated
+from store import AGAIN, MOST_EVENTS, OPTIONS, REQUEST_OPTIONS, Unavailable, counts, fetch, log, repeated
 
 LONGEST_RECORD, LONGEST_EVENTS = 8192, 1 << 20
 # A client has this long, at most twice, to send a request.
 DEADLINE = 10
 DEVICE = re.compile("[A-Za-z0-9-]{1,64}")
-log = logging.getLogger("pushcrypt")
 
 
 class Patience(H11Protocol):
@@ -85,7 +84,7 @@ def for_phones(provider):
 
 
 def for_services(provider, why_not_ready, seals):
-    """`why_not_ready` are functions that say why this process cannot work."""
+    """`why_not_ready` says why this process cannot work."""
 
     async def push(request):
         events = await parsed(request, LONGEST_EVENTS)
@@ -97,7 +96,7 @@ def for_services(provider, why_not_ready, seals):
         return PlainTextResponse("alive\n")
 
     async def ready(request):
-        why = [text for check in why_not_ready for text in await check()]
+        why = await why_not_ready()
         return JSONResponse({"ready": not why, "why": why}, 503 if why else 200)
 
     async def metrics(request):
@@ -116,8 +115,9 @@ def what_is_wrong(events):
         texts = [event.get("id"), event.get("user", event.get("device"))]
         if not all(isinstance(text, str) and 1 <= len(text) <= 255 and "\0" not in text and text.isprintable() for text in texts):
             return f"event {place}: id, user and device are texts of 1 to 255 characters"
-        if unknown := event.keys() - {"id", "user", "device", "payload", *OPTIONS, *REQUEST_OPTIONS} or "payload" not in event:
-            return f"event {place} has no payload, or unknown members: {unknown}"
+        unknown = event.keys() - {"id", "user", "device", "payload", *OPTIONS, *REQUEST_OPTIONS}
+        if unknown or "payload" not in event:
+            return f"event {place} has no payload" if "payload" not in event else f"event {place} has unknown members: {', '.join(unknown)}"
 
 
 def application(routes):
@@ -133,25 +133,23 @@ def application(routes):
 
 async def exposition(provider):
     """The metrics in Prometheus' text form."""
-    values = {**counts}
     try:
         async with asyncio.timeout(5), provider.pool.connection() as connection:
             keys = await provider.read_keys(connection)
-            queued, oldest = await (await connection.execute(
+            [(queued, overdue)] = await fetch(
+                connection,
                 """
                 SELECT (SELECT count(*) FROM (SELECT FROM pushes WHERE due IS NOT NULL LIMIT 100000) AS first),
                     (SELECT greatest(0, extract(epoch FROM now() - min(due)))::float8 FROM pushes WHERE due IS NOT NULL)
-                """)).fetchone()
-        values |= {
-            ("pushcrypt_queued", ()): queued, ("pushcrypt_overdue_seconds", ()): oldest or 0, ("pushcrypt_clock_ahead_seconds", ()): keys.ahead,
-            ("pushcrypt_stale_store", ()): int(keys.is_stale), ("pushcrypt_up", ()): 1}
+                """)
+        found = {"up": 1, "queued": queued, "overdue_seconds": overdue or 0, "clock_ahead_seconds": keys.ahead, "stale_store": int(keys.is_stale)}
         if keys.current:
-            values |= {("pushcrypt_epoch", ()): keys.current.epoch, ("pushcrypt_certificate_expires_seconds", ()): keys.current.expires_at / 1000}
-    except Exception as error:
+            found |= {"epoch": keys.current.epoch, "certificate_expires_seconds": keys.current.expires_at / 1000}
+    except (*AGAIN, Unavailable, TimeoutError) as error:
         log.warning("metrics without the database: %s", error)
-        values["pushcrypt_up", ()] = 0
-    stats = provider.pool.get_stats()
-    values |= {(f"pushcrypt_{name}", ()): stats.get(name, 0) for name in ("pool_size", "pool_available", "requests_waiting")}
+        found = {"up": 0}
+    found |= {name: provider.pool.get_stats().get(name, 0) for name in ("pool_size", "pool_available", "requests_waiting")}
+    values = {**counts, **{(f"pushcrypt_{name}", ()): value for name, value in found.items()}}
     lines = []
     for (name, labels), value in sorted(values.items()):
         if not lines or lines[-1].split("{")[0].split(" ")[0] != name:
@@ -162,12 +160,13 @@ async def exposition(provider):
 
 
 class Server(uvicorn.Server):
-    """One of this process's servers, which it ends itself."""
+    """One of this process's servers. Signals are the process's."""
 
     def __init__(self, app, host, port):
         super().__init__(uvicorn.Config(
-            app, host=host, port=port, http=Patience, timeout_keep_alive=75, ws="none", lifespan="off", access_log=False, log_level="warning", backlog=2048,
-            timeout_graceful_shutdown=20, server_header=False))
+            app, host=host, port=port, http=Patience, ws="none", lifespan="off", backlog=2048, timeout_keep_alive=75, timeout_graceful_shutdown=20,
+            access_log=False, log_level="warning", server_header=False))
 
-    async def serve(self):
-        await self._serve()
+    @contextlib.contextmanager
+    def capture_signals(self):
+        yield
