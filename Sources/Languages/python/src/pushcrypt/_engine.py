@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import shutil
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Union
@@ -19,11 +20,14 @@ from ._format import FILTER_FIRST_PAUSE, FILTER_LAST_WORDS, FILTER_LONGEST_ANSWE
 from ._lines import NUMBER, Answer, FilterError, Refusal
 from ._types import check_type, checked_tuple
 
+NUMBERED = b',"' + NUMBER.encode() + b'":%d}\n'
 WRITTEN_AT_ONCE = 64
 #: Seconds before the next child: twice as long after each end in a row.
 FIRST_PAUSE, LONGEST_PAUSE = FILTER_FIRST_PAUSE / 1000, FILTER_LONGEST_PAUSE / 1000
 #: Seconds for the child's last words: a process that it started may hold its output open.
 LAST_WORDS = FILTER_LAST_WORDS / 1000
+
+DECODER = json.JSONDecoder()
 
 log = logging.getLogger("pushcrypt.filter")
 
@@ -60,13 +64,15 @@ class Child(asyncio.SubprocessProtocol):
         self.engine.write()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        *lines, self.rests[fd] = (self.rests[fd] + data).split(b"\n")
+        lines, newline, rest = data.rpartition(b"\n")
+        lines, self.rests[fd] = (self.rests[fd] + lines, rest) if newline else (b"", self.rests[fd] + rest)
+        texts = lines.decode(errors="replace").split("\n") if newline else []
         if fd == 2:
-            for line in lines:
-                self.said.append(line.decode(errors="replace").strip())
-                log.info("%s", self.said[-1])
+            for text in texts:
+                self.said.append(text.strip())
+                log.info("%s", text)
             self.rests[fd] = self.rests[fd][-FILTER_LONGEST_ANSWER:]
-        elif not all(map(self.engine.answered, lines)) or len(self.rests[fd]) > FILTER_LONGEST_ANSWER:
+        elif not all(map(self.engine.answered, texts)) or len(self.rests[fd]) > FILTER_LONGEST_ANSWER:
             self.end("answers what belongs to no message; the command has to be pushcrypt seal --batch")
 
     def pipe_connection_lost(self, fd: int, _: Exception | None) -> None:
@@ -133,17 +139,15 @@ class Engine:
             raise self.error if self.error is not None and not self.closing.is_set() else FilterError(CLOSED, False)
 
     def add(self, line: bytes, answer: AnyFuture) -> None:
-        self.start()
-        loop = asyncio.get_running_loop()
         if not self.waiting:
-            self.last_answer = loop.time()
+            self.last_answer = time.monotonic()
         number = next(self.numbers)
-        self.waiting[number] = (line + b',"%s":%d}\n' % (NUMBER.encode(), number), answer)
+        self.waiting[number] = (line + NUMBERED % number, answer)
         self.unwritten.append(number)
         # All messages of one turn of the loop are written at once.
         if not self.will_write:
             self.will_write = True
-            loop.call_soon(self.write)
+            asyncio.get_running_loop().call_soon(self.write)
 
     def write(self) -> None:
         """Writes what waits; a full pipe stops it."""
@@ -158,20 +162,20 @@ class Engine:
         if self.closing.is_set() and not self.unwritten:
             child.input.close()
 
-    def answered(self, line: bytes) -> bool:
+    def answered(self, line: str) -> bool:
         """Hands out an answer. Returns false if it belongs to no message."""
         try:
-            members = json.loads(line)
+            members, end = DECODER.raw_decode(line)
             number, error, payload = members.pop(NUMBER), members.pop("error", None), members.pop("payload", None)
             refusal = None if error is None else Refusal(error["code"], error["message"])
             is_good = isinstance(payload, dict) if refusal is None else type(refusal.code) is type(refusal.text) is str
             # True and 0.0 are equal to numbers of messages.
-            if type(number) is not int or not is_good:
+            if type(number) is not int or not is_good or end < len(line):
                 return False
             _, answer = self.waiting.pop(number)
         except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
             return False
-        self.ends, self.last_answer = 0, self.loop.time() if self.loop else 0.0
+        self.ends, self.last_answer = 0, time.monotonic()
         self.release()
         if not answer.done():
             answer.set_result(Answer(payload, refusal, members))
@@ -204,13 +208,13 @@ class Engine:
             # It does not help to try again soon.
             self.ends = FILTER_MOST_ENDS
             return None, f"cannot be started: {error}"
-        self.child, self.last_answer = child, loop.time()
+        self.child, self.last_answer = child, time.monotonic()
         try:
             # Everything that no child has answered, in order.
             self.unwritten = collections.deque(self.waiting)
             self.write()
             while not child.ended.done():
-                rest = self.answer_timeout - (loop.time() - self.last_answer if self.waiting else 0)
+                rest = self.answer_timeout - (time.monotonic() - self.last_answer if self.waiting else 0)
                 # It stands still, or waits for something that does not come.
                 if rest <= 0:
                     child.end(f"answered nothing for {self.answer_timeout:g} seconds")

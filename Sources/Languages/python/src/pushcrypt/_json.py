@@ -140,19 +140,21 @@ def write_object(value: dict[str, Any], level: int = 1) -> bytes:
         raise PushcryptError(Code.MALFORMED_PAYLOAD, "the payload has a number that JSON cannot express") from None
 
 
+#: What JSON has, and needs no other check.
+PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 def check_writable(value: object, level: int) -> None:
-    if value is None or isinstance(value, (str, bool, float, int)):
+    """Refuses what `json.dumps` would change, and what it would fail on."""
+    if not isinstance(value, (dict, list, tuple)):
+        if not isinstance(value, (str, int, float)):
+            kind = type(value).__name__
+            raise PushcryptError(Code.MALFORMED_PAYLOAD, f"the payload has a {kind}, which JSON cannot express; convert it first")
         return
     if level > DEPTH:
         raise PushcryptError(Code.MALFORMED_PAYLOAD, f"the payload is nested deeper than {DEPTH}")
-    if isinstance(value, dict):
-        for name, member in value.items():
-            if not isinstance(name, str):
-                raise PushcryptError(Code.MALFORMED_PAYLOAD, "a key of the payload is not a string")
+    if isinstance(value, dict) and not all(isinstance(name, str) for name in value):
+        raise PushcryptError(Code.MALFORMED_PAYLOAD, "a key of the payload is not a string")
+    for member in value.values() if isinstance(value, dict) else value:
+        if type(member) not in PLAIN:
             check_writable(member, level + 1)
-    elif isinstance(value, (list, tuple)):
-        for element in value:
-            check_writable(element, level + 1)
-    else:
-        kind = type(value).__name__
-        raise PushcryptError(Code.MALFORMED_PAYLOAD, f"the payload has a {kind}, which JSON cannot express; convert it first")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import Code, PushcryptError
 from ._format import RETRYABLE
@@ -16,15 +16,15 @@ from ._types import utf8
 
 #: The member by which answers are matched.
 NUMBER = "pushcrypt-number"
-#: Members of a line, by the names that Python allows.
-NAMES = {"person": "from_name"}
-OPTIONS = ("id", "topic", "ttl", "placeholder", "push_type", "withdraw", "drop", "person", "collapse_id", "priority")
-OWN = {"to", "to_user", "payload", NUMBER, *(NAMES.get(name, name) for name in OPTIONS)}
+#: Options, and the members of a line that they are.
+OPTIONS = {name: name for name in ("id", "topic", "ttl", "placeholder", "push_type", "withdraw", "drop", "collapse_id", "priority")}
+OPTIONS["person"] = "from_name"
+OWN = {"to", "to_user", "payload", NUMBER, *OPTIONS.values()}
 #: What is wrong with a message alone.
 REFUSED = (PushcryptError, ValueError, TypeError)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Message:
     """A line of `seal --batch`. What is `None` is as the command's options say."""
 
@@ -57,30 +57,29 @@ class Message:
 
     def _line(self) -> bytes:
         """The line without its last brace, so that the number can follow."""
-        if taken := OWN & self.passed.keys():
-            raise ValueError(f"these cannot be passed through: {', '.join(sorted(taken))}")
-        to = str(self.to) if isinstance(self.to, DevicePublicKey) else self.to
-        line: dict[str, Any] = {**self.passed, "to": to}
-        for name in OPTIONS:
-            value = getattr(self, name)
-            if value is not None:
-                line[NAMES.get(name, name)] = value.members() if isinstance(value, Person) else value
-        if isinstance(self.payload, dict):
-            payload = write_object(self.payload)
-        else:
-            given = utf8(self.payload, "the payload, unless it is a dict,")
-            # Checked, so that nothing in it can end the member.
-            parse_object(given, Code.MALFORMED_PAYLOAD)
-            payload = minify(given)
+        if not OWN.isdisjoint(self.passed):
+            raise ValueError(f"these cannot be passed through: {', '.join(sorted(OWN & self.passed.keys()))}")
+        line: dict[str, Any] = {**self.passed, "to": str(self.to) if isinstance(self.to, DevicePublicKey) else self.to}
+        for name, own in OPTIONS.items():
+            if (value := getattr(self, name)) is not None:
+                line[own] = value.members() if isinstance(value, Person) else value
         try:
-            members = write_object(line, 0)
+            if isinstance(self.payload, dict):
+                return write_object({**line, "payload": self.payload}, 0)[:-1]
+            payload = minify(utf8(self.payload, "the payload, unless it is a dict,"))
+            # Checked, so that nothing in it can end the member.
+            parse_object(payload, Code.MALFORMED_PAYLOAD)
+            return write_object(line, 0)[:-1] + b',"payload":' + payload
         except PushcryptError:
-            raise PushcryptError(Code.INVALID_REQUEST, "a member beside the payload has a value that JSON cannot express") from None
-        return members[:-1] + b',"payload":' + payload
+            try:
+                write_object(line, 0)
+            except PushcryptError:
+                text = "a member beside the payload has a value that JSON cannot express"
+                raise PushcryptError(Code.INVALID_REQUEST, text) from None
+            raise
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why a message is refused."""
 
     #: For programs; `pushcrypt explain CODE` has the cause and the fix. Most are a `Code` of this package.
@@ -94,8 +93,7 @@ class Refusal:
         return self.code in RETRYABLE
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """The command's answer: either `payload` or `error`."""
 
     #: What to send, as JSON of any form.

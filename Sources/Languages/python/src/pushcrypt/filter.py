@@ -56,8 +56,9 @@ class AsyncFilter(_Filter):
             window: How many messages are under way; then `seal` waits.
             answer_timeout: Seconds. A child for which messages wait, and that answers none for so long, is killed, and another gets them.
         """
-        self._engine = Engine(command, window, answer_timeout, lambda: self._slots.release())
-        self._slots = asyncio.Semaphore(window)
+        self._engine = Engine(command, window, answer_timeout, self._wake)
+        #: Who waits for room.
+        self._waiters: collections.deque[asyncio.Future[None]] = collections.deque()
 
     async def __aenter__(self) -> AsyncFilter:
         self._engine.start()
@@ -75,52 +76,95 @@ class AsyncFilter(_Filter):
     async def submit(self, message: Message) -> asyncio.Future[Answer]:
         """Waits for room, and returns the future of the answer, so that many messages can be under way."""
         check_type(message, Message, "the message")
-        return await self._submit(message._line())
-
-    async def _submit(self, line: bytes) -> asyncio.Future[Answer]:
-        engine = self._engine
+        line, engine = message._line(), self._engine
         engine.start()
-        failures = engine.failures if self._slots.locked() else None
-        await self._slots.acquire()
-        try:
-            engine.check(engine.failures if failures is None else failures)
-            answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-            engine.add(line, answer)
-        except BaseException:
-            self._slots.release()
-            raise
+        failures = engine.failures
+        while len(engine.waiting) >= engine.window:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            try:
+                await waiter
+            except asyncio.CancelledError:
+                if waiter.done() and not waiter.cancelled():
+                    self._wake()
+                raise
+        return self._add(line, failures)
+
+    def _add(self, line: bytes, failures: int) -> asyncio.Future[Answer]:
+        self._engine.check(failures)
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._engine.add(line, answer)
         return answer
+
+    def _wake(self) -> None:
+        """An answer makes room for one."""
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
 
     async def seal_all(self, messages: Iterable[Message] | AsyncIterable[Message]) -> AsyncIterator[tuple[Message, Answer]]:
         """Seals many messages; yields each with its answer, in order, and reads no more than the window ahead.
 
         An answer is yielded when it is there, also while the source waits. A message that cannot be a line has an answer with `error`.
         """
-        under_way: asyncio.Queue[tuple[Message, asyncio.Future[Answer]] | None] = asyncio.Queue(self.window)
+        under_way: collections.deque[tuple[Message, asyncio.Future[Answer]]] = collections.deque()
+        try:
+            if isinstance(messages, AsyncIterable):
+                async for pair in self._seal_live(messages, under_way):
+                    yield pair
+                return
+            for message in messages:
+                while under_way and (len(under_way) >= self.window or under_way[0][1].done()):
+                    before, answer = under_way.popleft()
+                    yield before, await answer
+                under_way.append((message, await self._submit(message)))
+            while under_way:
+                before, answer = under_way.popleft()
+                yield before, await answer
+        finally:
+            for _, answer in under_way:
+                answer.cancel()
+
+    async def _submit(self, message: Message) -> asyncio.Future[Answer]:
+        """Submits one of many. What is wrong with it alone is its answer."""
+        check_type(message, Message, "a message")
+        try:
+            return await self.submit(message)
+        except REFUSED as error:
+            answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+            answer.set_result(refused(message, error))
+            return answer
+
+    async def _seal_live(
+        self, messages: AsyncIterable[Message], under_way: collections.deque[tuple[Message, asyncio.Future[Answer]]]
+    ) -> AsyncIterator[tuple[Message, Answer]]:
+        """The same of a source that may wait for its next message: a task reads it."""
+        changed, room = asyncio.Event(), asyncio.Semaphore(self.window)
 
         async def take() -> None:
             try:
-                async for message in messages if isinstance(messages, AsyncIterable) else each(messages):
-                    check_type(message, Message, "a message")
-                    try:
-                        answer = await self._submit(message._line())
-                    except REFUSED as error:
-                        answer = asyncio.get_running_loop().create_future()
-                        answer.set_result(refused(message, error))
-                    await under_way.put((message, answer))
+                async for message in messages:
+                    await room.acquire()
+                    under_way.append((message, await self._submit(message)))
+                    changed.set()
             finally:
-                await under_way.put(None)
+                changed.set()
 
         taking = asyncio.get_running_loop().create_task(take())
         try:
-            while pair := await under_way.get():
-                yield pair[0], await pair[1]
+            while under_way or not taking.done():
+                changed.clear()
+                if not under_way:
+                    await changed.wait()
+                while under_way:
+                    before, answer = under_way.popleft()
+                    yield before, await answer
+                    room.release()
             await taking
         finally:
             taking.cancel()
-            while not under_way.empty():
-                if pair := under_way.get_nowait():
-                    pair[1].cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await taking
 
@@ -179,6 +223,7 @@ class Filter(_Filter):
         with self._lock:
             given, self._given = self._given, collections.deque()
         for line, answer in given:
+            self._engine.start()
             if self._engine.is_over:
                 self._slots.release()
                 answer.set_exception(self._engine.error or FilterError(CLOSED, False))
