@@ -3,11 +3,8 @@ package pushcrypt
 import (
 	"crypto/ed25519"
 	"crypto/subtle"
-	"errors"
-	"fmt"
 
 	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/jsontext"
 )
 
 // A StoredDevice is what a provider keeps of a device, under the id in its record. Store it as JSON, which has secrets. What a record gave has
@@ -23,9 +20,7 @@ type StoredDevice struct {
 // ParseStoredDevice reads what MarshalJSON wrote.
 func ParseStoredDevice(data []byte) (*StoredDevice, error) {
 	fields := newFields(data, MalformedRecord)
-	removed := fields.members.Present("removed")
-	fields.require(removed == nil || removed.Is(jsontext.True, jsontext.False), "removed")
-	device := &StoredDevice{User: fields.text("user"), IsRemoved: removed.Is(jsontext.True)}
+	device := &StoredDevice{User: fields.text("user"), IsRemoved: fields.flag("removed")}
 	record, err := fields.deviceRecord()
 	device.DeviceRecord = *record
 	return device, err
@@ -43,11 +38,6 @@ func (device StoredDevice) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON is ParseStoredDevice.
 func (device *StoredDevice) UnmarshalJSON(data []byte) error {
 	return unmarshal(device, data, ParseStoredDevice)
-}
-
-// Format prints no token and no withdrawal, whatever the verb.
-func (device StoredDevice) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "StoredDevice(%q, %s, generation %d)", device.Device, device.PublicKey, device.Generation)
 }
 
 // Removed returns what to store instead of a device that is removed [D-34].
@@ -146,10 +136,9 @@ func Accept(record *DeviceRecord, held *StoredDevice, user string, options *Acce
 // RefusingReply is the answer to a record that Accept or ParseDeviceRecord refused. The certificate is the current one, the zero value at
 // epoch 0. An error that is not of this package is "internal-error".
 func RefusingReply(err error, certificate Certificate) *Reply {
-	reply := &Reply{Refused: "internal-error", Certificate: certificate}
-	var refused *Error
-	if errors.As(err, &refused) {
-		reply.Refused = refused.Code
+	reply := &Reply{Refused: codeOf(err), Certificate: certificate}
+	if reply.Refused == "" {
+		reply.Refused = "internal-error"
 	}
 	return reply
 }
@@ -188,18 +177,13 @@ func (record *DeviceRecord) refusal(held *StoredDevice, user string, options *Ac
 	return nil
 }
 
-// keep takes over what a record lacks.
+// keep takes over what a record lacks. A token has its environment with it.
 func (device *StoredDevice) keep(held *StoredDevice) {
-	for into, from := range map[*string]string{
-		&device.Topic: held.Topic, &device.AppVersion: held.AppVersion, &device.Withdrawal: held.Withdrawal, &device.Grant: held.Grant,
-		&device.Device: held.Device,
-	} {
-		if *into == "" {
-			*into = from
+	hasToken := device.Token != ""
+	for _, one := range recordTexts {
+		if into := one.field(&device.DeviceRecord); *into == "" && !(hasToken && one.name == "environment") {
+			*into = *one.field(&held.DeviceRecord)
 		}
-	}
-	if device.Token == "" {
-		device.Token, device.Environment = held.Token, held.Environment
 	}
 }
 

@@ -5,9 +5,8 @@ import (
 	"encoding/binary"
 	"time"
 
-	"example.com/pushcrypt/internal/curve"
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/wire"
 )
 
 // A Certificate says which key signs the messages of an epoch [T-1]. The zero value is none. Compare certificates with ==.
@@ -20,7 +19,7 @@ func NewCertificate(data []byte) (Certificate, error) {
 		certificate.Floor() > certificate.Epoch() || (certificate.graceUntil() == 0) != (certificate.Floor() == certificate.Epoch()) {
 		return Certificate{}, errMalformedCertificate()
 	}
-	if !curve.IsVerifying(certificate.SigningKey()) {
+	if !core.IsVerifying(certificate.SigningKey()) {
 		return Certificate{}, errWeak()
 	}
 	return certificate, nil
@@ -28,7 +27,7 @@ func NewCertificate(data []byte) (Certificate, error) {
 
 // ParseCertificate reads the text of a certificate, 162 characters of base64url.
 func ParseCertificate(text string) (Certificate, error) {
-	data, ok := wire.Decode(text)
+	data, ok := core.Decode(text)
 	if !ok {
 		return Certificate{}, errMalformedCertificate()
 	}
@@ -46,7 +45,7 @@ func (certificate Certificate) IsZero() bool { return certificate.bytes == "" }
 func (certificate Certificate) Bytes() []byte { return []byte(certificate.bytes) }
 
 // String returns the text, 162 characters; "" for no certificate.
-func (certificate Certificate) String() string { return wire.Encode(certificate.Bytes()) }
+func (certificate Certificate) String() string { return core.Encode(certificate.Bytes()) }
 
 // MarshalText returns the text. It refuses the zero value.
 func (certificate Certificate) MarshalText() ([]byte, error) {
@@ -73,15 +72,15 @@ func (certificate Certificate) GraceUntil() time.Time {
 	if certificate.graceUntil() == 0 {
 		return time.Time{}
 	}
-	return wire.Time(certificate.graceUntil())
+	return core.Time(certificate.graceUntil())
 }
 
 // ExpiresAt returns the time until which messages are believed; the zero time if it does not expire.
 func (certificate Certificate) ExpiresAt() time.Time {
-	if certificate.IsZero() || certificate.expiresAt() == wire.Never {
+	if certificate.IsZero() || certificate.expiresAt() == core.Never {
 		return time.Time{}
 	}
-	return wire.Time(certificate.expiresAt())
+	return core.Time(certificate.expiresAt())
 }
 
 // SigningKey returns the key that signs the messages.
@@ -95,7 +94,7 @@ func (certificate Certificate) Verify(provider ProviderPublicKey, topic string) 
 		return refuse(WeakKey, "the certificate's signing key is the provider key; each needs its own")
 	}
 	signature := []byte(certificate.part(format.ClaimLength, format.CertificateLength))
-	if !curve.Verifies(provider.Bytes(), signature, claimed(provider, topic, certificate.claim())) {
+	if !core.Verifies(provider.Bytes(), signature, claimed(provider, topic, certificate.claim())) {
 		return refuse(BadCertificateSignature, "the provider key did not sign this certificate for this app")
 	}
 	return nil
@@ -121,5 +120,5 @@ func (certificate Certificate) number(from, to int) uint64 {
 }
 
 func claimed(provider ProviderPublicKey, topic, claim string) []byte {
-	return append(wire.AppendText([]byte(format.LabelCertificate+provider.bytes), topic), claim...)
+	return append(core.AppendText([]byte(format.LabelCertificate+provider.bytes), topic), claim...)
 }

@@ -25,7 +25,7 @@ func Example() {
 		panic(err)
 	}
 
-	trust, _ := pushcrypttest.NewTrust([]pushcrypt.ProviderPublicKey{provider.PublicKey()}, nil)
+	trust := pushcrypttest.Trust{Pins: []pushcrypt.ProviderPublicKey{provider.PublicKey()}}
 	receiver := pushcrypttest.Receiver{Topic: "com.example.app", Keys: []pushcrypttest.HeldKey{{Key: phone}}, Trust: trust}
 	opened, err := receiver.Open(push.Payload, time.Time{})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/crypto/chacha20poly1305"
 
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/wire"
 )
 
 // SealFile seals a file under a new key, in the memory of one chunk of 64 KiB to. The key is hedged with the signer's, so the plain
@@ -78,7 +78,7 @@ func sealChunks(sealed io.Writer, plain io.Reader, key []byte, length int64, pla
 		if isChanged {
 			return Reference{}, refuse(ChangedFile, "the file changed while it was being sealed; seal it again")
 		}
-		err = write(aead.Seal(chunk[:0], wire.ChunkNonce(number, isLast), chunk[:read], []byte(format.FileHeader)))
+		err = write(aead.Seal(chunk[:0], core.ChunkNonce(number, isLast), chunk[:read], []byte(format.FileHeader)))
 	}
 	copy(reference.SHA256[:], after.Sum(nil))
 	return reference, err

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"example.com/pushcrypt/internal/curve"
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/keytext"
-	"example.com/pushcrypt/internal/wire"
 )
 
 // publicKey is what the kinds of public keys share.
@@ -24,11 +22,11 @@ func (key publicKey) Bytes() []byte { return []byte(key.bytes) }
 func (key publicKey) IsZero() bool { return key.bytes == "" }
 
 // text returns the text of a key, or of what is none.
-func (key publicKey) text(kind keytext.Kind) string {
+func (key publicKey) text(kind core.Kind) string {
 	if key.IsZero() {
 		return ""
 	}
-	return keytext.Write(key.Bytes(), kind)
+	return core.WriteKey(key.Bytes(), kind)
 }
 
 func (key publicKey) marshal(text string) ([]byte, error) {
@@ -39,13 +37,13 @@ func (key publicKey) marshal(text string) ([]byte, error) {
 }
 
 func (key publicKey) id(kind byte) string {
-	id := wire.KeyID(kind, key.Bytes())
+	id := core.KeyID(kind, key.Bytes())
 	return hex.EncodeToString(id[:])
 }
 
 // parse reads a key's text.
-func parse[K any](text string, kind keytext.Kind, from func([]byte) (K, error)) (key K, err error) {
-	data, code, advice := keytext.Read(text, kind)
+func parse[K any](text string, kind core.Kind, from func([]byte) (K, error)) (key K, err error) {
+	data, code, advice := core.ReadKey(text, kind)
 	if code != "" {
 		return key, refuse(Code(code), advice)
 	}
@@ -68,7 +66,7 @@ func NewDevicePublicKey(data []byte) (DevicePublicKey, error) {
 		return DevicePublicKey{}, errLength()
 	}
 	start := len(data) - format.KeyLength
-	if !curve.IsShare(data[start:]) || !curve.IsLattice(data[:start]) {
+	if !core.IsShare(data[start:]) || !core.IsLattice(data[:start]) {
 		return DevicePublicKey{}, errWeak()
 	}
 	return DevicePublicKey{publicKey{string(data)}}, nil
@@ -76,7 +74,7 @@ func NewDevicePublicKey(data []byte) (DevicePublicKey, error) {
 
 // ParseDevicePublicKey reads a key's text; one newline at its end is dropped.
 func ParseDevicePublicKey(text string) (DevicePublicKey, error) {
-	return parse(text, keytext.DevicePublic, NewDevicePublicKey)
+	return parse(text, core.DevicePublic, NewDevicePublicKey)
 }
 
 // Suite returns 1, 2 for pcrx1…, or 0 for the zero value.
@@ -93,17 +91,17 @@ func (key DevicePublicKey) Suite() int {
 // ID returns the key's id, 8 hexadecimal digits: a hint for people and look-ups, never to be compared instead of the key [K-1].
 func (key DevicePublicKey) ID() string {
 	if key.Suite() == 2 {
-		return key.id(wire.TypeXWing)
+		return key.id(core.TypeXWing)
 	}
-	return key.id(wire.TypeDevice)
+	return key.id(core.TypeDevice)
 }
 
 // String returns the key's text; "" for the zero value.
 func (key DevicePublicKey) String() string {
 	if key.Suite() == 2 {
-		return key.text(keytext.DevicePublic2)
+		return key.text(core.DevicePublic2)
 	}
-	return key.text(keytext.DevicePublic)
+	return key.text(core.DevicePublic)
 }
 
 // MarshalText returns the key's text. It refuses the zero value.
@@ -123,7 +121,7 @@ func NewProviderPublicKey(data []byte) (ProviderPublicKey, error) {
 	if len(data) != format.KeyLength {
 		return ProviderPublicKey{}, errLength()
 	}
-	if !curve.IsVerifying(data) {
+	if !core.IsVerifying(data) {
 		return ProviderPublicKey{}, errWeak()
 	}
 	return ProviderPublicKey{publicKey{string(data)}}, nil
@@ -131,14 +129,14 @@ func NewProviderPublicKey(data []byte) (ProviderPublicKey, error) {
 
 // ParseProviderPublicKey reads a key's text; one newline at its end is dropped.
 func ParseProviderPublicKey(text string) (ProviderPublicKey, error) {
-	return parse(text, keytext.ProviderPublic, NewProviderPublicKey)
+	return parse(text, core.ProviderPublic, NewProviderPublicKey)
 }
 
 // ID returns the key's id, 8 hexadecimal digits: a hint for people and look-ups, never to be compared instead of the key [K-1].
-func (key ProviderPublicKey) ID() string { return key.id(wire.TypeProvider) }
+func (key ProviderPublicKey) ID() string { return key.id(core.TypeProvider) }
 
 // String returns the key's text; "" for the zero value.
-func (key ProviderPublicKey) String() string { return key.text(keytext.ProviderPublic) }
+func (key ProviderPublicKey) String() string { return key.text(core.ProviderPublic) }
 
 // MarshalText returns the key's text. It refuses the zero value.
 func (key ProviderPublicKey) MarshalText() ([]byte, error) { return key.marshal(key.String()) }
@@ -152,10 +150,10 @@ func (key *ProviderPublicKey) UnmarshalText(text []byte) (err error) {
 // secretKey is what the kinds of secret keys share: crypto.Signer.
 type secretKey struct {
 	private ed25519.PrivateKey
-	kind    keytext.Kind
+	kind    core.Kind
 }
 
-func newSecretKey(seed []byte, kind keytext.Kind) (secretKey, error) {
+func newSecretKey(seed []byte, kind core.Kind) (secretKey, error) {
 	if len(seed) != format.KeyLength {
 		return secretKey{}, errLength()
 	}
@@ -183,7 +181,7 @@ func (key *secretKey) SecretText() string {
 	if len(key.private) == 0 {
 		return ""
 	}
-	return keytext.Write(key.private.Seed(), key.kind)
+	return core.WriteKey(key.private.Seed(), key.kind)
 }
 
 // Format prints nothing of the key, whatever the verb.
@@ -197,7 +195,7 @@ func GenerateProviderKey() (*ProviderKey, error) { return generate(NewProviderKe
 
 // NewProviderKey creates a key from its seed, 32 bytes.
 func NewProviderKey(seed []byte) (*ProviderKey, error) {
-	key, err := newSecretKey(seed, keytext.ProviderSecret)
+	key, err := newSecretKey(seed, core.ProviderSecret)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +204,7 @@ func NewProviderKey(seed []byte) (*ProviderKey, error) {
 
 // ParseProviderKey reads a key's text; one newline at its end is dropped.
 func ParseProviderKey(text string) (*ProviderKey, error) {
-	return parse(text, keytext.ProviderSecret, NewProviderKey)
+	return parse(text, core.ProviderSecret, NewProviderKey)
 }
 
 // PublicKey returns the public half.
@@ -223,7 +221,7 @@ func GenerateSigningKey() (*SigningKey, error) { return generate(NewSigningKey) 
 
 // NewSigningKey creates a key from its seed, 32 bytes.
 func NewSigningKey(seed []byte) (*SigningKey, error) {
-	key, err := newSecretKey(seed, keytext.SigningSecret)
+	key, err := newSecretKey(seed, core.SigningSecret)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +230,7 @@ func NewSigningKey(seed []byte) (*SigningKey, error) {
 
 // ParseSigningKey reads a key's text; one newline at its end is dropped.
 func ParseSigningKey(text string) (*SigningKey, error) {
-	return parse(text, keytext.SigningSecret, NewSigningKey)
+	return parse(text, core.SigningSecret, NewSigningKey)
 }
 
 // PublicKey returns the public half, for a certificate.

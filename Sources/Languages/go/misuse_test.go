@@ -57,7 +57,7 @@ func expect(t *testing.T, name string, found, expected any) {
 
 // phoneOf opens what a provider sealed for the phone of these tests.
 func phoneOf(key pushcrypt.ProviderPublicKey) kit.Receiver {
-	return kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{Key: phone}}, Trust: must(kit.NewTrust([]pushcrypt.ProviderPublicKey{key}, nil))}
+	return kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{Key: phone}}, Trust: kit.Trust{Pins: []pushcrypt.ProviderPublicKey{key}}}
 }
 
 func TestOptionsThatAreRefused(t *testing.T) {
@@ -227,19 +227,21 @@ func TestZeroValuesAreNoKeys(t *testing.T) {
 		_, err = pushcrypt.NewSealer(signer, "a")
 		refused(t, "no certificate", pushcrypt.WrongCertificate, err)
 	}
-	_, err = kit.NewTrust([]pushcrypt.ProviderPublicKey{pin}, nil)
+	wrong := kit.Receiver{Topic: "a", Trust: kit.Trust{Pins: []pushcrypt.ProviderPublicKey{pin}}}
+	sealed := must(must(pushcrypt.NewSealer(provider, "a")).Seal([]byte(good), phone.PublicKey())).Payload
+	_, err = wrong.Open(sealed, time.Time{})
 	refused(t, "a pin that is no key", pushcrypt.UnusableKey, err)
-	_, err = kit.NewTrust(nil, map[pushcrypt.ProviderPublicKey]kit.Learned{pin: {}})
-	refused(t, "what is learned of no key", pushcrypt.UnusableKey, err)
 	_, err = kit.Receiver{}.Open([]byte(good), time.Time{})
 	refused(t, "a receiver of nothing", pushcrypt.NotEncrypted, err)
-	_, err = kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{}}}.Open(must(must(pushcrypt.NewSealer(provider, "a")).Seal([]byte(good), phone.PublicKey())).Payload, time.Time{})
-	refused(t, "a receiver without trust", pushcrypt.InvalidRequest, err)
+	_, err = kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{}}}.Open(sealed, time.Time{})
+	refused(t, "a receiver without a key", pushcrypt.UnknownRecipientKey, err)
+	_, err = kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{Key: phone}}}.Open(sealed, time.Time{})
+	refused(t, "a receiver without trust", pushcrypt.AuthenticationFailed, err)
 	_, err = pushcrypt.Accept(nil, nil, "", nil)
 	refused(t, "no record", pushcrypt.MalformedRecord, err)
 	_, err = pushcrypt.Accept(&pushcrypt.DeviceRecord{}, nil, "", nil)
 	refused(t, "a record without a key", pushcrypt.MalformedRecord, err)
-	confirms, _ := kit.ApplyReply(&pushcrypt.Reply{Refused: "a"}, device, must(kit.NewTrust(nil, nil)), "a", false)
+	confirms, _ := kit.ApplyReply(&pushcrypt.Reply{Refused: "a"}, device, &kit.Trust{}, "a", false)
 	expect(t, "no key is confirmed", confirms, false)
 	_, err = pushcrypt.NewProviderPublicKey(make([]byte, 32))
 	refused(t, "a pin of zeros", pushcrypt.WeakKey, err)
@@ -252,15 +254,15 @@ func TestNothingPrintsASecret(t *testing.T) {
 	key := [32]byte{1, 35, 69, 103}
 	secret, signing := must(pushcrypt.NewProviderKey(key[:])), must(pushcrypt.NewSigningKey(key[:]))
 	device, reference := must(kit.NewDeviceKey(key[:])), pushcrypt.Reference{Key: key, URL: "https://a", Size: 22}
-	sealer, credential := must(pushcrypt.NewSealer(secret, "a")), &pushcrypt.Credential{Key: signing}
+	sealer, credential := must(pushcrypt.NewSealer(secret, "a")), &pushcrypt.Credential{Signer: signing}
 	record := pushcrypt.DeviceRecord{Token: "0123456701234567", Withdrawal: "01234567", Grant: "01234567"}
-	stored, opener := pushcrypt.StoredDevice{DeviceRecord: record}, kit.NewFileOpener(reference)
+	stored := pushcrypt.StoredDevice{DeviceRecord: record}
 	person := pushcrypt.Person{Name: "Anna", Avatar: &reference}
 	receiver := kit.Receiver{Keys: []kit.HeldKey{{Key: device}}}
 	accepted := pushcrypt.Accepted{Device: &stored}
 	values := []any{
 		secret, *secret, []pushcrypt.ProviderKey{*secret}, signing, *signing, device, *device, reference, &reference, []pushcrypt.Reference{reference},
-		map[string]pushcrypt.Reference{"a": reference}, sealer, *sealer, credential, *credential, record, &record, stored, &stored, opener, *opener, person,
+		map[string]pushcrypt.Reference{"a": reference}, sealer, *sealer, credential, *credential, record, &record, stored, &stored, person,
 		&person, receiver, receiver.Keys, kit.Opened{Payload: key[:]}, accepted, &accepted, pushcrypt.AcceptOptions{Elsewhere: &stored}, filter.Message{From: &person},
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%X", "%q"} {
@@ -402,13 +404,9 @@ func TestFilesAndEverythingElseInAMessage(t *testing.T) {
 		_, _, err := pushcrypt.SealFullBody(text, provider)
 		refused(t, "a full body", code, err)
 	}
-	opener := kit.NewFileOpener(pushcrypt.Reference{Size: 22})
-	_, err = opener.Update(make([]byte, 22))
-	refused(t, "a file that is none", pushcrypt.NotASealedFile, err)
-	_, err = opener.Update(nil)
-	refused(t, "a file after it was refused", pushcrypt.MalformedFile, err)
-	_, err = opener.Finish()
-	refused(t, "the end of a file after it was refused", pushcrypt.MalformedFile, err)
+	refused(t, "a file that is none", pushcrypt.NotASealedFile, kit.OpenFile(io.Discard, bytes.NewReader(make([]byte, 22)), pushcrypt.Reference{Size: 22}))
+	failing := iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader(data)))
+	expect(t, "a file that cannot be read", errors.Is(kit.OpenFile(io.Discard, failing, body), iotest.ErrTimeout), true)
 
 	person := pushcrypt.Person{Name: "Anna", Handle: "u17", Conversation: "c", Recipients: []string{"Ben"}, Avatar: &reference}
 	push := must(must(pushcrypt.NewSealer(provider, "a")).Seal(

@@ -3,6 +3,7 @@ package pushcrypt
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -134,7 +135,7 @@ func (m *message) clearPart(payload *payload) []byte {
 	if payload.wakesApp || m.pushType == Background {
 		aps.Add("content-available", uint64(1))
 	}
-	return append(append([]byte(`{"aps":`), aps.Bytes()...), `,"ENCRYPTED_DATA":"`...)
+	return fmt.Appendf(nil, `{"aps":%s,"ENCRYPTED_DATA":"`, aps.Bytes())
 }
 
 // clearEnd follows the envelope's text.

@@ -2,17 +2,17 @@ package pushcrypt
 
 import (
 	"crypto/ed25519"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
-	"example.com/pushcrypt/internal/curve"
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
 	"example.com/pushcrypt/internal/jsontext"
-	"example.com/pushcrypt/internal/wire"
 )
 
 // A DeviceRecord is a phone's registration, from a phone to its provider: Docs/FormatRecords.md. A string that is "" is absent.
@@ -75,6 +75,20 @@ var (
 	withdrawalPattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
 	grantPattern      = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 	reasonPattern     = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+	// The texts of a record, with their rules.
+	recordTexts = []struct {
+		name   string
+		accept func(string) bool
+		field  func(*DeviceRecord) *string
+	}{
+		{"device", isDeviceID, func(record *DeviceRecord) *string { return &record.Device }},
+		{"topic", core.IsTopic, func(record *DeviceRecord) *string { return &record.Topic }},
+		{"app_version", isAppVersion, func(record *DeviceRecord) *string { return &record.AppVersion }},
+		{"token", tokenPattern.MatchString, func(record *DeviceRecord) *string { return &record.Token }},
+		{"environment", isEnvironment, func(record *DeviceRecord) *string { return &record.Environment }},
+		{"withdrawal", withdrawalPattern.MatchString, func(record *DeviceRecord) *string { return &record.Withdrawal }},
+		{"grant", isGrant, func(record *DeviceRecord) *string { return &record.Grant }},
+	}
 )
 
 // ParseDeviceRecord reads a record [D-1] to [D-14], [D-27] to [D-31]. Accept has the rules of a provider. (malformed-record, malformed-key,
@@ -91,18 +105,13 @@ func (fields *fieldReader) deviceRecord() (*DeviceRecord, error) {
 	}
 	fields.require(fields.has("public_key"), "public_key")
 	fields.suite(suite)
-	record := &DeviceRecord{
-		Device: fields.checked("device", isDeviceID), Suites: fields.suites(suite), Topic: fields.topic(), Generation: fields.number("generation", 1),
-		Created:    fields.created(),
-		AppVersion: fields.checked("app_version", func(text string) bool { return wire.IsLabel(text, format.LongestAppVersion) }),
-		Token:      fields.checked("token", tokenPattern.MatchString), Withdrawal: fields.checked("withdrawal", withdrawalPattern.MatchString),
-		Environment: fields.checked("environment", func(text string) bool { return text == "production" || text == "development" }),
-		Grant:       fields.checked("grant", func(text string) bool { return len(text) <= format.LongestGrant && grantPattern.MatchString(text) }),
+	record := &DeviceRecord{Suites: fields.suites(suite), Generation: fields.number("generation", 1), Created: fields.created()}
+	for _, one := range recordTexts {
+		*one.field(record) = fields.checked(one.name, one.accept)
 	}
 	record.Certificate, _ = fields.certificate()
-	id := fields.text("key_id")
-	_ = fields.text("provider")
-	record.PublicKey, record.Provider = fields.deviceKey("public_key"), fields.providerKey("provider")
+	id, _ := fields.text("key_id"), fields.text("provider")
+	record.PublicKey, record.Provider = read(fields, "public_key", ParseDevicePublicKey), read(fields, "provider", ParseProviderPublicKey)
 	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
 	return record, fields.err
 }
@@ -115,21 +124,17 @@ func (record DeviceRecord) MarshalJSON() ([]byte, error) {
 }
 
 func (record DeviceRecord) output() (output jsontext.Output) {
-	output.Add("device", record.Device)
 	output.Add("public_key", record.PublicKey.String())
 	output.Add("key_id", record.PublicKey.ID())
 	output.Add("suite", uint64(record.PublicKey.Suite()))
-	output.Add("suites", integers(record.Suites))
-	output.Add("topic", record.Topic)
+	output.Add("suites", record.Suites)
 	output.Add("generation", record.Generation)
-	addTime(&output, record.Created)
+	output.Add("created", record.Created)
 	output.Add("provider", record.Provider.String())
 	output.Add("certificate", record.Certificate.String())
-	output.Add("app_version", record.AppVersion)
-	output.Add("token", record.Token)
-	output.Add("environment", record.Environment)
-	output.Add("withdrawal", record.Withdrawal)
-	output.Add("grant", record.Grant)
+	for _, one := range recordTexts {
+		output.Add(one.name, *one.field(&record))
+	}
 	return output
 }
 
@@ -140,7 +145,7 @@ func (record *DeviceRecord) UnmarshalJSON(data []byte) error {
 
 // Format prints no token and no withdrawal, whatever the verb.
 func (record DeviceRecord) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "DeviceRecord(%q, %s, generation %d)", record.Device, record.PublicKey, record.Generation)
+	fmt.Fprintf(state, "device %q, %s, generation %d", record.Device, record.PublicKey, record.Generation)
 }
 
 // ParseProviderRecord reads a record.
@@ -149,9 +154,9 @@ func ParseProviderRecord(data []byte) (*ProviderRecord, error) {
 	fields.require(fields.has("public_key"), "public_key")
 	fields.suite(1)
 	_, id := fields.text("public_key"), fields.text("key_id")
-	record := &ProviderRecord{Topic: fields.topic(), Generation: fields.number("generation", 1), Created: fields.created()}
+	record := &ProviderRecord{Topic: fields.checked("topic", core.IsTopic), Generation: fields.number("generation", 1), Created: fields.created()}
 	record.Certificate, _ = fields.certificate()
-	record.PublicKey = fields.providerKey("public_key")
+	record.PublicKey = read(fields, "public_key", ParseProviderPublicKey)
 	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
 	return record, fields.err
 }
@@ -163,7 +168,7 @@ func (record ProviderRecord) MarshalJSON() ([]byte, error) {
 	output.Add("key_id", record.PublicKey.ID())
 	output.Add("topic", record.Topic)
 	output.Add("generation", record.Generation)
-	addTime(&output, record.Created)
+	output.Add("created", record.Created)
 	output.Add("certificate", record.Certificate.String())
 	_, err := ParseProviderRecord(output.Bytes())
 	return output.Bytes(), err
@@ -178,28 +183,16 @@ func (record *ProviderRecord) UnmarshalJSON(data []byte) error {
 func ParseReply(data []byte) (*Reply, error) {
 	fields := newFields(data, MalformedRecord)
 	fields.version()
-	_, _, pushKey := fields.text("acknowledged"), fields.text("provider"), fields.text("push_key")
+	_, _, _ = fields.text("acknowledged"), fields.text("provider"), fields.text("push_key")
 	reply := &Reply{Refused: Code(fields.checked("refused", reasonPattern.MatchString)), Suites: fields.suites(0)}
 	fields.require(fields.has("acknowledged") != fields.has("refused"), "the choice of acknowledged or refused")
-	if foreign := fields.members.Present("foreign"); foreign != nil {
-		fields.require(foreign.Is(jsontext.Array) && 1 <= len(foreign.Elements) && len(foreign.Elements) <= format.MostForeign, "foreign")
-		for _, element := range foreign.Elements {
-			fields.require(element.Is(jsontext.String), "foreign")
-			reply.Foreign = append(reply.Foreign, element.Text)
-		}
+	for _, element := range fields.list("foreign", format.MostForeign) {
+		fields.require(element.Is(jsontext.String), "foreign")
+		reply.Foreign = append(reply.Foreign, element.Text)
 	}
 	reply.Certificate, reply.RefusedCertificate = fields.certificate()
-	reply.Acknowledged, reply.Provider = fields.deviceKey("acknowledged"), fields.providerKey("provider")
-	if fields.err == nil && fields.has("push_key") {
-		key, ok := wire.Decode32(pushKey)
-		if !ok {
-			return nil, refuse(MalformedKey, "push_key is not 32 bytes in base64url")
-		}
-		if !curve.IsVerifying(key[:]) {
-			return nil, errWeak()
-		}
-		reply.PushKey = key[:]
-	}
+	reply.Acknowledged, reply.Provider = read(fields, "acknowledged", ParseDevicePublicKey), read(fields, "provider", ParseProviderPublicKey)
+	reply.PushKey = read(fields, "push_key", parseVerifyingKey)
 	return reply, fields.err
 }
 
@@ -211,8 +204,8 @@ func (reply Reply) MarshalJSON() ([]byte, error) {
 	output.Add("refused", string(reply.Refused))
 	output.Add("provider", reply.Provider.String())
 	output.Add("certificate", reply.Certificate.String())
-	output.Add("push_key", wire.Encode(reply.PushKey))
-	output.Add("suites", integers(reply.Suites))
+	output.Add("push_key", core.Encode(reply.PushKey))
+	output.Add("suites", reply.Suites)
 	output.Add("foreign", reply.Foreign)
 	_, err := ParseReply(output.Bytes())
 	return output.Bytes(), err
@@ -224,22 +217,159 @@ func (reply *Reply) UnmarshalJSON(data []byte) error { return unmarshal(reply, d
 // isDeviceID is [D-14].
 func isDeviceID(text string) bool {
 	isInvisible := func(character rune) bool { return unicode.In(character, unicode.Cf, unicode.Zl, unicode.Zp) }
-	return wire.IsLabel(text, format.LongestLabel) && strings.IndexFunc(text, isInvisible) < 0 && strings.Trim(text, " ") != "" &&
+	return core.IsLabel(text, format.LongestDeviceID) && strings.IndexFunc(text, isInvisible) < 0 && strings.Trim(text, " ") != "" &&
 		!strings.HasPrefix(text, format.PrefixDevicePublic+"1") && !strings.HasPrefix(text, format.PrefixPostQuantumPublic+"1")
 }
 
-// integers returns JSON; nil for none.
-func integers(numbers []int) []byte {
-	if len(numbers) == 0 {
-		return nil
-	}
-	data, _ := json.Marshal(numbers)
-	return data
+func isAppVersion(text string) bool { return core.IsLabel(text, format.LongestAppVersion) }
+
+func isEnvironment(text string) bool { return text == "production" || text == "development" }
+
+func isGrant(text string) bool {
+	return len(text) <= format.LongestGrant && grantPattern.MatchString(text)
 }
 
-func addTime(output *jsontext.Output, at time.Time) {
-	if !at.IsZero() {
-		created, _ := wire.Milliseconds(at)
-		output.Add("created", created)
+// parseVerifyingKey reads the text of an Ed25519 key without a kind [D-32].
+func parseVerifyingKey(text string) (ed25519.PublicKey, error) {
+	key, ok := core.Decode(text)
+	if !ok || len(key) != ed25519.PublicKeySize {
+		return nil, refuse(MalformedKey, "a key is not 32 bytes in base64url")
 	}
+	if !core.IsVerifying(key) {
+		return nil, errWeak()
+	}
+	return key, nil
+}
+
+// A fieldReader reads the members of a record, and keeps the first broken rule. A member that is null counts as absent [D-6].
+type fieldReader struct {
+	members *jsontext.Value
+	code    Code
+	err     error
+}
+
+func newFields(data []byte, code Code) *fieldReader {
+	members, err := jsontext.ParseObject(data)
+	if err != nil {
+		err = refuse(code, err.Error())
+	}
+	return &fieldReader{members, code, err}
+}
+
+// unmarshal is the UnmarshalJSON of a type that has a function to parse it.
+func unmarshal[T any](into *T, data []byte, parse func([]byte) (*T, error)) error {
+	read, err := parse(data)
+	if err == nil {
+		*into = *read
+	}
+	return err
+}
+
+func (fields *fieldReader) require(condition bool, what string) {
+	if !condition && fields.err == nil {
+		fields.err = refuse(fields.code, what+" is missing or breaks a rule; copy the whole text")
+	}
+}
+
+func (fields *fieldReader) has(name string) bool { return fields.members.Present(name) != nil }
+
+// text returns a string; "" if it is absent.
+func (fields *fieldReader) text(name string) string {
+	return fields.checked(name, func(string) bool { return true })
+}
+
+// checked returns a string that passes a rule; "" if it is absent.
+func (fields *fieldReader) checked(name string, accept func(string) bool) string {
+	value := fields.members.Present(name)
+	if value == nil {
+		return ""
+	}
+	fields.require(value.Is(jsontext.String) && accept(value.Text), name)
+	return value.Text
+}
+
+// read reads the text of a key or a certificate, after everything before was found right; absent is the zero value.
+func read[T any](fields *fieldReader, name string, parse func(string) (T, error)) (value T) {
+	if text := fields.text(name); fields.err == nil && fields.has(name) {
+		value, fields.err = parse(text)
+	}
+	return value
+}
+
+func (fields *fieldReader) number(name string, absent uint64) uint64 {
+	value := fields.members.Present(name)
+	if value == nil {
+		return absent
+	}
+	number, ok := value.Integer(format.LargestTime)
+	fields.require(ok, name)
+	return number
+}
+
+// list returns the elements of an array that is not empty; nil if it is absent.
+func (fields *fieldReader) list(name string, most int) []*jsontext.Value {
+	value := fields.members.Present(name)
+	if value == nil {
+		return nil
+	}
+	fields.require(value.Is(jsontext.Array) && 1 <= len(value.Elements) && len(value.Elements) <= most, name)
+	return value.Elements
+}
+
+func (fields *fieldReader) flag(name string) bool {
+	value := fields.members.Present(name)
+	fields.require(value == nil || value.Is(jsontext.True, jsontext.False), name)
+	return value.Is(jsontext.True)
+}
+
+func (fields *fieldReader) version() {
+	fields.require(fields.number("version", 0) == 1, "version")
+}
+
+func (fields *fieldReader) created() time.Time {
+	if !fields.has("created") {
+		return time.Time{}
+	}
+	return core.Time(fields.number("created", 0))
+}
+
+// suite reads [D-3].
+func (fields *fieldReader) suite(own int) {
+	suite := fields.members.Present("suite")
+	fields.require(suite == nil || suite.Is(jsontext.Number) && suite.Text == strconv.Itoa(own), "suite")
+}
+
+// suites reads [D-9]; own is the suite of a record's key, 0 in a reply.
+func (fields *fieldReader) suites(own int) (suites []int) {
+	if !fields.has("suites") {
+		return []int{map[bool]int{true: 1, false: own}[own == 0]}
+	}
+	last := 0
+	for _, element := range fields.list("suites", format.MostSuites) {
+		suite, ok := element.Integer(format.LargestSuite)
+		fields.require(ok && int(suite) > last, "suites")
+		last = int(suite)
+		suites = append(suites, last)
+	}
+	fields.require(own == 0 || contains(suites, own), "suites")
+	return suites
+}
+
+// certificate reads a certificate. One that breaks [T-1] counts as absent [D-31]; its code comes with it.
+func (fields *fieldReader) certificate() (Certificate, Code) {
+	text := fields.text("certificate")
+	certificate, err := ParseCertificate(text)
+	if !fields.has("certificate") {
+		return Certificate{}, ""
+	}
+	return certificate, codeOf(err)
+}
+
+// codeOf returns the code of an error of this package; "" for another, and for none.
+func codeOf(err error) Code {
+	var refused *Error
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return ""
 }

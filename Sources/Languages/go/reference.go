@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
 	"example.com/pushcrypt/internal/jsontext"
-	"example.com/pushcrypt/internal/wire"
 )
 
 // A Reference is the address of a sealed file, and its key: Docs/FormatAttachments.md. Because of the key it must never reach a log; it
@@ -47,36 +47,32 @@ func (reference Reference) Format(state fmt.State, _ rune) {
 
 // ParseReference reads the JSON of a reference. (malformed-reference)
 func ParseReference(data []byte) (Reference, error) {
-	value, err := jsontext.ParseObject(data)
-	if err != nil {
-		return Reference{}, malformedReference(err.Error())
+	fields := newFields(data, MalformedReference)
+	reference := Reference{URL: fields.text("url"), Size: fields.number("size", 0), Type: fields.text("type"), Name: fields.text("name")}
+	reference.Key, reference.SHA256 = read(fields, "key", parse32), read(fields, "sha256", parse32)
+	fields.require(fields.has("key") && fields.has("sha256"), "key or sha256")
+	if fields.err == nil {
+		fields.err = reference.check()
 	}
-	texts := map[string]string{}
-	for _, name := range []string{"url", "key", "sha256", "type", "name"} {
-		text := value.Get(name)
-		if !text.Is(jsontext.String) {
-			return Reference{}, malformedReference(name + " is missing or not a string")
-		}
-		texts[name] = text.Text
+	return reference, fields.err
+}
+
+// parse32 reads 32 bytes as canonical base64url.
+func parse32(text string) (data [32]byte, err error) {
+	read, ok := core.Decode(text)
+	if copy(data[:], read); !ok || len(read) != len(data) {
+		err = malformedReference("key or sha256 is not 32 bytes in base64url")
 	}
-	reference := Reference{URL: texts["url"], Type: texts["type"], Name: texts["name"]}
-	var isKey, isHash bool
-	reference.Key, isKey = wire.Decode32(texts["key"])
-	reference.SHA256, isHash = wire.Decode32(texts["sha256"])
-	if !isKey || !isHash {
-		return Reference{}, malformedReference("key or sha256 is not 32 bytes in base64url")
-	}
-	reference.Size, _ = value.Get("size").Integer(format.LargestTime)
-	return reference, reference.check()
+	return data, err
 }
 
 // MarshalJSON returns what ParseReference reads, with the key: store it as you store keys.
 func (reference Reference) MarshalJSON() ([]byte, error) {
 	var output jsontext.Output
 	output.Add("url", reference.URL)
-	output.Add("key", wire.Encode(reference.Key[:]))
+	output.Add("key", core.Encode(reference.Key[:]))
 	output.Add("size", reference.Size)
-	output.Add("sha256", wire.Encode(reference.SHA256[:]))
+	output.Add("sha256", core.Encode(reference.SHA256[:]))
 	output.Add("type", reference.Type)
 	output.Add("name", reference.Name)
 	return output.Bytes(), reference.check()
@@ -98,9 +94,9 @@ func (reference *Reference) check() error {
 		return malformedReference("url is not an https address without user name and fragment")
 	case len(reference.Type) > format.LongestLabel || !typePattern.MatchString(reference.Type):
 		return malformedReference("type is not a uniform type identifier, such as public.jpeg")
-	case !wire.IsLabel(reference.Name, format.LongestLabel) || strings.Contains(reference.Name, "/") || reference.Name == "." || reference.Name == "..":
+	case !core.IsLabel(reference.Name, format.LongestLabel) || strings.Contains(reference.Name, "/") || reference.Name == "." || reference.Name == "..":
 		return malformedReference("name has not 1 to 255 bytes, or has a slash or control characters")
-	case !wire.IsFileSize(reference.Size):
+	case !core.IsFileSize(reference.Size):
 		return malformedReference("size is not 21 to 2^53 - 1, or that of no sealed file")
 	}
 	if port, _ := strconv.Atoi(url[2]); port > 65535 {
@@ -140,25 +136,20 @@ type Person struct {
 
 // MarshalJSON returns the member sender of a sealed payload, which has the key of the avatar. (invalid-request, malformed-reference)
 func (person Person) MarshalJSON() ([]byte, error) {
-	if err := person.Check(); err != nil {
-		return nil, err
-	}
-	var output jsontext.Output
+	output := jsontext.Output{Err: person.Check()}
 	output.Add("name", person.Name)
 	if person.Handle != person.Name {
 		output.Add("handle", person.Handle)
 	}
 	output.Add("conversation", person.Conversation)
 	output.Add("recipients", person.Recipients)
-	if person.Avatar == nil {
-		return output.Bytes(), nil
+	if person.Avatar != nil {
+		output.Add("avatar", person.Avatar)
+		if output.Err == nil {
+			output.Err = person.Avatar.CheckAvatar()
+		}
 	}
-	if err := person.Avatar.CheckAvatar(); err != nil {
-		return nil, err
-	}
-	avatar, err := person.Avatar.MarshalJSON()
-	output.Add("avatar", avatar)
-	return output.Bytes(), err
+	return output.Bytes(), output.Err
 }
 
 // Check refuses texts that break [N-9]. (invalid-request)
@@ -170,7 +161,7 @@ func (person Person) Check() error {
 		}
 	}
 	for _, text := range texts {
-		if !wire.IsLabel(text, format.LongestLabel) {
+		if !core.IsLabel(text, format.LongestLabel) {
 			return refuse(InvalidRequest, "a person's texts have 1 to 255 bytes without control characters")
 		}
 	}

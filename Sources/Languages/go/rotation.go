@@ -5,13 +5,13 @@ import (
 	"crypto"
 	"crypto/ed25519"
 	"encoding/binary"
+	"encoding/json"
 	"math"
 	"time"
 
-	"example.com/pushcrypt/internal/curve"
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
 	"example.com/pushcrypt/internal/jsontext"
-	"example.com/pushcrypt/internal/wire"
 )
 
 // A Plan says how the next certificate follows from others. Its zero value is that of a first certificate.
@@ -36,6 +36,14 @@ type PastEpoch struct {
 	ReplacedAt  time.Time
 }
 
+// MarshalJSON returns its form in a CertificateRequest.
+func (past PastEpoch) MarshalJSON() ([]byte, error) {
+	var output jsontext.Output
+	output.Add("certificate", past.Certificate.String())
+	output.Add("replaced", past.ReplacedAt)
+	return output.Bytes(), nil
+}
+
 // A claim is what a certificate says but for its key.
 type claim struct {
 	epoch, floor          uint32
@@ -44,7 +52,7 @@ type claim struct {
 
 // claim returns what the next certificate says [T-7] to [T-9].
 func (plan Plan) claim() (claim, error) {
-	now, ok := wire.Milliseconds(plan.At)
+	now, ok := core.Milliseconds(plan.At)
 	if !ok || plan.Lifetime < 0 || plan.Lifetime%time.Second != 0 {
 		return claim{}, refuse(InvalidTime, "the clock is before 1970, or the lifetime is not whole seconds")
 	}
@@ -54,21 +62,21 @@ func (plan Plan) claim() (claim, error) {
 			epoch = next
 		}
 	}
-	if 1000*epoch > wire.Later(now, format.ClockTolerance) || epoch > math.MaxUint32 {
+	if 1000*epoch > core.Later(now, format.ClockTolerance) || epoch > math.MaxUint32 {
 		return claim{}, errImplausibleEpoch()
 	}
-	made := claim{uint32(epoch), uint32(epoch), 0, wire.Never}
+	made := claim{uint32(epoch), uint32(epoch), 0, core.Never}
 	if plan.Lifetime != 0 {
-		made.expiresAt = wire.Later(now, uint64(plan.Lifetime/time.Second))
+		made.expiresAt = core.Later(now, uint64(plan.Lifetime/time.Second))
 	}
 	isStale := !plan.Proven.IsZero() && plan.Proven.Epoch() >= current.Epoch() && plan.Proven.claim() != current.claim()
 	if plan.Stolen || isStale {
 		return made, nil
 	}
-	made.floor, made.graceUntil = current.Epoch(), wire.Later(now, format.CertificateGrace)
+	made.floor, made.graceUntil = current.Epoch(), core.Later(now, format.CertificateGrace)
 	for _, past := range plan.Past {
-		at, _ := wire.Milliseconds(past.ReplacedAt)
-		if wire.Later(at, format.CertificateGrace) >= now && past.Certificate.Epoch() < made.floor {
+		at, _ := core.Milliseconds(past.ReplacedAt)
+		if core.Later(at, format.CertificateGrace) >= now && past.Certificate.Epoch() < made.floor {
 			made.floor = past.Certificate.Epoch()
 		}
 	}
@@ -134,42 +142,21 @@ type CertificateRequest struct {
 func ParseCertificateRequest(data []byte) (*CertificateRequest, error) {
 	fields := newFields(data, MalformedRequest)
 	fields.version()
-	request := &CertificateRequest{Topic: fields.topic()}
-	fields.require(request.Topic != "" && !fields.has("certificate"), "topic")
-	key, _ := wire.Decode(fields.text("signing_key"))
-	provider := fields.text("provider")
-	plan := &request.Plan
-	plan.Current, plan.Proven = fields.needsCertificate("current"), fields.needsCertificate("proven")
+	request := &CertificateRequest{Topic: fields.checked("topic", core.IsTopic)}
+	fields.require(request.Topic != "" && fields.has("provider") && fields.has("signing_key") && !fields.has("certificate"), "a request's member")
 	seconds := fields.number("expires", 0)
-	plan.Lifetime = time.Duration(seconds) * time.Second
-	stolen := fields.members.Present("stolen")
-	fields.require(stolen == nil || stolen.Is(jsontext.True, jsontext.False), "stolen")
-	plan.Stolen = stolen.Is(jsontext.True)
-	past := fields.members.Present("past")
-	fields.require(past == nil || past.Is(jsontext.Array) && len(past.Elements) <= format.MostPastCertificates, "past")
 	fields.require(seconds <= math.MaxInt64/uint64(time.Second), "expires")
-	if past != nil {
-		for _, element := range past.Elements {
-			one := &fieldReader{element, fields.code, fields.err}
-			replaced := one.number("replaced", wire.Never)
-			plan.Past = append(plan.Past, PastEpoch{one.needsCertificate("certificate"), wire.Time(replaced)})
-			one.require(replaced != wire.Never, "past")
-			fields.err = one.err
-		}
+	plan := Plan{Stolen: fields.flag("stolen"), Lifetime: time.Duration(seconds) * time.Second}
+	for _, element := range fields.list("past", format.MostPastCertificates) {
+		one := &fieldReader{element, fields.code, fields.err}
+		one.require(one.has("replaced"), "past")
+		plan.Past = append(plan.Past, PastEpoch{read(one, "certificate", ParseCertificate), core.Time(one.number("replaced", 0))})
+		fields.err = one.err
 	}
-	if fields.err != nil {
-		return nil, fields.err
-	}
-	if len(key) != ed25519.PublicKeySize {
-		return nil, refuse(MalformedRequest, "signing_key is not 32 bytes in base64url; copy the whole file")
-	}
-	if !curve.IsVerifying(key) {
-		return nil, errWeak()
-	}
-	request.SigningKey = key
-	var err error
-	request.Provider, err = ParseProviderPublicKey(provider)
-	return request, err
+	plan.Current, plan.Proven = read(fields, "current", ParseCertificate), read(fields, "proven", ParseCertificate)
+	request.SigningKey, request.Provider = read(fields, "signing_key", parseVerifyingKey), read(fields, "provider", ParseProviderPublicKey)
+	request.Plan = plan
+	return request, fields.err
 }
 
 // MarshalJSON returns the request's text.
@@ -178,19 +165,15 @@ func (request *CertificateRequest) MarshalJSON() ([]byte, error) {
 	output.Add("version", uint64(1))
 	output.Add("topic", request.Topic)
 	output.Add("provider", request.Provider.String())
-	output.Add("signing_key", wire.Encode(request.SigningKey))
+	output.Add("signing_key", core.Encode(request.SigningKey))
 	if request.Plan.Lifetime != 0 {
 		output.Add("expires", uint64(request.Plan.Lifetime/time.Second))
 	}
 	output.Add("stolen", request.Plan.Stolen)
 	output.Add("current", request.Plan.Current.String())
-	var past [][]byte
+	var past []json.Marshaler
 	for _, epoch := range request.Plan.Past {
-		var one jsontext.Output
-		one.Add("certificate", epoch.Certificate.String())
-		replaced, _ := wire.Milliseconds(epoch.ReplacedAt)
-		one.Add("replaced", replaced)
-		past = append(past, one.Bytes())
+		past = append(past, epoch)
 	}
 	output.Add("past", past)
 	output.Add("proven", request.Plan.Proven.String())
@@ -242,9 +225,9 @@ func (request *CertificateRequest) Certify(provider crypto.Signer) ([]byte, erro
 func (request *CertificateRequest) Install(key crypto.Signer, answer []byte) (*Credential, error) {
 	fields := newFields(answer, MalformedRequest)
 	fields.version()
-	topic, provider, certificate := fields.topic(), fields.text("provider"), fields.needsCertificate("certificate")
+	topic, provider, certificate := fields.text("topic"), fields.text("provider"), read(fields, "certificate", ParseCertificate)
 	fields.require(!certificate.IsZero(), "the answer")
-	now, _ := wire.Milliseconds(request.Plan.At)
+	now, _ := core.Milliseconds(request.Plan.At)
 	public, isKey := publicHalf(key)
 	switch {
 	case fields.err != nil:
@@ -253,7 +236,7 @@ func (request *CertificateRequest) Install(key crypto.Signer, answer []byte) (*C
 		return nil, refuse(WrongCertificate, "the certificate is not for the app, the provider key and the signing key of this request; certify this one")
 	case !isKey || !bytes.Equal(public, request.SigningKey):
 		return nil, refuse(WrongCertificate, "the request was made for another signing key")
-	case 1000*uint64(certificate.Epoch()) > wire.Later(now, format.ClockTolerance):
+	case 1000*uint64(certificate.Epoch()) > core.Later(now, format.ClockTolerance):
 		return nil, errImplausibleEpoch()
 	case certificate.expiresAt() <= now:
 		return nil, refuse(WrongCertificate, "the certificate has expired; certify the request again")

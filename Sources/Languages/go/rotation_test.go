@@ -37,31 +37,33 @@ func TestCredentials(t *testing.T) {
 	expect(t, "by a service", served, first)
 	expect(t, "what it says", first.GraceUntil().Sub(now) == 38*24*time.Hour && first.ExpiresAt().IsZero() && second.GraceUntil().IsZero(), true)
 
-	trust := must(kit.NewTrust([]pushcrypt.ProviderPublicKey{pin}, nil))
-	_, err = must(kit.NewTrust(nil, nil)).Accept(first, "a")
+	trust := pinned(provider)
+	_, err = (&kit.Trust{}).Accept(first, "a")
 	refused(t, "a certificate for nobody", pushcrypt.BadCertificateSignature, err)
-	expect(t, "a certificate", must(trust.Accept(first, "a")) == kit.Raised && must(trust.Accept(first, "a")) == kit.Unchanged, true)
-	stored := trust.Learned(pin)
+	expect(t, "a certificate", must(trust.Accept(first, "a")) && !must(trust.Accept(first, "a")), true)
+	stored := trust.Learned[pin]
 	must(trust.Accept(second, "a"))
 	trust.Learn(pin, stored)
-	expect(t, "an older state that is merged", trust.Learned(pin), kit.Learned{Certificate: second, Floor: second.Epoch()})
+	expect(t, "an older state that is merged", trust.Learned[pin], kit.Learned{Certificate: second, Floor: second.Epoch()})
 	other, third := must(pushcrypt.GenerateProviderKey()).PublicKey(), must(pushcrypt.GenerateProviderKey()).PublicKey()
 	for _, pins := range [][]pushcrypt.ProviderPublicKey{{pin, other, third}, {pin, pin}} {
-		_, err = kit.NewTrust(pins, nil)
+		_, err = (&kit.Trust{Pins: pins}).Accept(first, "a")
 		refused(t, "too many pins", pushcrypt.TooManyPins, err)
 	}
-	for _, text := range []string{`{"pins":["` + pin.String() + `","` + pin.String() + `"]}`, `{"pins":[""]}`, `{"pins":[1]}`, `{"learned":[{"provider":""}]}`, `{"learned":[{}]}`} {
-		if err := json.Unmarshal([]byte(text), trust); err == nil {
-			t.Error("a trust of ", text)
+	for _, text := range []string{`{"pins":["` + pin.String() + `","` + pin.String() + `"]}`, `{"pins":[""]}`, `{"pins":[1]}`, `{"learned":{"":{}}}`, `{"learned":{"` + pin.String() + `":{"certificate":""}}}`} {
+		var read kit.Trust
+		if json.Unmarshal([]byte(text), &read) == nil {
+			_, err = read.Accept(first, "a")
+			refused(t, text, pushcrypt.TooManyPins, err)
 		}
 	}
 
-	credential := &pushcrypt.Credential{Key: key, Certificate: first, Provider: pin}
+	credential := &pushcrypt.Credential{Signer: key, Certificate: first, Provider: pin}
 	expect(t, "its file", must(pushcrypt.ParseCredential(credential.SecretText())).SecretText(), credential.SecretText())
 	must(pushcrypt.NewSealer(credential, "a"))
 	_, err = pushcrypt.NewSealer(credential, "b")
 	refused(t, "the certificate of another app", pushcrypt.BadCertificateSignature, err)
-	_, err = pushcrypt.NewSealer(&pushcrypt.Credential{Key: must(pushcrypt.GenerateSigningKey()), Certificate: first, Provider: pin}, "a")
+	_, err = pushcrypt.NewSealer(&pushcrypt.Credential{Signer: must(pushcrypt.GenerateSigningKey()), Certificate: first, Provider: pin}, "a")
 	refused(t, "the certificate of another key", pushcrypt.WrongCertificate, err)
 	_, err = pushcrypt.NewSealer(key, "a")
 	refused(t, "a signing key without its certificate", pushcrypt.WrongCertificate, err)
@@ -72,7 +74,7 @@ func TestCredentials(t *testing.T) {
 func TestExpiredCertificateDoesNotSeal(t *testing.T) {
 	key := must(pushcrypt.GenerateSigningKey())
 	certificate := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now, Lifetime: time.Hour}))
-	sealer := must(pushcrypt.NewSealer(&pushcrypt.Credential{Key: key, Certificate: certificate, Provider: provider.PublicKey()}, "a"))
+	sealer := must(pushcrypt.NewSealer(&pushcrypt.Credential{Signer: key, Certificate: certificate, Provider: provider.PublicKey()}, "a"))
 	must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTime(now.Add(time.Hour))))
 	for _, at := range []time.Time{now.Add(time.Hour + time.Millisecond), {}} {
 		_, err := sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTime(at))
@@ -94,7 +96,7 @@ func TestRequestAndInstall(t *testing.T) {
 	credential := must(request.Install(key, answer))
 	expect(t, "the next epoch", credential.Certificate.Epoch() > current.Epoch() && credential.Certificate.Floor() == current.Epoch() && !credential.Certificate.ExpiresAt().IsZero(), true)
 	opened := must(kit.Receiver{
-		Topic: topic, Keys: []kit.HeldKey{{Key: phone}}, Trust: must(kit.NewTrust([]pushcrypt.ProviderPublicKey{provider.PublicKey()}, nil)),
+		Topic: topic, Keys: []kit.HeldKey{{Key: phone}}, Trust: pinned(provider),
 	}.Open(must(must(pushcrypt.NewSealer(credential, topic)).Seal([]byte(good), phone.PublicKey())).Payload, time.Time{}))
 	expect(t, "its epoch", opened.Epoch, credential.Certificate.Epoch())
 

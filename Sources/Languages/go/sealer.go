@@ -5,15 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/hpke"
 	"example.com/pushcrypt/internal/jsontext"
-	"example.com/pushcrypt/internal/wire"
 )
 
 // A Sealer seals payloads for the devices of one app. Any number of goroutines may use one.
@@ -51,7 +51,7 @@ func NewSealer(signer crypto.Signer, topic string, options ...Option) (*Sealer, 
 }
 
 func checkTopic(topic string) error {
-	if !wire.IsTopic(topic) {
+	if !core.IsTopic(topic) {
 		return refuse(WrongTopic, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'")
 	}
 	return nil
@@ -135,7 +135,7 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 	if device.Suite() != 1 {
 		return nil, refuse(UnsupportedSuite, "the key is of suite 2, to which this package does not seal")
 	}
-	sentAt, ok := wire.Milliseconds(m.at)
+	sentAt, ok := core.Milliseconds(m.at)
 	seconds := m.timeToLive / time.Second
 	if !ok || sentAt > format.LargestTime || seconds*time.Second != m.timeToLive || seconds < 1 || seconds > format.LongestTimeToLive {
 		return nil, refuse(InvalidTime, "the time to live is 1 second to 30 days, whole seconds, and the clock after 1970")
@@ -162,9 +162,9 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 		return nil, err
 	}
 	body := append(sealer.signing.certificate.Bytes(), checked.json...)
-	if !reserved.IsEmpty() {
+	if string(reserved) != "{}" {
 		// The payload has aps, so it is not empty.
-		body = append(append(append(body[:len(body)-1], `,"pushcrypt":`...), reserved.Bytes()...), '}')
+		body = append(append(append(body[:len(body)-1], `,"pushcrypt":`...), reserved...), '}')
 	}
 	bucket := limits.Bucket + 1
 	for _, size := range format.Buckets {
@@ -195,14 +195,14 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 		content[0] |= format.KindCertified
 	}
 	content = binary.BigEndian.AppendUint64(append(content, id[:]...), sentAt)
-	content = wire.AppendText(binary.BigEndian.AppendUint32(content, uint32(life)), string(body))
+	content = core.AppendText(binary.BigEndian.AppendUint32(content, uint32(life)), string(body))
 	envelope, err := sealer.encrypt(content[:bucket-format.InnerContent], device)
 	if err != nil {
 		return nil, err
 	}
 	push := &Push{
 		Payload: append(append(clear, envelope...), clearEnd...), Envelope: envelope, MessageID: id, Topic: sealer.topic, PushType: m.pushType,
-		Priority: m.priority, ExpiresAt: wire.Time(sentAt + 1000*life), CollapseID: sealer.collapseID(m, id, device), Widest: widest,
+		Priority: m.priority, ExpiresAt: core.Time(sentAt + 1000*life), CollapseID: sealer.collapseID(m, id, device), Widest: widest,
 	}
 	push.Expiration = push.ExpiresAt
 	if m.expiration != nil {
@@ -217,45 +217,32 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	return push, nil
 }
 
-// reserved returns the member pushcrypt of the payload.
-func (m *message) reserved() (output jsontext.Output, err error) {
+// reserved returns the member pushcrypt of the payload, {} for none.
+func (m *message) reserved() ([]byte, error) {
 	if len(m.attachments) > format.MostAttachments {
-		return output, refuse(TooManyAttachments, "a notification has at most 8 attachments")
+		return nil, refuse(TooManyAttachments, "a notification has at most 8 attachments")
 	}
+	var output jsontext.Output
 	if m.fullBody != nil {
-		if err := m.fullBody.CheckFullBody(); err != nil {
-			return output, err
-		}
-		text, err := m.fullBody.MarshalJSON()
-		if err != nil {
-			return output, err
-		}
-		output.Add("body", text)
+		output.Err = m.fullBody.CheckFullBody()
+		output.Add("body", m.fullBody)
 	}
-	var references [][]byte
+	var references []json.Marshaler
 	for _, attachment := range m.attachments {
-		text, err := attachment.MarshalJSON()
-		if err != nil {
-			return output, err
-		}
-		references = append(references, text)
+		references = append(references, attachment)
 	}
 	output.Add("attachments", references)
 	if m.person != nil {
-		text, err := m.person.MarshalJSON()
-		if err != nil {
-			return output, err
-		}
-		output.Add("sender", text)
+		output.Add("sender", m.person)
 	}
 	output.Add("withdraw", m.withdrawals)
 	output.Add("drop", m.isDropped)
-	return output, nil
+	return output.Bytes(), output.Err
 }
 
 func (sealer *Sealer) messageID(m *message, body []byte, sentAt uint64) (id MessageID, err error) {
 	if m.id != nil {
-		return wire.NamedMessageID(*m.id), nil
+		return core.NamedMessageID(*m.id), nil
 	}
 	hash := sha256.Sum256(body)
 	drawn, err := sealer.signing.draw(format.LabelMessageID, binary.BigEndian.AppendUint64(nil, sentAt), hash[:])
@@ -266,22 +253,22 @@ func (sealer *Sealer) messageID(m *message, body []byte, sentAt uint64) (id Mess
 // encrypt signs and encrypts the inner plaintext from the kind on.
 func (sealer *Sealer) encrypt(content []byte, device DevicePublicKey) (string, error) {
 	own, recipient, epoch := sealer.signing, device.Bytes(), sealer.signing.certificate.Epoch()
-	id, hash := wire.KeyID(wire.TypeDevice, recipient), sha256.Sum256(content)
-	header, epochBytes := append([]byte{wire.SuiteX25519}, id[:]...), binary.BigEndian.AppendUint32(nil, epoch)
-	ikmE, err := own.draw(format.LabelEphemeral, header, recipient, epochBytes, wire.AppendText(nil, sealer.topic), hash[:])
+	id, hash := core.KeyID(core.TypeDevice, recipient), sha256.Sum256(content)
+	header, epochBytes := append([]byte{core.SuiteX25519}, id[:]...), binary.BigEndian.AppendUint32(nil, epoch)
+	ikmE, err := own.draw(format.LabelEphemeral, header, recipient, epochBytes, core.AppendText(nil, sealer.topic), hash[:])
 	if err != nil {
 		return "", err
 	}
-	enc, context, err := hpke.SetupS(recipient, wire.EnvelopeInfo(header, sealer.topic), ikmE)
+	enc, aead, nonce, err := core.SetupS(recipient, core.EnvelopeInfo(header, sealer.topic), ikmE)
 	if err != nil {
 		return "", errWeak()
 	}
-	signature, err := own.sign(wire.SignedMessage(header, enc, recipient, own.provider.Bytes(), own.key, epoch, sealer.topic, content))
+	signature, err := own.sign(core.SignedMessage(header, enc, recipient, own.provider.Bytes(), own.key, epoch, sealer.topic, content))
 	if err != nil {
 		return "", err
 	}
 	inner := append(append(epochBytes, signature...), content...)
-	return wire.Encode(context.Seal(append(header, enc...), inner)), nil
+	return core.Encode(aead.Seal(append(header, enc...), nonce, inner, nil)), nil
 }
 
 // roundedTimeToLive returns the time to live whose end does not tell the relay when it was chosen.
@@ -302,10 +289,10 @@ func roundedTimeToLive(sentAt, seconds uint64, pushType PushType) uint64 {
 func (sealer *Sealer) collapseID(m *message, id MessageID, key DevicePublicKey) string {
 	device, pushes := append([]byte{0x02}, key.Bytes()...), append([]byte{0x02}, id[:]...)
 	if m.deviceID != nil {
-		device = wire.AppendText([]byte{0x01}, *m.deviceID)
+		device = core.AppendText([]byte{0x01}, *m.deviceID)
 	}
 	if m.collapseName != nil {
 		pushes = append([]byte{0x01}, *m.collapseName...)
 	}
-	return wire.Encode(sum(sealer.signing.hedge, format.LabelCollapse, wire.AppendText(nil, sealer.topic), device, pushes)[:format.CollapseIDLength])
+	return core.Encode(core.HMAC(sealer.signing.hedge, []byte(format.LabelCollapse), core.AppendText(nil, sealer.topic), device, pushes)[:format.CollapseIDLength])
 }

@@ -4,21 +4,20 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/ed25519"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"fmt"
-	"io"
+	"reflect"
 	"strings"
 
-	"example.com/pushcrypt/internal/curve"
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
 )
 
 // A Credential is what signs messages from epoch 1 on: a signing key, here a *SigningKey or in a service, its certificate and the provider
 // key. It is a crypto.Signer, and not printed.
 type Credential struct {
-	Key         crypto.Signer
+	// Signer is the signing key.
+	crypto.Signer
 	Certificate Certificate
 	Provider    ProviderPublicKey
 }
@@ -43,19 +42,11 @@ func ParseCredential(text string) (*Credential, error) {
 
 // SecretText returns the text of the file, as secret as the key; "" if that is not a *SigningKey.
 func (credential *Credential) SecretText() string {
-	key, ok := credential.Key.(*SigningKey)
+	key, ok := credential.Signer.(*SigningKey)
 	if !ok || key == nil {
 		return ""
 	}
 	return key.SecretText() + "\n" + credential.Certificate.String() + "\n" + credential.Provider.String() + "\n"
-}
-
-// Public returns the public half of the signing key.
-func (credential *Credential) Public() crypto.PublicKey { return credential.Key.Public() }
-
-// Sign signs a message with the signing key.
-func (credential *Credential) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
-	return credential.Key.Sign(random, message, opts)
 }
 
 // Format prints no secret, whatever the verb.
@@ -73,17 +64,8 @@ type signer struct {
 
 // publicHalf is false for what is no Ed25519 key, such as nil and zero values.
 func publicHalf(key crypto.Signer) (ed25519.PublicKey, bool) {
-	switch own := key.(type) {
-	case nil:
+	if value := reflect.ValueOf(key); key == nil || value.Kind() == reflect.Pointer && value.IsNil() {
 		return nil, false
-	case *ProviderKey:
-		if own == nil {
-			return nil, false
-		}
-	case *SigningKey:
-		if own == nil {
-			return nil, false
-		}
 	}
 	public, ok := key.Public().(ed25519.PublicKey)
 	return public, ok && len(public) == ed25519.PublicKeySize
@@ -110,7 +92,7 @@ func (own signer) sign(message []byte) ([]byte, error) {
 	if err != nil {
 		return nil, &Error{SigningFailed, "the signer did not sign; the payload can be sealed again", err}
 	}
-	if own.seed == nil && !curve.Verifies(own.key, signature, message) {
+	if own.seed == nil && !core.Verifies(own.key, signature, message) {
 		return nil, refuse(WrongSignature, "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519")
 	}
 	return signature, nil
@@ -132,7 +114,7 @@ func newSigning(key crypto.Signer) (*signing, error) {
 		if credential == nil {
 			return nil, refuse(UnusableKey, "there is no signing key")
 		}
-		key, own.certificate, own.provider = credential.Key, credential.Certificate, credential.Provider
+		key, own.certificate, own.provider = credential.Signer, credential.Certificate, credential.Provider
 		if own.certificate.IsZero() || own.provider.IsZero() {
 			return nil, refuse(WrongCertificate, "the credential has no certificate or no provider key")
 		}
@@ -155,22 +137,12 @@ func newSigning(key crypto.Signer) (*signing, error) {
 			return nil, err
 		}
 	}
-	own.hedge = sum(seed, format.LabelHedge)
+	own.hedge = core.HMAC(seed, []byte(format.LabelHedge))
 	return &own, nil
 }
 
 // draw returns a random value that a cloned machine repeats only for the same parts: Docs/FormatNotes.md, Randomness.
 func (own *signing) draw(label string, parts ...[]byte) ([]byte, error) {
 	r, err := random(32)
-	return sum(own.hedge, label, append([][]byte{r}, parts...)...), err
-}
-
-// sum is an HMAC over a label and its parts.
-func sum(key []byte, label string, parts ...[]byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(label))
-	for _, part := range parts {
-		mac.Write(part)
-	}
-	return mac.Sum(nil)
+	return core.HMAC(own.hedge, append([][]byte{[]byte(label), r}, parts...)...), err
 }

@@ -67,7 +67,7 @@ func (own vector) signer() crypto.Signer {
 		return wrap(must(pushcrypt.NewProviderKey(fromHex(own.ProviderSeed + map[bool]string{true: own.SigningSeed}[own.ProviderSeed == ""]))))
 	}
 	return &pushcrypt.Credential{
-		Key: wrap(must(pushcrypt.NewSigningKey(fromHex(own.SigningSeed)))), Certificate: must(pushcrypt.NewCertificate(fromHex(own.Certificate))),
+		Signer: wrap(must(pushcrypt.NewSigningKey(fromHex(own.SigningSeed)))), Certificate: must(pushcrypt.NewCertificate(fromHex(own.Certificate))),
 		Provider: must(pushcrypt.NewProviderPublicKey(fromHex(own.ProviderPublic))),
 	}
 }

@@ -13,11 +13,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -76,8 +77,10 @@ type Filter struct {
 	command []string
 	options Options
 	slots   chan struct{}
-	closing chan struct{}
 	done    chan struct{}
+	// Closing ends with everything answered; when Close's context ends, the filter is abandoned.
+	closing, abandoned context.Context
+	close, abandon     func()
 
 	mutex   sync.Mutex
 	changed *sync.Cond
@@ -85,57 +88,48 @@ type Filter struct {
 	// waiting is what has no answer; unwritten are those of it that the present child has not got, in order.
 	waiting   map[uint64]*waiting
 	unwritten []uint64
-	child     *exec.Cmd
+	child     *os.Process
 	// since is when the child answered last, or got something to answer.
-	since     time.Time
-	isClosing bool
-	// isOver says that no child is started any more; failures, how often all that waited got an error, the last of which is err.
-	isOver   bool
-	ends     int
-	failures int
-	err      error
+	since time.Time
+	ends  int
+	// err is why all that waited got an error, since the last answer. isOver says that no child is started any more.
+	err    error
+	isOver bool
 }
 
+// What waits has its answer or its error when it is done.
 type waiting struct {
 	line   []byte
-	result chan result
-}
-
-type result struct {
+	done   chan struct{}
 	answer *Answer
 	err    error
 }
 
 // Start starts a filter of a command: "pushcrypt … seal --batch …" without input and output files. Close ends it. A program that cannot be
-// found is an *Error at once.
+// found is an *Error at once; the child is started with the first message.
 func Start(command []string, options *Options) (*Filter, error) {
-	isBatch := false
-	for _, argument := range command {
-		isBatch = isBatch || argument == "--batch"
-	}
-	if !isBatch {
+	if !strings.Contains("\x00"+strings.Join(command, "\x00")+"\x00", "\x00--batch\x00") {
 		return nil, &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: "the filter's command has no --batch"}
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return nil, &Error{Text: "the command cannot be started", Err: err, isFinal: true}
 	}
-	own := Options{}
-	if options != nil {
-		own = *options
+	own := Options{Window: format.FilterWindow, AnswerTimeout: usualTimeout, Log: func(string) {}}
+	if options != nil && options.Window > 0 {
+		own.Window = options.Window
 	}
-	if own.Window <= 0 {
-		own.Window = format.FilterWindow
+	if options != nil && options.AnswerTimeout > 0 {
+		own.AnswerTimeout = options.AnswerTimeout
 	}
-	if own.AnswerTimeout <= 0 {
-		own.AnswerTimeout = usualTimeout
-	}
-	if own.Log == nil {
-		own.Log = func(string) {}
+	if options != nil && options.Log != nil {
+		own.Log = options.Log
 	}
 	filter := &Filter{
-		command: append([]string(nil), command...), options: own, slots: make(chan struct{}, own.Window), closing: make(chan struct{}),
-		done: make(chan struct{}), waiting: map[uint64]*waiting{},
+		command: append([]string(nil), command...), options: own, slots: make(chan struct{}, own.Window), done: make(chan struct{}),
+		waiting: map[uint64]*waiting{},
 	}
+	filter.closing, filter.close = context.WithCancel(context.Background())
+	filter.abandoned, filter.abandon = context.WithCancel(context.Background())
 	filter.changed = sync.NewCond(&filter.mutex)
 	go filter.run()
 	return filter, nil
@@ -157,50 +151,62 @@ func (filter *Filter) Submit(ctx context.Context, message Message) (func(context
 	if err != nil {
 		return nil, err
 	}
-	filter.mutex.Lock()
-	failures := filter.failures
-	filter.mutex.Unlock()
 	select {
 	case filter.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	own, err := filter.add(line, failures)
+	own, err := filter.add(line)
 	if err != nil {
 		<-filter.slots
 		return nil, err
 	}
 	return func(ctx context.Context) (*Answer, error) {
 		select {
-		case result := <-own.result:
-			// Another call gets it too.
-			own.result <- result
-			return result.answer, result.err
+		case <-own.done:
+			return own.answer, own.err
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}, nil
 }
 
-// add has a line written, unless what waited for room with it got an error.
-func (filter *Filter) add(line []byte, failures int) (*waiting, error) {
+// add has a line written.
+func (filter *Filter) add(line []byte) (*waiting, error) {
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
-	if filter.isClosing {
+	if filter.closing.Err() != nil {
 		return nil, ErrClosed
 	}
-	if filter.isOver || filter.failures != failures {
+	if filter.isOver {
 		return nil, filter.err
 	}
 	if len(filter.waiting) == 0 {
 		filter.since = time.Now()
 	}
 	filter.number++
-	own := &waiting{numbered(line, filter.number), make(chan result, 1)}
+	own := &waiting{line: numbered(line, filter.number), done: make(chan struct{})}
 	filter.waiting[filter.number] = own
 	filter.unwritten = append(filter.unwritten, filter.number)
 	filter.changed.Broadcast()
 	return own, nil
+}
+
+// settle gives a message its answer or its error, and makes room. The caller holds the lock.
+func (filter *Filter) settle(number uint64, answer *Answer, err error) {
+	own := filter.waiting[number]
+	own.answer, own.err = answer, err
+	delete(filter.waiting, number)
+	close(own.done)
+	<-filter.slots
+}
+
+// fail gives all that waits an error. The caller holds the lock.
+func (filter *Filter) fail(err error) {
+	filter.err = err
+	for number := range filter.waiting {
+		filter.settle(number, nil, err)
+	}
 }
 
 // Pid returns the child's process id; 0 while there is no child.
@@ -210,17 +216,15 @@ func (filter *Filter) Pid() int {
 	if filter.child == nil {
 		return 0
 	}
-	return filter.child.Process.Pid
+	return filter.child.Pid
 }
 
 // Close waits until everything submitted is answered, and ends the child; when the context ends, it kills the child, and what waits gets an
 // *Error. It returns why something was not answered since the last answer; nil if all was.
 func (filter *Filter) Close(ctx context.Context) error {
 	filter.mutex.Lock()
-	if !filter.isClosing {
-		filter.isClosing, filter.since = true, time.Now()
-		close(filter.closing)
-	}
+	filter.close()
+	filter.since = time.Now()
 	filter.changed.Broadcast()
 	filter.mutex.Unlock()
 	select {
@@ -228,79 +232,58 @@ func (filter *Filter) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		filter.mutex.Lock()
 		filter.fail(&Error{Text: "the filter was closed before everything was answered", Err: ctx.Err(), isFinal: true})
-		filter.kill()
 		filter.mutex.Unlock()
+		filter.abandon()
 		<-filter.done
 	}
 	return filter.err
 }
 
-// kill ends the child. The caller holds the lock.
-func (filter *Filter) kill() {
-	if filter.child != nil {
-		_ = filter.child.Process.Kill()
-	}
-}
-
-// fail gives all that waits an error. The caller holds the lock.
-func (filter *Filter) fail(err error) {
-	filter.err = err
-	filter.failures++
-	for number, own := range filter.waiting {
-		delete(filter.waiting, number)
-		own.result <- result{err: err}
-		<-filter.slots
-	}
-}
-
-// run runs one child after the other.
+// run runs one child after the other, while something waits.
 func (filter *Filter) run() {
 	defer close(filter.done)
-	for {
-		err := filter.runChild()
+	for filter.awaits() {
+		isMisuse, err := filter.runChild()
 		filter.options.Log(fmt.Sprintf("%s ended: %v", filter.command[0], err))
-		if !filter.pause(err) {
-			return
+		hurry := filter.closing
+		pause, isBusy := filter.count(isMisuse, err)
+		if isBusy {
+			hurry = filter.abandoned
 		}
-	}
-}
-
-// pause counts an end for which something waits, pauses, and waits for a message. It tells whether another child is to be started.
-func (filter *Filter) pause(err error) bool {
-	filter.mutex.Lock()
-	var exit *exec.ExitError
-	filter.isOver = errors.As(err, &exit) && exit.ExitCode() == format.FilterMisuse
-	isBusy := len(filter.waiting) > 0
-	if isBusy {
-		filter.ends++
-	}
-	pause := firstPause << filter.ends
-	if filter.isOver || filter.ends >= format.FilterMostEnds {
-		filter.fail(&Error{Text: filter.command[0] + " does not answer", Err: err, isFinal: filter.isOver})
-		isBusy, pause = false, longestPause
-	}
-	filter.mutex.Unlock()
-	// Closing needs no other child, unless something waits.
-	closing := filter.closing
-	if isBusy {
-		closing = nil
-	}
-	if !filter.isOver {
 		select {
-		case <-closing:
+		case <-hurry.Done():
 		case <-time.After(pause):
 		}
 	}
+}
+
+// awaits waits for a message; there is none if the filter closes.
+func (filter *Filter) awaits() bool {
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
-	for len(filter.waiting) == 0 && !filter.isClosing && !filter.isOver {
+	for len(filter.waiting) == 0 && filter.closing.Err() == nil && !filter.isOver {
 		filter.changed.Wait()
 	}
 	return len(filter.waiting) > 0
 }
 
+// count counts an end for which something waits, and tells how long to wait before the next child, and whether something waits.
+func (filter *Filter) count(isMisuse bool, err error) (pause time.Duration, isBusy bool) {
+	filter.mutex.Lock()
+	defer filter.mutex.Unlock()
+	if isBusy = len(filter.waiting) > 0; isBusy {
+		filter.ends++
+	}
+	if isMisuse || filter.ends >= format.FilterMostEnds {
+		filter.isOver = isMisuse
+		filter.fail(&Error{Text: filter.command[0] + " does not answer", Err: err, isFinal: isMisuse})
+		return longestPause, false
+	}
+	return firstPause << filter.ends, isBusy
+}
+
 // runChild runs a child to its end, and returns why it ended, with its last words.
-func (filter *Filter) runChild() error {
+func (filter *Filter) runChild() (isMisuse bool, err error) {
 	child := exec.Command(filter.command[0], filter.command[1:]...)
 	stdin, _ := child.StdinPipe()
 	stdout, _ := child.StdoutPipe()
@@ -309,48 +292,39 @@ func (filter *Filter) runChild() error {
 		err = child.Start()
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	filter.begin(child)
-	words, heard, read, written := &words{log: filter.options.Log}, make(chan struct{}), make(chan error, 1), make(chan struct{})
-	go func() {
-		_, _ = io.Copy(words, stderr)
-		close(heard)
-	}()
-	go func() {
-		filter.write(stdin, child)
-		close(written)
-	}()
-	go func() { read <- filter.read(stdout) }()
-	watched := make(chan struct{})
-	go filter.watch(watched)
+	filter.begin(child.Process)
+	var all sync.WaitGroup
+	var words []string
+	wrong, ended := "", make(chan struct{})
+	for _, work := range []func(){
+		func() { words = filter.listen(stderr) }, func() { filter.write(stdin, child.Process) }, func() { wrong = filter.read(stdout, child.Process) },
+	} {
+		all.Add(1)
+		go func(work func()) {
+			defer all.Done()
+			work()
+		}(work)
+	}
+	go filter.watch(child.Process, ended)
 	state, err := child.Process.Wait()
-	close(watched)
-	filter.mutex.Lock()
-	filter.child = nil
-	filter.changed.Broadcast()
-	filter.mutex.Unlock()
+	close(ended)
+	filter.begin(nil)
 	// A process that it started may hold its output open.
 	limit := time.AfterFunc(lastWords, func() { stdout.Close(); stderr.Close() })
-	wrong := <-read
-	<-heard
+	all.Wait()
 	limit.Stop()
 	stdout.Close()
 	stderr.Close()
-	<-written
-	switch {
-	case wrong != nil:
-		return wrong
-	case err != nil:
-		return err
-	case state.Success():
-		return fmt.Errorf("it ended%s", words.last())
+	if err != nil {
+		return false, err
 	}
-	return fmt.Errorf("%w%s", &exec.ExitError{ProcessState: state}, words.last())
+	return state.ExitCode() == format.FilterMisuse, fmt.Errorf("%s%s: %s", wrong, state, strings.Join(words, " "))
 }
 
-// begin has a child get everything that no other has answered, in order.
-func (filter *Filter) begin(child *exec.Cmd) {
+// begin has a child get everything that no other has answered, in order; nil for no child.
+func (filter *Filter) begin(child *os.Process) {
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
 	filter.child, filter.since = child, time.Now()
@@ -359,47 +333,62 @@ func (filter *Filter) begin(child *exec.Cmd) {
 		filter.unwritten = append(filter.unwritten, number)
 	}
 	sort.Slice(filter.unwritten, func(a, b int) bool { return filter.unwritten[a] < filter.unwritten[b] })
+	filter.changed.Broadcast()
+}
+
+// listen logs what a child says, and returns its last lines.
+func (filter *Filter) listen(stderr io.Reader) (words []string) {
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		filter.options.Log(lines.Text())
+		if words = append(words, lines.Text()); len(words) > 10 {
+			words = words[1:]
+		}
+	}
+	_, _ = io.Copy(io.Discard, stderr)
+	return words
 }
 
 // watch kills a child that does not answer in time, or does not end when it should.
-func (filter *Filter) watch(ended chan struct{}) {
+func (filter *Filter) watch(child *os.Process, ended chan struct{}) {
 	ticker := time.NewTicker(filter.options.AnswerTimeout/8 + 1)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ended:
 			return
+		case <-filter.abandoned.Done():
+			_ = child.Kill()
+			return
 		case <-ticker.C:
 		}
 		filter.mutex.Lock()
-		if (len(filter.waiting) > 0 || filter.isClosing) && time.Since(filter.since) > filter.options.AnswerTimeout {
-			filter.options.Log("no answer in time")
-			filter.kill()
-		}
+		isHung := (len(filter.waiting) > 0 || filter.closing.Err() != nil) && time.Since(filter.since) > filter.options.AnswerTimeout
 		filter.mutex.Unlock()
+		if isHung {
+			filter.options.Log("no answer in time")
+			_ = child.Kill()
+		}
 	}
 }
 
 // write writes what waits, as long as the child is the present one; a full pipe stops it. That a child no longer reads is the reader's
 // matter.
-func (filter *Filter) write(stdin io.WriteCloser, child *exec.Cmd) {
+func (filter *Filter) write(stdin io.WriteCloser, child *os.Process) {
 	defer stdin.Close()
 	for {
 		lines := filter.next(child)
-		if len(lines) == 0 {
-			return
-		}
-		if _, err := stdin.Write(lines); err != nil {
+		if _, err := stdin.Write(lines); err != nil || len(lines) == 0 {
 			return
 		}
 	}
 }
 
 // next waits for lines to write; there are none if the child is over, or the filter closes.
-func (filter *Filter) next(child *exec.Cmd) []byte {
+func (filter *Filter) next(child *os.Process) []byte {
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
-	for len(filter.unwritten) == 0 && !filter.isClosing && filter.child == child {
+	for len(filter.unwritten) == 0 && filter.closing.Err() == nil && filter.child == child {
 		filter.changed.Wait()
 	}
 	var lines bytes.Buffer
@@ -412,38 +401,32 @@ func (filter *Filter) next(child *exec.Cmd) []byte {
 	return lines.Bytes()
 }
 
-// read hands out answers until the child ends, and kills one that answers something else. Half a line at its end is no answer.
-func (filter *Filter) read(stdout io.Reader) error {
-	reader := bufio.NewReaderSize(stdout, 1<<16)
-	for {
-		line, err := readLine(reader)
-		if err != nil && err != bufio.ErrBufferFull {
-			return nil
-		}
-		number, answer, err := decode(line)
-		if err == nil {
-			err = filter.hand(number, answer)
-		}
-		if err != nil {
-			filter.mutex.Lock()
-			filter.kill()
-			filter.mutex.Unlock()
-			return err
+// read hands out answers until the child ends, and kills one that answers something else, which it returns.
+func (filter *Filter) read(stdout io.Reader, child *os.Process) string {
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(make([]byte, 1<<16), format.FilterLongestAnswer)
+	for lines.Scan() {
+		if !filter.answer(lines.Bytes()) {
+			_ = child.Kill()
+			return "it wrote a line that is no answer to a message, and the command has to be pushcrypt seal --batch; "
 		}
 	}
+	if lines.Err() == bufio.ErrTooLong {
+		_ = child.Kill()
+		return "it wrote a line without an end, which is no answer; "
+	}
+	return ""
 }
 
-// hand gives an answer to who waits for it.
-func (filter *Filter) hand(number uint64, answer *Answer) error {
+// answer gives an answer to the message that waits for it.
+func (filter *Filter) answer(line []byte) bool {
+	number, answer := decode(line)
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
-	own := filter.waiting[number]
-	if own == nil {
-		return errNoAnswer
+	if answer == nil || filter.waiting[number] == nil {
+		return false
 	}
 	filter.ends, filter.err, filter.since = 0, nil, time.Now()
-	delete(filter.waiting, number)
-	own.result <- result{answer: answer}
-	<-filter.slots
-	return nil
+	filter.settle(number, answer, nil)
+	return true
 }

@@ -1,14 +1,14 @@
 package filter
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+	"unicode/utf8"
 
 	"example.com/pushcrypt"
 	"example.com/pushcrypt/internal/format"
@@ -17,8 +17,6 @@ import (
 
 // The member by which answers are matched.
 const numberMember = "pushcrypt-number"
-
-var errNoAnswer = errors.New("it wrote something that is no answer to a message; the command has to be pushcrypt seal --batch")
 
 // A Message is a line of "pushcrypt seal --batch". A zero value is as the command's options say.
 type Message struct {
@@ -49,12 +47,6 @@ type Message struct {
 	Passed map[string]any
 }
 
-// The names of a line that are not passed through.
-var reserved = map[string]bool{
-	"to": true, "to_user": true, "payload": true, numberMember: true, "id": true, "topic": true, "ttl": true, "placeholder": true,
-	"push_type": true, "withdraw": true, "drop": true, "from_name": true, "collapse_id": true, "priority": true,
-}
-
 // An Answer is the command's: it has either Payload or Error.
 type Answer struct {
 	// Payload is what to send; with --emit request the other members have its headers.
@@ -74,50 +66,39 @@ func (message *Message) encode() ([]byte, error) {
 	if _, err := jsontext.ParseObject(message.Payload); err != nil {
 		return nil, &pushcrypt.Error{Code: pushcrypt.MalformedPayload, Text: "the payload: " + err.Error()}
 	}
-	var output jsontext.Output
-	to := []byte(jsontext.Quote(message.To))
-	if message.HasNoKey {
-		to = []byte("null")
+	members := map[string]any{
+		"to": message.To, "id": message.ID, "topic": message.Topic, "ttl": int64(message.TimeToLive / time.Second), "placeholder": message.Placeholder,
+		"push_type": string(message.PushType), "withdraw": message.Withdraws, "drop": message.Drop, "from_name": message.From,
+		"collapse_id": message.CollapseID, "priority": message.Priority, "to_user": nil, "payload": nil, numberMember: nil,
 	}
-	output.Add("to", to)
-	output.Add("id", message.ID)
-	output.Add("topic", message.Topic)
-	output.Add("push_type", string(message.PushType))
-	output.Add("withdraw", message.Withdraws)
-	output.Add("drop", message.Drop)
-	output.Add("collapse_id", message.CollapseID)
-	others := map[string]any{}
-	for name, value := range message.Passed {
-		if reserved[name] {
+	for name := range message.Passed {
+		if _, isOwn := members[name]; isOwn {
 			return nil, invalid("a member of the message's own name cannot be passed through")
 		}
-		others[name] = value
 	}
-	if message.TimeToLive != 0 {
-		others["ttl"] = int64(message.TimeToLive / time.Second)
-	}
-	if message.Priority != 0 {
-		others["priority"] = message.Priority
-	}
-	if message.Placeholder != nil {
-		others["placeholder"] = message.Placeholder
-	}
-	if message.From != nil {
-		others["from_name"] = message.From
-	}
-	for name, value := range others {
-		data, err := json.Marshal(value)
-		var own *pushcrypt.Error
-		if errors.As(err, &own) {
-			return nil, own
-		} else if err != nil {
-			return nil, invalid("encoding/json cannot express what is passed through")
+	for name, value := range members {
+		if value == nil || reflect.ValueOf(value).IsZero() {
+			delete(members, name)
+		} else if !isText(value) {
+			return nil, invalid("a name is not UTF-8")
 		}
-		output.Add(name, data)
 	}
-	line := output.Bytes()
-	if _, err := jsontext.ParseObject(line); err != nil {
-		return nil, invalid("the message's other members: " + err.Error())
+	if members["to"] = message.To; message.HasNoKey {
+		members["to"] = nil
+	}
+	for name, value := range message.Passed {
+		members[name] = value
+	}
+	line, err := json.Marshal(members)
+	var own *pushcrypt.Error
+	if errors.As(err, &own) {
+		return nil, own
+	}
+	if err == nil {
+		_, err = jsontext.ParseObject(line)
+	}
+	if err != nil {
+		return nil, invalid("encoding/json cannot express the message, or it breaks the rules of a line")
 	}
 	payload := bytes.NewBuffer(append(line[:len(line)-1], `,"payload":`...))
 	_ = json.Compact(payload, message.Payload)
@@ -127,73 +108,40 @@ func (message *Message) encode() ([]byte, error) {
 	return payload.Bytes(), nil
 }
 
+// isText is false for strings that encoding/json would change.
+func isText(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return utf8.ValidString(value)
+	case []string:
+		return utf8.ValidString(strings.Join(value, ""))
+	}
+	return true
+}
+
 func invalid(text string) error { return &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: text} }
 
 func numbered(line []byte, number uint64) []byte {
 	return append(strconv.AppendUint(append(line, `,"`+numberMember+`":`...), number, 10), "}\n"...)
 }
 
-func readLine(reader *bufio.Reader) (line []byte, err error) {
-	for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull && len(line) <= format.FilterLongestAnswer; {
-		var part []byte
-		part, err = reader.ReadSlice('\n')
-		line = append(line, part...)
-	}
-	return line, err
-}
-
-// decode reads an answer with its number.
-func decode(line []byte) (number uint64, answer *Answer, err error) {
-	members := map[string]json.RawMessage{}
-	refusal := struct{ Code, Message string }{}
+// decode reads an answer with its number; nil for anything else.
+func decode(line []byte) (number uint64, answer *Answer) {
+	members, refusal := map[string]json.RawMessage{}, struct{ Code, Message string }{}
 	if json.Unmarshal(line, &members) != nil || json.Unmarshal(members[numberMember], &number) != nil {
-		return 0, nil, errNoAnswer
+		return 0, nil
 	}
 	answer = &Answer{Payload: members["payload"], Members: members}
 	if text, ok := members["error"]; ok {
 		if json.Unmarshal(text, &refusal) != nil || refusal.Code == "" {
-			return 0, nil, errNoAnswer
+			return 0, nil
 		}
 		answer.Error = &pushcrypt.Error{Code: pushcrypt.Code(refusal.Code), Text: refusal.Message}
 	} else if !bytes.HasPrefix(answer.Payload, []byte("{")) {
-		return 0, nil, errNoAnswer
+		return 0, nil
 	}
 	for _, name := range []string{numberMember, "payload", "error"} {
 		delete(members, name)
 	}
-	return number, answer, nil
-}
-
-// words keeps the child's last messages.
-type words struct {
-	mutex sync.Mutex
-	log   func(string)
-	rest  string
-	lines []string
-}
-
-func (own *words) Write(data []byte) (int, error) {
-	own.mutex.Lock()
-	defer own.mutex.Unlock()
-	own.rest += string(data)
-	for {
-		line, rest, ok := strings.Cut(own.rest, "\n")
-		if !ok {
-			return len(data), nil
-		}
-		own.rest, own.lines = rest, append(own.lines, line)
-		if len(own.lines) > 10 {
-			own.lines = own.lines[1:]
-		}
-		own.log(line)
-	}
-}
-
-func (own *words) last() string {
-	own.mutex.Lock()
-	defer own.mutex.Unlock()
-	if len(own.lines) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(own.lines, " ")
+	return number, answer
 }

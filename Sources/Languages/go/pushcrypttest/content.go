@@ -2,12 +2,11 @@ package pushcrypttest
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"example.com/pushcrypt"
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
 	"example.com/pushcrypt/internal/jsontext"
-	"example.com/pushcrypt/internal/wire"
 )
 
 // reserved returns the member pushcrypt, nil if there is none; of a payload that never opened too.
@@ -39,7 +38,7 @@ func (opened *Opened) Attachments() (references []pushcrypt.Reference, dropped [
 	return references, dropped
 }
 
-// FullBody returns the reference of a text that was too long for the push; nil if there is none, [A-31].
+// FullBody returns the reference of a text that was too long for the push; nil if there is none, [A-31]. Use it only if the error is nil.
 func (opened *Opened) FullBody() (*pushcrypt.Reference, error) {
 	value := opened.reserved().Present("body")
 	if value == nil {
@@ -49,18 +48,7 @@ func (opened *Opened) FullBody() (*pushcrypt.Reference, error) {
 	if err == nil {
 		err = reference.CheckFullBody()
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &reference, nil
-}
-
-// CheckFullBody returns the text in the plain file of a full body, [A-30]. If it is refused, the payload's own is shown.
-func CheckFullBody(plain []byte) (string, error) {
-	if len(plain) == 0 || len(plain) > format.LongestFullBody || !utf8.Valid(plain) || strings.HasPrefix(string(plain), "\ufeff") {
-		return "", refuse(pushcrypt.MalformedFile, "the full body is not 1 to 65,536 bytes of UTF-8 without a byte order mark")
-	}
-	return string(plain), nil
+	return &reference, err
 }
 
 // Withdraws returns the ids of the messages to withdraw: of this provider [O-8.11], [O-8.12].
@@ -71,7 +59,7 @@ func (opened *Opened) Withdraws() (ids []pushcrypt.MessageID) {
 	}
 	seen := map[pushcrypt.MessageID]bool{opened.MessageID: true}
 	for index, name := range names.Elements {
-		id := pushcrypt.MessageID(wire.NamedMessageID(name.Text))
+		id := pushcrypt.MessageID(core.NamedMessageID(name.Text))
 		if index < format.MostWithdrawn && name.Is(jsontext.String) && name.Text != "" && !seen[id] {
 			ids = append(ids, id)
 			seen[id] = true
@@ -89,49 +77,43 @@ func (opened *Opened) Person() (person *pushcrypt.Person, dropped []pushcrypt.Co
 	if !value.Is(jsontext.Object) {
 		return nil, nil
 	}
-	read := pushcrypt.Person{}
+	isRight := value.Present("name") != nil
+	text := func(value *jsontext.Value) string {
+		isRight = isRight && (value == nil || value.Is(jsontext.String) && value.Text != "")
+		if value == nil {
+			return ""
+		}
+		return value.Text
+	}
+	person = &pushcrypt.Person{Name: text(value.Present("name")), Handle: text(value.Present("handle")), Conversation: text(value.Present("conversation"))}
+	if person.Handle == "" {
+		person.Handle = person.Name
+	}
+	if recipients := value.Present("recipients"); recipients != nil {
+		isRight = isRight && recipients.Is(jsontext.Array)
+		for _, recipient := range recipients.Elements {
+			person.Recipients = append(person.Recipients, text(recipient))
+		}
+	}
 	if picture := value.Present("avatar"); picture != nil {
 		reference, err := pushcrypt.ParseReference(picture.Raw)
-		if err == nil {
-			err = reference.CheckAvatar()
-		}
-		if err != nil {
+		if err != nil || reference.CheckAvatar() != nil {
 			dropped = []pushcrypt.Code{pushcrypt.MalformedReference}
 		} else {
-			read.Avatar = &reference
+			person.Avatar = &reference
 		}
 	}
-	texts, isText := map[string]string{}, true
-	for _, name := range []string{"name", "handle", "conversation"} {
-		text := value.Present(name)
-		isText = isText && (text == nil && name != "name" || text.Is(jsontext.String) && text.Text != "")
-		if isText && text != nil {
-			texts[name] = text.Text
-		}
-	}
-	recipients := value.Present("recipients")
-	isText = isText && (recipients == nil || recipients.Is(jsontext.Array))
-	if recipients != nil {
-		for _, recipient := range recipients.Elements {
-			isText = isText && recipient.Is(jsontext.String)
-			read.Recipients = append(read.Recipients, recipient.Text)
-		}
-	}
-	read.Name, read.Handle, read.Conversation = texts["name"], texts["handle"], texts["conversation"]
-	if read.Handle == "" {
-		read.Handle = read.Name
-	}
-	if !isText || read.Check() != nil {
+	if !isRight || person.Check() != nil {
 		return nil, dropped
 	}
-	read.Name = visible(read.Name)
-	for index, recipient := range read.Recipients {
-		read.Recipients[index] = visible(recipient)
+	person.Name = visible(person.Name)
+	for index, recipient := range person.Recipients {
+		person.Recipients[index] = visible(recipient)
 	}
-	if read.Check() != nil {
+	if person.Check() != nil {
 		return nil, dropped
 	}
-	return &read, dropped
+	return person, dropped
 }
 
 // visible returns a name without the characters that [N-4] takes away.

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/crypto/curve25519"
 
 	"example.com/pushcrypt"
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/keytext"
 )
 
 // A DeviceKey is a device's secret key: PCR-SECRET-1…, 32 bytes. It is not printed. The zero value is no key.
@@ -42,7 +42,7 @@ func NewDeviceKey(secret []byte) (*DeviceKey, error) {
 
 // ParseDeviceKey reads a key's text; one newline at its end is dropped.
 func ParseDeviceKey(text string) (*DeviceKey, error) {
-	secret, code, advice := keytext.Read(text, keytext.DeviceSecret)
+	secret, code, advice := core.ReadKey(text, core.DeviceSecret)
 	if code != "" {
 		return nil, refuse(pushcrypt.Code(code), advice)
 	}
@@ -53,7 +53,7 @@ func ParseDeviceKey(text string) (*DeviceKey, error) {
 func (key *DeviceKey) PublicKey() pushcrypt.DevicePublicKey { return key.public }
 
 // SecretText returns the key's text, as secret as the key.
-func (key *DeviceKey) SecretText() string { return keytext.Write(key.secret, keytext.DeviceSecret) }
+func (key *DeviceKey) SecretText() string { return core.WriteKey(key.secret, core.DeviceSecret) }
 
 // Format prints the public half, whatever the verb.
 func (key DeviceKey) Format(state fmt.State, _ rune) {

@@ -7,39 +7,28 @@ import (
 	"time"
 
 	"example.com/pushcrypt"
-	"example.com/pushcrypt/internal/curve"
+	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
-	"example.com/pushcrypt/internal/hpke"
 	"example.com/pushcrypt/internal/jsontext"
-	"example.com/pushcrypt/internal/wire"
 )
 
-// An Envelope is the value of ENCRYPTED_DATA, not yet opened.
-type Envelope struct{ bytes []byte }
-
-// ParseEnvelope reads the text of an envelope [O-2.1] to [O-2.5].
-func ParseEnvelope(text string) (*Envelope, error) {
+// decode reads the text of an envelope [O-2.1] to [O-2.5].
+func decode(text string) ([]byte, error) {
 	malformed := refuse(pushcrypt.MalformedEnvelope, "ENCRYPTED_DATA is not an envelope; it was cut, or encoded twice")
-	data, ok := wire.Decode(text)
+	data, ok := core.Decode(text)
 	if !ok || len(data) == 0 || len(text) > format.LongestEnvelopeText {
 		return nil, malformed
 	}
-	if data[0] != wire.SuiteX25519 {
+	if data[0] != core.SuiteX25519 {
 		return nil, refuse(pushcrypt.UnsupportedSuite, "the envelope's suite is not known; update this package")
 	}
 	for _, bucket := range format.Buckets {
 		if len(data) == bucket+format.EnvelopeOverhead {
-			return &Envelope{data}, nil
+			return data, nil
 		}
 	}
 	return nil, malformed
 }
-
-// RecipientKeyID returns the id of the device's key: a hint.
-func (envelope *Envelope) RecipientKeyID() string { return hex.EncodeToString(envelope.bytes[1:5]) }
-
-// Bucket returns the length of the content in bytes, padding included.
-func (envelope *Envelope) Bucket() int { return len(envelope.bytes) - format.EnvelopeOverhead }
 
 // A HeldKey is a device key with its end: the last millisecond at which a retiring key opens. The zero time is none.
 type HeldKey struct {
@@ -52,7 +41,7 @@ type Receiver struct {
 	// Topic is the app's bundle id, never a value from a push [O-0.2].
 	Topic string
 	Keys  []HeldKey
-	Trust *Trust
+	Trust Trust
 	// PushType is that with which the push came; the zero value is Alert. A message that was sealed as another is refused.
 	PushType pushcrypt.PushType
 }
@@ -97,15 +86,11 @@ func (receiver Receiver) Open(push []byte, at time.Time) (*Opened, error) {
 	if !text.Is(jsontext.String) {
 		return nil, refuse(pushcrypt.NotEncrypted, "ENCRYPTED_DATA is missing or not a string")
 	}
-	envelope, err := ParseEnvelope(text.Text)
-	if err != nil {
-		return nil, err
-	}
-	return receiver.OpenEnvelope(envelope, at)
+	return receiver.OpenEnvelope(text.Text, at)
 }
 
 func checkTopic(topic string) error {
-	if !wire.IsTopic(topic) {
+	if !core.IsTopic(topic) {
 		return refuse(pushcrypt.WrongTopic, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'")
 	}
 	return nil
@@ -116,25 +101,29 @@ func errNotAuthentic() error {
 		"the message was changed, or not sealed by a pinned provider for this app and device; compare topic and keys on both ends")
 }
 
-// OpenEnvelope opens an envelope: steps 3 to 7 of Docs/Format.md, Opening.
-func (receiver Receiver) OpenEnvelope(envelope *Envelope, at time.Time) (*Opened, error) {
-	now, ok := wire.Milliseconds(at)
+// OpenEnvelope opens the value of ENCRYPTED_DATA: steps 2 to 7 of Docs/Format.md, Opening.
+func (receiver Receiver) OpenEnvelope(text string, at time.Time) (*Opened, error) {
+	envelope, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	now, ok := core.Milliseconds(at)
 	if !ok {
 		return nil, refuse(pushcrypt.InvalidTime, "the clock is before 1970")
 	}
 	if err := checkTopic(receiver.Topic); err != nil {
 		return nil, err
 	}
-	if receiver.Trust == nil {
-		return nil, refuse(pushcrypt.InvalidRequest, "the receiver has no trust; NewTrust(nil, nil) pins nobody")
+	if err := receiver.Trust.check(); err != nil {
+		return nil, err
 	}
-	header, enc, sealed := envelope.bytes[:5], envelope.bytes[5:37], envelope.bytes[37:]
+	header, enc, sealed := envelope[:5], envelope[5:37], envelope[37:]
 
 	// Step 3. Exactly one key is tried [O-3.2].
 	var key *DeviceKey
 	for _, held := range receiver.Keys {
-		end, ok := wire.Milliseconds(held.End)
-		if key == nil && held.Key != nil && held.Key.public.ID() == envelope.RecipientKeyID() && (held.End.IsZero() || ok && now <= end) {
+		end, ok := core.Milliseconds(held.End)
+		if key == nil && held.Key != nil && held.Key.public.ID() == hex.EncodeToString(header[1:]) && (held.End.IsZero() || ok && now <= end) {
 			key = held.Key
 		}
 	}
@@ -143,11 +132,11 @@ func (receiver Receiver) OpenEnvelope(envelope *Envelope, at time.Time) (*Opened
 	}
 
 	// Step 4.
-	context, err := hpke.SetupR(enc, key.secret, key.public.Bytes(), wire.EnvelopeInfo(header, receiver.Topic))
+	aead, nonce, err := core.SetupR(enc, key.secret, key.public.Bytes(), core.EnvelopeInfo(header, receiver.Topic))
 	if err != nil {
 		return nil, errNotAuthentic()
 	}
-	inner, err := context.Open(sealed)
+	inner, err := aead.Open(nil, nonce, sealed, nil)
 	if err != nil {
 		return nil, errNotAuthentic()
 	}
@@ -164,18 +153,18 @@ func (receiver Receiver) OpenEnvelope(envelope *Envelope, at time.Time) (*Opened
 		return nil, err
 	}
 	isFrom := func(pin pushcrypt.ProviderPublicKey) bool {
-		known, signing := receiver.Trust.Learned(pin), pin.Bytes()
+		known, signing := receiver.Trust.Learned[pin], pin.Bytes()
 		if epoch > 0 {
 			signing = certificate.SigningKey()
 			if certificate.Verify(pin, receiver.Topic) != nil {
 				return false
 			}
 		}
-		message := wire.SignedMessage(header, enc, key.public.Bytes(), pin.Bytes(), signing, epoch, receiver.Topic, inner[format.InnerContent:])
-		return curve.Verifies(signing, inner[4:68], message) && known.after(certificate).opens(certificate, wire.Time(sentAt), wire.Time(now))
+		message := core.SignedMessage(header, enc, key.public.Bytes(), pin.Bytes(), signing, epoch, receiver.Topic, inner[format.InnerContent:])
+		return core.Verifies(signing, inner[4:68], message) && known.after(certificate).opens(certificate, core.Time(sentAt), core.Time(now))
 	}
 	var provider pushcrypt.ProviderPublicKey
-	for _, pin := range receiver.Trust.pins {
+	for _, pin := range receiver.Trust.Pins {
 		if provider.IsZero() && isFrom(pin) {
 			provider = pin
 		}
@@ -198,9 +187,9 @@ func (receiver Receiver) OpenEnvelope(envelope *Envelope, at time.Time) (*Opened
 	if err != nil || !members.Get("aps").Is(jsontext.Object) {
 		return nil, refuse(pushcrypt.MalformedPayload, "the payload is not strict JSON, or has no aps object")
 	}
-	known := receiver.Trust.Learned(provider)
+	known := receiver.Trust.Learned[provider]
 	return &Opened{
-		payload, *(*pushcrypt.MessageID)(inner[69:85]), wire.Time(sentAt), time.Duration(timeToLive) * time.Second, provider, epoch,
+		payload, *(*pushcrypt.MessageID)(inner[69:85]), core.Time(sentAt), time.Duration(timeToLive) * time.Second, provider, epoch,
 		known.after(certificate), conflicts(certificate, known.Certificate), key.public,
 	}, nil
 }
@@ -218,9 +207,9 @@ func (receiver Receiver) check(class byte, sentAt uint64, timeToLive uint32, now
 		return refuse(pushcrypt.WrongPushClass, "authentic, but sealed for another push type; somebody sent it as this one")
 	case timeToLive < 1 || timeToLive > format.LongestTimeToLive || sentAt > format.LargestTime:
 		return refuse(pushcrypt.UnsupportedMessage, "authentic, but its times are out of range")
-	case now > wire.Later(sentAt, uint64(timeToLive)):
+	case now > core.Later(sentAt, uint64(timeToLive)):
 		return refuse(pushcrypt.Expired, "authentic, but past its time to live")
-	case sentAt > wire.Later(now, format.ClockTolerance):
+	case sentAt > core.Later(now, format.ClockTolerance):
 		return refuse(pushcrypt.NotYetValid, "authentic, but sent more than 24 hours from now; one clock is wrong")
 	}
 	return nil

@@ -2,7 +2,7 @@ package pushcrypttest
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"time"
 
 	"example.com/pushcrypt"
@@ -11,8 +11,8 @@ import (
 
 // Learned is the highest certificate and the highest floor of a provider key and an app, for all accounts [T-6]. Its zero value is nothing.
 type Learned struct {
-	Certificate pushcrypt.Certificate
-	Floor       uint32
+	Certificate pushcrypt.Certificate `json:"certificate"`
+	Floor       uint32                `json:"floor"`
 }
 
 // Merged returns the maximum of each: stores may come in any order.
@@ -45,130 +45,60 @@ func conflicts(one, other pushcrypt.Certificate) bool {
 	return !other.IsZero() && one.Epoch() == other.Epoch() && !bytes.Equal(one.Bytes()[:format.ClaimLength], other.Bytes()[:format.ClaimLength])
 }
 
-// A Change is what an accepted certificate did.
-type Change int
-
-// What an accepted certificate did [T-3].
-const (
-	Unchanged Change = iota
-	// Raised: it is higher than what was known.
-	Raised
-	// Conflict: another certificate of its epoch is known, of a restored store or a stolen provider key. Tell the app.
-	Conflict
-)
-
-// A Trust has the pins of one account, for one app, and what the phone has learned of provider keys there.
-//
-// An account has one pin, or two while the app changes its provider key by a release [T-5]. What is learned belongs to the provider key and
-// the app, whatever the account, and only grows. One goroutine at a time may change a Trust. It is stored as JSON.
+// A Trust has the pins of one account, for one app, and what the phone has learned of provider keys there, whatever the account. What is
+// learned only grows. One goroutine at a time may change a Trust. It is stored as JSON.
 type Trust struct {
-	pins    []pushcrypt.ProviderPublicKey
-	learned map[pushcrypt.ProviderPublicKey]Learned
+	// Pins are the account's: one provider key, or two while the app changes its provider key by a release [T-5].
+	Pins []pushcrypt.ProviderPublicKey `json:"pins"`
+	// Learned may be nil.
+	Learned map[pushcrypt.ProviderPublicKey]Learned `json:"learned"`
 }
 
-// NewTrust returns the trust of one account. What is learned of other provider keys may be among the rest; nil is nothing.
-func NewTrust(pins []pushcrypt.ProviderPublicKey, learned map[pushcrypt.ProviderPublicKey]Learned) (*Trust, error) {
-	trust := &Trust{append([]pushcrypt.ProviderPublicKey(nil), pins...), map[pushcrypt.ProviderPublicKey]Learned{}}
-	for index, pin := range pins {
+// check refuses wrong pins. (unusable-key, too-many-pins)
+func (trust *Trust) check() error {
+	for index, pin := range trust.Pins {
 		if pin.IsZero() {
-			return nil, refuse(pushcrypt.UnusableKey, "a pin is no key: this is the zero value")
+			return refuse(pushcrypt.UnusableKey, "a pin is no key: this is the zero value")
 		}
-		if index >= format.MostPins || index > 0 && pin == pins[0] {
-			return nil, refuse(pushcrypt.TooManyPins, "an account has one or two pins, of different provider keys; unpin one")
+		if index >= format.MostPins || index > 0 && pin == trust.Pins[0] {
+			return refuse(pushcrypt.TooManyPins, "an account has one or two pins, of different provider keys; unpin one")
 		}
 	}
-	for key, known := range learned {
-		if key.IsZero() {
-			return nil, refuse(pushcrypt.UnusableKey, "what is learned belongs to a key, and this is the zero value")
-		}
-		trust.learned[key] = known
-	}
-	return trust, nil
+	return nil
 }
-
-// Pins returns the provider keys of the account.
-func (trust *Trust) Pins() []pushcrypt.ProviderPublicKey {
-	return append([]pushcrypt.ProviderPublicKey(nil), trust.pins...)
-}
-
-// Learned returns what is known of a provider key, pinned or not.
-func (trust *Trust) Learned(key pushcrypt.ProviderPublicKey) Learned { return trust.learned[key] }
 
 // Learn merges what came of a message [O-9.1].
 func (trust *Trust) Learn(key pushcrypt.ProviderPublicKey, known Learned) {
-	if !key.IsZero() {
-		trust.learned[key] = trust.learned[key].Merged(known)
+	if trust.Learned == nil {
+		trust.Learned = map[pushcrypt.ProviderPublicKey]Learned{}
+	}
+	if !known.Certificate.IsZero() {
+		trust.Learned[key] = trust.Learned[key].Merged(known)
 	}
 }
 
-// Accept learns a certificate of a reply, for the first pin that verifies it.
-func (trust *Trust) Accept(certificate pushcrypt.Certificate, topic string) (Change, error) {
-	if err := checkTopic(topic); err != nil {
-		return Unchanged, err
+// Accept learns a certificate of a reply, for the first pin that verifies it, and tells whether something was raised. A certificate-conflict
+// is learned all the same: another certificate of its epoch is known, of a restored store or a stolen provider key.
+func (trust *Trust) Accept(certificate pushcrypt.Certificate, topic string) (raised bool, err error) {
+	if err = checkTopic(topic); err == nil {
+		err = trust.check()
 	}
-	refused := refuse(pushcrypt.BadCertificateSignature, "no provider is pinned")
-	for _, pin := range trust.pins {
-		if refused = certificate.Verify(pin, topic); refused != nil {
+	if err != nil {
+		return false, err
+	}
+	err = refuse(pushcrypt.BadCertificateSignature, "no provider is pinned")
+	for _, pin := range trust.Pins {
+		if err = certificate.Verify(pin, topic); err != nil {
 			continue
 		}
-		known := trust.learned[pin]
+		known := trust.Learned[pin]
 		trust.Learn(pin, known.after(certificate))
-		switch {
-		case conflicts(certificate, known.Certificate):
-			return Conflict, nil
-		case certificate.Epoch() > known.Certificate.Epoch() || certificate.Floor() > known.Floor:
-			return Raised, nil
+		if conflicts(certificate, known.Certificate) {
+			return false, refuse(pushcrypt.CertificateConflict, "another certificate of this epoch is known")
 		}
-		return Unchanged, nil
+		return certificate.Epoch() > known.Certificate.Epoch() || certificate.Floor() > known.Floor, nil
 	}
-	return Unchanged, refused
-}
-
-// The JSON of a Trust.
-type trustJSON struct {
-	Pins    []pushcrypt.ProviderPublicKey `json:"pins"`
-	Learned []learnedJSON                 `json:"learned"`
-}
-
-type learnedJSON struct {
-	Provider    pushcrypt.ProviderPublicKey `json:"provider"`
-	Certificate *pushcrypt.Certificate      `json:"certificate,omitempty"`
-	Floor       uint32                      `json:"floor"`
-}
-
-// MarshalJSON returns pins and what was learned.
-func (trust *Trust) MarshalJSON() ([]byte, error) {
-	output := trustJSON{Pins: trust.Pins()}
-	for key, known := range trust.learned {
-		one := learnedJSON{Provider: key, Floor: known.Floor}
-		if !known.Certificate.IsZero() {
-			certificate := known.Certificate
-			one.Certificate = &certificate
-		}
-		output.Learned = append(output.Learned, one)
-	}
-	return json.Marshal(output)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (trust *Trust) UnmarshalJSON(data []byte) error {
-	var input trustJSON
-	if err := json.Unmarshal(data, &input); err != nil {
-		return err
-	}
-	learned := map[pushcrypt.ProviderPublicKey]Learned{}
-	for _, one := range input.Learned {
-		known := Learned{Floor: one.Floor}
-		if one.Certificate != nil {
-			known.Certificate = *one.Certificate
-		}
-		learned[one.Provider] = known
-	}
-	read, err := NewTrust(input.Pins, learned)
-	if err == nil {
-		*trust = *read
-	}
-	return err
+	return false, err
 }
 
 // ApplyReply does what a phone does with a reply to the record of a key [D-12], [D-13], [D-20]: whether the key is confirmed, and a code to tell
@@ -178,17 +108,14 @@ func ApplyReply(reply *pushcrypt.Reply, key pushcrypt.DevicePublicKey, trust *Tr
 	if !confirms && !reply.Acknowledged.IsZero() {
 		return false, ""
 	}
-	if confirms && len(trust.pins) == 0 && !isBuiltIn && !reply.Provider.IsZero() {
-		trust.pins = []pushcrypt.ProviderPublicKey{reply.Provider}
+	if confirms && len(trust.Pins) == 0 && !isBuiltIn && !reply.Provider.IsZero() {
+		trust.Pins = []pushcrypt.ProviderPublicKey{reply.Provider}
 	}
-	if reply.Certificate.IsZero() || len(trust.pins) == 0 {
+	if reply.Certificate.IsZero() || len(trust.Pins) == 0 {
 		return confirms, reply.RefusedCertificate
 	}
-	change, err := trust.Accept(reply.Certificate, topic)
-	if change == Conflict {
-		told = pushcrypt.CertificateConflict
-	}
-	if refused, ok := err.(*pushcrypt.Error); ok {
+	var refused *pushcrypt.Error
+	if _, err := trust.Accept(reply.Certificate, topic); errors.As(err, &refused) {
 		told = refused.Code
 	}
 	return confirms, told

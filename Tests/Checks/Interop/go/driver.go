@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -47,19 +48,17 @@ func clock(text string) time.Time {
 	return time.Unix(int64(value/1000), int64(value%1000)*1_000_000)
 }
 
-func readTrust(pins, learned string) *pushcrypttest.Trust {
-	var keys []pushcrypt.ProviderPublicKey
-	known := map[pushcrypt.ProviderPublicKey]pushcrypttest.Learned{}
+func readTrust(pins, learned string) (trust pushcrypttest.Trust) {
 	for _, pin := range several(pins) {
-		keys = append(keys, must(pushcrypt.ParseProviderPublicKey(pin)))
+		trust.Pins = append(trust.Pins, must(pushcrypt.ParseProviderPublicKey(pin)))
 	}
 	for _, line := range several(learned) {
 		parts := strings.Split(line, ":")
-		known[must(pushcrypt.ParseProviderPublicKey(parts[0]))] = pushcrypttest.Learned{
+		trust.Learn(must(pushcrypt.ParseProviderPublicKey(parts[0])), pushcrypttest.Learned{
 			Certificate: must(pushcrypt.ParseCertificate(parts[1])), Floor: uint32(number(parts[2])),
-		}
+		})
 	}
-	return must(pushcrypttest.NewTrust(keys, known))
+	return trust
 }
 
 var deviceKeys = map[string]*pushcrypttest.DeviceKey{}
@@ -78,8 +77,8 @@ func answerPush(words []string) string {
 	if opened.HasCertificateConflict {
 		told = "certificate-conflict"
 	}
-	for _, pin := range receiver.Trust.Pins() {
-		if known := receiver.Trust.Learned(pin); !known.Certificate.IsZero() {
+	for _, pin := range receiver.Trust.Pins {
+		if known := receiver.Trust.Learned[pin]; !known.Certificate.IsZero() {
 			lines = append(lines, fmt.Sprintf("%s:%s:%d", pin, known.Certificate, known.Floor))
 		}
 	}
@@ -142,12 +141,13 @@ func answerFile(words []string) string {
 	reference := pushcrypt.Reference{
 		URL: "https://a", Type: "public.data", Name: "a", Key: *(*[32]byte)(data(words[0])), Size: number(words[1]), SHA256: *(*[32]byte)(data(words[2])),
 	}
-	opener, plain := pushcrypttest.NewFileOpener(reference), []byte(nil)
+	var plain bytes.Buffer
+	var pieces []io.Reader
 	for _, piece := range several(words[3]) {
-		plain = append(plain, must(opener.Update(data(piece)))...)
+		pieces = append(pieces, bytes.NewReader(data(piece)))
 	}
-	plain = append(plain, must(opener.Finish())...)
-	return fmt.Sprintf("opened %d %x", len(plain), sha256.Sum256(plain))
+	must(0, pushcrypttest.OpenFile(&plain, io.MultiReader(pieces...), reference))
+	return fmt.Sprintf("opened %d %x", plain.Len(), sha256.Sum256(plain.Bytes()))
 }
 
 func answerSealFile(words []string) string {

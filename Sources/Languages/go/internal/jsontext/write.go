@@ -1,9 +1,11 @@
 package jsontext
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // escapes are those that a string needs, and no others.
@@ -18,10 +20,15 @@ var escapes = func() *strings.Replacer {
 // Quote returns a text, which is valid UTF-8, as a JSON string.
 func Quote(text string) string { return `"` + escapes.Replace(text) + `"` }
 
-// An Output is a JSON object to which members are added in order. A string that is empty, an empty slice and false are left out.
-type Output struct{ data []byte }
+// An Output is a JSON object to which members are added in order. A string that is empty, an empty slice, false, the zero time and nil are
+// left out.
+type Output struct {
+	data []byte
+	// Err is the first error of a value.
+	Err error
+}
 
-// Add adds a member: a string, strings, a number, true, or JSON as bytes.
+// Add adds a member: a string, strings, a number, numbers, true, a time in milliseconds, JSON as bytes, or what writes itself as JSON.
 func (output *Output) Add(name string, value any) {
 	text := ""
 	switch value := value.(type) {
@@ -30,44 +37,54 @@ func (output *Output) Add(name string, value any) {
 			text = Quote(value)
 		}
 	case []string:
-		text = array(len(value), func(index int) string { return Quote(value[index]) })
-	case []uint8:
+		text = list(value, Quote)
+	case []int:
+		text = list(value, strconv.Itoa)
+	case []byte:
 		text = string(value)
-	case [][]byte:
-		text = array(len(value), func(index int) string { return string(value[index]) })
 	case uint64:
 		text = strconv.FormatUint(value, 10)
 	case bool:
 		if value {
 			text = "true"
 		}
+	case time.Time:
+		if !value.IsZero() {
+			text = strconv.FormatInt(value.UnixMilli(), 10)
+		}
+	case json.Marshaler:
+		text = output.marshal(value)
+	case []json.Marshaler:
+		text = list(value, output.marshal)
 	}
 	if text != "" {
-		separator := ","
-		if len(output.data) == 0 {
-			separator = "{"
-		}
+		separator := map[bool]string{true: "{", false: ","}[len(output.data) == 0]
 		output.data = append(output.data, separator+Quote(name)+":"+text...)
 	}
 }
 
-func array(length int, element func(int) string) string {
-	if length == 0 {
-		return ""
+func (output *Output) marshal(value json.Marshaler) string {
+	data, err := value.MarshalJSON()
+	if output.Err == nil {
+		output.Err = err
 	}
-	elements := make([]string, length)
-	for index := range elements {
-		elements[index] = element(index)
-	}
-	return "[" + strings.Join(elements, ",") + "]"
+	return string(data)
 }
 
-// IsEmpty tells whether nothing was added.
-func (output *Output) IsEmpty() bool { return len(output.data) == 0 }
+func list[T any](values []T, text func(T) string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	var texts []string
+	for _, value := range values {
+		texts = append(texts, text(value))
+	}
+	return "[" + strings.Join(texts, ",") + "]"
+}
 
 // Bytes returns the object.
 func (output *Output) Bytes() []byte {
-	if output.IsEmpty() {
+	if len(output.data) == 0 {
 		return []byte("{}")
 	}
 	return append(output.data, '}')

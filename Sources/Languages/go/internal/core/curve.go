@@ -1,6 +1,4 @@
-// Package curve refuses weak public keys [K-7], [K-8], and verifies signatures [K-9]. Big integers are not constant-time; public keys are
-// not secret.
-package curve
+package core
 
 import (
 	"bytes"

@@ -1,5 +1,4 @@
-// Package keytext is keys as text, in Bech32: Docs/Format.md, Keys as text.
-package keytext
+package core
 
 import (
 	"strings"
@@ -27,8 +26,8 @@ var kinds = map[Kind]Kind{
 	DeviceSecret2: DeviceSecret, ProviderSecret: ProviderSecret, SigningSecret: SigningSecret,
 }
 
-// Read returns a key's bytes, or the code of what is wrong, and what to do [K-4] to [K-6].
-func Read(text string, kind Kind) (key []byte, code, advice string) {
+// ReadKey returns a key's bytes, or the code of what is wrong, and what to do [K-4] to [K-6].
+func ReadKey(text string, kind Kind) (key []byte, code, advice string) {
 	text = strings.TrimSuffix(text, "\n")
 	prefix, rest, _ := strings.Cut(text, "1")
 	found := Kind(prefix)
@@ -66,8 +65,8 @@ func Read(text string, kind Kind) (key []byte, code, advice string) {
 	return key, "", ""
 }
 
-// Write returns a key's text.
-func Write(key []byte, kind Kind) string {
+// WriteKey returns a key's text.
+func WriteKey(key []byte, kind Kind) string {
 	values, rest := regroup(key, 8, 5)
 	// No key's length is a multiple of five bytes.
 	values = append(values, rest)

@@ -1,5 +1,5 @@
-// Package wire is what sealing and opening share of the layout: Docs/Format.md.
-package wire
+// Package core is what sealing and opening share: Docs/Format.md.
+package core
 
 import (
 	"crypto/sha256"
@@ -106,13 +106,6 @@ func Encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(da
 func Decode(text string) ([]byte, bool) {
 	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return data, err == nil && !strings.ContainsAny(text, "\r\n")
-}
-
-// Decode32 reads 32 bytes.
-func Decode32(text string) (data [32]byte, ok bool) {
-	read, ok := Decode(text)
-	copy(data[:], read)
-	return data, ok && len(read) == len(data)
 }
 
 // ChunkNonce is the number of a file's chunk in 11 bytes, and whether it is the last.
