@@ -13,10 +13,8 @@ import (
 
 // A payload has passed all rules, so that it can be opened and shown after sealing.
 type payload struct {
-	json     []byte
-	aps      *jsontext.Value
-	hasSound bool
-	wakesApp bool
+	json []byte
+	aps  map[string]any
 }
 
 func newPayload(data []byte, pushType PushType) (*payload, error) {
@@ -24,84 +22,80 @@ func newPayload(data []byte, pushType PushType) (*payload, error) {
 	if err != nil {
 		return nil, refuse(MalformedPayload, err.Error())
 	}
-	if members.Get("ENCRYPTED_DATA") != nil {
-		return nil, refuse(ReservedKey, "the payload has ENCRYPTED_DATA: seal the original, not a sealed one")
-	}
-	if members.Get("pushcrypt") != nil {
-		return nil, refuse(ReservedKey, "the key pushcrypt at the top level is the format's; rename yours, and pass attachments separately")
-	}
-	aps := members.Get("aps")
-	if !aps.Is(jsontext.Object) {
-		return nil, refuse(MissingAPS, "the payload has no aps object; a push without one is never shown")
-	}
-	alert, sound := aps.Get("alert"), aps.Get("sound")
-	for _, part := range []struct {
-		place  string
-		object *jsontext.Value
-		rules  map[string]string
-	}{{"aps", aps, format.APSFields}, {"aps.alert", alert, format.AlertFields}, {"aps.sound", sound, format.SoundFields}} {
-		if err := checkFields(part.place, part.object, part.rules); err != nil {
-			return nil, err
+	for _, name := range []string{"ENCRYPTED_DATA", "pushcrypt"} {
+		if _, isTaken := members[name]; isTaken {
+			return nil, refuse(ReservedKey, "the key "+name+" at the top level is the format's: seal the original payload, and rename a key of yours")
 		}
 	}
-	hasText := alert.Is(jsontext.String) && alert.Text != ""
-	for _, name := range format.ShownTexts {
-		text := alert.Get(name)
-		hasText = hasText || text.Is(jsontext.String) && text.Text != ""
+	aps := jsontext.Object(members["aps"])
+	if aps == nil {
+		return nil, refuse(MissingAPS, "the payload has no aps object; a push without one is never shown")
 	}
-	if pushType == Alert && !hasText {
+	err = checkFields("aps", aps, format.APSFields)
+	if err == nil {
+		err = checkFields("aps.alert", jsontext.Object(aps["alert"]), format.AlertFields)
+	}
+	if err == nil {
+		err = checkFields("aps.sound", jsontext.Object(aps["sound"]), format.SoundFields)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, _ := aps["alert"].(string)
+	for _, name := range format.ShownTexts {
+		shown, _ := jsontext.Object(aps["alert"])[name].(string)
+		text += shown
+	}
+	if pushType == Alert && text == "" {
 		return nil, refuse(NothingToShow,
 			"aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or seal it as a background push")
 	}
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, data); err != nil {
-		return nil, refuse(MalformedPayload, jsontext.ErrMalformed.Error())
-	}
-	wakes, ok := aps.Get("content-available").Integer(1)
-	return &payload{compact.Bytes(), aps, sound != nil, ok && wakes == 1}, nil
+	err = json.Compact(&compact, data)
+	return &payload{compact.Bytes(), aps}, err
 }
 
 // checkFields ignores unknown fields, as the system does.
-func checkFields(place string, object *jsontext.Value, rules map[string]string) error {
-	if object != nil {
-		for _, member := range object.Members {
-			if rule, ok := rules[member.Name]; ok && !accepts(rule, member.Value) {
-				return refuse(InvalidField, place+"."+member.Name+" must be "+format.Rules[rule])
-			}
+func checkFields(place string, object map[string]any, rules map[string]string) error {
+	for name, value := range object {
+		if rule, ok := rules[name]; ok && !accepts(rule, value) {
+			return refuse(InvalidField, place+"."+name+" must be "+format.Rules[rule])
 		}
 	}
 	return nil
 }
 
 // accepts tells whether a value is what Apple documents for a field.
-func accepts(rule string, value *jsontext.Value) (ok bool) {
+func accepts(rule string, value any) (ok bool) {
+	text, isText := value.(string)
+	number, isNumber := jsontext.Float(value)
 	switch rule {
 	case "text":
-		return value.Is(jsontext.String)
+		return isText
 	case "text-or-object":
-		return value.Is(jsontext.String, jsontext.Object)
+		return isText || jsontext.Object(value) != nil
 	case "object":
-		return value.Is(jsontext.Object)
+		return jsontext.Object(value) != nil
 	case "bool":
-		return value.Is(jsontext.True, jsontext.False)
+		_, ok = value.(bool)
 	case "level":
-		return value.Is(jsontext.String) && contains(format.Levels, value.Text)
+		return isText && contains(format.Levels, text)
 	case "event":
-		return value.Is(jsontext.String) && contains(format.Events, value.Text)
+		return isText && contains(format.Events, text)
 	case "flag":
-		_, ok = value.Integer(1)
+		_, ok = jsontext.Integer(value, 1)
 	case "count":
-		_, ok = value.Integer(1<<63 - 1)
+		_, ok = jsontext.Integer(value, 1<<63-1)
 	case "fraction":
-		number, isNumber := value.Float()
 		return isNumber && 0 <= number && number <= 1
 	case "time":
-		number, isNumber := value.Float()
 		return isNumber && 0 <= number && number < format.TimeFieldEnd
 	case "texts":
-		ok = value.Is(jsontext.Array)
-		for _, element := range value.Elements {
-			ok = ok && element.Is(jsontext.String)
+		var texts []any
+		texts, ok = value.([]any)
+		for _, element := range texts {
+			_, isText := element.(string)
+			ok = ok && isText
 		}
 	}
 	return ok
@@ -118,21 +112,23 @@ func (m *message) clearPart(payload *payload) []byte {
 		aps.Add("alert", alert.Bytes())
 		if m.sound != nil {
 			aps.Add("sound", *m.sound)
-		} else if payload.hasSound {
+		} else if _, hasSound := payload.aps["sound"]; hasSound {
 			aps.Add("sound", "default")
 		}
-		for _, member := range payload.aps.Members {
-			if !contains(m.clear, member.Name) {
-				continue
+		for _, name := range format.ClearFields {
+			switch value := payload.aps[name].(type) {
+			case string:
+				if contains(m.clear, name) {
+					aps.Add(name, []byte(jsontext.Quote(value)))
+				}
+			case json.Number:
+				if contains(m.clear, name) {
+					aps.Add(name, []byte(value))
+				}
 			}
-			raw := member.Value.Raw
-			if member.Value.Is(jsontext.String) {
-				raw = []byte(jsontext.Quote(member.Value.Text))
-			}
-			aps.Add(member.Name, raw)
 		}
 	}
-	if payload.wakesApp || m.pushType == Background {
+	if m.pushType == Background || payload.aps["content-available"] == json.Number("1") {
 		aps.Add("content-available", uint64(1))
 	}
 	return fmt.Appendf(nil, `{"aps":%s,"ENCRYPTED_DATA":"`, aps.Bytes())

@@ -2,6 +2,7 @@ package pushcrypt
 
 import (
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -187,8 +188,9 @@ func ParseReply(data []byte) (*Reply, error) {
 	reply := &Reply{Refused: Code(fields.checked("refused", reasonPattern.MatchString)), Suites: fields.suites(0)}
 	fields.require(fields.has("acknowledged") != fields.has("refused"), "the choice of acknowledged or refused")
 	for _, element := range fields.list("foreign", format.MostForeign) {
-		fields.require(element.Is(jsontext.String), "foreign")
-		reply.Foreign = append(reply.Foreign, element.Text)
+		text, ok := element.(string)
+		fields.require(ok, "foreign")
+		reply.Foreign = append(reply.Foreign, text)
 	}
 	reply.Certificate, reply.RefusedCertificate = fields.certificate()
 	reply.Acknowledged, reply.Provider = read(fields, "acknowledged", ParseDevicePublicKey), read(fields, "provider", ParseProviderPublicKey)
@@ -243,7 +245,7 @@ func parseVerifyingKey(text string) (ed25519.PublicKey, error) {
 
 // A fieldReader reads the members of a record, and keeps the first broken rule. A member that is null counts as absent [D-6].
 type fieldReader struct {
-	members *jsontext.Value
+	members map[string]any
 	code    Code
 	err     error
 }
@@ -271,7 +273,7 @@ func (fields *fieldReader) require(condition bool, what string) {
 	}
 }
 
-func (fields *fieldReader) has(name string) bool { return fields.members.Present(name) != nil }
+func (fields *fieldReader) has(name string) bool { return fields.members[name] != nil }
 
 // text returns a string; "" if it is absent.
 func (fields *fieldReader) text(name string) string {
@@ -280,12 +282,9 @@ func (fields *fieldReader) text(name string) string {
 
 // checked returns a string that passes a rule; "" if it is absent.
 func (fields *fieldReader) checked(name string, accept func(string) bool) string {
-	value := fields.members.Present(name)
-	if value == nil {
-		return ""
-	}
-	fields.require(value.Is(jsontext.String) && accept(value.Text), name)
-	return value.Text
+	text, ok := fields.members[name].(string)
+	fields.require(!fields.has(name) || ok && accept(text), name)
+	return text
 }
 
 // read reads the text of a key or a certificate, after everything before was found right; absent is the zero value.
@@ -297,29 +296,25 @@ func read[T any](fields *fieldReader, name string, parse func(string) (T, error)
 }
 
 func (fields *fieldReader) number(name string, absent uint64) uint64 {
-	value := fields.members.Present(name)
-	if value == nil {
+	if !fields.has(name) {
 		return absent
 	}
-	number, ok := value.Integer(format.LargestTime)
+	number, ok := jsontext.Integer(fields.members[name], format.LargestTime)
 	fields.require(ok, name)
 	return number
 }
 
 // list returns the elements of an array that is not empty; nil if it is absent.
-func (fields *fieldReader) list(name string, most int) []*jsontext.Value {
-	value := fields.members.Present(name)
-	if value == nil {
-		return nil
-	}
-	fields.require(value.Is(jsontext.Array) && 1 <= len(value.Elements) && len(value.Elements) <= most, name)
-	return value.Elements
+func (fields *fieldReader) list(name string, most int) []any {
+	elements, _ := fields.members[name].([]any)
+	fields.require(!fields.has(name) || 1 <= len(elements) && len(elements) <= most, name)
+	return elements
 }
 
 func (fields *fieldReader) flag(name string) bool {
-	value := fields.members.Present(name)
-	fields.require(value == nil || value.Is(jsontext.True, jsontext.False), name)
-	return value.Is(jsontext.True)
+	value, ok := fields.members[name].(bool)
+	fields.require(!fields.has(name) || ok, name)
+	return value
 }
 
 func (fields *fieldReader) version() {
@@ -335,8 +330,7 @@ func (fields *fieldReader) created() time.Time {
 
 // suite reads [D-3].
 func (fields *fieldReader) suite(own int) {
-	suite := fields.members.Present("suite")
-	fields.require(suite == nil || suite.Is(jsontext.Number) && suite.Text == strconv.Itoa(own), "suite")
+	fields.require(!fields.has("suite") || fields.members["suite"] == json.Number(strconv.Itoa(own)), "suite")
 }
 
 // suites reads [D-9]; own is the suite of a record's key, 0 in a reply.
@@ -346,7 +340,7 @@ func (fields *fieldReader) suites(own int) (suites []int) {
 	}
 	last := 0
 	for _, element := range fields.list("suites", format.MostSuites) {
-		suite, ok := element.Integer(format.LargestSuite)
+		suite, ok := jsontext.Integer(element, format.LargestSuite)
 		fields.require(ok && int(suite) > last, "suites")
 		last = int(suite)
 		suites = append(suites, last)

@@ -148,7 +148,7 @@ func ParseCertificateRequest(data []byte) (*CertificateRequest, error) {
 	fields.require(seconds <= math.MaxInt64/uint64(time.Second), "expires")
 	plan := Plan{Stolen: fields.flag("stolen"), Lifetime: time.Duration(seconds) * time.Second}
 	for _, element := range fields.list("past", format.MostPastCertificates) {
-		one := &fieldReader{element, fields.code, fields.err}
+		one := &fieldReader{jsontext.Object(element), fields.code, fields.err}
 		one.require(one.has("replaced"), "past")
 		plan.Past = append(plan.Past, PastEpoch{read(one, "certificate", ParseCertificate), core.Time(one.number("replaced", 0))})
 		fields.err = one.err

@@ -1,6 +1,7 @@
 package pushcrypttest
 
 import (
+	"encoding/json"
 	"strings"
 
 	"example.com/pushcrypt"
@@ -9,28 +10,38 @@ import (
 	"example.com/pushcrypt/internal/jsontext"
 )
 
-// reserved returns the member pushcrypt, nil if there is none; of a payload that never opened too.
-func (opened *Opened) reserved() *jsontext.Value {
+// reserved returns the members of pushcrypt, also of a payload that never opened; nil for none.
+func (opened *Opened) reserved() map[string]any {
 	members, _ := jsontext.ParseObject(opened.Payload)
-	return members.Present("pushcrypt")
+	return jsontext.Object(members["pushcrypt"])
+}
+
+// reference reads a reference that passes a rule.
+func reference(value any, rule func(*pushcrypt.Reference) error) (*pushcrypt.Reference, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	read, err := pushcrypt.ParseReference(data)
+	if err == nil && rule != nil {
+		err = rule(&read)
+	}
+	return &read, err
 }
 
 // Attachments returns the references to files, and a code for each item that was dropped to.
 func (opened *Opened) Attachments() (references []pushcrypt.Reference, dropped []pushcrypt.Code) {
-	own := opened.reserved()
-	list := own.Present("attachments")
-	switch {
-	case own == nil || own.Is(jsontext.Object) && list == nil:
-		return nil, nil
-	case !list.Is(jsontext.Array):
+	members, _ := jsontext.ParseObject(opened.Payload)
+	list, ok := opened.reserved()["attachments"].([]any)
+	if !ok && (members["pushcrypt"] != nil && opened.reserved() == nil || opened.reserved()["attachments"] != nil) {
 		return nil, []pushcrypt.Code{pushcrypt.MalformedReference}
 	}
-	for index, element := range list.Elements {
+	for index, element := range list {
 		if index == format.MostAttachments {
 			return references, append(dropped, pushcrypt.TooManyAttachments)
 		}
-		if reference, err := pushcrypt.ParseReference(element.Raw); err == nil {
-			references = append(references, reference)
+		if read, err := reference(element, nil); err == nil {
+			references = append(references, *read)
 		} else {
 			dropped = append(dropped, pushcrypt.MalformedReference)
 		}
@@ -38,29 +49,23 @@ func (opened *Opened) Attachments() (references []pushcrypt.Reference, dropped [
 	return references, dropped
 }
 
-// FullBody returns the reference of a text that was too long for the push; nil if there is none, [A-31]. Use it only if the error is nil.
+// FullBody returns the reference of a text that was too long for the push; nil if there is none, [A-31].
 func (opened *Opened) FullBody() (*pushcrypt.Reference, error) {
-	value := opened.reserved().Present("body")
+	value := opened.reserved()["body"]
 	if value == nil {
 		return nil, nil
 	}
-	reference, err := pushcrypt.ParseReference(value.Raw)
-	if err == nil {
-		err = reference.CheckFullBody()
-	}
-	return &reference, err
+	return reference(value, (*pushcrypt.Reference).CheckFullBody)
 }
 
 // Withdraws returns the ids of the messages to withdraw: of this provider [O-8.11], [O-8.12].
 func (opened *Opened) Withdraws() (ids []pushcrypt.MessageID) {
-	names := opened.reserved().Present("withdraw")
-	if !names.Is(jsontext.Array) {
-		return nil
-	}
+	names, _ := opened.reserved()["withdraw"].([]any)
 	seen := map[pushcrypt.MessageID]bool{opened.MessageID: true}
-	for index, name := range names.Elements {
-		id := pushcrypt.MessageID(core.NamedMessageID(name.Text))
-		if index < format.MostWithdrawn && name.Is(jsontext.String) && name.Text != "" && !seen[id] {
+	for index, element := range names {
+		name, _ := element.(string)
+		id := pushcrypt.MessageID(core.NamedMessageID(name))
+		if index < format.MostWithdrawn && name != "" && !seen[id] {
 			ids = append(ids, id)
 			seen[id] = true
 		}
@@ -69,38 +74,33 @@ func (opened *Opened) Withdraws() (ids []pushcrypt.MessageID) {
 }
 
 // IsDropped tells whether the message is not to be shown [O-8.15].
-func (opened *Opened) IsDropped() bool { return opened.reserved().Get("drop").Is(jsontext.True) }
+func (opened *Opened) IsDropped() bool { return opened.reserved()["drop"] == true }
 
 // Person returns the person that the notification is from, nil if there is none, and the code of an avatar that is left out [N-9].
 func (opened *Opened) Person() (person *pushcrypt.Person, dropped []pushcrypt.Code) {
-	value := opened.reserved().Present("sender")
-	if !value.Is(jsontext.Object) {
-		return nil, nil
+	members := jsontext.Object(opened.reserved()["sender"])
+	isRight := members["name"] != nil
+	text := func(value any) string {
+		text, _ := value.(string)
+		isRight = isRight && (value == nil || text != "")
+		return text
 	}
-	isRight := value.Present("name") != nil
-	text := func(value *jsontext.Value) string {
-		isRight = isRight && (value == nil || value.Is(jsontext.String) && value.Text != "")
-		if value == nil {
-			return ""
-		}
-		return value.Text
-	}
-	person = &pushcrypt.Person{Name: text(value.Present("name")), Handle: text(value.Present("handle")), Conversation: text(value.Present("conversation"))}
+	person = &pushcrypt.Person{Name: text(members["name"]), Handle: text(members["handle"]), Conversation: text(members["conversation"])}
 	if person.Handle == "" {
 		person.Handle = person.Name
 	}
-	if recipients := value.Present("recipients"); recipients != nil {
-		isRight = isRight && recipients.Is(jsontext.Array)
-		for _, recipient := range recipients.Elements {
-			person.Recipients = append(person.Recipients, text(recipient))
-		}
+	recipients, isList := members["recipients"].([]any)
+	isRight = isRight && (isList || members["recipients"] == nil)
+	for _, recipient := range recipients {
+		isRight = isRight && recipient != nil
+		person.Recipients = append(person.Recipients, text(recipient))
 	}
-	if picture := value.Present("avatar"); picture != nil {
-		reference, err := pushcrypt.ParseReference(picture.Raw)
-		if err != nil || reference.CheckAvatar() != nil {
-			dropped = []pushcrypt.Code{pushcrypt.MalformedReference}
+	if members["avatar"] != nil {
+		picture, err := reference(members["avatar"], (*pushcrypt.Reference).CheckAvatar)
+		if err == nil {
+			person.Avatar = picture
 		} else {
-			person.Avatar = &reference
+			dropped = []pushcrypt.Code{pushcrypt.MalformedReference}
 		}
 	}
 	if !isRight || person.Check() != nil {

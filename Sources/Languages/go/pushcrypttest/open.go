@@ -82,11 +82,11 @@ func (receiver Receiver) Open(push []byte, at time.Time) (*Opened, error) {
 	if err != nil {
 		return nil, refuse(pushcrypt.MalformedNotification, err.Error())
 	}
-	text := members.Get("ENCRYPTED_DATA")
-	if !text.Is(jsontext.String) {
+	text, ok := members["ENCRYPTED_DATA"].(string)
+	if !ok {
 		return nil, refuse(pushcrypt.NotEncrypted, "ENCRYPTED_DATA is missing or not a string")
 	}
-	return receiver.OpenEnvelope(text.Text, at)
+	return receiver.OpenEnvelope(text, at)
 }
 
 func checkTopic(topic string) error {
@@ -184,7 +184,7 @@ func (receiver Receiver) OpenEnvelope(text string, at time.Time) (*Opened, error
 
 	// Step 7.
 	members, err := jsontext.ParseObject(payload)
-	if err != nil || !members.Get("aps").Is(jsontext.Object) {
+	if err != nil || jsontext.Object(members["aps"]) == nil {
 		return nil, refuse(pushcrypt.MalformedPayload, "the payload is not strict JSON, or has no aps object")
 	}
 	known := receiver.Trust.Learned[provider]

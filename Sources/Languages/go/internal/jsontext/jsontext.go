@@ -1,203 +1,179 @@
 // Package jsontext reads JSON by the rules [J-1] to [J-6] of Docs/Format.md, and writes it.
-//
-// encoding/json checks the syntax; it would take equal names, and replace half a surrogate pair.
 package jsontext
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf16"
+	"time"
 	"unicode/utf8"
+
+	"example.com/pushcrypt/internal/format"
 )
 
-// Depth is the most nested objects and arrays.
-const Depth = 32
+// ErrMalformed is returned for whatever is not a JSON object.
+var ErrMalformed = errors.New("it is not one JSON object in UTF-8, nested at most 32 deep, without equal names and half surrogate pairs")
 
-// A Kind is the first byte of a value; of numbers '0'.
-type Kind byte
+// An escape: a pair of surrogates, half of one, or any other.
+var escape = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F])|.)`)
 
-// The kinds of RFC 8259.
-const (
-	Object Kind = '{'
-	Array  Kind = '['
-	String Kind = '"'
-	Number Kind = '0'
-	True   Kind = 't'
-	False  Kind = 'f'
-	Null   Kind = 'n'
-)
-
-// A Value is a parsed value; nil is an absent one.
-type Value struct {
-	Kind Kind
-	// Text is an unescaped string, or a number as written.
-	Text string
-	// Raw is the value's own text.
-	Raw []byte
-	// Members are an object's, in order; Elements an array's.
-	Members  []Member
-	Elements []*Value
+// ParseObject parses a JSON object: values are map[string]any, []any, string, json.Number, bool and nil. encoding/json checks the syntax; it
+// would take equal names, and replace half a surrogate pair.
+func ParseObject(data []byte) (map[string]any, error) {
+	if !utf8.Valid(data) || !json.Valid(data) || hasHalfPair(data) {
+		return nil, ErrMalformed
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	value, ok := read(decoder, 0)
+	if object, isObject := value.(map[string]any); ok && isObject {
+		return object, nil
+	}
+	return nil, ErrMalformed
 }
 
-// A Member of an object, with its unescaped name.
-type Member struct {
-	Name  string
-	Value *Value
-}
-
-// Get returns a member's value; nil if there is none.
-func (value *Value) Get(name string) *Value {
-	if value != nil {
-		for _, member := range value.Members {
-			if member.Name == name {
-				return member.Value
+func hasHalfPair(data []byte) bool {
+	if bytes.Contains(data, []byte(`\u`)) {
+		for _, found := range escape.FindAllSubmatchIndex(data, -1) {
+			if found[2] >= 0 {
+				return true
 			}
-		}
-	}
-	return nil
-}
-
-// Present returns a member's value; nil if there is none, or it is null.
-func (value *Value) Present(name string) *Value {
-	if found := value.Get(name); !found.Is(Null) {
-		return found
-	}
-	return nil
-}
-
-// Is tells whether a value is there, and of one of the kinds.
-func (value *Value) Is(kinds ...Kind) bool {
-	for _, kind := range kinds {
-		if value != nil && value.Kind == kind {
-			return true
 		}
 	}
 	return false
 }
 
-// Integer returns a number that is written with digits alone and at most the limit.
-func (value *Value) Integer(limit uint64) (uint64, bool) {
-	if !value.Is(Number) {
-		return 0, false
+// read reads a value; false for equal names, and what is nested too deep.
+func read(decoder *json.Decoder, depth int) (value any, ok bool) {
+	token, err := decoder.Token()
+	bracket, isNested := token.(json.Delim)
+	if err != nil || !isNested {
+		return token, err == nil
 	}
-	number, err := strconv.ParseUint(value.Text, 10, 64)
+	object, array, ok := map[string]any{}, []any{}, depth < format.DeepestJSON
+	for ok && decoder.More() {
+		if bracket == '[' {
+			value, ok = read(decoder, depth+1)
+			array = append(array, value)
+			continue
+		}
+		token, _ := decoder.Token()
+		name, _ := token.(string)
+		_, isTwice := object[name]
+		value, ok = read(decoder, depth+1)
+		object[name] = value
+		ok = ok && !isTwice
+	}
+	_, _ = decoder.Token()
+	if bracket == '[' {
+		return array, ok
+	}
+	return object, ok
+}
+
+// Object returns a value that is an object; nil, which has no members, for another.
+func Object(value any) map[string]any {
+	object, _ := value.(map[string]any)
+	return object
+}
+
+// Integer returns a number that is written with digits alone and at most the limit.
+func Integer(value any, limit uint64) (uint64, bool) {
+	text, _ := value.(json.Number)
+	number, err := strconv.ParseUint(string(text), 10, 64)
 	return number, err == nil && number <= limit
 }
 
 // Float returns the nearest double of a number that has one.
-func (value *Value) Float() (float64, bool) {
-	if !value.Is(Number) {
-		return 0, false
-	}
-	number, _ := strconv.ParseFloat(value.Text, 64)
-	return number, !math.IsInf(number, 0)
+func Float(value any) (float64, bool) {
+	text, ok := value.(json.Number)
+	number, _ := strconv.ParseFloat(string(text), 64)
+	return number, ok && !math.IsInf(number, 0)
 }
 
-// ErrMalformed is returned for whatever is not a JSON object.
-var ErrMalformed = errors.New("it is not one JSON object in UTF-8, nested at most 32 deep, without equal names and half surrogate pairs")
+// escapes are those that a string needs, and no others.
+var escapes = func() *strings.Replacer {
+	pairs := []string{`"`, `\"`, `\`, `\\`, "\b", `\b`, "\f", `\f`, "\n", `\n`, "\r", `\r`, "\t", `\t`}
+	for c := 0; c < ' '; c++ {
+		pairs = append(pairs, string(rune(c)), fmt.Sprintf(`\u%04x`, c))
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
-// ParseObject parses a JSON object.
-func ParseObject(data []byte) (*Value, error) {
-	if !utf8.Valid(data) || !json.Valid(data) {
-		return nil, ErrMalformed
-	}
-	p := parser{data: data}
-	value := p.value(0)
-	if p.failed || value.Kind != Object {
-		return nil, ErrMalformed
-	}
-	return value, nil
+// Quote returns a text, which is valid UTF-8, as a JSON string.
+func Quote(text string) string { return `"` + escapes.Replace(text) + `"` }
+
+// An Output is a JSON object to which members are added in order. A string that is empty, an empty slice, false, the zero time and nil are
+// left out.
+type Output struct {
+	data []byte
+	// Err is the first error of a value.
+	Err error
 }
 
-// A parser reads what encoding/json has found valid.
-type parser struct {
-	data   []byte
-	at     int
-	failed bool
-}
-
-// next skips what is between tokens.
-func (p *parser) next() byte {
-	for strings.IndexByte(" \t\r\n,:", p.data[p.at]) >= 0 {
-		p.at++
-	}
-	return p.data[p.at]
-}
-
-func (p *parser) value(depth int) *Value {
-	value := &Value{Kind: Kind(p.next())}
-	start := p.at
-	switch value.Kind {
-	case Object, Array:
-		p.failed = p.failed || depth == Depth
-		p.members(value, depth+1)
-	case String:
-		value.Text = p.text()
-	default:
-		for p.at < len(p.data) && strings.IndexByte(" \t\r\n,]}", p.data[p.at]) < 0 {
-			p.at++
+// Add adds a member: a string, strings, a number, numbers, true, a time in milliseconds, JSON as bytes, or what writes itself as JSON.
+func (output *Output) Add(name string, value any) {
+	text := ""
+	switch value := value.(type) {
+	case string:
+		if value != "" {
+			text = Quote(value)
 		}
-		value.Text = string(p.data[start:p.at])
-		if !value.Is(True, False, Null) {
-			value.Kind = Number
+	case []string:
+		text = list(value, Quote)
+	case []int:
+		text = list(value, strconv.Itoa)
+	case []byte:
+		text = string(value)
+	case uint64:
+		text = strconv.FormatUint(value, 10)
+	case bool:
+		if value {
+			text = "true"
 		}
+	case time.Time:
+		if !value.IsZero() {
+			text = strconv.FormatInt(value.UnixMilli(), 10)
+		}
+	case json.Marshaler:
+		text = output.marshal(value)
+	case []json.Marshaler:
+		text = list(value, output.marshal)
 	}
-	value.Raw = p.data[start:p.at]
-	return value
+	if text != "" {
+		separator := map[bool]string{true: "{", false: ","}[len(output.data) == 0]
+		output.data = append(output.data, separator+Quote(name)+":"+text...)
+	}
 }
 
-func (p *parser) members(value *Value, depth int) {
-	p.at++
-	names := map[string]bool{}
-	// The closing bracket is two after the opening one in ASCII.
-	for !p.failed && p.next() != byte(value.Kind)+2 {
-		if value.Kind == Array {
-			value.Elements = append(value.Elements, p.value(depth))
-			continue
-		}
-		name := p.text()
-		p.failed = p.failed || names[name]
-		names[name] = true
-		value.Members = append(value.Members, Member{name, p.value(depth)})
+func (output *Output) marshal(value json.Marshaler) string {
+	data, err := value.MarshalJSON()
+	if output.Err == nil {
+		output.Err = err
 	}
-	p.at++
+	return string(data)
 }
 
-// text reads a string.
-func (p *parser) text() (text string) {
-	start, isEscaped := p.at, false
-	for p.at++; p.data[p.at] != '"'; p.at++ {
-		if p.data[p.at] != '\\' {
-			continue
-		}
-		isEscaped = true
-		switch unit := p.unit(p.at); {
-		case !utf16.IsSurrogate(unit):
-			p.at++
-		case utf16.DecodeRune(unit, p.unit(p.at+6)) != unicode.ReplacementChar:
-			p.at += 11
-		default:
-			p.at++
-			p.failed = true
-		}
+func list[T any](values []T, text func(T) string) string {
+	if len(values) == 0 {
+		return ""
 	}
-	p.at++
-	if !isEscaped {
-		return string(p.data[start+1 : p.at-1])
+	var texts []string
+	for _, value := range values {
+		texts = append(texts, text(value))
 	}
-	_ = json.Unmarshal(p.data[start:p.at], &text)
-	return text
+	return "[" + strings.Join(texts, ",") + "]"
 }
 
-// unit returns the unit of an escape \uXXXX; 0 for anything else.
-func (p *parser) unit(at int) rune {
-	if at+6 > len(p.data) || p.data[at] != '\\' || p.data[at+1] != 'u' {
-		return 0
+// Bytes returns the object.
+func (output *Output) Bytes() []byte {
+	if len(output.data) == 0 {
+		return []byte("{}")
 	}
-	unit, _ := strconv.ParseUint(string(p.data[at+2:at+6]), 16, 32)
-	return rune(unit)
+	return append(output.data, '}')
 }
