@@ -4,7 +4,6 @@ import (
 	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
 
@@ -13,7 +12,17 @@ import (
 )
 
 // publicKey is what the kinds of public keys share.
-type publicKey struct{ bytes string }
+type publicKey struct {
+	bytes string
+	kind  core.Kind
+}
+
+func newPublicKey(data []byte, kind core.Kind) (publicKey, error) {
+	if code, advice := core.CheckKey(data, kind); code != "" {
+		return publicKey{}, refuse(Code(code), advice)
+	}
+	return publicKey{string(data), kind}, nil
+}
 
 // Bytes returns the bytes of the key.
 func (key publicKey) Bytes() []byte { return []byte(key.bytes) }
@@ -21,24 +30,23 @@ func (key publicKey) Bytes() []byte { return []byte(key.bytes) }
 // IsZero tells whether this is the zero value, which is no key: it has no text, and everything refuses it.
 func (key publicKey) IsZero() bool { return key.bytes == "" }
 
-// text returns the text of a key, or of what is none.
-func (key publicKey) text(kind core.Kind) string {
+// ID returns the key's id, 8 hexadecimal digits: a hint for people and look-ups, never to be compared instead of the key [K-1].
+func (key publicKey) ID() string { return core.KeyID(key.kind, key.bytes) }
+
+// String returns the key's text; "" for the zero value.
+func (key publicKey) String() string {
 	if key.IsZero() {
 		return ""
 	}
-	return core.WriteKey(key.Bytes(), kind)
+	return core.WriteKey(key.Bytes(), key.kind)
 }
 
-func (key publicKey) marshal(text string) ([]byte, error) {
+// MarshalText returns the key's text. It refuses the zero value.
+func (key publicKey) MarshalText() ([]byte, error) {
 	if key.IsZero() {
 		return nil, refuse(UnusableKey, "there is no key: this is the zero value")
 	}
-	return []byte(text), nil
-}
-
-func (key publicKey) id(kind byte) string {
-	id := core.KeyID(kind, key.Bytes())
-	return hex.EncodeToString(id[:])
+	return []byte(key.String()), nil
 }
 
 // parse reads a key's text.
@@ -54,58 +62,29 @@ func errWeak() error {
 	return refuse(WeakKey, "no honest program makes this public key; find out who sent it")
 }
 
-func errLength() error { return refuse(MalformedKey, "a key has 32 bytes, or 1,216 in suite 2") }
-
 // A DevicePublicKey is what a payload is sealed to: pcr1…, 32 bytes. One of suite 2, pcrx1…, 1,216 bytes, can be held for a device [D-24],
 // but this package does not seal to it. Compare keys with ==. The zero value is no key.
 type DevicePublicKey struct{ publicKey }
 
-// NewDevicePublicKey creates a key from 32 bytes, or of suite 2 from 1,216 [K-8].
+// NewDevicePublicKey creates a key from 32 bytes, or of suite 2 from 1,216 [K-8]. (malformed-key, weak-key)
 func NewDevicePublicKey(data []byte) (DevicePublicKey, error) {
-	if len(data) != format.KeyLength && len(data) != format.PostQuantumKeyLength {
-		return DevicePublicKey{}, errLength()
+	kind := core.DevicePublic
+	if len(data) == format.PostQuantumKeyLength {
+		kind = core.DevicePublic2
 	}
-	start := len(data) - format.KeyLength
-	if !core.IsShare(data[start:]) || !core.IsLattice(data[:start]) {
-		return DevicePublicKey{}, errWeak()
-	}
-	return DevicePublicKey{publicKey{string(data)}}, nil
+	key, err := newPublicKey(data, kind)
+	return DevicePublicKey{key}, err
 }
 
-// ParseDevicePublicKey reads a key's text; one newline at its end is dropped.
+// ParseDevicePublicKey reads a key's text; one newline at its end is dropped. (malformed-key, wrong-checksum, wrong-kind-of-key, weak-key)
 func ParseDevicePublicKey(text string) (DevicePublicKey, error) {
 	return parse(text, core.DevicePublic, NewDevicePublicKey)
 }
 
 // Suite returns 1, 2 for pcrx1…, or 0 for the zero value.
 func (key DevicePublicKey) Suite() int {
-	switch len(key.bytes) {
-	case format.KeyLength:
-		return 1
-	case format.PostQuantumKeyLength:
-		return 2
-	}
-	return 0
+	return map[core.Kind]int{core.DevicePublic: 1, core.DevicePublic2: 2}[key.kind]
 }
-
-// ID returns the key's id, 8 hexadecimal digits: a hint for people and look-ups, never to be compared instead of the key [K-1].
-func (key DevicePublicKey) ID() string {
-	if key.Suite() == 2 {
-		return key.id(core.TypeXWing)
-	}
-	return key.id(core.TypeDevice)
-}
-
-// String returns the key's text; "" for the zero value.
-func (key DevicePublicKey) String() string {
-	if key.Suite() == 2 {
-		return key.text(core.DevicePublic2)
-	}
-	return key.text(core.DevicePublic)
-}
-
-// MarshalText returns the key's text. It refuses the zero value.
-func (key DevicePublicKey) MarshalText() ([]byte, error) { return key.marshal(key.String()) }
 
 // UnmarshalText is ParseDevicePublicKey.
 func (key *DevicePublicKey) UnmarshalText(text []byte) (err error) {
@@ -116,30 +95,16 @@ func (key *DevicePublicKey) UnmarshalText(text []byte) (err error) {
 // A ProviderPublicKey is what a phone pins: pcs1…, 32 bytes. Compare keys with ==. The zero value is no key.
 type ProviderPublicKey struct{ publicKey }
 
-// NewProviderPublicKey creates a key from 32 bytes [K-7].
+// NewProviderPublicKey creates a key from 32 bytes [K-7]. (malformed-key, weak-key)
 func NewProviderPublicKey(data []byte) (ProviderPublicKey, error) {
-	if len(data) != format.KeyLength {
-		return ProviderPublicKey{}, errLength()
-	}
-	if !core.IsVerifying(data) {
-		return ProviderPublicKey{}, errWeak()
-	}
-	return ProviderPublicKey{publicKey{string(data)}}, nil
+	key, err := newPublicKey(data, core.ProviderPublic)
+	return ProviderPublicKey{key}, err
 }
 
-// ParseProviderPublicKey reads a key's text; one newline at its end is dropped.
+// ParseProviderPublicKey reads a key's text; one newline at its end is dropped. (malformed-key, wrong-checksum, wrong-kind-of-key, weak-key)
 func ParseProviderPublicKey(text string) (ProviderPublicKey, error) {
 	return parse(text, core.ProviderPublic, NewProviderPublicKey)
 }
-
-// ID returns the key's id, 8 hexadecimal digits: a hint for people and look-ups, never to be compared instead of the key [K-1].
-func (key ProviderPublicKey) ID() string { return key.id(core.TypeProvider) }
-
-// String returns the key's text; "" for the zero value.
-func (key ProviderPublicKey) String() string { return key.text(core.ProviderPublic) }
-
-// MarshalText returns the key's text. It refuses the zero value.
-func (key ProviderPublicKey) MarshalText() ([]byte, error) { return key.marshal(key.String()) }
 
 // UnmarshalText is ParseProviderPublicKey.
 func (key *ProviderPublicKey) UnmarshalText(text []byte) (err error) {
@@ -147,22 +112,22 @@ func (key *ProviderPublicKey) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// secretKey is what the kinds of secret keys share: crypto.Signer.
+// secretKey is what the kinds of secret keys share.
 type secretKey struct {
 	private ed25519.PrivateKey
 	kind    core.Kind
 }
 
 func newSecretKey(seed []byte, kind core.Kind) (secretKey, error) {
-	if len(seed) != format.KeyLength {
-		return secretKey{}, errLength()
+	if code, advice := core.CheckKey(seed, kind); code != "" {
+		return secretKey{}, refuse(Code(code), advice)
 	}
 	return secretKey{ed25519.NewKeyFromSeed(seed), kind}, nil
 }
 
 // Public returns the public half, an ed25519.PublicKey; nil for the zero value.
 func (key *secretKey) Public() crypto.PublicKey {
-	if len(key.private) == 0 {
+	if key.kind == "" {
 		return nil
 	}
 	return key.private.Public()
@@ -170,7 +135,7 @@ func (key *secretKey) Public() crypto.PublicKey {
 
 // Sign signs a message with Ed25519; opts.HashFunc() has to be 0.
 func (key *secretKey) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
-	if len(key.private) == 0 {
+	if key.kind == "" {
 		return nil, refuse(UnusableKey, "there is no key: this is the zero value")
 	}
 	return key.private.Sign(random, message, opts)
@@ -178,7 +143,7 @@ func (key *secretKey) Sign(random io.Reader, message []byte, opts crypto.SignerO
 
 // SecretText returns the key's text, as secret as the key; "" for the zero value.
 func (key *secretKey) SecretText() string {
-	if len(key.private) == 0 {
+	if key.kind == "" {
 		return ""
 	}
 	return core.WriteKey(key.private.Seed(), key.kind)
@@ -196,13 +161,10 @@ func GenerateProviderKey() (*ProviderKey, error) { return generate(NewProviderKe
 // NewProviderKey creates a key from its seed, 32 bytes.
 func NewProviderKey(seed []byte) (*ProviderKey, error) {
 	key, err := newSecretKey(seed, core.ProviderSecret)
-	if err != nil {
-		return nil, err
-	}
-	return &ProviderKey{key}, nil
+	return &ProviderKey{key}, err
 }
 
-// ParseProviderKey reads a key's text; one newline at its end is dropped.
+// ParseProviderKey reads a key's text; one newline at its end is dropped. (malformed-key, wrong-checksum, wrong-kind-of-key)
 func ParseProviderKey(text string) (*ProviderKey, error) {
 	return parse(text, core.ProviderSecret, NewProviderKey)
 }
@@ -210,7 +172,7 @@ func ParseProviderKey(text string) (*ProviderKey, error) {
 // PublicKey returns the public half.
 func (key *ProviderKey) PublicKey() ProviderPublicKey {
 	public, _ := key.Public().(ed25519.PublicKey)
-	return ProviderPublicKey{publicKey{string(public)}}
+	return ProviderPublicKey{publicKey{string(public), core.ProviderPublic}}
 }
 
 // A SigningKey signs messages by a certificate, and is replaced by another: PCK-SECRET-1…. It is a crypto.Signer, and not printed.
@@ -222,13 +184,10 @@ func GenerateSigningKey() (*SigningKey, error) { return generate(NewSigningKey) 
 // NewSigningKey creates a key from its seed, 32 bytes.
 func NewSigningKey(seed []byte) (*SigningKey, error) {
 	key, err := newSecretKey(seed, core.SigningSecret)
-	if err != nil {
-		return nil, err
-	}
-	return &SigningKey{key}, nil
+	return &SigningKey{key}, err
 }
 
-// ParseSigningKey reads a key's text; one newline at its end is dropped.
+// ParseSigningKey reads a key's text; one newline at its end is dropped. (malformed-key, wrong-checksum, wrong-kind-of-key)
 func ParseSigningKey(text string) (*SigningKey, error) {
 	return parse(text, core.SigningSecret, NewSigningKey)
 }

@@ -253,8 +253,8 @@ func (sealer *Sealer) messageID(m *message, body []byte, sentAt uint64) (id Mess
 // encrypt signs and encrypts the inner plaintext from the kind on.
 func (sealer *Sealer) encrypt(content []byte, device DevicePublicKey) (string, error) {
 	own, recipient, epoch := sealer.signing, device.Bytes(), sealer.signing.certificate.Epoch()
-	id, hash := core.KeyID(core.TypeDevice, recipient), sha256.Sum256(content)
-	header, epochBytes := append([]byte{core.SuiteX25519}, id[:]...), binary.BigEndian.AppendUint32(nil, epoch)
+	hash, epochBytes := sha256.Sum256(content), binary.BigEndian.AppendUint32(nil, epoch)
+	header, _ := hex.DecodeString(core.SuiteX25519 + device.ID())
 	ikmE, err := own.draw(format.LabelEphemeral, header, recipient, epochBytes, core.AppendText(nil, sealer.topic), hash[:])
 	if err != nil {
 		return "", err

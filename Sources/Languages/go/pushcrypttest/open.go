@@ -19,7 +19,7 @@ func decode(text string) ([]byte, error) {
 	if !ok || len(data) == 0 || len(text) > format.LongestEnvelopeText {
 		return nil, malformed
 	}
-	if data[0] != core.SuiteX25519 {
+	if hex.EncodeToString(data[:1]) != core.SuiteX25519 {
 		return nil, refuse(pushcrypt.UnsupportedSuite, "the envelope's suite is not known; update this package")
 	}
 	for _, bucket := range format.Buckets {

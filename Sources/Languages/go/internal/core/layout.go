@@ -15,24 +15,11 @@ import (
 )
 
 const (
-	// SuiteX25519 is the first byte of an envelope.
-	SuiteX25519 = 0x01
+	// SuiteX25519 is the first byte of an envelope, in hexadecimal digits.
+	SuiteX25519 = "01"
 	// Never is the end of what does not end.
 	Never = math.MaxUint64
 )
-
-// The types of keys in a key id.
-const (
-	TypeDevice   = 0x01
-	TypeProvider = 0x02
-	TypeXWing    = 0x03
-)
-
-// KeyID returns the id of a public key.
-func KeyID(kind byte, key []byte) [4]byte {
-	hash := sha256.Sum256(append(append([]byte(format.LabelKeyID), kind), key...))
-	return *(*[4]byte)(hash[:4])
-}
 
 // IsTopic is [K-2].
 func IsTopic(topic string) bool {
