@@ -1,12 +1,17 @@
 package pushcrypt
 
 import (
+	"bytes"
+	"crypto"
 	"crypto/ed25519"
 	"encoding/binary"
+	"encoding/json"
+	"math"
 	"time"
 
 	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/internal/jsontext"
 )
 
 // A Certificate says which key signs the messages of an epoch [T-1]. The zero value is none. Compare certificates with ==.
@@ -121,4 +126,238 @@ func (certificate Certificate) number(from, to int) uint64 {
 
 func claimed(provider ProviderPublicKey, topic, claim string) []byte {
 	return append(core.AppendText([]byte(format.LabelCertificate+provider.bytes), topic), claim...)
+}
+
+// A Plan says how the next certificate follows from others. Its zero value is that of a first certificate.
+type Plan struct {
+	// Current is the certificate that is replaced; the zero value at epoch 0.
+	Current Certificate
+	// Past has earlier epochs, of the last 38 days.
+	Past []PastEpoch
+	// Proven is one that a record showed and that you never issued: Accepted.StaleStore.
+	Proven Certificate
+	// Stolen says that nothing of the epochs before may open any more [T-9].
+	Stolen bool
+	// Lifetime is the time after which nobody believes the certificate, whole seconds; 0 if it never expires.
+	Lifetime time.Duration
+	// At is the present time; the zero time for the system's.
+	At time.Time
+}
+
+// A PastEpoch is a certificate that was replaced, the zero value for epoch 0, and when.
+type PastEpoch struct {
+	Certificate Certificate
+	ReplacedAt  time.Time
+}
+
+// MarshalJSON returns its form in a CertificateRequest.
+func (past PastEpoch) MarshalJSON() ([]byte, error) {
+	var output jsontext.Output
+	output.Add("certificate", past.Certificate.String())
+	output.Add("replaced", past.ReplacedAt)
+	return output.Bytes(), nil
+}
+
+// claim returns what the next certificate says, but for its key [T-7] to [T-9].
+func (plan Plan) claim() ([]byte, error) {
+	now, ok := core.Milliseconds(plan.At)
+	if !ok || plan.Lifetime < 0 || plan.Lifetime%time.Second != 0 {
+		return nil, refuse(InvalidTime, "the clock is before 1970, or the lifetime is not whole seconds")
+	}
+	epoch, current, expiresAt := now/1000, plan.Current, uint64(core.Never)
+	for _, last := range []Certificate{current, plan.Proven} {
+		if next := uint64(last.Epoch()) + 1; next > epoch {
+			epoch = next
+		}
+	}
+	if 1000*epoch > core.Later(now, format.ClockTolerance) || epoch > math.MaxUint32 {
+		return nil, errImplausibleEpoch()
+	}
+	if plan.Lifetime != 0 {
+		expiresAt = core.Later(now, uint64(plan.Lifetime/time.Second))
+	}
+	isStale := !plan.Proven.IsZero() && plan.Proven.Epoch() >= current.Epoch() && plan.Proven.claim() != current.claim()
+	if plan.Stolen || isStale {
+		return claimOf(uint32(epoch), uint32(epoch), 0, expiresAt), nil
+	}
+	floor := current.Epoch()
+	for _, past := range plan.Past {
+		at, _ := core.Milliseconds(past.ReplacedAt)
+		if core.Later(at, format.CertificateGrace) >= now && past.Certificate.Epoch() < floor {
+			floor = past.Certificate.Epoch()
+		}
+	}
+	if floor < current.Floor() {
+		floor = current.Floor()
+	}
+	return claimOf(uint32(epoch), floor, core.Later(now, format.CertificateGrace), expiresAt), nil
+}
+
+func claimOf(epoch, floor uint32, graceUntil, expiresAt uint64) []byte {
+	data := binary.BigEndian.AppendUint32([]byte{format.CertificateVersion}, epoch)
+	data = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(data, floor), graceUntil)
+	return binary.BigEndian.AppendUint64(data, expiresAt)
+}
+
+func errImplausibleEpoch() error {
+	return refuse(ImplausibleEpoch, "the epoch would be more than 24 hours from now; set the clock")
+}
+
+// IssueCertificate issues the certificate of a new signing key. The provider key is a *ProviderKey, or a crypto.Signer of a key service. If it
+// is on another machine, make a CertificateRequest.
+func IssueCertificate(provider crypto.Signer, signing ed25519.PublicKey, topic string, plan Plan) (Certificate, error) {
+	claim, err := plan.claim()
+	if err != nil {
+		return Certificate{}, err
+	}
+	return certify(provider, topic, append(claim, signing...))
+}
+
+// certify has the provider key, here or in a service, sign the first 57 bytes of a certificate.
+func certify(provider crypto.Signer, topic string, claim []byte) (Certificate, error) {
+	if err := checkTopic(topic); err != nil {
+		return Certificate{}, err
+	}
+	own, err := newSigner(provider)
+	if err != nil {
+		return Certificate{}, err
+	}
+	key, err := NewProviderPublicKey(own.key)
+	if err != nil {
+		return Certificate{}, err
+	}
+	signature, err := own.sign(claimed(key, topic, string(claim)))
+	if err != nil {
+		return Certificate{}, err
+	}
+	certificate, err := NewCertificate(append(claim, signature...))
+	if err == nil {
+		err = certificate.Verify(key, topic)
+	}
+	return certificate, err
+}
+
+// A CertificateRequest asks the machine that has the provider key for the certificate of a new signing key. It is a text without secrets, the same
+// as that of "pushcrypt key rotate --request": "pushcrypt key certify" answers it too.
+type CertificateRequest struct {
+	// Topic is the app's bundle id.
+	Topic      string
+	Provider   ProviderPublicKey
+	SigningKey ed25519.PublicKey
+	// Plan says what is replaced. Its At is not written: each machine has its own clock.
+	Plan Plan
+}
+
+// ParseCertificateRequest reads a request. (malformed-request)
+func ParseCertificateRequest(data []byte) (*CertificateRequest, error) {
+	fields := newFields(data, MalformedRequest)
+	fields.version()
+	request := &CertificateRequest{Topic: fields.checked("topic", core.IsTopic)}
+	fields.require(request.Topic != "" && fields.has("provider") && fields.has("signing_key") && !fields.has("certificate"), "a request's member")
+	seconds := fields.number("expires", 0)
+	fields.require(seconds <= math.MaxInt64/uint64(time.Second), "expires")
+	plan := Plan{Stolen: fields.flag("stolen"), Lifetime: time.Duration(seconds) * time.Second}
+	for _, element := range fields.list("past", format.MostPastCertificates) {
+		one := &fieldReader{jsontext.Object(element), fields.code, fields.err}
+		one.require(one.has("replaced"), "past")
+		plan.Past = append(plan.Past, PastEpoch{read(one, "certificate", ParseCertificate), core.Time(one.number("replaced", 0))})
+		fields.err = one.err
+	}
+	plan.Current, plan.Proven = read(fields, "current", ParseCertificate), read(fields, "proven", ParseCertificate)
+	request.SigningKey, request.Provider = read(fields, "signing_key", parseVerifyingKey), read(fields, "provider", ParseProviderPublicKey)
+	request.Plan = plan
+	return request, fields.err
+}
+
+// MarshalJSON returns the request's text.
+func (request *CertificateRequest) MarshalJSON() ([]byte, error) {
+	var output jsontext.Output
+	output.Add("version", uint64(1))
+	output.Add("topic", request.Topic)
+	output.Add("provider", request.Provider.String())
+	output.Add("signing_key", core.Encode(request.SigningKey))
+	if request.Plan.Lifetime != 0 {
+		output.Add("expires", uint64(request.Plan.Lifetime/time.Second))
+	}
+	output.Add("stolen", request.Plan.Stolen)
+	output.Add("current", request.Plan.Current.String())
+	var past []json.Marshaler
+	for _, epoch := range request.Plan.Past {
+		past = append(past, epoch)
+	}
+	output.Add("past", past)
+	output.Add("proven", request.Plan.Proven.String())
+	_, err := ParseCertificateRequest(output.Bytes())
+	return output.Bytes(), err
+}
+
+// UnmarshalJSON is ParseCertificateRequest.
+func (request *CertificateRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(request, data, ParseCertificateRequest)
+}
+
+// Certify answers a request, where the provider key is: a JSON text for Install, or for "pushcrypt key rotate --install". It computes epoch,
+// floor and grace itself. First show a person the app and the signing key. (wrong-certificate for another provider key; implausible-epoch)
+func (request *CertificateRequest) Certify(provider crypto.Signer) ([]byte, error) {
+	own, err := newSigner(provider)
+	if err != nil {
+		return nil, err
+	}
+	if string(own.key) != request.Provider.bytes {
+		return nil, refuse(WrongCertificate, "the request is for another provider key; use that one")
+	}
+	certificates := []Certificate{request.Plan.Current, request.Plan.Proven}
+	for _, epoch := range request.Plan.Past {
+		certificates = append(certificates, epoch.Certificate)
+	}
+	for _, certificate := range certificates {
+		if !certificate.IsZero() {
+			if err := certificate.Verify(request.Provider, request.Topic); err != nil {
+				return nil, err
+			}
+		}
+	}
+	made, err := IssueCertificate(provider, request.SigningKey, request.Topic, request.Plan)
+	if err != nil {
+		return nil, err
+	}
+	var output jsontext.Output
+	output.Add("version", uint64(1))
+	output.Add("topic", request.Topic)
+	output.Add("provider", request.Provider.String())
+	output.Add("certificate", made.String())
+	return output.Bytes(), nil
+}
+
+// Install returns what signs from now on: the signing key that the request was made for, with the certificate of an answer to it.
+// (malformed-request; wrong-certificate for the answer to another request, an epoch that is not above the last, or an expired one;
+// bad-certificate-signature; implausible-epoch)
+func (request *CertificateRequest) Install(key crypto.Signer, answer []byte) (*Credential, error) {
+	fields := newFields(answer, MalformedRequest)
+	fields.version()
+	topic, provider, certificate := fields.text("topic"), fields.text("provider"), read(fields, "certificate", ParseCertificate)
+	fields.require(!certificate.IsZero(), "the answer")
+	now, _ := core.Milliseconds(request.Plan.At)
+	public, isKey := publicHalf(key)
+	switch {
+	case fields.err != nil:
+		return nil, fields.err
+	case topic != request.Topic, provider != request.Provider.String(), !bytes.Equal(certificate.SigningKey(), request.SigningKey):
+		return nil, refuse(WrongCertificate, "the certificate is not for the app, the provider key and the signing key of this request; certify this one")
+	case !isKey || !bytes.Equal(public, request.SigningKey):
+		return nil, refuse(WrongCertificate, "the request was made for another signing key")
+	case 1000*uint64(certificate.Epoch()) > core.Later(now, format.ClockTolerance):
+		return nil, errImplausibleEpoch()
+	case certificate.expiresAt() <= now:
+		return nil, refuse(WrongCertificate, "the certificate has expired; certify the request again")
+	}
+	for _, last := range []Certificate{request.Plan.Current, request.Plan.Proven} {
+		if certificate.Epoch() <= last.Epoch() && certificate.claim() != last.claim() {
+			return nil, refuse(WrongCertificate, "the certificate's epoch is not above the last; make another request, and certify that")
+		}
+	}
+	if err := certificate.Verify(request.Provider, topic); err != nil {
+		return nil, err
+	}
+	return &Credential{key, certificate, request.Provider}, nil
 }

@@ -3,6 +3,7 @@ package pushcrypt
 import (
 	"crypto"
 	"crypto/ed25519"
+	"encoding/binary"
 	"time"
 )
 
@@ -11,12 +12,17 @@ import (
 // ClaimOf returns what a plan's certificate says: epoch, floor, grace until and expires at.
 func ClaimOf(plan Plan) (values []uint64, err error) {
 	made, err := plan.claim()
-	return []uint64{uint64(made.epoch), uint64(made.floor), made.graceUntil, made.expiresAt}, err
+	if err != nil {
+		return nil, err
+	}
+	return []uint64{
+		uint64(binary.BigEndian.Uint32(made[1:])), uint64(binary.BigEndian.Uint32(made[5:])), binary.BigEndian.Uint64(made[9:]), binary.BigEndian.Uint64(made[17:]),
+	}, nil
 }
 
 // CertifyClaim signs such values.
 func CertifyClaim(provider crypto.Signer, signing ed25519.PublicKey, topic string, epoch, floor uint32, graceUntil, expiresAt uint64) (Certificate, error) {
-	return claim{epoch, floor, graceUntil, expiresAt}.certify(provider, signing, topic)
+	return certify(provider, topic, append(claimOf(epoch, floor, graceUntil, expiresAt), signing...))
 }
 
 // SealFor seals with a time to live that is not rounded, in seconds.

@@ -60,7 +60,7 @@ func WithSound(name string) Option { return func(m *message) { m.sound = &name }
 // WithClear has fields of aps in the clear too: badge, category, thread-id, interruption-level, relevance-score, target-content-id,
 // filter-criteria. The opened notification does not depend on them.
 func WithClear(fields ...string) Option {
-	return func(m *message) { m.clear = append(m.clear[:len(m.clear):len(m.clear)], fields...) }
+	return func(m *message) { m.clear = append(m.clear, fields...) }
 }
 
 // WithPushType says what the push will be sent as, by default Alert.
@@ -119,6 +119,7 @@ func WithExpiration(at time.Time) Option { return func(m *message) { m.expiratio
 
 // with returns the message that options make of this one.
 func (m message) with(options []Option) (*message, error) {
+	m.clear, m.attachments = append([]string(nil), m.clear...), append([]Reference(nil), m.attachments...)
 	for _, option := range options {
 		if option != nil {
 			option(&m)

@@ -89,9 +89,9 @@ type Filter struct {
 	waiting   map[uint64]*waiting
 	unwritten []uint64
 	child     *os.Process
-	// since is when the child answered last, or got something to answer.
-	since time.Time
-	ends  int
+	// patience ends a while after the child answered last, or got something to answer.
+	patience *time.Timer
+	ends     int
 	// err is why all that waited got an error, since the last answer. isOver says that no child is started any more.
 	err    error
 	isOver bool
@@ -130,7 +130,7 @@ func Start(command []string, options *Options) (*Filter, error) {
 	}
 	filter.closing, filter.close = context.WithCancel(context.Background())
 	filter.abandoned, filter.abandon = context.WithCancel(context.Background())
-	filter.changed = sync.NewCond(&filter.mutex)
+	filter.changed, filter.patience = sync.NewCond(&filter.mutex), time.AfterFunc(own.AnswerTimeout, filter.losePatience)
 	go filter.run()
 	return filter, nil
 }
@@ -182,7 +182,7 @@ func (filter *Filter) add(line []byte) (*waiting, error) {
 		return nil, filter.err
 	}
 	if len(filter.waiting) == 0 {
-		filter.since = time.Now()
+		filter.patience.Reset(filter.options.AnswerTimeout)
 	}
 	filter.number++
 	own := &waiting{line: numbered(line, filter.number), done: make(chan struct{})}
@@ -224,7 +224,7 @@ func (filter *Filter) Pid() int {
 func (filter *Filter) Close(ctx context.Context) error {
 	filter.mutex.Lock()
 	filter.close()
-	filter.since = time.Now()
+	filter.patience.Reset(filter.options.AnswerTimeout)
 	filter.changed.Broadcast()
 	filter.mutex.Unlock()
 	select {
@@ -232,8 +232,9 @@ func (filter *Filter) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		filter.mutex.Lock()
 		filter.fail(&Error{Text: "the filter was closed before everything was answered", Err: ctx.Err(), isFinal: true})
-		filter.mutex.Unlock()
 		filter.abandon()
+		filter.patience.Reset(0)
+		filter.mutex.Unlock()
 		<-filter.done
 	}
 	return filter.err
@@ -297,7 +298,7 @@ func (filter *Filter) runChild() (isMisuse bool, err error) {
 	filter.begin(child.Process)
 	var all sync.WaitGroup
 	var words []string
-	wrong, ended := "", make(chan struct{})
+	wrong := ""
 	for _, work := range []func(){
 		func() { words = filter.listen(stderr) }, func() { filter.write(stdin, child.Process) }, func() { wrong = filter.read(stdout, child.Process) },
 	} {
@@ -307,9 +308,7 @@ func (filter *Filter) runChild() (isMisuse bool, err error) {
 			work()
 		}(work)
 	}
-	go filter.watch(child.Process, ended)
 	state, err := child.Process.Wait()
-	close(ended)
 	filter.begin(nil)
 	// A process that it started may hold its output open.
 	limit := time.AfterFunc(lastWords, func() { stdout.Close(); stderr.Close() })
@@ -327,7 +326,8 @@ func (filter *Filter) runChild() (isMisuse bool, err error) {
 func (filter *Filter) begin(child *os.Process) {
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
-	filter.child, filter.since = child, time.Now()
+	filter.child = child
+	filter.patience.Reset(filter.options.AnswerTimeout)
 	filter.unwritten = filter.unwritten[:0]
 	for number := range filter.waiting {
 		filter.unwritten = append(filter.unwritten, number)
@@ -349,26 +349,13 @@ func (filter *Filter) listen(stderr io.Reader) (words []string) {
 	return words
 }
 
-// watch kills a child that does not answer in time, or does not end when it should.
-func (filter *Filter) watch(child *os.Process, ended chan struct{}) {
-	ticker := time.NewTicker(filter.options.AnswerTimeout/8 + 1)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ended:
-			return
-		case <-filter.abandoned.Done():
-			_ = child.Kill()
-			return
-		case <-ticker.C:
-		}
-		filter.mutex.Lock()
-		isHung := (len(filter.waiting) > 0 || filter.closing.Err() != nil) && time.Since(filter.since) > filter.options.AnswerTimeout
-		filter.mutex.Unlock()
-		if isHung {
-			filter.options.Log("no answer in time")
-			_ = child.Kill()
-		}
+// losePatience kills a child that does not answer in time, or does not end when it should.
+func (filter *Filter) losePatience() {
+	filter.mutex.Lock()
+	defer filter.mutex.Unlock()
+	if filter.child != nil && (len(filter.waiting) > 0 || filter.closing.Err() != nil) {
+		filter.options.Log("no answer in time")
+		_ = filter.child.Kill()
 	}
 }
 
@@ -426,7 +413,8 @@ func (filter *Filter) answer(line []byte) bool {
 	if answer == nil || filter.waiting[number] == nil {
 		return false
 	}
-	filter.ends, filter.err, filter.since = 0, nil, time.Now()
+	filter.ends, filter.err = 0, nil
+	filter.patience.Reset(filter.options.AnswerTimeout)
 	filter.settle(number, answer, nil)
 	return true
 }
