@@ -200,10 +200,7 @@ func SealFile(sealed io.Writer, plain io.ReadSeeker, signer crypto.Signer) (Refe
 		return Reference{}, err
 	}
 	plainSHA256 := hash.Sum(nil)
-	key, err := own.draw(format.LabelFile, binary.BigEndian.AppendUint64(nil, uint64(length)), plainSHA256)
-	if err != nil {
-		return Reference{}, err
-	}
+	key := own.draw(format.LabelFile, binary.BigEndian.AppendUint64(nil, uint64(length)), plainSHA256)
 	return sealChunks(sealed, plain, key, length, plainSHA256)
 }
 

@@ -156,7 +156,7 @@ func (key secretKey) Format(state fmt.State, _ rune) { fmt.Fprint(state, "secret
 type ProviderKey struct{ secretKey }
 
 // GenerateProviderKey creates a key from the system's random source.
-func GenerateProviderKey() (*ProviderKey, error) { return generate(NewProviderKey) }
+func GenerateProviderKey() (*ProviderKey, error) { return NewProviderKey(random(format.KeyLength)) }
 
 // NewProviderKey creates a key from its seed, 32 bytes.
 func NewProviderKey(seed []byte) (*ProviderKey, error) {
@@ -179,7 +179,7 @@ func (key *ProviderKey) PublicKey() ProviderPublicKey {
 type SigningKey struct{ secretKey }
 
 // GenerateSigningKey creates a key from the system's random source.
-func GenerateSigningKey() (*SigningKey, error) { return generate(NewSigningKey) }
+func GenerateSigningKey() (*SigningKey, error) { return NewSigningKey(random(format.KeyLength)) }
 
 // NewSigningKey creates a key from its seed, 32 bytes.
 func NewSigningKey(seed []byte) (*SigningKey, error) {
@@ -198,16 +198,11 @@ func (key *SigningKey) PublicKey() ed25519.PublicKey {
 	return public
 }
 
-func generate[K any](from func([]byte) (K, error)) (key K, err error) {
-	seed, err := random(format.KeyLength)
-	if err != nil {
-		return key, err
-	}
-	return from(seed)
-}
-
-func random(length int) ([]byte, error) {
+// random returns bytes of the system's random source, without which nothing here can go on.
+func random(length int) []byte {
 	data := make([]byte, length)
-	_, err := io.ReadFull(rand.Reader, data)
-	return data, err
+	if _, err := io.ReadFull(rand.Reader, data); err != nil {
+		panic("pushcrypt: the system gives no random bytes: " + err.Error())
+	}
+	return data
 }

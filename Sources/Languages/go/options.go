@@ -18,15 +18,6 @@ const (
 	VoIP       PushType = "voip"
 )
 
-// limits returns what the push type allows [S-1].
-func (pushType PushType) limits() (format.PushType, error) {
-	limits, ok := format.PushTypes[string(pushType)]
-	if !ok {
-		return limits, refuse(PushTypeNotSealable, "alert, background and voip can be sealed; the system reads others itself")
-	}
-	return limits, nil
-}
-
 // message is what options say.
 type message struct {
 	title                  string
@@ -80,9 +71,7 @@ func WithTime(at time.Time) Option { return func(m *message) { m.at = at } }
 
 // WithAttachments adds files, at most 8, already stored. They are part of the encrypted payload, and of its size.
 func WithAttachments(references ...Reference) Option {
-	return func(m *message) {
-		m.attachments = append(m.attachments[:len(m.attachments):len(m.attachments)], references...)
-	}
+	return func(m *message) { m.attachments = append(m.attachments, references...) }
 }
 
 // WithFullBody adds the whole text, if the payload's own body is only its beginning.
@@ -93,9 +82,7 @@ func WithPerson(person Person) Option { return func(m *message) { m.person = &pe
 
 // WithWithdrawals names earlier messages to this device that it takes off the screen, at most 64.
 func WithWithdrawals(ids ...string) Option {
-	return func(m *message) {
-		m.withdrawals = append(m.withdrawals[:len(m.withdrawals):len(m.withdrawals)], ids...)
-	}
+	return func(m *message) { m.withdrawals = append(m.withdrawals, ids...) }
 }
 
 // WithDrop says that nothing is to be shown.

@@ -317,9 +317,7 @@ func (fields *fieldReader) flag(name string) bool {
 	return value
 }
 
-func (fields *fieldReader) version() {
-	fields.require(fields.number("version", 0) == 1, "version")
-}
+func (fields *fieldReader) version() { fields.require(fields.number("version", 0) == 1, "version") }
 
 func (fields *fieldReader) created() time.Time {
 	if !fields.has("created") {

@@ -114,13 +114,10 @@ func (push *Push) Header() http.Header {
 	if !push.Expiration.IsZero() {
 		expiration = push.Expiration.Unix()
 	}
-	header := http.Header{}
-	header.Set("apns-topic", push.Topic)
-	header.Set("apns-push-type", string(push.PushType))
-	header.Set("apns-priority", strconv.Itoa(push.Priority))
-	header.Set("apns-expiration", strconv.FormatInt(expiration, 10))
-	header.Set("apns-collapse-id", push.CollapseID)
-	return header
+	return http.Header{
+		"Apns-Topic": {push.Topic}, "Apns-Push-Type": {string(push.PushType)}, "Apns-Priority": {strconv.Itoa(push.Priority)},
+		"Apns-Expiration": {strconv.FormatInt(expiration, 10)}, "Apns-Collapse-Id": {push.CollapseID},
+	}
 }
 
 // Seal seals an APNs payload for one device. The JSON is kept byte for byte, but for white space between tokens.
@@ -149,9 +146,9 @@ func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Op
 
 // seal seals a message whose times are right.
 func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sentAt, life uint64) (*Push, error) {
-	limits, err := m.pushType.limits()
-	if err != nil {
-		return nil, err
+	limits, ok := format.PushTypes[string(m.pushType)]
+	if !ok {
+		return nil, refuse(PushTypeNotSealable, "alert, background and voip can be sealed; the system reads others itself")
 	}
 	checked, err := newPayload(data, m.pushType)
 	if err != nil {
@@ -186,9 +183,10 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	if length > limits.Limit {
 		return nil, refuse(PushTooLarge, fmt.Sprintf("the push would have up to %d bytes, over %d; shorten the title", length, limits.Limit))
 	}
-	id, err := sealer.messageID(m, body, sentAt)
-	if err != nil {
-		return nil, err
+	hash := sha256.Sum256(body)
+	id := *(*MessageID)(sealer.signing.draw(format.LabelMessageID, binary.BigEndian.AppendUint64(nil, sentAt), hash[:]))
+	if m.id != nil {
+		id = core.NamedMessageID(*m.id)
 	}
 	content := append(make([]byte, 0, bucket), limits.Class)
 	if !sealer.signing.certificate.IsZero() {
@@ -240,25 +238,12 @@ func (m *message) reserved() ([]byte, error) {
 	return output.Bytes(), output.Err
 }
 
-func (sealer *Sealer) messageID(m *message, body []byte, sentAt uint64) (id MessageID, err error) {
-	if m.id != nil {
-		return core.NamedMessageID(*m.id), nil
-	}
-	hash := sha256.Sum256(body)
-	drawn, err := sealer.signing.draw(format.LabelMessageID, binary.BigEndian.AppendUint64(nil, sentAt), hash[:])
-	copy(id[:], drawn)
-	return id, err
-}
-
 // encrypt signs and encrypts the inner plaintext from the kind on.
 func (sealer *Sealer) encrypt(content []byte, device DevicePublicKey) (string, error) {
 	own, recipient, epoch := sealer.signing, device.Bytes(), sealer.signing.certificate.Epoch()
 	hash, epochBytes := sha256.Sum256(content), binary.BigEndian.AppendUint32(nil, epoch)
 	header, _ := hex.DecodeString(core.SuiteX25519 + device.ID())
-	ikmE, err := own.draw(format.LabelEphemeral, header, recipient, epochBytes, core.AppendText(nil, sealer.topic), hash[:])
-	if err != nil {
-		return "", err
-	}
+	ikmE := own.draw(format.LabelEphemeral, header, recipient, epochBytes, core.AppendText(nil, sealer.topic), hash[:])
 	enc, aead, nonce, err := core.SetupS(recipient, core.EnvelopeInfo(header, sealer.topic), ikmE)
 	if err != nil {
 		return "", errWeak()

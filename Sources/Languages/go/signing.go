@@ -142,7 +142,6 @@ func newSigning(key crypto.Signer) (*signing, error) {
 }
 
 // draw returns a random value that a cloned machine repeats only for the same parts: Docs/FormatNotes.md, Randomness.
-func (own *signing) draw(label string, parts ...[]byte) ([]byte, error) {
-	r, err := random(32)
-	return core.HMAC(own.hedge, append([][]byte{[]byte(label), r}, parts...)...), err
+func (own *signing) draw(label string, parts ...[]byte) []byte {
+	return core.HMAC(own.hedge, append([][]byte{[]byte(label), random(32)}, parts...)...)
 }

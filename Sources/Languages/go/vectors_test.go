@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,7 +102,11 @@ func TestSeals(t *testing.T) {
 	for _, own := range file.Seal {
 		sealer := must(pushcrypt.NewSealer(own.signer(), own.Topic))
 		var push *pushcrypt.Push
-		withRandom(t, own.RMessageID+own.REphemeral, func() {
+		drawn := own.RMessageID + own.REphemeral
+		if own.RMessageID == "" {
+			drawn = strings.Repeat("00", 32) + drawn
+		}
+		withRandom(t, drawn, func() {
 			push = must(sealer.SealFor([]byte(own.Payload), own.device(), own.SentAt, own.TTL, own.options()...))
 		})
 		if string(push.Payload) != own.Push || push.MessageID.String() != own.MessageID || push.Widest != own.WidestLength || push.CollapseID != own.CollapseID {

@@ -33,7 +33,6 @@ check() {
         { tail -n 30 "$root/log" >&2; fail 'go vet or go test'; }
     ! grep -q 'THE TEST KIT IS NOT HERE' "$root/log" || fail 'the kit was not found'
     .build/interop/bin/python -B Tests/Checks/Packages/go/documented.py Sources/Languages/go
-    Tests/Checks/Packages/codes.sh <(grep 'Code = "' Sources/Languages/go/zformat.go | grep -v filter-ended)
     Tests/Checks/Packages/readme.sh Sources/Languages/go/README.md "$root/readme" CHECKOUT="$PWD" PATH="$PWD/.build/release:$PATH" "${offline[@]}"
     echo "packages: go: version $version, tests, README and documentation"
 }

@@ -59,9 +59,7 @@ func (key *DeviceKey) PublicKey() pushcrypt.DevicePublicKey { return key.public 
 func (key *DeviceKey) SecretText() string { return core.WriteKey(key.secret, core.DeviceSecret) }
 
 // Format prints the public half, whatever the verb.
-func (key DeviceKey) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "DeviceKey(%s)", key.public)
-}
+func (key DeviceKey) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "DeviceKey(%s)", key.public) }
 
 // Learned is the highest certificate and the highest floor of a provider key and an app, for all accounts [T-6]. Its zero value is nothing.
 type Learned struct {
