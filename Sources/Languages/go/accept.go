@@ -57,7 +57,7 @@ type AcceptOptions struct {
 	Topic string
 	// Provider is your provider key. Without it, the keys and certificates that a record names are not checked.
 	Provider ProviderPublicKey
-	// OwnKeys are all provider keys you ever had; nil stands for Provider.
+	// OwnKeys are all provider keys you ever had, Provider among them or not.
 	OwnKeys []ProviderPublicKey
 	// Certificate is your current one, the zero value at epoch 0. It goes into the reply [D-26].
 	Certificate Certificate
@@ -105,32 +105,22 @@ func Accept(record *DeviceRecord, held *StoredDevice, user string, options *Acce
 	if len(device.Suites) == 0 {
 		device.Suites = []int{record.PublicKey.Suite()}
 	}
-	if device.User == "" && held != nil {
-		device.User = held.User
+	if held != nil {
+		device.keep(held, options.Replace || held.IsRemoved)
+	}
+	if device.Topic == "" {
+		device.Topic = options.Topic
 	}
 	other := options.Elsewhere
 	if other != nil && (device.User == "" || other.User != device.User) {
 		return nil, refuse(KeyTaken, "another device, not of the same user, has this key")
 	}
-	if held != nil && !held.IsRemoved && !options.Replace {
-		device.keep(held)
+	reply := &Reply{Acknowledged: record.PublicKey, Provider: options.Provider, Certificate: options.Certificate, PushKey: options.PushKey}
+	own := append([]ProviderPublicKey{{}, options.Provider}, options.OwnKeys...)
+	if !options.Provider.IsZero() && !contains(own, record.Provider) {
+		reply.Foreign = []string{"provider"}
 	}
-	if device.Topic == "" {
-		device.Topic = options.Topic
-	}
-	accepted := &Accepted{Device: device, RemovesElsewhere: other != nil}
-	own := options.OwnKeys
-	if own == nil {
-		own = []ProviderPublicKey{options.Provider}
-	}
-	if !options.Provider.IsZero() && !record.Provider.IsZero() && !contains(own, record.Provider) {
-		accepted.Foreign = []string{"provider"}
-	}
-	accepted.StaleStore = options.unknown(record.Certificate, device.Topic)
-	accepted.Reply = &Reply{
-		Acknowledged: record.PublicKey, Provider: options.Provider, Certificate: options.Certificate, PushKey: options.PushKey, Foreign: accepted.Foreign,
-	}
-	return accepted, nil
+	return &Accepted{device, reply, other != nil, options.unknown(record.Certificate, device.Topic), reply.Foreign}, nil
 }
 
 // RefusingReply is the answer to a record that Accept or ParseDeviceRecord refused. The certificate is the current one, the zero value at
@@ -177,11 +167,14 @@ func (record *DeviceRecord) refusal(held *StoredDevice, user string, options *Ac
 	return nil
 }
 
-// keep takes over what a record lacks. A token has its environment with it.
-func (device *StoredDevice) keep(held *StoredDevice) {
+// keep takes over what a record lacks, or only the user. A token has its environment with it.
+func (device *StoredDevice) keep(held *StoredDevice, onlyUser bool) {
+	if device.User == "" {
+		device.User = held.User
+	}
 	hasToken := device.Token != ""
 	for _, one := range recordTexts {
-		if into := one.field(&device.DeviceRecord); *into == "" && !(hasToken && one.name == "environment") {
+		if into := one.field(&device.DeviceRecord); *into == "" && !onlyUser && !(hasToken && one.name == "environment") {
 			*into = *one.field(&held.DeviceRecord)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/crypto/chacha20poly1305"
 
@@ -252,7 +251,7 @@ func SealFullBody(text string, signer crypto.Signer) (sealed []byte, reference R
 	if len(text) > format.LongestFullBody {
 		return nil, Reference{}, refuse(BodyTooLong, "the body has over 65,536 bytes")
 	}
-	if text == "" || !utf8.ValidString(text) || bytes.HasPrefix([]byte(text), []byte("\ufeff")) {
+	if !core.IsFullBody(text) {
 		return nil, Reference{}, refuse(MalformedFile, "the full body is empty, not UTF-8, or begins with a byte order mark")
 	}
 	var output bytes.Buffer

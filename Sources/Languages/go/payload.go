@@ -31,15 +31,17 @@ func newPayload(data []byte, pushType PushType) (*payload, error) {
 	if aps == nil {
 		return nil, refuse(MissingAPS, "the payload has no aps object; a push without one is never shown")
 	}
-	err = checkFields("aps", aps, format.APSFields)
-	if err == nil {
-		err = checkFields("aps.alert", jsontext.Object(aps["alert"]), format.AlertFields)
-	}
-	if err == nil {
-		err = checkFields("aps.sound", jsontext.Object(aps["sound"]), format.SoundFields)
-	}
-	if err != nil {
-		return nil, err
+	// Unknown fields are ignored, as the system does.
+	for place, rules := range map[string]map[string]string{"aps": format.APSFields, "alert": format.AlertFields, "sound": format.SoundFields} {
+		object := aps
+		if place != "aps" {
+			object = jsontext.Object(aps[place])
+		}
+		for name, value := range object {
+			if rule, ok := rules[name]; ok && !accepts(rule, value) {
+				return nil, refuse(InvalidField, name+" of "+place+" must be "+format.Rules[rule])
+			}
+		}
 	}
 	text, _ := aps["alert"].(string)
 	for _, name := range format.ShownTexts {
@@ -53,16 +55,6 @@ func newPayload(data []byte, pushType PushType) (*payload, error) {
 	var compact bytes.Buffer
 	err = json.Compact(&compact, data)
 	return &payload{compact.Bytes(), aps}, err
-}
-
-// checkFields ignores unknown fields, as the system does.
-func checkFields(place string, object map[string]any, rules map[string]string) error {
-	for name, value := range object {
-		if rule, ok := rules[name]; ok && !accepts(rule, value) {
-			return refuse(InvalidField, place+"."+name+" must be "+format.Rules[rule])
-		}
-	}
-	return nil
 }
 
 // accepts tells whether a value is what Apple documents for a field.

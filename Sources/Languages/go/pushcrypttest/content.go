@@ -1,13 +1,11 @@
 package pushcrypttest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/crypto/chacha20poly1305"
 
@@ -190,7 +188,7 @@ func OpenFile(plain io.Writer, sealed io.Reader, reference pushcrypt.Reference) 
 
 // CheckFullBody returns the text in the plain file of a full body, [A-30]. If it is refused, the payload's own is shown.
 func CheckFullBody(plain []byte) (string, error) {
-	if len(plain) == 0 || len(plain) > format.LongestFullBody || !utf8.Valid(plain) || bytes.HasPrefix(plain, []byte("\ufeff")) {
+	if !core.IsFullBody(string(plain)) {
 		return "", refuse(pushcrypt.MalformedFile, "the full body is not 1 to 65,536 bytes of UTF-8 without a byte order mark")
 	}
 	return string(plain), nil

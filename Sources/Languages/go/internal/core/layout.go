@@ -95,6 +95,11 @@ func Decode(text string) ([]byte, bool) {
 	return data, err == nil && !strings.ContainsAny(text, "\r\n")
 }
 
+// IsFullBody is.
+func IsFullBody(text string) bool {
+	return 1 <= len(text) && len(text) <= format.LongestFullBody && utf8.ValidString(text) && !strings.HasPrefix(text, "\ufeff")
+}
+
 // ChunkNonce is the number of a file's chunk in 11 bytes, and whether it is the last.
 func ChunkNonce(number uint64, isLast bool) []byte {
 	nonce := binary.BigEndian.AppendUint64(make([]byte, 3, 12), number)

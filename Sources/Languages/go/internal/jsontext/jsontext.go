@@ -19,8 +19,8 @@ import (
 // ErrMalformed is returned for whatever is not a JSON object.
 var ErrMalformed = errors.New("it is not one JSON object in UTF-8, nested at most 32 deep, without equal names and half surrogate pairs")
 
-// An escape: a pair of surrogates, half of one, or any other.
-var escape = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F])|.)`)
+// An escape, but for half of a pair of surrogates.
+var escape = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[^dD]...|u.[0-7]..|[^u])`)
 
 // ParseObject parses a JSON object: values are map[string]any, []any, string, json.Number, bool and nil. encoding/json checks the syntax; it
 // would take equal names, and replace half a surrogate pair.
@@ -38,14 +38,7 @@ func ParseObject(data []byte) (map[string]any, error) {
 }
 
 func hasHalfPair(data []byte) bool {
-	if bytes.Contains(data, []byte(`\u`)) {
-		for _, found := range escape.FindAllSubmatchIndex(data, -1) {
-			if found[2] >= 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return bytes.Contains(data, []byte(`\u`)) && bytes.IndexByte(escape.ReplaceAll(data, nil), '\\') >= 0
 }
 
 // read reads a value; false for equal names, and what is nested too deep.
