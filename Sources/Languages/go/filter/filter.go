@@ -11,7 +11,6 @@ package filter
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -85,10 +84,11 @@ type Filter struct {
 	mutex   sync.Mutex
 	changed *sync.Cond
 	number  uint64
-	// waiting is what has no answer; unwritten are those of it that the present child has not got, in order.
-	waiting   map[uint64]*waiting
-	unwritten []uint64
-	child     *os.Process
+	// waiting is what has no answer.
+	waiting map[uint64]*waiting
+	// The present child, and the lines that it gets; nil without one.
+	child *os.Process
+	lines chan []byte
 	// patience ends a while after the child answered last, or got something to answer.
 	patience *time.Timer
 	ends     int
@@ -187,8 +187,11 @@ func (filter *Filter) add(line []byte) (*waiting, error) {
 	filter.number++
 	own := &waiting{line: numbered(line, filter.number), done: make(chan struct{})}
 	filter.waiting[filter.number] = own
-	filter.unwritten = append(filter.unwritten, filter.number)
-	filter.changed.Broadcast()
+	if filter.lines != nil {
+		// There is room for all that may wait.
+		filter.lines <- own.line
+	}
+	filter.changed.Signal()
 	return own, nil
 }
 
@@ -224,8 +227,9 @@ func (filter *Filter) Pid() int {
 func (filter *Filter) Close(ctx context.Context) error {
 	filter.mutex.Lock()
 	filter.close()
+	filter.endLines()
 	filter.patience.Reset(filter.options.AnswerTimeout)
-	filter.changed.Broadcast()
+	filter.changed.Signal()
 	filter.mutex.Unlock()
 	select {
 	case <-filter.done:
@@ -295,12 +299,11 @@ func (filter *Filter) runChild() (isMisuse bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	filter.begin(child.Process)
 	var all sync.WaitGroup
 	var words []string
-	wrong := ""
+	wrong, lines := "", filter.begin(child.Process)
 	for _, work := range []func(){
-		func() { words = filter.listen(stderr) }, func() { filter.write(stdin, child.Process) }, func() { wrong = filter.read(stdout, child.Process) },
+		func() { words = filter.listen(stderr) }, func() { write(stdin, lines) }, func() { wrong = filter.read(stdout, child.Process) },
 	} {
 		all.Add(1)
 		go func(work func()) {
@@ -309,7 +312,10 @@ func (filter *Filter) runChild() (isMisuse bool, err error) {
 		}(work)
 	}
 	state, err := child.Process.Wait()
-	filter.begin(nil)
+	filter.mutex.Lock()
+	filter.child = nil
+	filter.endLines()
+	filter.mutex.Unlock()
 	// A process that it started may hold its output open.
 	limit := time.AfterFunc(lastWords, func() { stdout.Close(); stderr.Close() })
 	all.Wait()
@@ -322,18 +328,32 @@ func (filter *Filter) runChild() (isMisuse bool, err error) {
 	return state.ExitCode() == format.FilterMisuse, fmt.Errorf("%s%s: %s", wrong, state, strings.Join(words, " "))
 }
 
-// begin has a child get everything that no other has answered, in order; nil for no child.
-func (filter *Filter) begin(child *os.Process) {
+// begin returns what a child gets: everything that no other has answered, in order, and what comes.
+func (filter *Filter) begin(child *os.Process) chan []byte {
 	filter.mutex.Lock()
 	defer filter.mutex.Unlock()
-	filter.child = child
-	filter.patience.Reset(filter.options.AnswerTimeout)
-	filter.unwritten = filter.unwritten[:0]
+	lines, numbers := make(chan []byte, filter.options.Window), []uint64{}
 	for number := range filter.waiting {
-		filter.unwritten = append(filter.unwritten, number)
+		numbers = append(numbers, number)
 	}
-	sort.Slice(filter.unwritten, func(a, b int) bool { return filter.unwritten[a] < filter.unwritten[b] })
-	filter.changed.Broadcast()
+	sort.Slice(numbers, func(a, b int) bool { return numbers[a] < numbers[b] })
+	for _, number := range numbers {
+		lines <- filter.waiting[number].line
+	}
+	filter.child, filter.lines = child, lines
+	filter.patience.Reset(filter.options.AnswerTimeout)
+	if filter.closing.Err() != nil {
+		filter.endLines()
+	}
+	return lines
+}
+
+// endLines has the child get no more. The caller holds the lock.
+func (filter *Filter) endLines() {
+	if filter.lines != nil {
+		close(filter.lines)
+		filter.lines = nil
+	}
 }
 
 // listen logs what a child says, and returns its last lines.
@@ -359,33 +379,19 @@ func (filter *Filter) losePatience() {
 	}
 }
 
-// write writes what waits, as long as the child is the present one; a full pipe stops it. That a child no longer reads is the reader's
-// matter.
-func (filter *Filter) write(stdin io.WriteCloser, child *os.Process) {
+// write writes lines to the child; a full pipe stops it. That a child no longer reads is the reader's matter.
+func write(stdin io.WriteCloser, lines chan []byte) {
 	defer stdin.Close()
-	for {
-		lines := filter.next(child)
-		if _, err := stdin.Write(lines); err != nil || len(lines) == 0 {
+	output := bufio.NewWriterSize(stdin, 1<<16)
+	for line := range lines {
+		_, err := output.Write(line)
+		if err == nil && len(lines) == 0 {
+			err = output.Flush()
+		}
+		if err != nil {
 			return
 		}
 	}
-}
-
-// next waits for lines to write; there are none if the child is over, or the filter closes.
-func (filter *Filter) next(child *os.Process) []byte {
-	filter.mutex.Lock()
-	defer filter.mutex.Unlock()
-	for len(filter.unwritten) == 0 && filter.closing.Err() == nil && filter.child == child {
-		filter.changed.Wait()
-	}
-	var lines bytes.Buffer
-	for filter.child == child && len(filter.unwritten) > 0 && lines.Len() < 1<<16 {
-		if own := filter.waiting[filter.unwritten[0]]; own != nil {
-			lines.Write(own.line)
-		}
-		filter.unwritten = filter.unwritten[1:]
-	}
-	return lines.Bytes()
 }
 
 // read hands out answers until the child ends, and kills one that answers something else, which it returns.
