@@ -150,14 +150,6 @@ type PastEpoch struct {
 	ReplacedAt  time.Time
 }
 
-// MarshalJSON returns its form in a CertificateRequest.
-func (past PastEpoch) MarshalJSON() ([]byte, error) {
-	var output jsontext.Output
-	output.Add("certificate", past.Certificate.String())
-	output.Add("replaced", past.ReplacedAt)
-	return output.Bytes(), nil
-}
-
 // claim returns what the next certificate says, but for its key [T-7] to [T-9].
 func (plan Plan) claim() ([]byte, error) {
 	now, ok := core.Milliseconds(plan.At)
@@ -283,7 +275,10 @@ func (request *CertificateRequest) MarshalJSON() ([]byte, error) {
 	output.Add("current", request.Plan.Current.String())
 	var past []json.Marshaler
 	for _, epoch := range request.Plan.Past {
-		past = append(past, epoch)
+		var one jsontext.Output
+		one.Add("certificate", epoch.Certificate.String())
+		one.Add("replaced", epoch.ReplacedAt)
+		past = append(past, json.RawMessage(one.Bytes()))
 	}
 	output.Add("past", past)
 	output.Add("proven", request.Plan.Proven.String())

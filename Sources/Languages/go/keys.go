@@ -1,11 +1,14 @@
 package pushcrypt
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"fmt"
 	"io"
+	"reflect"
+	"strings"
 
 	"example.com/pushcrypt/internal/core"
 	"example.com/pushcrypt/internal/format"
@@ -14,10 +17,10 @@ import (
 // publicKey is what the kinds of public keys share.
 type publicKey struct {
 	bytes string
-	kind  core.Kind
+	kind  string
 }
 
-func newPublicKey(data []byte, kind core.Kind) (publicKey, error) {
+func newPublicKey(data []byte, kind string) (publicKey, error) {
 	if code, advice := core.CheckKey(data, kind); code != "" {
 		return publicKey{}, refuse(Code(code), advice)
 	}
@@ -50,7 +53,7 @@ func (key publicKey) MarshalText() ([]byte, error) {
 }
 
 // parse reads a key's text.
-func parse[K any](text string, kind core.Kind, from func([]byte) (K, error)) (key K, err error) {
+func parse[K any](text string, kind string, from func([]byte) (K, error)) (key K, err error) {
 	data, code, advice := core.ReadKey(text, kind)
 	if code != "" {
 		return key, refuse(Code(code), advice)
@@ -68,9 +71,9 @@ type DevicePublicKey struct{ publicKey }
 
 // NewDevicePublicKey creates a key from 32 bytes, or of suite 2 from 1,216 [K-8]. (malformed-key, weak-key)
 func NewDevicePublicKey(data []byte) (DevicePublicKey, error) {
-	kind := core.DevicePublic
+	kind := format.PrefixDevicePublic
 	if len(data) == format.PostQuantumKeyLength {
-		kind = core.DevicePublic2
+		kind = format.PrefixPostQuantumPublic
 	}
 	key, err := newPublicKey(data, kind)
 	return DevicePublicKey{key}, err
@@ -78,12 +81,12 @@ func NewDevicePublicKey(data []byte) (DevicePublicKey, error) {
 
 // ParseDevicePublicKey reads a key's text; one newline at its end is dropped. (malformed-key, wrong-checksum, wrong-kind-of-key, weak-key)
 func ParseDevicePublicKey(text string) (DevicePublicKey, error) {
-	return parse(text, core.DevicePublic, NewDevicePublicKey)
+	return parse(text, format.PrefixDevicePublic, NewDevicePublicKey)
 }
 
 // Suite returns 1, 2 for pcrx1…, or 0 for the zero value.
 func (key DevicePublicKey) Suite() int {
-	return map[core.Kind]int{core.DevicePublic: 1, core.DevicePublic2: 2}[key.kind]
+	return map[string]int{format.PrefixDevicePublic: 1, format.PrefixPostQuantumPublic: 2}[key.kind]
 }
 
 // UnmarshalText is ParseDevicePublicKey.
@@ -97,13 +100,13 @@ type ProviderPublicKey struct{ publicKey }
 
 // NewProviderPublicKey creates a key from 32 bytes [K-7]. (malformed-key, weak-key)
 func NewProviderPublicKey(data []byte) (ProviderPublicKey, error) {
-	key, err := newPublicKey(data, core.ProviderPublic)
+	key, err := newPublicKey(data, format.PrefixProviderPublic)
 	return ProviderPublicKey{key}, err
 }
 
 // ParseProviderPublicKey reads a key's text; one newline at its end is dropped. (malformed-key, wrong-checksum, wrong-kind-of-key, weak-key)
 func ParseProviderPublicKey(text string) (ProviderPublicKey, error) {
-	return parse(text, core.ProviderPublic, NewProviderPublicKey)
+	return parse(text, format.PrefixProviderPublic, NewProviderPublicKey)
 }
 
 // UnmarshalText is ParseProviderPublicKey.
@@ -115,10 +118,10 @@ func (key *ProviderPublicKey) UnmarshalText(text []byte) (err error) {
 // secretKey is what the kinds of secret keys share.
 type secretKey struct {
 	private ed25519.PrivateKey
-	kind    core.Kind
+	kind    string
 }
 
-func newSecretKey(seed []byte, kind core.Kind) (secretKey, error) {
+func newSecretKey(seed []byte, kind string) (secretKey, error) {
 	if code, advice := core.CheckKey(seed, kind); code != "" {
 		return secretKey{}, refuse(Code(code), advice)
 	}
@@ -160,19 +163,19 @@ func GenerateProviderKey() (*ProviderKey, error) { return NewProviderKey(random(
 
 // NewProviderKey creates a key from its seed, 32 bytes.
 func NewProviderKey(seed []byte) (*ProviderKey, error) {
-	key, err := newSecretKey(seed, core.ProviderSecret)
+	key, err := newSecretKey(seed, format.PrefixProviderSecret)
 	return &ProviderKey{key}, err
 }
 
 // ParseProviderKey reads a key's text; one newline at its end is dropped. (malformed-key, wrong-checksum, wrong-kind-of-key)
 func ParseProviderKey(text string) (*ProviderKey, error) {
-	return parse(text, core.ProviderSecret, NewProviderKey)
+	return parse(text, format.PrefixProviderSecret, NewProviderKey)
 }
 
 // PublicKey returns the public half.
 func (key *ProviderKey) PublicKey() ProviderPublicKey {
 	public, _ := key.Public().(ed25519.PublicKey)
-	return ProviderPublicKey{publicKey{string(public), core.ProviderPublic}}
+	return ProviderPublicKey{publicKey{string(public), format.PrefixProviderPublic}}
 }
 
 // A SigningKey signs messages by a certificate, and is replaced by another: PCK-SECRET-1…. It is a crypto.Signer, and not printed.
@@ -183,13 +186,13 @@ func GenerateSigningKey() (*SigningKey, error) { return NewSigningKey(random(for
 
 // NewSigningKey creates a key from its seed, 32 bytes.
 func NewSigningKey(seed []byte) (*SigningKey, error) {
-	key, err := newSecretKey(seed, core.SigningSecret)
+	key, err := newSecretKey(seed, format.PrefixSigningSecret)
 	return &SigningKey{key}, err
 }
 
 // ParseSigningKey reads a key's text; one newline at its end is dropped. (malformed-key, wrong-checksum, wrong-kind-of-key)
 func ParseSigningKey(text string) (*SigningKey, error) {
-	return parse(text, core.SigningSecret, NewSigningKey)
+	return parse(text, format.PrefixSigningSecret, NewSigningKey)
 }
 
 // PublicKey returns the public half, for a certificate.
@@ -205,4 +208,137 @@ func random(length int) []byte {
 		panic("pushcrypt: the system gives no random bytes: " + err.Error())
 	}
 	return data
+}
+
+// A Credential is what signs messages from epoch 1 on: a signing key, here a *SigningKey or in a service, its certificate and the provider
+// key. It is a crypto.Signer, and not printed.
+type Credential struct {
+	// Signer is the signing key.
+	crypto.Signer
+	Certificate Certificate
+	Provider    ProviderPublicKey
+}
+
+// ParseCredential reads a signing key file: the secret key, the certificate and the provider key, a line each.
+func ParseCredential(text string) (*Credential, error) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) != 3 {
+		return nil, refuse(MalformedKey, "a signing key file has three lines: the key, its certificate, the provider key")
+	}
+	key, err := ParseSigningKey(lines[0])
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := ParseCertificate(lines[1])
+	if err != nil {
+		return nil, err
+	}
+	provider, err := ParseProviderPublicKey(lines[2])
+	return &Credential{key, certificate, provider}, err
+}
+
+// SecretText returns the text of the file, as secret as the key; "" if that is not a *SigningKey.
+func (credential *Credential) SecretText() string {
+	key, ok := credential.Signer.(*SigningKey)
+	if !ok || key == nil {
+		return ""
+	}
+	return key.SecretText() + "\n" + credential.Certificate.String() + "\n" + credential.Provider.String() + "\n"
+}
+
+// Format prints no secret, whatever the verb.
+func (credential Credential) Format(state fmt.State, _ rune) {
+	fmt.Fprintf(state, "Credential(%s, epoch %d)", credential.Provider, credential.Certificate.Epoch())
+}
+
+// A signer is an Ed25519 key, here or in a service.
+type signer struct {
+	crypto.Signer
+	key ed25519.PublicKey
+	// seed is nil if the key is elsewhere.
+	seed []byte
+}
+
+// publicHalf is false for what is no Ed25519 key, such as nil and zero values.
+func publicHalf(key crypto.Signer) (ed25519.PublicKey, bool) {
+	if value := reflect.ValueOf(key); key == nil || value.Kind() == reflect.Pointer && value.IsNil() {
+		return nil, false
+	}
+	public, ok := key.Public().(ed25519.PublicKey)
+	return public, ok && len(public) == ed25519.PublicKeySize
+}
+
+func newSigner(key crypto.Signer) (signer, error) {
+	public, ok := publicHalf(key)
+	if !ok {
+		return signer{}, refuse(UnusableKey, "there is no signing key, or it is no Ed25519 key")
+	}
+	own := signer{Signer: key, key: public}
+	switch local := key.(type) {
+	case *ProviderKey:
+		own.seed = local.private.Seed()
+	case *SigningKey:
+		own.seed = local.private.Seed()
+	}
+	return own, nil
+}
+
+// sign returns a signature, which is checked if it comes from elsewhere.
+func (own signer) sign(message []byte) ([]byte, error) {
+	signature, err := own.Sign(rand.Reader, message, crypto.Hash(0))
+	if err != nil {
+		return nil, &Error{SigningFailed, "the signer did not sign; the payload can be sealed again", err}
+	}
+	if own.seed == nil && !core.Verifies(own.key, signature, message) {
+		return nil, refuse(WrongSignature, "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519")
+	}
+	return signature, nil
+}
+
+// A signing is what signs messages: at epoch 0 the provider key, from then on that of a certificate.
+type signing struct {
+	signer
+	provider    ProviderPublicKey
+	certificate Certificate
+	hedge       []byte
+}
+
+// newSigning asks a key that is elsewhere for one signature over a constant label, and derives the hedge key from it.
+func newSigning(key crypto.Signer) (*signing, error) {
+	var own signing
+	var err error
+	if credential, ok := key.(*Credential); ok {
+		if credential == nil {
+			return nil, refuse(UnusableKey, "there is no signing key")
+		}
+		key, own.certificate, own.provider = credential.Signer, credential.Certificate, credential.Provider
+		if own.certificate.IsZero() || own.provider.IsZero() {
+			return nil, refuse(WrongCertificate, "the credential has no certificate or no provider key")
+		}
+	} else if _, ok := key.(*SigningKey); ok {
+		return nil, refuse(WrongCertificate, "a signing key signs by its certificate; give a *Credential")
+	}
+	if own.signer, err = newSigner(key); err != nil {
+		return nil, err
+	}
+	if own.certificate.IsZero() {
+		if own.provider, err = NewProviderPublicKey(own.key); err != nil {
+			return nil, err
+		}
+	} else if !bytes.Equal(own.certificate.SigningKey(), own.key) {
+		return nil, refuse(WrongCertificate, "the certificate is that of another signing key; install the one made for it")
+	}
+	seed := own.seed
+	if seed == nil {
+		if seed, err = own.sign([]byte(format.LabelHedgeSeed)); err != nil {
+			return nil, err
+		}
+	}
+	own.hedge = core.HMAC(seed, []byte(format.LabelHedge))
+	return &own, nil
+}
+
+// draw returns a random value that a cloned machine repeats only for the same parts: Docs/FormatNotes.md, Randomness.
+func (own *signing) draw(label string, parts ...[]byte) []byte {
+	return core.HMAC(own.hedge, append([][]byte{[]byte(label), random(32)}, parts...)...)
 }

@@ -22,6 +22,7 @@ import (
 
 	"example.com/pushcrypt"
 	"example.com/pushcrypt/internal/core"
+	"example.com/pushcrypt/internal/format"
 	kit "example.com/pushcrypt/pushcrypttest"
 )
 
@@ -355,7 +356,7 @@ func contexts(t *testing.T, own *kitTest) string {
 }
 
 // secretBytes are those of a text that was read.
-func secretBytes(text string, kind core.Kind) string {
+func secretBytes(text string, kind string) string {
 	data, _, _ := core.ReadKey(text, kind)
 	return hex.EncodeToString(data)
 }
@@ -385,15 +386,15 @@ func keys(t *testing.T, own *kitTest) string {
 		again, found, result = key.String(), hex.EncodeToString(key.Bytes()), map[string][]string{"key-id": {key.ID()}}
 	case "device-secret":
 		key := must(kit.ParseDeviceKey(text))
-		again, found = key.SecretText(), secretBytes(text, core.DeviceSecret)
+		again, found = key.SecretText(), secretBytes(text, format.PrefixDeviceSecret)
 		result["public-key"] = []string{hex.EncodeToString(key.PublicKey().Bytes())}
 	case "provider-secret":
 		key := must(pushcrypt.ParseProviderKey(text))
-		again, found = key.SecretText(), secretBytes(text, core.ProviderSecret)
+		again, found = key.SecretText(), secretBytes(text, format.PrefixProviderSecret)
 		result["public-key"] = []string{hex.EncodeToString(key.PublicKey().Bytes())}
 	case "signing-secret":
 		key := must(pushcrypt.ParseSigningKey(text))
-		again, found = key.SecretText(), secretBytes(text, core.SigningSecret)
+		again, found = key.SecretText(), secretBytes(text, format.PrefixSigningSecret)
 		result["public-key"] = []string{hex.EncodeToString(key.PublicKey())}
 	default:
 		t.Fatal("a key of an unknown kind: ", kind)

@@ -45,7 +45,7 @@ func NewDeviceKey(secret []byte) (*DeviceKey, error) {
 
 // ParseDeviceKey reads a key's text; one newline at its end is dropped.
 func ParseDeviceKey(text string) (*DeviceKey, error) {
-	secret, code, advice := core.ReadKey(text, core.DeviceSecret)
+	secret, code, advice := core.ReadKey(text, format.PrefixDeviceSecret)
 	if code != "" {
 		return nil, refuse(pushcrypt.Code(code), advice)
 	}
@@ -56,7 +56,9 @@ func ParseDeviceKey(text string) (*DeviceKey, error) {
 func (key *DeviceKey) PublicKey() pushcrypt.DevicePublicKey { return key.public }
 
 // SecretText returns the key's text, as secret as the key.
-func (key *DeviceKey) SecretText() string { return core.WriteKey(key.secret, core.DeviceSecret) }
+func (key *DeviceKey) SecretText() string {
+	return core.WriteKey(key.secret, format.PrefixDeviceSecret)
+}
 
 // Format prints the public half, whatever the verb.
 func (key DeviceKey) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "DeviceKey(%s)", key.public) }

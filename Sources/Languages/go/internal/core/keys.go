@@ -13,85 +13,74 @@ import (
 	"example.com/pushcrypt/internal/format"
 )
 
-// A Kind is the prefix of a key's text, in the case of the text [K-6].
-type Kind string
-
-// The kinds of keys. Those with a 2 are of suite 2.
-const (
-	DevicePublic   Kind = format.PrefixDevicePublic
-	DevicePublic2  Kind = format.PrefixPostQuantumPublic
-	ProviderPublic Kind = format.PrefixProviderPublic
-	DeviceSecret   Kind = format.PrefixDeviceSecret
-	DeviceSecret2  Kind = format.PrefixPostQuantumSecret
-	ProviderSecret Kind = format.PrefixProviderSecret
-	SigningSecret  Kind = format.PrefixSigningSecret
-)
-
-// The kinds, each with the one of suite 1 in whose place it may be given, its length, and its type in a key id.
-var kinds = map[Kind]struct {
-	as     Kind
+// The kinds of keys, which are the prefixes of their texts, each with the one of suite 1 in whose place it may be given, its length, and its type in a key id.
+var kinds = map[string]struct {
+	as     string
 	length int
 	id     byte
 }{
-	DevicePublic: {DevicePublic, format.KeyLength, 1}, DevicePublic2: {DevicePublic, format.PostQuantumKeyLength, 3},
-	ProviderPublic: {ProviderPublic, format.KeyLength, 2}, DeviceSecret: {DeviceSecret, format.KeyLength, 0},
-	DeviceSecret2: {DeviceSecret, format.KeyLength, 0}, ProviderSecret: {ProviderSecret, format.KeyLength, 0},
-	SigningSecret: {SigningSecret, format.KeyLength, 0},
+	format.PrefixDevicePublic:      {format.PrefixDevicePublic, format.KeyLength, 1},
+	format.PrefixPostQuantumPublic: {format.PrefixDevicePublic, format.PostQuantumKeyLength, 3},
+	format.PrefixProviderPublic:    {format.PrefixProviderPublic, format.KeyLength, 2},
+	format.PrefixDeviceSecret:      {format.PrefixDeviceSecret, format.KeyLength, 0},
+	format.PrefixPostQuantumSecret: {format.PrefixDeviceSecret, format.KeyLength, 0},
+	format.PrefixProviderSecret:    {format.PrefixProviderSecret, format.KeyLength, 0},
+	format.PrefixSigningSecret:     {format.PrefixSigningSecret, format.KeyLength, 0},
 }
 
 // KeyID returns the id of a public key.
-func KeyID(kind Kind, key string) string {
+func KeyID(kind string, key string) string {
 	hash := sha256.Sum256([]byte(format.LabelKeyID + string(kinds[kind].id) + key))
 	return hex.EncodeToString(hash[:format.KeyIDLength])
 }
 
 // CheckKey returns the code of what is wrong with a key's bytes, and what to do [K-7], [K-8].
-func CheckKey(key []byte, kind Kind) (code, advice string) {
-	isDevice := kinds[kind].as == DevicePublic
+func CheckKey(key []byte, kind string) (code, advice string) {
+	isDevice := kinds[kind].as == format.PrefixDevicePublic
 	switch {
 	case len(key) != kinds[kind].length:
 		return "malformed-key", "a key has 32 bytes, or 1,216 in suite 2"
-	case isDevice && !isShare(key), kind == ProviderPublic && !IsVerifying(key):
+	case isDevice && !isShare(key), kind == format.PrefixProviderPublic && !IsVerifying(key):
 		return "weak-key", "no honest program makes this public key; find out who sent it"
 	}
 	return "", ""
 }
 
 // ReadKey returns a key's bytes and its kind, or the code of what is wrong, and what to do [K-4] to [K-6].
-func ReadKey(text string, kind Kind) (key []byte, code, advice string) {
+func ReadKey(text string, kind string) (key []byte, code, advice string) {
 	text = strings.TrimSuffix(text, "\n")
 	prefix, rest, _ := strings.Cut(text, "1")
-	found, isKind := kinds[Kind(prefix)]
+	found, isKind := kinds[prefix]
 	if !isKind || len(text) == len(prefix) {
-		return nil, "malformed-key", "this is not the text of a key; it begins with " + string(kind) + "1"
+		return nil, "malformed-key", "this is not the text of a key; it begins with " + kind + "1"
 	}
 	if found.as != kind {
-		return nil, "wrong-kind-of-key", "this is a " + prefix + "1 key, and a " + string(kind) + "1 key is needed"
+		return nil, "wrong-kind-of-key", "this is a " + prefix + "1 key, and a " + kind + "1 key is needed"
 	}
 	values, isRight := []byte(rest), len(rest) == (8*found.length+4)/5+6
 	for index := range values {
-		value := strings.IndexByte(Kind(prefix).inCase(format.KeyAlphabet), values[index])
+		value := strings.IndexByte(inCase(prefix, format.KeyAlphabet), values[index])
 		isRight = isRight && value >= 0
 		values[index] = byte(value)
 	}
 	if !isRight {
 		return nil, "malformed-key", "the key's text has a wrong character, or is too short or too long; copy it whole"
 	}
-	if polymod(Kind(prefix), values) != 1 {
+	if polymod(prefix, values) != 1 {
 		return nil, "wrong-checksum", "the key was mistyped or cut; copy it again"
 	}
 	key, padding := regroup(values[:len(values)-6], 5, 8)
 	if padding != 0 {
 		return nil, "malformed-key", "the key's text has bits after its end"
 	}
-	if Kind(prefix) == DeviceSecret2 {
+	if prefix == format.PrefixPostQuantumSecret {
 		return nil, "unsupported-suite", "this is a key of suite 2, which this package does not open"
 	}
 	return key, "", ""
 }
 
 // WriteKey returns a key's text.
-func WriteKey(key []byte, kind Kind) string {
+func WriteKey(key []byte, kind string) string {
 	values, rest := regroup(key, 8, 5)
 	// No key's length is a multiple of five bytes.
 	values = append(values, rest)
@@ -102,12 +91,12 @@ func WriteKey(key []byte, kind Kind) string {
 	for index, value := range values {
 		values[index] = format.KeyAlphabet[value]
 	}
-	return string(kind) + "1" + kind.inCase(string(values))
+	return kind + "1" + inCase(kind, string(values))
 }
 
 // inCase returns a text in the case of the kind: that of secret keys is upper.
-func (kind Kind) inCase(text string) string {
-	if strings.HasSuffix(string(kind), "-") {
+func inCase(kind, text string) string {
+	if strings.HasSuffix(kind, "-") {
 		return strings.ToUpper(text)
 	}
 	return text
@@ -128,8 +117,8 @@ func regroup(data []byte, from, to int) (groups []byte, rest byte) {
 }
 
 // polymod is the checksum of BIP-173, which is 1 for a valid text. It is computed over the lower-case form.
-func polymod(kind Kind, values []byte) uint32 {
-	prefix := []byte(strings.ToLower(string(kind)))
+func polymod(kind string, values []byte) uint32 {
+	prefix := []byte(strings.ToLower(kind))
 	var all []byte
 	for _, c := range prefix {
 		all = append(all, c>>5)
