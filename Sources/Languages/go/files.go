@@ -205,44 +205,39 @@ func SealFile(sealed io.Writer, plain io.ReadSeeker, signer crypto.Signer) (Refe
 
 // sealChunks seals a file of known length and SHA-256 under a key that is never used for another. The last chunk is sealed only if the bytes
 // are the same as before.
-func sealChunks(sealed io.Writer, plain io.Reader, key []byte, length int64, plainSHA256 []byte) (Reference, error) {
+func sealChunks(sealed io.Writer, plain io.Reader, key []byte, left int64, plainSHA256 []byte) (Reference, error) {
 	aead, err := chacha20poly1305.New(key)
 	if err != nil {
 		return Reference{}, err
 	}
 	before, after := sha256.New(), sha256.New()
-	output, reference := io.MultiWriter(sealed, after), Reference{Key: *(*[32]byte)(key)}
-	write := func(data []byte) error {
-		reference.Size += uint64(len(data))
-		_, err := output.Write(data)
-		return err
-	}
-	err = write([]byte(format.FileHeader))
-	chunk := make([]byte, 0, format.SealedChunk)
-	isLast := false
-	for number := uint64(0); err == nil && !isLast; number++ {
-		size := length
+	input, output := io.TeeReader(plain, before), io.MultiWriter(sealed, after)
+	reference, chunk := Reference{Key: *(*[32]byte)(key)}, []byte(format.FileHeader)
+	for number, isLast := uint64(0), false; ; number++ {
+		reference.Size += uint64(len(chunk))
+		if _, err := output.Write(chunk); err != nil || isLast {
+			copy(reference.SHA256[:], after.Sum(nil))
+			return reference, err
+		}
+		size := left
 		if isLast = size <= format.PlainChunk; !isLast {
 			size = format.PlainChunk
 		}
-		length -= size
-		read, readErr := io.ReadFull(plain, chunk[:size])
-		if readErr != nil && readErr != io.EOF && readErr != io.ErrUnexpectedEOF {
-			return Reference{}, readErr
-		}
-		before.Write(chunk[:read])
-		isChanged := int64(read) < size
+		left -= size
+		plainChunk := make([]byte, size, format.SealedChunk)
+		_, err := io.ReadFull(input, plainChunk)
 		if isLast {
-			extra, _ := plain.Read(make([]byte, 1))
-			isChanged = isChanged || extra > 0 || !bytes.Equal(before.Sum(nil), plainSHA256)
+			// One byte more is another file too.
+			_, _ = input.Read(make([]byte, 1))
 		}
-		if isChanged {
-			return Reference{}, refuse(ChangedFile, "the file changed while it was being sealed; seal it again")
+		if err == io.EOF || err == io.ErrUnexpectedEOF || isLast && err == nil && !bytes.Equal(before.Sum(nil), plainSHA256) {
+			err = refuse(ChangedFile, "the file changed while it was being sealed; seal it again")
 		}
-		err = write(aead.Seal(chunk[:0], core.ChunkNonce(number, isLast), chunk[:read], []byte(format.FileHeader)))
+		if err != nil {
+			return Reference{}, err
+		}
+		chunk = aead.Seal(plainChunk[:0], core.ChunkNonce(number, isLast), plainChunk, []byte(format.FileHeader))
 	}
-	copy(reference.SHA256[:], after.Sum(nil))
-	return reference, err
 }
 
 // SealFullBody seals a text that is too long for a push, at most 65,536 bytes; the payload's own body has to be one that can be shown alone,

@@ -135,18 +135,10 @@ func Start(command []string, options *Options) (*Filter, error) {
 	return filter, nil
 }
 
-// Seal seals one message and waits for its answer. A refused message is an answer with an Error; the other error is the filter's, the
-// context's, or that of a message that cannot be written; after the first two the message may have been sealed or not.
+// Seal seals one message and waits for its answer; call it from as many goroutines as there are to be messages under way. A refused message is
+// an answer with an Error; the other error is the filter's, the context's, or that of a message that cannot be written; after the first two the
+// message may have been sealed or not.
 func (filter *Filter) Seal(ctx context.Context, message Message) (*Answer, error) {
-	wait, err := filter.Submit(ctx, message)
-	if err != nil {
-		return nil, err
-	}
-	return wait(ctx)
-}
-
-// Submit waits for room, and returns a function that waits for the answer, so that one goroutine can have many messages under way.
-func (filter *Filter) Submit(ctx context.Context, message Message) (func(context.Context) (*Answer, error), error) {
 	line, err := message.encode()
 	if err != nil {
 		return nil, err
@@ -161,14 +153,12 @@ func (filter *Filter) Submit(ctx context.Context, message Message) (func(context
 		<-filter.slots
 		return nil, err
 	}
-	return func(ctx context.Context) (*Answer, error) {
-		select {
-		case <-own.done:
-			return own.answer, own.err
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}, nil
+	select {
+	case <-own.done:
+		return own.answer, own.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // add has a line written.

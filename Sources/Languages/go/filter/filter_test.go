@@ -132,22 +132,37 @@ func check(t *testing.T, number int, answer *filter.Answer, err error) {
 	}
 }
 
+// submit returns a function that waits for the answer.
+func submit(sealing *filter.Filter, message filter.Message) func() (*filter.Answer, error) {
+	var answer *filter.Answer
+	var err error
+	done := make(chan struct{})
+	go func() {
+		answer, err = sealing.Seal(ctx, message)
+		close(done)
+	}()
+	return func() (*filter.Answer, error) {
+		<-done
+		return answer, err
+	}
+}
+
 // kill has many messages under way while children are killed again and again.
 func kill(t *testing.T, command []string, count, every int, message func(int) filter.Message, check func(*testing.T, int, *filter.Answer, error)) {
 	type pending struct {
 		number int
-		wait   func(context.Context) (*filter.Answer, error)
+		wait   func() (*filter.Answer, error)
 	}
 	sealing, underWay, kills := start(t, command, &filter.Options{Window: 200}), make(chan pending, 200), 0
 	go func() {
 		for number := 0; number < count; number++ {
-			underWay <- pending{number, must(sealing.Submit(ctx, message(number)))}
+			underWay <- pending{number, submit(sealing, message(number))}
 		}
 		close(underWay)
 	}()
 	seen := 0
 	for next := range underWay {
-		answer, err := next.wait(ctx)
+		answer, err := next.wait()
 		check(t, next.number, answer, err)
 		seen++
 		if pid := sealing.Pid(); seen%every == 0 && pid != 0 {
@@ -172,22 +187,20 @@ func TestStoppedChildHoldsBackItsCallers(t *testing.T) {
 	answer, err := sealing.Seal(ctx, message(0))
 	check(t, 0, answer, err)
 	_ = syscall.Kill(sealing.Pid(), syscall.SIGSTOP)
-	var taken, answered atomic.Int64
+	var answered atomic.Int64
 	var all sync.WaitGroup
 	for number := 0; number < 500; number++ {
 		all.Add(1)
 		go func(number int) {
 			defer all.Done()
-			wait := must(sealing.Submit(ctx, message(number)))
-			taken.Add(1)
-			answer, err := wait(ctx)
+			answer, err := sealing.Seal(ctx, message(number))
 			check(t, number, answer, err)
 			answered.Add(1)
 		}(number)
 	}
 	time.Sleep(300 * time.Millisecond)
-	if taken.Load() > 50 {
-		t.Error("messages taken: ", taken.Load())
+	if sealing.UnderWay() != 50 {
+		t.Error("messages under way: ", sealing.UnderWay())
 	}
 	late, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 	defer cancel()
@@ -233,12 +246,12 @@ func TestLateAnswersAreInTime(t *testing.T) {
 			t.Error(text)
 		}
 	}}), 0
-	var waits []func(context.Context) (*filter.Answer, error)
+	var waits []func() (*filter.Answer, error)
 	for number := 0; number < 700; number++ {
-		waits = append(waits, must(sealing.Submit(ctx, message(number))))
+		waits = append(waits, submit(sealing, message(number)))
 	}
 	for number, wait := range waits {
-		answer, err := wait(ctx)
+		answer, err := wait()
 		check(t, number, answer, err)
 	}
 	if err := sealing.Close(ctx); err != nil || logged != 0 {
@@ -249,7 +262,10 @@ func TestLateAnswersAreInTime(t *testing.T) {
 func TestCloseEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	sealing := start(t, command("silent"), nil)
-	wait := must(sealing.Submit(ctx, message(0)))
+	wait := submit(sealing, message(0))
+	for sealing.UnderWay() == 0 {
+		time.Sleep(time.Millisecond)
+	}
 	soon, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
 	began := time.Now()
@@ -258,7 +274,7 @@ func TestCloseEndsWithItsContext(t *testing.T) {
 	if !errors.As(err, &own) || own.Retryable() || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
 		t.Error(err, time.Since(began))
 	}
-	if _, err := wait(ctx); !errors.Is(err, pushcrypt.FilterEnded) {
+	if _, err := wait(); !errors.Is(err, pushcrypt.FilterEnded) {
 		t.Error("what waited: ", err)
 	}
 	if _, err := sealing.Seal(ctx, message(1)); !errors.Is(err, filter.ErrClosed) {

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -79,8 +79,6 @@ func (message *Message) encode() ([]byte, error) {
 	for name, value := range members {
 		if value == nil || reflect.ValueOf(value).IsZero() {
 			delete(members, name)
-		} else if !isText(value) {
-			return nil, invalid("a name is not UTF-8")
 		}
 	}
 	if members["to"] = message.To; message.HasNoKey {
@@ -88,6 +86,9 @@ func (message *Message) encode() ([]byte, error) {
 	}
 	for name, value := range message.Passed {
 		members[name] = value
+	}
+	if !utf8.ValidString(fmt.Sprint(members)) {
+		return nil, invalid("a text is not UTF-8, and encoding/json would change it")
 	}
 	line, err := json.Marshal(members)
 	var own *pushcrypt.Error
@@ -106,17 +107,6 @@ func (message *Message) encode() ([]byte, error) {
 		return nil, invalid("the message has over 1 MiB, and the command reads no such line")
 	}
 	return payload.Bytes(), nil
-}
-
-// isText is false for strings that encoding/json would change.
-func isText(value any) bool {
-	switch value := value.(type) {
-	case string:
-		return utf8.ValidString(value)
-	case []string:
-		return utf8.ValidString(strings.Join(value, ""))
-	}
-	return true
 }
 
 func invalid(text string) error { return &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: text} }
