@@ -95,6 +95,9 @@ func (certificate Certificate) SigningKey() ed25519.PublicKey {
 
 // Verify refuses a certificate that is not this provider's for this app [T-1], [T-2].
 func (certificate Certificate) Verify(provider ProviderPublicKey, topic string) error {
+	if err := checkTopic(topic); err != nil {
+		return err
+	}
 	if certificate.part(25, format.ClaimLength) == provider.bytes {
 		return refuse(WeakKey, "the certificate's signing key is the provider key; each needs its own")
 	}
@@ -301,15 +304,10 @@ func (request *CertificateRequest) Certify(provider crypto.Signer) ([]byte, erro
 	if string(own.key) != request.Provider.bytes {
 		return nil, refuse(WrongCertificate, "the request is for another provider key; use that one")
 	}
-	certificates := []Certificate{request.Plan.Current, request.Plan.Proven}
-	for _, epoch := range request.Plan.Past {
-		certificates = append(certificates, epoch.Certificate)
-	}
-	for _, certificate := range certificates {
-		if !certificate.IsZero() {
-			if err := certificate.Verify(request.Provider, request.Topic); err != nil {
-				return nil, err
-			}
+	plan := request.Plan
+	for _, one := range append([]PastEpoch{{Certificate: plan.Current}, {Certificate: plan.Proven}}, plan.Past...) {
+		if err := one.Certificate.Verify(request.Provider, request.Topic); err != nil && !one.Certificate.IsZero() {
+			return nil, err
 		}
 	}
 	made, err := IssueCertificate(provider, request.SigningKey, request.Topic, request.Plan)

@@ -237,44 +237,37 @@ func (filter *Filter) Close(ctx context.Context) error {
 // run runs one child after the other, while something waits.
 func (filter *Filter) run() {
 	defer close(filter.done)
-	for filter.awaits() {
+	filter.mutex.Lock()
+	defer filter.mutex.Unlock()
+	for {
+		for len(filter.waiting) == 0 && filter.closing.Err() == nil && !filter.isOver {
+			filter.changed.Wait()
+		}
+		if len(filter.waiting) == 0 {
+			return
+		}
+		filter.mutex.Unlock()
 		isMisuse, err := filter.runChild()
 		filter.options.Log(fmt.Sprintf("%s ended: %v", filter.command[0], err))
-		hurry := filter.closing
-		pause, isBusy := filter.count(isMisuse, err)
-		if isBusy {
-			hurry = filter.abandoned
+		filter.mutex.Lock()
+		// Closing needs no other child, unless something waits.
+		hurry, pause := filter.closing, firstPause
+		if len(filter.waiting) > 0 {
+			filter.ends++
+			hurry, pause = filter.abandoned, firstPause<<filter.ends
 		}
+		if isMisuse || filter.ends >= format.FilterMostEnds {
+			filter.isOver = isMisuse
+			filter.fail(&Error{Text: filter.command[0] + " does not answer", Err: err, isFinal: isMisuse})
+			hurry, pause = filter.closing, longestPause
+		}
+		filter.mutex.Unlock()
 		select {
 		case <-hurry.Done():
 		case <-time.After(pause):
 		}
+		filter.mutex.Lock()
 	}
-}
-
-// awaits waits for a message; there is none if the filter closes.
-func (filter *Filter) awaits() bool {
-	filter.mutex.Lock()
-	defer filter.mutex.Unlock()
-	for len(filter.waiting) == 0 && filter.closing.Err() == nil && !filter.isOver {
-		filter.changed.Wait()
-	}
-	return len(filter.waiting) > 0
-}
-
-// count counts an end for which something waits, and tells how long to wait before the next child, and whether something waits.
-func (filter *Filter) count(isMisuse bool, err error) (pause time.Duration, isBusy bool) {
-	filter.mutex.Lock()
-	defer filter.mutex.Unlock()
-	if isBusy = len(filter.waiting) > 0; isBusy {
-		filter.ends++
-	}
-	if isMisuse || filter.ends >= format.FilterMostEnds {
-		filter.isOver = isMisuse
-		filter.fail(&Error{Text: filter.command[0] + " does not answer", Err: err, isFinal: isMisuse})
-		return longestPause, false
-	}
-	return firstPause << filter.ends, isBusy
 }
 
 // runChild runs a child to its end, and returns why it ended, with its last words.
@@ -307,7 +300,7 @@ func (filter *Filter) runChild() (isMisuse bool, err error) {
 	filter.endLines()
 	filter.mutex.Unlock()
 	// A process that it started may hold its output open.
-	limit := time.AfterFunc(lastWords, func() { stdout.Close(); stderr.Close() })
+	limit := time.AfterFunc(lastWords, func() { stdin.Close(); stdout.Close(); stderr.Close() })
 	all.Wait()
 	limit.Stop()
 	stdout.Close()

@@ -1,3 +1,6 @@
+// Package pushcrypttest opens what package pushcrypt seals, as a phone would: for tests, as net/http/httptest is.
+//
+// It is not part of the stable surface, and not for phones in production: it has no replay guard, no key store and no notifications.
 package pushcrypttest
 
 import (
@@ -90,13 +93,6 @@ func (receiver Receiver) Open(push []byte, at time.Time) (*Opened, error) {
 	return receiver.OpenEnvelope(text, at)
 }
 
-func checkTopic(topic string) error {
-	if !core.IsTopic(topic) {
-		return refuse(pushcrypt.WrongTopic, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'")
-	}
-	return nil
-}
-
 func errNotAuthentic() error {
 	return refuse(pushcrypt.AuthenticationFailed,
 		"the message was changed, or not sealed by a pinned provider for this app and device; compare topic and keys on both ends")
@@ -112,8 +108,8 @@ func (receiver Receiver) OpenEnvelope(text string, at time.Time) (*Opened, error
 	if !ok {
 		return nil, refuse(pushcrypt.InvalidTime, "the clock is before 1970")
 	}
-	if err := checkTopic(receiver.Topic); err != nil {
-		return nil, err
+	if !core.IsTopic(receiver.Topic) {
+		return nil, refuse(pushcrypt.WrongTopic, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'")
 	}
 	if err := receiver.Trust.check(); err != nil {
 		return nil, err
@@ -227,3 +223,5 @@ func certificateIn(kind byte, epoch uint32, body []byte) (certificate pushcrypt.
 	}
 	return certificate, body[format.CertificateLength:], nil
 }
+
+func refuse(code pushcrypt.Code, text string) error { return &pushcrypt.Error{Code: code, Text: text} }

@@ -134,10 +134,7 @@ func (trust *Trust) Learn(key pushcrypt.ProviderPublicKey, known Learned) {
 // Accept learns a certificate of a reply, for the first pin that verifies it, and tells whether something was raised. A certificate-conflict
 // is learned all the same: another certificate of its epoch is known, of a restored store or a stolen provider key.
 func (trust *Trust) Accept(certificate pushcrypt.Certificate, topic string) (raised bool, err error) {
-	if err = checkTopic(topic); err == nil {
-		err = trust.check()
-	}
-	if err != nil {
+	if err = trust.check(); err != nil {
 		return false, err
 	}
 	err = refuse(pushcrypt.BadCertificateSignature, "no provider is pinned")
