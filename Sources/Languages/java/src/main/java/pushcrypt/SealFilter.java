@@ -375,6 +375,7 @@ public final class SealFilter implements AutoCloseable {
             progressAt = System.nanoTime();
             completing += 1;
             room.signal();
+            if (isClosing) rest.signalAll();
         } finally {
             lock.unlock();
         }
