@@ -32,6 +32,9 @@ import pushcrypt.testing.Trust;
 final class RotationTest {
     private static final ProviderPublicKey PIN = PROVIDER.publicKey();
 
+    @TempDir
+    Path folder;
+
     @Test
     void inThisProcess() {
         DeviceKey phone = DeviceKey.generate();
@@ -105,26 +108,26 @@ final class RotationTest {
 
     /** The texts are the command's, in both directions. */
     @Test
-    void withTheCommand(@TempDir Path folder) throws Exception {
+    void withTheCommand() throws Exception {
         String command = FilterTest.command();
         Assumptions.assumeTrue(command != null, "no pushcrypt");
         SigningKey key = SigningKey.generate();
         CertificateRequest request = CertificatePlan.builder().lifetime(Duration.ofDays(90)).build().request(PIN, TOPIC, key.publicBytes());
         Files.writeString(folder.resolve("request.json"), request.toJson());
         FilterTest.secretFile(folder.resolve("provider.key"), PROVIDER.secretText());
-        run(folder, command, "key", "certify", "request.json", "--provider-key-file", "provider.key", "--yes", "-o", "certificate.json");
+        run(command, "key", "certify", "request.json", "--provider-key-file", "provider.key", "--yes", "-o", "certificate.json");
         Credential installed = request.install(key, Files.readString(folder.resolve("certificate.json")));
         assertNotEquals(null, installed.certificate().expiresAt());
-        run(folder, command, "--store", "P", "init");
-        run(folder, command, "--store", "P", "key", "new", "provider", "--topic", TOPIC, "--offline", "-o", "offline.key");
-        run(folder, command, "--store", "P", "key", "rotate", "--request", "--stolen", "-o", "theirs.json");
+        run(command, "--store", "P", "init");
+        run(command, "--store", "P", "key", "new", "provider", "--topic", TOPIC, "--offline", "-o", "offline.key");
+        run(command, "--store", "P", "key", "rotate", "--request", "--stolen", "-o", "theirs.json");
         CertificateRequest theirs = CertificateRequest.fromJson(Files.readString(folder.resolve("theirs.json")));
         assertTrue(theirs.plan().isStolen());
         Files.writeString(folder.resolve("answer.json"), theirs.certify(ProviderKey.parse(Files.readString(folder.resolve("offline.key")))));
-        run(folder, command, "--store", "P", "key", "rotate", "--install", "answer.json");
+        run(command, "--store", "P", "key", "rotate", "--install", "answer.json");
     }
 
-    private static void run(Path folder, String... command) throws Exception {
+    private void run(String... command) throws Exception {
         Process process = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).start();
         process.getOutputStream().close();
         String said = new String(process.getInputStream().readAllBytes());
