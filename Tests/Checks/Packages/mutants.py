@@ -30,7 +30,7 @@ SMOKE = {
     "java": JAVAC + ' && java -cp smoke "$ROOT/Tests/Checks/Packages/java/Smoke.java"',
 }
 TESTS = {
-    "python": PYTEST + "tests -k 'not filter'",
+    "python": f"{PYTEST} tests -m 'not command' --ignore tests/test_filter.py && {PYTEST} tests/test_filter.py",
     "java": "./test.sh pushcrypt.ProviderKitTest pushcrypt.testing.KitTest pushcrypt.MisuseTest pushcrypt.RegistrationTest pushcrypt.RotationTest",
 }
 

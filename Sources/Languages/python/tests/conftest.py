@@ -3,8 +3,8 @@ from __future__ import annotations
 import warnings
 
 import pytest
-import vectors
 
+import vectors
 from pushcrypt import PushcryptError
 
 

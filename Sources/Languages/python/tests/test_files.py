@@ -7,10 +7,10 @@ import os
 from typing import Any
 
 import pytest
-from vectors import label
 
 from pushcrypt import ProviderKey, PushcryptError, Reference, SealedFile, Sealer, seal_file, seal_full_body
 from pushcrypt.testing import FileOpener, check_full_body
+from vectors import label
 
 PROVIDER = ProviderKey(bytes([1]) * 32)
 SEALER = Sealer(PROVIDER, topic="a")

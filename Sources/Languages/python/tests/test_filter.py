@@ -16,10 +16,10 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from vectors import label
 
 from pushcrypt import Code, Person, PushcryptError
 from pushcrypt.filter import Answer, AsyncFilter, Filter, FilterError, Message, Refusal
+from vectors import label
 
 FAKE = [sys.executable, "-S", "-E", str(pathlib.Path(__file__).with_name("fake_seal.py")), "--batch"]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -9,18 +9,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import vectors
-from vectors import DEVICE_PUBLIC, DEVICE_SECRET, PROVIDER_PUBLIC, PROVIDER_SECRET, Test, parameters
 
+import vectors
 from pushcrypt import (
     Certificate, CertificateRequest, Credential, DevicePublicKey, DeviceRecord, Placeholder, ProviderKey, ProviderPublicKey,
-    ProviderRecord, PushcryptError, Reference, Reply, Sealer, SealedFile, SigningKey, StoredDevice, accept, fingerprint,
+    ProviderRecord, PushcryptError, Reference, Reply, SealedFile, Sealer, SigningKey, StoredDevice, accept, fingerprint,
 )
 from pushcrypt._certificates import certify
 from pushcrypt.testing import (
     Change, DeviceKey, FileOpener, HeldKey, Learned, Opened, Trust, apply_reply, check_full_body, open_envelope, open_push,
 )
 from pushcrypt.testing._opening import decode, person_in
+from vectors import DEVICE_PUBLIC, DEVICE_SECRET, PROVIDER_PUBLIC, PROVIDER_SECRET, Test, parameters
 
 KINDS: dict[str, Any] = {
     "device-public": DevicePublicKey, "provider-public": ProviderPublicKey, "device-secret": DeviceKey, "provider-secret": ProviderKey,

@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 import pytest
-from vectors import label
 
 from pushcrypt import (
     Certificate, DevicePublicKey, DeviceRecord, ProviderKey, ProviderRecord, PushcryptError, Reply, SigningKey, StoredDevice,
     accept, issue_certificate,
 )
 from pushcrypt.testing import DeviceKey, Trust, apply_reply
+from vectors import label
 
 NOW = 1_767_225_600_000
 PROVIDER = ProviderKey(bytes([1]) * 32)

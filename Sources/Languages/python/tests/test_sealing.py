@@ -13,13 +13,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from vectors import label
 
 from pushcrypt import (
     AsyncSealer, Certificate, Code, Credential, DevicePublicKey, Person, Placeholder, ProviderKey, PushcryptError, Reference,
     Sealer, SigningKey, fingerprint, issue_certificate, seal_full_body,
 )
 from pushcrypt.testing import DeviceKey, Opened, Trust, open_push
+from vectors import label
 
 HALF = "\ud800"
 NOW = 1_767_225_600_000
@@ -336,6 +336,16 @@ def test_what_is_no_async_signer() -> None:
                 return other.sign(message)
 
             await AsyncSealer.create(Given(sign=sign, public_key=PROVIDER.public_bytes()), topic="a")  # type: ignore[arg-type]
+        assert caught.value.code is Code.WRONG_SIGNATURE
+        # The same, but not the first time.
+        keys = [PROVIDER]
+
+        async def sign_once(message: bytes) -> bytes:
+            return (keys.pop() if keys else other).sign(message)
+
+        sealer = await AsyncSealer.create(Given(sign=sign_once, public_key=PROVIDER.public_bytes()), topic="a")  # type: ignore[arg-type]
+        with pytest.raises(PushcryptError) as caught:
+            await sealer.seal(PAYLOAD, DEVICE)
         assert caught.value.code is Code.WRONG_SIGNATURE
 
     asyncio.run(main())

@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from vectors import label
 
-from pushcrypt import Certificate, CertificateRequest, Credential, ProviderKey, Sealer, SignedCertificate, SigningKey, issue_certificate
+from pushcrypt import (
+    Certificate, CertificateRequest, Credential, ProviderKey, Sealer, SignedCertificate, SigningKey, issue_certificate,
+)
 from pushcrypt.testing import Change, Learned, Trust
+from vectors import label
 
 NOW = 1_767_225_600_000
 PROVIDER, KEY = ProviderKey(bytes([1]) * 32), SigningKey(bytes([2]) * 32)

@@ -6,14 +6,14 @@ import io
 from typing import Any
 
 import pytest
-from vectors import base64url, cases, joined
 
 from pushcrypt import Certificate, Credential, DevicePublicKey, Placeholder, ProviderKey, ProviderPublicKey, Sealer, SigningKey
-from pushcrypt._hpke import setup_base_s
-from pushcrypt._identity import Hedge
 from pushcrypt._attachments import seal_chunks
 from pushcrypt._certificates import certify, claimed
+from pushcrypt._hpke import setup_base_s
+from pushcrypt._identity import Hedge
 from pushcrypt.testing import DeviceKey
+from vectors import base64url, cases, joined
 
 PAYLOAD = b'{"aps":{"alert":"a"}}'
 

@@ -14,10 +14,10 @@ milliseconds since 1970, durations seconds, whole numbers.
 `pushcrypt.filter` is a client of the command, for thousands a second; `pushcrypt.testing` is a phone, for tests.
 """
 
-from ._envelope import fingerprint
-from ._errors import Code, PushcryptError
 from ._attachments import FullBody, Reference, SealedFile, seal_file, seal_full_body
 from ._certificates import Certificate, CertificateRequest, Credential, SignedCertificate, issue_certificate
+from ._envelope import fingerprint
+from ._errors import Code, PushcryptError
 from ._keys import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
 from ._messages import Person
 from ._records import DeviceRecord, ProviderRecord, Reply

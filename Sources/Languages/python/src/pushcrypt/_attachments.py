@@ -27,7 +27,6 @@ from ._format import (
 from ._identity import AnyKey, Hedge, Hedged, hedge_of
 from ._types import check_type
 
-
 LARGEST_PORT = 65535
 
 URL = re.compile(

@@ -15,10 +15,9 @@ from ._format import (
     CERTIFICATE_GRACE, CERTIFICATE_LENGTH, CERTIFICATE_VERSION, CLAIM_LENGTH, CLOCK_TOLERANCE, KEY_LENGTH, LABEL_CERTIFICATE,
     LARGEST_TIME, MOST_PAST_CERTIFICATES,
 )
-from ._types import check_optional, check_type
 from ._keys import ProviderKey, ProviderPublicKey, SigningKey, check_verifying_key
 from ._signing import Signer, check_signer, signature_of
-
+from ._types import check_optional, check_type
 
 TEXT = re.compile(r"[A-Za-z0-9_-]{162}")
 REQUEST_VERSION = 1

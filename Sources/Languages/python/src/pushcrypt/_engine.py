@@ -16,7 +16,9 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Union
 
-from ._format import FILTER_FIRST_PAUSE, FILTER_LAST_WORDS, FILTER_LONGEST_ANSWER, FILTER_LONGEST_PAUSE, FILTER_MISUSE, FILTER_MOST_ENDS
+from ._format import (
+    FILTER_FIRST_PAUSE, FILTER_LAST_WORDS, FILTER_LONGEST_ANSWER, FILTER_LONGEST_PAUSE, FILTER_MISUSE, FILTER_MOST_ENDS,
+)
 from ._lines import NUMBER, Answer, FilterError, Refusal
 from ._types import check_type, checked_tuple
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ._format import RETRYABLE, TEXTS
-from ._format import Code as Code
-
+from ._format import RETRYABLE, TEXTS, Code as Code
 
 
 class PushcryptError(Exception):

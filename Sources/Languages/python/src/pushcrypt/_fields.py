@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
+from ._envelope import encode
 from ._errors import Code, PushcryptError
 from ._format import LARGEST_TIME
-from ._envelope import encode
 from ._json import Number, parse_object
 from ._types import utf8
 

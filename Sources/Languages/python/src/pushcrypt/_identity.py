@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hmac
-from typing import Union
-
+from ._certificates import Certificate, Credential
 from ._errors import Code, PushcryptError
 from ._format import LABEL_HEDGE, LABEL_HEDGE_SEED
-from ._types import check_optional
-from ._certificates import Certificate, Credential
 from ._keys import ProviderKey, ProviderPublicKey
 from ._signing import AsyncSigner, Signer, check_signer, signature_of
+from ._types import check_optional
 
-AnyKey = Union[ProviderKey, Credential, Signer]
+AnyKey = ProviderKey | Credential | Signer
 
 
 def check_key(key: AnyKey | AsyncSigner, is_async: bool = False) -> None:

@@ -12,9 +12,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from ._errors import Code, PushcryptError
-from ._format import KEY_ALPHABET, KEY_ID_LENGTH, KEY_LENGTH, LABEL_KEY_ID, MLKEM_MODULUS, POST_QUANTUM_KEY_LENGTH, WEAK_DEVICE_KEYS
+from ._format import (
+    KEY_ALPHABET, KEY_ID_LENGTH, KEY_LENGTH, LABEL_KEY_ID, MLKEM_MODULUS, POST_QUANTUM_KEY_LENGTH, WEAK_DEVICE_KEYS,
+)
 from ._types import check_type
-
 
 #: The five kinds of keys, and device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as
 #: what they are.
@@ -26,10 +27,6 @@ X25519, ED25519, XWING = 0x01, 0x02, 0x03
 GENERATORS = [0]
 for one in (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3):
     GENERATORS += [one ^ other for other in GENERATORS]
-KINDS = ("pcr", "pcs", "pcr-secret-", "pcs-secret-", "pck-secret-")
-#: Device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are.
-SUITE_2 = {"pcr": "pcrx", "pcr-secret-": "pcrx-secret-"}
-X25519, ED25519, XWING = 0x01, 0x02, 0x03
 # The prime of the field, and the order of the large subgroup of edwards25519.
 P = 2**255 - 19
 L = 2**252 + 27742317777372353535851937790883648493

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ._attachments import Reference
 from ._errors import Code, PushcryptError
 from ._format import AVATAR_TYPES, LARGEST_AVATAR, LONGEST_LABEL, MOST_RECIPIENTS, MOST_WITHDRAWN
 from ._json import is_unicode
 from ._types import check_optional, check_type, checked_tuple
-from ._attachments import Reference
-
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,7 @@ class Person:
         object.__setattr__(self, "recipients", checked_tuple(self.recipients, str, "recipients"))
         texts = [self.name, *(text for text in (self.handle, self.conversation) if text is not None), *self.recipients]
         if not all(map(is_label, texts)) or len(self.recipients) > MOST_RECIPIENTS:
-            raise PushcryptError(Code.INVALID_REQUEST, "a person's texts have 1 to 255 bytes without control characters, at most 8 recipients")
+            raise PushcryptError(Code.INVALID_REQUEST, "a text of a person is empty, over 255 bytes or two lines, or over 8 recipients")
         check_optional(self.avatar, Reference, "the avatar")
         if self.avatar is not None:
             check_avatar(self.avatar)

@@ -11,16 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ._certificates import Certificate
 from ._envelope import TOPIC
 from ._errors import Code, PushcryptError
 from ._fields import BYTES32, Fields, written
 from ._format import KEY_LENGTH, LARGEST_SUITE, LARGEST_TIME, LONGEST_APP_VERSION, MOST_FOREIGN, MOST_SUITES, SUITE
 from ._json import Number
-from ._types import check_optional, check_type, checked_tuple
-from ._certificates import Certificate
 from ._keys import DevicePublicKey, ProviderPublicKey, check_verifying_key
 from ._messages import is_label, is_visible
-
+from ._types import check_optional, check_type, checked_tuple
 
 SUITE_2, PREFIX_2 = 2, "pcrx1"
 REASON = re.compile(r"[a-z0-9-]{1,64}")
@@ -240,8 +239,8 @@ def is_version(text: str) -> bool:
 
 #: The texts of a device's record that are no keys, with their rules.
 TEXTS: dict[str, Callable[[str], object]] = {
-    "device": is_device_id, "topic": TOPIC.fullmatch, "app_version": is_version, "token": TOKEN.fullmatch, "environment": ENVIRONMENT.fullmatch,
-    "withdrawal": WITHDRAWAL.fullmatch, "grant": GRANT.fullmatch,
+    "device": is_device_id, "topic": TOPIC.fullmatch, "app_version": is_version, "token": TOKEN.fullmatch,
+    "environment": ENVIRONMENT.fullmatch, "withdrawal": WITHDRAWAL.fullmatch, "grant": GRANT.fullmatch,
 }
 
 

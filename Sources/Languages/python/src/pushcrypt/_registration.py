@@ -8,16 +8,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ._certificates import Certificate
 from ._envelope import check_topic
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
 from ._format import GENERATION_STEP, SUITE
 from ._json import is_unicode
-from ._types import check_optional, check_type, checked_tuple
-from ._certificates import Certificate
 from ._keys import ProviderPublicKey
 from ._records import TEXTS, Device, DeviceRecord, Reply
-
+from ._types import check_optional, check_type, checked_tuple
 
 
 @dataclass(frozen=True, kw_only=True)

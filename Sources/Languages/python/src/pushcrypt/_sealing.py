@@ -10,9 +10,11 @@ import secrets
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from ._aps import CheckedPayload
+from ._attachments import FullBody, Reference, check_full_body_reference
+from ._certificates import Certificate
 from ._envelope import check_topic, encode, envelope_info, fingerprint, lp16, named_message, signed, time_or_now
 from ._errors import Code, PushcryptError
 from ._format import (
@@ -24,19 +26,16 @@ from ._format import (
 from ._hpke import setup_base_s
 from ._identity import AnyKey, Hedge, Hedged, Identity, check_key, sign
 from ._json import Number, is_unicode, write, write_object
-from ._types import check_optional, check_type, checked_tuple, utf8
-from ._attachments import FullBody, Reference, check_full_body_reference
-from ._certificates import Certificate
 from ._keys import DevicePublicKey, ProviderPublicKey
 from ._messages import Person, check_withdrawal
 from ._signing import AsyncSigner, check_signer, checked
-
+from ._types import check_optional, check_type, checked_tuple, utf8
 
 PushType = Literal["alert", "background", "voip"]
 ClearField = Literal[
     "badge", "category", "thread-id", "interruption-level", "relevance-score", "target-content-id", "filter-criteria"
 ]
-Payload = Union[bytes, str, dict[str, Any]]
+Payload = bytes | str | dict[str, Any]
 
 # What follows the text of the envelope.
 AFTER = b'"}'
@@ -186,7 +185,10 @@ class _Sealer(Hedged):
         at: int | None, attachments: Iterable[Reference], full_body: FullBody | Reference | None, person: Person | None,
         withdraws: Iterable[str], drop: bool, exact: bool, drawn: tuple[bytes, bytes] | None = None, sealed_life: int | None = None,
     ) -> tuple[bytes, Callable[[bytes], SealedPush]]:
-        """Checks and lays out a message; returns what to sign, and what makes the push of the signature. Vectors give the randomness, which must never be used twice [S-9], and the life as it is."""
+        """Checks and lays out a message; returns what to sign, and what makes the push of the signature.
+
+        Vectors give the randomness, which must never be used twice [S-9], and the life as it is.
+        """
         if push_type not in LIMITS:
             raise PushcryptError(Code.PUSH_TYPE_NOT_SEALABLE)
         check_type(device, DevicePublicKey, "the device's key, of which parse() reads the text,")

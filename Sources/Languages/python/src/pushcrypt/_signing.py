@@ -7,10 +7,9 @@ from collections.abc import Awaitable
 from typing import Protocol
 
 from ._errors import Code, PushcryptError
-from ._types import check_type
 from ._format import KEY_LENGTH
 from ._keys import ProviderKey, check_verifying_key, verifies
-
+from ._types import check_type
 
 
 class Signer(Protocol):

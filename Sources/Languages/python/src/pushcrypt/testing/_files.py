@@ -10,12 +10,12 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from .._errors import Code, PushcryptError
-from .._format import FILE_HEADER, MOST_ATTACHMENTS, SEALED_CHUNK
-from .._types import check_type
 from .._attachments import (
     Reference, SealedFile, check_full_body_reference, is_size, malformed_file, malformed_reference, nonce, parse_reference,
 )
+from .._errors import Code, PushcryptError
+from .._format import FILE_HEADER, MOST_ATTACHMENTS, SEALED_CHUNK
+from .._types import check_type
 
 
 def own_member(members: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from .._attachments import Reference, parse_reference
+from .._certificates import Certificate
 from .._envelope import NEVER, check_topic, encode, envelope_info, later, lp16, named_message, number, signed, time_or_now
 from .._errors import Code, PushcryptError
 from .._format import (
@@ -21,11 +23,9 @@ from .._format import (
 )
 from .._hpke import Context, dh, extract_and_expand, key_schedule, not_authentic
 from .._json import parse_object
-from .._types import check_type, checked_tuple, utf8
-from .._attachments import Reference, parse_reference
-from .._certificates import Certificate
 from .._keys import DevicePublicKey, ProviderPublicKey, SecretKey, verifies
 from .._messages import Person, check_avatar, is_label
+from .._types import check_type, checked_tuple, utf8
 from ._files import attachments_in, full_body_in, own_member
 from ._trust import Learned, Trust
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .._errors import Code, PushcryptError
-from .._types import check_type
 from .._keys import DevicePublicKey
 from .._records import Reply
+from .._types import check_type
 from ._trust import Change, Trust
 
 

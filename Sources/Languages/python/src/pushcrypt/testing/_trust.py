@@ -6,13 +6,13 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from .._certificates import Certificate
 from .._envelope import check_topic, later
 from .._errors import Code, PushcryptError
 from .._fields import Fields, written
 from .._format import EXPIRY_TOLERANCE, MOST_PINS
-from .._types import check_optional, check_type, checked_tuple
-from .._certificates import Certificate
 from .._keys import ProviderPublicKey
+from .._types import check_optional, check_type, checked_tuple
 
 LARGEST_EPOCH = 2**32 - 1
 #: Provider keys in a stored trust.
