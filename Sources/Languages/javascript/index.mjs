@@ -2,7 +2,6 @@
 import pushcrypt from "./index.js";
 
 export const {
-    AttachmentReference, Credential, DeviceKey, FileOpener, OpenedPush, ProviderKey, PushcryptError, RemoteSealer, SealFilter, SealedPush, Sealer, SigningKey,
-    Trust, applyReply, checkRegistration, formatDeviceRecord, formatProviderRecord, formatReply, issueCertificate, limits, messageID, open, openEnvelope,
-    parseDeviceRecord, parseProviderRecord, parseReply, readCertificate, readFullBody, showsStaleStore,
+    AttachmentReference, CertificateRequest, Credential, FilterError, ProviderKey, PushcryptError, RemoteSealer, SealFilter, SealedPush, Sealer, SigningKey,
+    accept, canWithdraw, formatProviderRecord, issueCertificate, limits, parseDeviceRecord, parseProviderRecord, providerPublicKey, readCertificate, refuse,
 } = pushcrypt;

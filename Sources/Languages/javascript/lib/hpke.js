@@ -6,11 +6,12 @@
 
 const { createCipheriv, createDecipheriv, createHmac, diffieHellman } = require("node:crypto");
 const { PushcryptError } = require("./errors.js");
+const { limits } = require("./format.js");
 const { X25519, publicKey, rawPublic, secretKey } = require("./keys.js");
 
 const KEM_SUITE = "KEM\x00\x20";
 const HPKE_SUITE = "HPKE\x00\x20\x00\x01\x00\x03";
-const TAG = 16;
+const TAG = limits.tagLength;
 // For HMAC an empty salt and 32 zero bytes are the same key. Bytes, here and below, because Node is slower with texts.
 const NO_SALT = Buffer.alloc(32), NOTHING = Buffer.alloc(0), COUNTER = Buffer.of(1);
 // The labels as they are hashed: the length of what is expanded, the version, the suite and the name.
@@ -99,6 +100,4 @@ function labeledExpand(prk, label, info) {
     return createHmac("sha256", prk).update(label).update(info).update(COUNTER).digest();
 }
 
-module.exports = {
-    setupBaseS, setupBaseR,
-};
+module.exports = { setupBaseR, setupBaseS };

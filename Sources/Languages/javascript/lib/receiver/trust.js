@@ -1,14 +1,11 @@
 // What a phone knows of the providers that it has pinned: Docs/FormatTrust.md, [T-3] to [T-6].
 "use strict";
 
-const { Certificate } = require("./certificate.js");
-const { checkContext } = require("./context.js");
-const { PushcryptError } = require("./errors.js");
-const { PROVIDER_PUBLIC, parseKey } = require("./keys.js");
-const { array, later, options, string } = require("./values.js");
-
-const LONGEST_LIFE = 31 * 86_400;
-const MOST_PINS = 2;
+const { Certificate } = require("../certificate.js");
+const { PushcryptError, attempt } = require("../errors.js");
+const { limits } = require("../format.js");
+const { PROVIDER_PUBLIC, bare, parseKey } = require("../keys.js");
+const { array, later, options, string, topic: readTopic } = require("../values.js");
 
 /** The highest certificate and the highest floor of a provider key and an app, for all accounts [T-6]. */
 class Learned {
@@ -34,7 +31,7 @@ class Learned {
 
     /** [T-4], once the message's own certificate was taken into account. */
     opens(epoch, certificate, sentAt, now) {
-        if (certificate !== null && (sentAt > certificate.expiresAt || now > later(certificate.expiresAt, LONGEST_LIFE))) return false;
+        if (certificate !== null && (sentAt > certificate.expiresAt || now > later(certificate.expiresAt, limits.expiryTolerance))) return false;
         const highest = this.certificate;
         return epoch >= this.floor && (highest === null || epoch === highest.epoch || now <= highest.graceUntil);
     }
@@ -47,7 +44,7 @@ class Trust {
 
     constructor(pins, learned = []) {
         this.#pins = array(pins, "pins").map((text) => readPin(text));
-        if (new Set(this.pins).size < this.#pins.length || this.#pins.length > MOST_PINS) throw new PushcryptError("too-many-pins");
+        if (new Set(this.pins).size < this.#pins.length || this.#pins.length > limits.mostPins) throw new PushcryptError("too-many-pins");
         array(learned, "learned").forEach((one) => this.learn(one));
     }
 
@@ -59,6 +56,16 @@ class Trust {
         return [...this.#learned].map(([provider, known]) => written(provider, known));
     }
 
+    /** For storage: `Trust.fromJSON` reads it again. */
+    toJSON() {
+        return { pins: this.pins, learned: this.learned };
+    }
+
+    static fromJSON(given) {
+        const { pins, learned } = options(given, ["pins", "learned"], "a stored trust");
+        return new Trust(pins, learned);
+    }
+
     learn(given) {
         const { provider, certificate, floor } = options(given, ["provider", "certificate", "floor"], "what is learned");
         if (!Number.isInteger(floor) || floor < 0 || floor >= 2 ** 32) throw new TypeError("floor must be a whole number below 2^32");
@@ -68,14 +75,12 @@ class Trust {
 
     accept(text, given) {
         const { topic } = options(given, ["topic"], "accept"), certificate = Certificate.parse(string(text, "certificate"));
-        checkContext(topic);
+        readTopic(topic);
         let refused = new PushcryptError("bad-certificate-signature", "no provider is pinned");
         for (const pin of this.#pins) {
-            try {
-                certificate.check(pin.bytes, topic);
-            } catch (error) {
-                if (!(error instanceof PushcryptError)) throw error;
-                refused = error;
+            const wrong = attempt(() => certificate.check(pin.bytes, topic), (error) => error);
+            if (wrong !== undefined) {
+                refused = wrong;
                 continue;
             }
             const known = this.known(pin.text);
@@ -99,7 +104,7 @@ class Trust {
 
 function readPin(text) {
     const bytes = parseKey(string(text, "a pin"), PROVIDER_PUBLIC);
-    return { text: text.replace(/\n$/, ""), bytes };
+    return { text: bare(text), bytes };
 }
 
 /** What a provider key is known by, as it is stored; `null` if nothing is. */

@@ -1,0 +1,143 @@
+// Issuing certificates: at once where the provider key is, or as a request that is carried to it, in the texts of `pushcrypt key rotate --request`,
+// `key certify` and `key rotate --install`. Docs/FormatTrust.md, "Rotation".
+"use strict";
+
+const { Certificate, PLAN, certified, claimOf, claimed, nextOf, readPlan } = require("./certificate.js");
+const { PushcryptError } = require("./errors.js");
+const { limits } = require("./format.js");
+const { NumberText, parseObject } = require("./json.js");
+const keys = require("./keys.js");
+const { Credential, ProviderKey, SigningKey, partsOf, remote, signature } = require("./secrets.js");
+const { array, bytes, isTopic, json, options, string, time, topic: readTopic } = require("./values.js");
+
+const MALFORMED = "malformed-request", VERSION = "1";
+
+function issueCertificate(given) {
+    const { provider, signingKey, topic, at = Date.now(), ...plan } = options(given, ["provider", "signingKey", "topic", "at", ...PLAN], "issueCertificate");
+    const { publicKey } = partsOf(provider, ProviderKey, "provider");
+    const claim = claimOf(nextOf(readPlan(plan), time(at, "at")), rawKey(signingKey));
+    return certified(claim, signature(provider, claimed(publicKey, readTopic(topic), claim)), publicKey, topic).text;
+}
+
+function readCertificate(text) {
+    const { epoch, floor, graceUntil, expiresAt } = Certificate.parse(string(text, "certificate"));
+    return { epoch, floor, graceUntil, expiresAt };
+}
+
+function rawKey(given) {
+    const key = bytes(given, "signingKey");
+    if (key.length !== keys.LENGTH) throw new RangeError("signingKey has 32 bytes");
+    keys.checkVerifyingKey(key);
+    return key;
+}
+
+class CertificateRequest {
+    #provider;
+    #signingKey;
+    #plan;
+
+    constructor(given) {
+        const { topic, provider, signingKey, ...plan } = options(given, ["topic", "provider", "signingKey", ...PLAN], "CertificateRequest");
+        this.topic = readTopic(topic);
+        this.#provider = keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC);
+        this.provider = keys.bare(provider);
+        this.#signingKey = Buffer.from(rawKey(signingKey));
+        this.#plan = readPlan({ ...plan, past: array(plan.past ?? [], "past").slice(-limits.mostPastCertificates) });
+        Object.freeze(this);
+    }
+
+    static parse(given) {
+        const members = read(given, "a request for a certificate");
+        if (members.has("certificate")) throw new PushcryptError(MALFORMED, "this is a certificate already: install it");
+        const past = members.get("past") ?? [], stolen = members.get("stolen") ?? false;
+        if (!Array.isArray(past) || past.length > limits.mostPastCertificates || typeof stolen !== "boolean") throw new PushcryptError(MALFORMED);
+        return new CertificateRequest({
+            topic: text(members, "topic"), provider: text(members, "provider"), signingKey: keys.parseRawKey(text(members, "signing_key"), MALFORMED),
+            current: optional(members, "current"), proven: optional(members, "proven"), stolen, lifetime: number(members, "expires"),
+            past: past.map((one) => {
+                if (!(one instanceof Map)) throw new PushcryptError(MALFORMED);
+                return { certificate: optional(one, "certificate") ?? null, replacedAt: number(one, "replaced") ?? missing() };
+            }),
+        });
+    }
+
+    get signingKey() {
+        return Buffer.from(this.#signingKey);
+    }
+
+    /** The file that is carried to the provider key. */
+    json() {
+        const { current, past, proven, isStolen, lifetime } = this.#plan;
+        return JSON.stringify({
+            version: 1, topic: this.topic, provider: this.provider, signing_key: this.#signingKey.toString("base64url"), expires: lifetime,
+            stolen: isStolen || undefined, current: current?.text,
+            past: past.length === 0 ? undefined : past.map(({ certificate, replacedAt }) => ({ certificate: certificate?.text, replaced: Number(replacedAt) })),
+            proven: proven?.text,
+        });
+    }
+
+    /** Refuses certificates of other keys or apps, and returns what the next one says. */
+    plan(given = {}) {
+        const { at = Date.now() } = options(given, ["at"], "plan"), { current, past, proven } = this.#plan;
+        for (const certificate of [current, proven, ...past.map(({ certificate }) => certificate)]) certificate?.check(this.#provider, this.topic);
+        return nextOf(this.#plan, time(at, "at"));
+    }
+
+    async certify(key, given = {}) {
+        const isHere = key instanceof ProviderKey, { publicKey, sign } = isHere ? partsOf(key, ProviderKey) : remote(key);
+        if (!publicKey.equals(this.#provider)) throw new PushcryptError("wrong-certificate", "the request is for another provider key");
+        const claim = claimOf(this.plan(given), this.#signingKey), toSign = claimed(publicKey, this.topic, claim);
+        const { text } = certified(claim, isHere ? signature(key, toSign) : await sign(toSign), publicKey, this.topic);
+        return JSON.stringify({ version: 1, topic: this.topic, provider: this.provider, certificate: text });
+    }
+
+    install(key, answer) {
+        const { publicKey } = partsOf(key, SigningKey, "key"), members = read(answer, "a signed certificate");
+        if (members.has("signing_key")) throw new PushcryptError(MALFORMED, "this is a request that the provider key has not certified yet: certify it first");
+        const isOwn = text(members, "topic") === this.topic && text(members, "provider") === this.provider;
+        const certificate = Certificate.parse(optional(members, "certificate") ?? missing()), { current, proven } = this.#plan;
+        if (!isOwn || !publicKey.equals(this.#signingKey) || !certificate.signingKey.equals(publicKey)) throw new PushcryptError("wrong-certificate");
+        certificate.check(this.#provider, this.topic);
+        if (certificate.epoch <= Math.max(current?.epoch ?? 0, proven?.epoch ?? 0)) {
+            throw new PushcryptError("wrong-certificate", "the certificate's epoch is not above the last: make another request, and certify that");
+        }
+        return new Credential({ key, certificate: certificate.text, provider: this.provider });
+    }
+}
+
+// The members of the two files. Others are ignored, and null counts as absent.
+
+function read(given, what) {
+    const refused = new PushcryptError(MALFORMED, `this is not the file of ${what}: copy the whole file`);
+    let members;
+    try {
+        members = parseObject(json(given, MALFORMED), MALFORMED);
+    } catch (error) {
+        throw error instanceof PushcryptError ? refused : error;
+    }
+    const version = members.get("version"), topic = members.get("topic"), provider = members.get("provider");
+    const isGood = version instanceof NumberText && version.text === VERSION && typeof topic === "string" && isTopic(topic) && typeof provider === "string";
+    if (!isGood) throw refused;
+    keys.parseKey(provider, keys.PROVIDER_PUBLIC);
+    return members;
+}
+
+function missing() {
+    throw new PushcryptError(MALFORMED);
+}
+
+function optional(members, name) {
+    const value = members.get(name) ?? undefined;
+    return value === undefined || typeof value === "string" ? value : missing();
+}
+
+const text = (members, name) => optional(members, name) ?? missing();
+
+function number(members, name) {
+    const value = members.get(name) ?? undefined;
+    if (value === undefined) return undefined;
+    const isGood = value instanceof NumberText && value.isInteger && value.text.length <= 16 && Number.isSafeInteger(Number(value.text));
+    return isGood ? Number(value.text) : missing();
+}
+
+module.exports = { CertificateRequest, issueCertificate, readCertificate };
