@@ -10,7 +10,7 @@ const { json } = require("./values.js");
 
 const { limits } = format;
 /** The first five bytes of a file, which its chunks authenticate. */
-const PREFIX = Buffer.from(format.fileHeader, "hex");
+const PREFIX = format.fileHeader;
 
 const LARGEST_PORT = 65535;
 const CHARACTERS = "A-Za-z0-9._~!$&'()*+,;=:@/%-";

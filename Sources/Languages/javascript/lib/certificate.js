@@ -7,7 +7,6 @@ const { checkVerifyingKey, verifies } = require("./keys.js");
 const { NEVER, array, boolean, later, options, seconds, string, time } = require("./values.js");
 
 const CLAIM = limits.claimLength;
-const LABEL = Buffer.from(`${labels.certificate}\0`);
 
 class Certificate {
     /** Reads 121 bytes [T-1], but for what only the provider key decides. */
@@ -95,7 +94,7 @@ function claimOf({ epoch, floor, graceUntil, expiresAt }, signingKey) {
 
 /** What the provider key signs of a claim. */
 function claimed(provider, topic, claim) {
-    return Buffer.concat([LABEL, provider, Buffer.of(topic.length >> 8, topic.length), Buffer.from(topic), claim]);
+    return Buffer.concat([labels.certificate, provider, Buffer.of(topic.length >> 8, topic.length), Buffer.from(topic), claim]);
 }
 
 /** The certificate of a claim and its signature, which is checked. */

@@ -2,11 +2,8 @@
 "use strict";
 
 const { PushcryptError } = require("./errors.js");
-const { buckets, labels, limits, pushTypes } = require("./format.js");
+const { buckets, labels, limits } = require("./format.js");
 const { sha256 } = require("./keys.js");
-
-/** What is known of each push type, by its name. */
-const PUSH_TYPES = new Map(pushTypes.map(({ name, ...rest }) => [name, rest]));
 
 /** Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
 function decode(text) {
@@ -24,7 +21,6 @@ function fingerprint(text) {
     return sha256(text).toString("hex", 0, 4);
 }
 
-const ENVELOPE = Buffer.from(`${labels.envelope}\0`), SIGNATURE = Buffer.from(`${labels.signature}\0`);
 /** The last text, usually a sealer's topic, and its bytes. */
 let last = { text: "", bytes: Buffer.alloc(2) };
 
@@ -34,11 +30,11 @@ function lp16(text) {
 }
 
 function envelopeInfo(header, context) {
-    return Buffer.concat([ENVELOPE, header, lp16(context)]);
+    return Buffer.concat([labels.envelope, header, lp16(context)]);
 }
 
 function signed(header, enc, recipient, provider, signingKey, epoch, context, contentHash) {
-    return Buffer.concat([SIGNATURE, header, enc, recipient, provider, signingKey, epoch, lp16(context), contentHash]);
+    return Buffer.concat([labels.signature, header, enc, recipient, provider, signingKey, epoch, lp16(context), contentHash]);
 }
 
-module.exports = { PUSH_TYPES, decode, envelopeInfo, fingerprint, lp16, signed };
+module.exports = { decode, envelopeInfo, fingerprint, lp16, signed };

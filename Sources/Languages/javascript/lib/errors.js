@@ -3,7 +3,7 @@
 
 const { codes } = require("./format.js");
 
-const CODES = new Map(codes.map(({ code, text, retryable = false }) => [code, { text, retryable }]));
+const CODES = new Map(Object.entries(codes));
 
 /** What is refused, with its `code`, for logs: never for the user, and never with bytes of a key or payload. */
 class PushcryptError extends Error {
@@ -20,6 +20,7 @@ class FilterError extends Error {
     constructor(message, retryable) {
         super(message);
         this.name = "FilterError";
+        this.code = "filter-ended";
         this.retryable = retryable;
     }
 }

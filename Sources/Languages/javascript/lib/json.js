@@ -1,4 +1,4 @@
-// Strict JSON: Docs/Format.md, "Body", rules [J-1] to [J-6]. It uses nothing of Node.
+// Strict JSON: Docs/Format.md, "Body", rules [J-1] to [J-6].
 //
 // JSON.parse alone is not enough: it accepts duplicate names, lone surrogates and any depth, and it rounds numbers.
 "use strict";

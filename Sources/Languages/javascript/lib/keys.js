@@ -10,15 +10,14 @@ const format = require("./format.js");
 
 const ALPHABET = format.texts.keyAlphabet;
 /** What is known of each kind of key, by its prefix. Texts of secret keys are upper-case. */
-const KINDS = format.keys.map(({ prefix, ...rest }) => ({ prefix, isSecret: prefix.endsWith("-"), ...rest }));
-const [DEVICE_PUBLIC, PQ_PUBLIC, PROVIDER_PUBLIC, DEVICE_SECRET, PQ_SECRET, PROVIDER_SECRET, SIGNING_SECRET] = format.keys.map(({ prefix }) => prefix);
+const KINDS = Object.values(format.keys).map(({ prefix, length }) => ({ prefix, length, isSecret: prefix.endsWith("-"), start: `${prefix}1` }));
+const [DEVICE_PUBLIC, PQ_PUBLIC, PROVIDER_PUBLIC, DEVICE_SECRET, PQ_SECRET, PROVIDER_SECRET, SIGNING_SECRET] = KINDS.map(({ prefix }) => prefix);
 /** Device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are. */
 const SUITE_2 = new Map([[DEVICE_PUBLIC, PQ_PUBLIC], [DEVICE_SECRET, PQ_SECRET]]);
 /** The numbers of the characters, by their codes. */
 const [LOWER_NUMBERS, UPPER_NUMBERS] = [ALPHABET, ALPHABET.toUpperCase()].map((all) => new Map([...all].map((one, number) => [one.charCodeAt(0), number])));
 const LENGTH = format.limits.keyLength;
-const X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, SIGNING = 0x04;
-const KEY_ID = Buffer.from(`${format.labels.keyID}\0`);
+const [X25519, XWING, ED25519, SIGNING] = ["devicePublic", "postQuantumPublic", "providerPublic", "signingSecret"].map((name) => format.keys[name].type);
 
 /** For each five bits that leave the checksum of BIP-173, what is added to it. */
 const GENERATORS = Array.from({ length: 32 }, (_, top) => [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
@@ -36,7 +35,7 @@ const FIVE_L_MINUS_1 = secretKey(X25519, bytes(5n * L - 1n));
 
 /** The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]. */
 function keyID(type, publicKey) {
-    return sha256(KEY_ID, Buffer.of(type), publicKey).subarray(0, format.limits.keyIDLength);
+    return sha256(format.labels.keyID, Buffer.of(type), publicKey).subarray(0, format.limits.keyIDLength);
 }
 
 function sha256(...parts) {
@@ -56,10 +55,10 @@ function deviceKeyID(key) {
  */
 function parseKey(text, kind) {
     if (text.endsWith("\n")) text = text.slice(0, -1);
-    const of = KINDS.find(({ prefix }) => text.startsWith(`${prefix}1`));
+    const of = KINDS.find(({ start }) => text.startsWith(start));
     if (of === undefined) throw new PushcryptError("malformed-key");
     if (of.prefix !== kind && of.prefix !== SUITE_2.get(kind)) throw new PushcryptError("wrong-kind-of-key");
-    const { length } = of, count = Math.ceil((8 * length) / 5), start = of.prefix.length + 1;
+    const { length } = of, count = Math.ceil((8 * length) / 5), start = of.start.length;
     if (text.length !== start + count + 6) throw new PushcryptError("malformed-key");
     const values = new Uint8Array(count + 6), numbers = of.isSecret ? UPPER_NUMBERS : LOWER_NUMBERS;
     for (let place = 0; place < values.length; place++) {

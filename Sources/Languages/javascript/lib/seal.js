@@ -3,22 +3,19 @@
 
 const { createHmac, randomBytes } = require("node:crypto");
 const { checkApple } = require("./apple.js");
-const { PUSH_TYPES, envelopeInfo, lp16, signed } = require("./envelope.js");
+const { envelopeInfo, lp16, signed } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
-const { buckets, clearFields: CLEAR_FIELDS, labels, limits, systemPushTypes, texts } = require("./format.js");
+const { buckets, labels, limits, pushTypes, systemPushTypes, texts } = require("./format.js");
 const { setupBaseS } = require("./hpke.js");
 const { minify, parseObject, writtenMembers } = require("./json.js");
 const { X25519, keyID, sha256 } = require("./keys.js");
 
 /** Ten minutes, in milliseconds: when a message ends does not tell the relay when it was sent. */
 const END_UNIT = BigInt(limits.expirationUnit);
-const CALLER_ID = Buffer.from(`${labels.callerID}\0`);
-/** The labels of random values, as they are hashed. */
-const HEDGED = Object.fromEntries(["messageID", "ephemeral", "file", "collapse"].map((name) => [name, Buffer.from(`${labels[name]}\0`)]));
 
 /** The id of a message that its caller named. */
 function namedMessageID(name) {
-    return sha256(CALLER_ID, name).subarray(0, limits.messageIDLength);
+    return sha256(labels.callerID, name).subarray(0, limits.messageIDLength);
 }
 
 /** The time to live that is sealed: it ends at ten minutes, unless the push is a call. */
@@ -40,7 +37,7 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
  */
 function prepare(message) {
     const { topic, device, signer, sentAt, pushType } = message;
-    if (!PUSH_TYPES.has(pushType)) {
+    if (!Object.hasOwn(pushTypes, pushType)) {
         throw new PushcryptError("push-type-not-sealable", systemPushTypes.includes(pushType)
             ? `the system reads a ${pushType} push before any of the app's code runs, so nothing could open it; send it without secrets`
             : "there is no push type of this name; alert, background and voip can be sealed");
@@ -49,7 +46,7 @@ function prepare(message) {
     const members = checkSealable(message.payload, pushType), { text, isSpaced } = members;
     const { body, bucket } = makeBody(message, isSpaced ? minify(text) : text);
     const { clear, bytes, widest } = clearPart(message, members.get("aps"), text);
-    const envelopeLength = Math.ceil((4 * (limits.envelopeOverhead + bucket)) / 3), { limit } = PUSH_TYPES.get(pushType);
+    const envelopeLength = Math.ceil((4 * (limits.envelopeOverhead + bucket)) / 3), { push: limit } = pushTypes[pushType];
     const widestLength = widest + envelopeLength, length = message.exact ? bytes + envelopeLength : widestLength;
     if (length > limit) {
         throw new PushcryptError(
@@ -60,20 +57,20 @@ function prepare(message) {
     const timeToLive = message.sealedLife ?? sealedTimeToLive(message.timeToLive, sentAt, pushType);
     const inner = Buffer.allocUnsafe(bucket).fill(0);
     signer.epoch.copy(inner, 0);
-    inner[limits.innerContent] = PUSH_TYPES.get(pushType).class | (signer.certificate === null ? 0 : limits.kindCertified);
+    inner[limits.innerContent] = pushTypes[pushType].class | (signer.certificate === null ? 0 : limits.kindCertified);
     inner.writeBigUInt64BE(sentAt, 85);
     inner.writeUInt32BE(timeToLive, 93);
     inner.writeUInt16BE(body.length, 97);
     body.copy(inner, limits.innerBody);
     const random = randomBytes(64);
     const messageID = message.messageId === undefined
-        ? hedged(signer, HEDGED.messageID, message.rMessageID ?? random.subarray(0, 32), inner.subarray(85, 93), sha256(body)).subarray(0, limits.messageIDLength)
+        ? hedged(signer, labels.messageID, message.rMessageID ?? random.subarray(0, 32), inner.subarray(85, 93), sha256(body)).subarray(0, limits.messageIDLength)
         : namedMessageID(message.messageId);
     messageID.copy(inner, 69);
 
     const deviceID = keyID(X25519, device), header = Buffer.concat([Buffer.of(limits.suite), deviceID]), contentHash = sha256(inner.subarray(limits.innerContent));
     const ikmE = hedged(
-        signer, HEDGED.ephemeral, message.rEphemeral ?? random.subarray(32), header, device, signer.epoch, lp16(topic), contentHash,
+        signer, labels.ephemeral, message.rEphemeral ?? random.subarray(32), header, device, signer.epoch, lp16(topic), contentHash,
     );
     const [enc, encryption] = setupBaseS(device, envelopeInfo(header, topic), ikmE);
     return {
@@ -116,7 +113,7 @@ function checkSealable(payload, pushType) {
 function makeBody({ signer, reserved, pushType }, payload) {
     const whole = Buffer.from(reserved === "" ? payload : `${payload.slice(0, -1)},"pushcrypt":${reserved}}`);
     const body = signer.certificate === null ? whole : Buffer.concat([signer.certificate.data, whole]);
-    const { largestBucket: largest } = PUSH_TYPES.get(pushType), bucket = buckets.find((bucket) => limits.innerBody + body.length <= bucket && bucket <= largest);
+    const { bucket: largest } = pushTypes[pushType], bucket = buckets.find((bucket) => limits.innerBody + body.length <= bucket && bucket <= largest);
     if (bucket === undefined) {
         const budget = largest - limits.innerBody - (body.length - whole.length);
         throw new PushcryptError(
@@ -169,7 +166,7 @@ function widest(json) {
 
 /** The collapse id of a push: a keyed hash of device and message, so that the relay learns no names. */
 function collapseID(signer, topic, device, pushes) {
-    return hedged(signer, HEDGED.collapse, lp16(topic), device, pushes).toString("base64url", 0, limits.collapseIDLength);
+    return hedged(signer, labels.collapse, lp16(topic), device, pushes).toString("base64url", 0, limits.collapseIDLength);
 }
 
-module.exports = { CLEAR_FIELDS, HEDGED, collapseID, hedged, namedMessageID, prepare };
+module.exports = { collapseID, hedged, namedMessageID, prepare };

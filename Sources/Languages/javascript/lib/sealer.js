@@ -4,12 +4,11 @@
 const { randomBytes } = require("node:crypto");
 const { AttachmentReference, sealFile } = require("./attachments.js");
 const { Certificate } = require("./certificate.js");
-const { PUSH_TYPES } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
-const { labels, limits, texts } = require("./format.js");
+const { clearFields: CLEAR_FIELDS, labels, limits, pushTypes, texts } = require("./format.js");
 const keys = require("./keys.js");
 const { writeReserved } = require("./reserved.js");
-const { CLEAR_FIELDS, HEDGED, collapseID, hedged, prepare } = require("./seal.js");
+const { collapseID, hedged, prepare } = require("./seal.js");
 const { hedgeKey, identity, remote, signature, signerOf } = require("./secrets.js");
 const { array, boolean, bytes, json, options, seconds, string, time, topic: readTopic } = require("./values.js");
 
@@ -79,7 +78,7 @@ class Sealing {
             : Buffer.concat([Buffer.of(1), Buffer.from(collapseName)]);
         return {
             headers: {
-                "apns-topic": this.#topic + PUSH_TYPES.get(push.pushType).suffix,
+                "apns-topic": this.#topic + pushTypes[push.pushType].suffix,
                 "apns-push-type": push.pushType,
                 "apns-priority": String(priority),
                 "apns-expiration": String(expiration),
@@ -93,7 +92,7 @@ class Sealing {
         const { url, type, name, [FIXED]: fixed = {} } = options(given, ["url", "type", "name"], "sealFile");
         const data = bytes(plain, "the file"), length = Buffer.alloc(8);
         length.writeBigUInt64BE(BigInt(data.length));
-        const key = hedged(this.#signer, HEDGED.file, fixed.r ?? randomBytes(32), length, keys.sha256(data));
+        const key = hedged(this.#signer, labels.file, fixed.r ?? randomBytes(32), length, keys.sha256(data));
         const sealed = sealFile(data, key);
         const members = { url: string(url, "url"), key: key.toString("base64url"), size: sealed.length, sha256: keys.sha256(sealed).toString("base64url") };
         return { sealed, reference: AttachmentReference.parse({ ...members, type: string(type, "type"), name: string(name, "name") }) };
@@ -140,7 +139,7 @@ class RemoteSealer extends Sealing {
         const { publicKey, sign } = remote(signer), own = remoteIdentity(publicKey, readTopic(topic), provider, certificate);
         const made = new RemoteSealer(FIXED, own, topic, placeholder);
         made.#sign = sign;
-        own.hedge = hedgeKey(await sign(Buffer.from(`${labels.hedgeSeed}\0`)));
+        own.hedge = hedgeKey(await sign(labels.hedgeSeed));
         return made;
     }
 
@@ -207,7 +206,7 @@ function checkName(name, what) {
 
 /** The most bytes that Apple accepts, and the longest payload without white space that fits, for each push type. */
 const sizes = Object.freeze(Object.fromEntries(
-    [...PUSH_TYPES].map(([type, { limit, largestBucket }]) => [type, Object.freeze({ push: limit, payload: largestBucket - limits.innerBody })]),
+    Object.entries(pushTypes).map(([type, { push, bucket }]) => [type, Object.freeze({ push, payload: bucket - limits.innerBody })]),
 ));
 
 module.exports = { FIXED, RemoteSealer, SealedPush, Sealer, limits: sizes };

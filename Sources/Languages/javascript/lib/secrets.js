@@ -19,7 +19,7 @@ function partsOf(key, type, what) {
 
 /** The hedge key of a signing seed, or of a signature over the label that a key service made. */
 function hedgeKey(seed) {
-    return createHmac("sha256", seed).update(`${labels.hedge}\0`).digest();
+    return createHmac("sha256", seed).update(labels.hedge).digest();
 }
 
 /** What all secret keys have; a class has its `TYPE` and `KIND`. */

@@ -5,9 +5,9 @@
 "use strict";
 
 const { Certificate } = require("../certificate.js");
-const { PUSH_TYPES, decode, envelopeInfo, signed } = require("../envelope.js");
+const { decode, envelopeInfo, signed } = require("../envelope.js");
 const { PushcryptError, attempt } = require("../errors.js");
-const { limits } = require("../format.js");
+const { limits, pushTypes } = require("../format.js");
 const { setupBaseR } = require("../hpke.js");
 const { decodeUTF8, parseObject } = require("../json.js");
 const { DEVICE_PUBLIC, DEVICE_SECRET, X25519, keyText, sha256, verifies } = require("../keys.js");
@@ -70,7 +70,7 @@ function openText(text, context, devices, trust, pushType, now) {
 
     // Step 6.
     if ((kind & limits.kindClass) < 1 || (kind & limits.kindClass) > 3) throw new PushcryptError("unsupported-message");
-    if ((kind & limits.kindClass) !== PUSH_TYPES.get(pushType).class) throw new PushcryptError("wrong-push-class");
+    if ((kind & limits.kindClass) !== pushTypes[pushType].class) throw new PushcryptError("wrong-push-class");
     if (timeToLive < 1 || timeToLive > limits.longestTimeToLive || sentAt > BigInt(limits.largestTime)) throw new PushcryptError("unsupported-message");
     if (now > later(sentAt, timeToLive)) throw new PushcryptError("expired");
     if (sentAt > later(now, limits.clockTolerance)) throw new PushcryptError("not-yet-valid");
@@ -139,7 +139,7 @@ function openEnvelope(text, given) {
     if (typeof text !== "string") throw new TypeError("the envelope must be a string");
     const { topic, devices, trust, pushType = "alert", at = Date.now() } = options(given, ["topic", "devices", "trust", "pushType", "at"], "open");
     const own = array(devices, "devices").map((key) => partsOf(key, DeviceKey, "a device key"));
-    if (!PUSH_TYPES.has(pushType)) throw new TypeError(`pushType must be one of ${[...PUSH_TYPES.keys()].join(", ")}`);
+    if (typeof pushType !== "string" || !Object.hasOwn(pushTypes, pushType)) throw new TypeError(`pushType must be one of ${Object.keys(pushTypes).join(", ")}`);
     const opened = openText(text, readTopic(topic), own, instance(trust, Trust, "trust"), pushType, time(at, "at"));
     return new OpenedPush(opened);
 }
