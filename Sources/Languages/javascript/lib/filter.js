@@ -6,15 +6,15 @@
 
 const { spawn } = require("node:child_process");
 const { FilterError, PushcryptError } = require("./errors.js");
-const { filter: format } = require("./format.js");
-const { minify, parseObject, writtenMembers } = require("./json.js");
-const { array, json, options, string } = require("./values.js");
+const { filter: format, limits } = require("./format.js");
+const { minify, parseObject, spansOf } = require("./json.js");
+const { array, checkUnchanged, json, options, string } = require("./values.js");
 
 /** The member of a line that the command returns with its answer. */
 const NUMBER = "pushcrypt-client";
 const KEPT_ERRORS = 2000;
 /** Of an error of `spawn`: nothing that waiting would change. */
-const NO_PROGRAM = ["ENOENT", "EACCES", "ENOTDIR", "ENOEXEC", "ELOOP", "E2BIG"];
+const NO_PROGRAM = ["ERR_INVALID_ARG_VALUE", "ENOENT", "EACCES", "ENOTDIR", "ENOEXEC", "ELOOP", "E2BIG"];
 
 /** Lines, the first of which is taken first. */
 class Queue {
@@ -25,6 +25,10 @@ class Queue {
         return this.#entries.length - this.#start;
     }
 
+    get first() {
+        return this.#entries[this.#start];
+    }
+
     put(entry) {
         this.#entries.push(entry);
     }
@@ -32,7 +36,10 @@ class Queue {
     take() {
         const entry = this.#entries[this.#start];
         this.#entries[this.#start++] = undefined;
-        if (this.#start === 1024) this.#entries.splice(0, this.#start), (this.#start = 0);
+        if (this.#start === 1024) {
+            this.#entries.splice(0, this.#start);
+            this.#start = 0;
+        }
         return entry;
     }
 }
@@ -66,7 +73,7 @@ class SealFilter {
         );
         if (!Number.isInteger(window) || window < 1) throw new TypeError("window must be a whole number, 1 or more");
         this.#command = [string(command, "command"), "seal", "--batch", ...array(args, "args").map((argument) => string(argument, "an argument"))];
-        this.#env = options(env, Object.keys(env ?? {}), "env");
+        this.#env = options(env, null, "env");
         this.#window = window;
         this.#answerTimeout = milliseconds(answerTimeout, "answerTimeout");
     }
@@ -76,12 +83,11 @@ class SealFilter {
         return this.#child?.pid;
     }
 
-    async seal(message) {
-        if (this.#closing !== null) throw new TypeError("the filter is closed");
-        const entry = this.#line(message);
-        if (this.#final !== null) throw this.#final;
+    seal(message) {
         return new Promise((resolve, reject) => {
-            Object.assign(entry, { resolve, reject });
+            if (this.#closing !== null) throw new TypeError("the filter is closed");
+            const number = this.#next++, entry = { number, text: lineOf(message, number), resolve, reject };
+            if (this.#final !== null) throw this.#final;
             if (this.#pending.size < this.#window) this.#give(entry);
             else this.#waiting.put(entry);
         });
@@ -114,7 +120,8 @@ class SealFilter {
         try {
             for (;;) {
                 if (underWay.size > 0) {
-                    const result = await underWay.take();
+                    const result = await underWay.first;
+                    underWay.take();
                     room.resolve();
                     yield result;
                 } else if (isOver) {
@@ -156,22 +163,6 @@ class SealFilter {
         timer = setTimeout(() => child.kill("SIGKILL"), until === undefined ? this.#answerTimeout : Math.max(until - performance.now(), 0));
         await ended;
         clearTimeout(timer);
-    }
-
-    /** A message as a line. The payload is checked first, so that none can add members to its line. */
-    #line(message) {
-        const { payload, ...members } = options(message, Object.keys(message ?? {}), "a message");
-        for (const name of ["to_user", NUMBER]) {
-            if (Object.hasOwn(members, name)) throw new TypeError(`a message cannot have ${name} here: each has one answer`);
-        }
-        let data = json(payload, "malformed-payload");
-        // What JSON.stringify has written needs no look.
-        if ((typeof payload === "string" || payload instanceof Uint8Array) && parseObject(data, "malformed-payload").isSpaced) data = minify(data);
-        if (data[0] !== "{") throw new PushcryptError("malformed-payload");
-        const number = this.#next++, rest = json(members, "invalid-request").slice(1, -1);
-        const text = `{${rest === "" ? "" : `${rest},`}"payload":${data},"${NUMBER}":${number}}\n`;
-        if (Buffer.byteLength(text) > format.longestLine) throw new PushcryptError("line-too-long");
-        return { number, text };
     }
 
     /** Gives a line to the child, or has one started. */
@@ -255,9 +246,10 @@ class SealFilter {
     }
 
     #answer(line) {
-        const members = JSON.parse(line), number = members[NUMBER], entry = this.#pending.get(number), { error } = members;
         // The payload as written, because JSON.parse rounds large numbers.
-        const [, payload] = writtenMembers(line, { start: 0, end: line.length }).find(([name]) => name === "payload") ?? [];
+        const { from, to } = payloadOf(line), payload = from === undefined ? undefined : line.slice(from, to);
+        const members = JSON.parse(from === undefined ? line : `${line.slice(0, from)}0${line.slice(to)}`), number = members[NUMBER];
+        const entry = this.#pending.get(number), { error } = members;
         const isRefused = payload === undefined && typeof error?.code === "string" && typeof error.message === "string";
         if (entry === undefined || !(isRefused || payload?.[0] === "{")) throw new TypeError("not an answer of pushcrypt to a message that waits");
         delete members[NUMBER];
@@ -266,7 +258,7 @@ class SealFilter {
         this.#pending.delete(number);
         if (this.#waiting.size > 0) this.#give(this.#waiting.take());
         if (isRefused) entry.reject(Object.assign(new PushcryptError(error.code, error.message), { answer: members }));
-        else entry.resolve({ ...members, payload });
+        else entry.resolve(Object.assign(members, { payload }));
         if (this.#pending.size === 0) this.#idle?.resolve();
     }
 
@@ -297,6 +289,36 @@ class SealFilter {
         while (this.#waiting.size > 0) this.#waiting.take().reject(error);
         this.#idle?.resolve();
     }
+}
+
+/** A message as a line. The payload is checked first, so that none can add members to its line. */
+function lineOf(message, number) {
+    const { payload } = options(message, null, "a message");
+    for (const name of ["to_user", NUMBER]) {
+        if (Object.hasOwn(message, name)) throw new TypeError(`a message cannot have ${name} here: each has one answer`);
+    }
+    const text = `${membersOf(message, payload)},"${NUMBER}":${number}}\n`;
+    if (text.length > format.longestLine / 3 && Buffer.byteLength(text) > format.longestLine) throw new PushcryptError("line-too-long");
+    return text;
+}
+
+/** A message without the brace that ends it. */
+function membersOf(message, payload) {
+    if (typeof payload === "string" || payload instanceof Uint8Array) {
+        const { payload: _, ...members } = message, { text, isSpaced } = parseObject(json(payload, "malformed-payload"), "malformed-payload");
+        return `{"payload":${isSpaced ? minify(text) : text}${json(members, "invalid-request").slice(1, -1).replace(/^(?=.)/su, ",")}`;
+    }
+    if (payload === null || typeof payload !== "object") throw new TypeError("a message must have a payload: JSON as a string, a Uint8Array or an object");
+    if (Array.isArray(payload)) throw new PushcryptError("malformed-payload");
+    checkUnchanged(payload, limits.deepestJSON, "malformed-payload");
+    checkUnchanged(message, limits.deepestJSON, "invalid-request", payload);
+    return JSON.stringify(message).slice(0, -1);
+}
+
+/** Where the payload of an answer begins and ends. */
+function payloadOf(line) {
+    for (const span of spansOf(line)) if (span.name === "payload") return span;
+    return {};
 }
 
 /** A promise that resolves when it is told to. */

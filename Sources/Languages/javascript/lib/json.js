@@ -155,16 +155,15 @@ function minify(text) {
     return result;
 }
 
-/** The members of an object of a checked text, in order: names, and values as they are written, without white space. */
-function writtenMembers(text, { start, end }) {
-    const object = minify(text.slice(start, end)), written = [];
+/** The members of an object of a checked text that begins at `start`, in order: names, and where their values begin and end. */
+function* spansOf(text, start = 0) {
     let depth = 0, name = null, from = 0;
-    for (let at = 0; at < object.length; at++) {
-        switch (object.charCodeAt(at)) {
+    for (let at = start; at < text.length; at++) {
+        switch (text.charCodeAt(at)) {
             case 0x22: {
-                const last = endOfString(object, at + 1);
-                if (depth === 1 && name === null) name = JSON.parse(object.slice(at, last + 1));
-                at = last;
+                const end = endOfString(text, at + 1) ?? text.length;
+                if (depth === 1 && name === null) name = JSON.parse(text.slice(at, end + 1));
+                at = end;
                 break;
             }
             case 0x3a:
@@ -175,13 +174,12 @@ function writtenMembers(text, { start, end }) {
                 break;
             case 0x7d: case 0x5d: case 0x2c:
                 if (depth === 1 && name !== null) {
-                    written.push([name, object.slice(from, at)]);
+                    yield { name, from, to: at };
                     name = null;
                 }
-                if (object[at] !== ",") depth -= 1;
+                if (text[at] !== "," && --depth === 0) return;
         }
     }
-    return written;
 }
 
-module.exports = { NumberText, decodeUTF8, isTorn, minify, parseObject, writtenMembers };
+module.exports = { NumberText, decodeUTF8, isTorn, minify, parseObject, spansOf };

@@ -7,7 +7,7 @@ const { envelopeInfo, lp16, signed } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { buckets, labels, limits, pushTypes, systemPushTypes, texts } = require("./format.js");
 const { setupBaseS } = require("./hpke.js");
-const { minify, parseObject, writtenMembers } = require("./json.js");
+const { minify, parseObject, spansOf } = require("./json.js");
 const { X25519, keyID, sha256 } = require("./keys.js");
 
 /** Ten minutes, in milliseconds: when a message ends does not tell the relay when it was sent. */
@@ -138,7 +138,7 @@ function clearPart({ pushType, title, sound, clearFields, clearParts }, aps, tex
         const shown = sound === undefined && aps.has("sound") ? "default" : sound ?? null;
         if (shown !== null) members.push(`"sound":${JSON.stringify(shown)}`);
         if (clearFields.length > 0) {
-            for (const [name, value] of writtenMembers(text, aps)) if (clearFields.includes(name)) members.push(`"${name}":${value}`);
+            for (const { name, from, to } of spansOf(text, aps.start)) if (clearFields.includes(name)) members.push(`"${name}":${minify(text.slice(from, to))}`);
         }
     }
     if (wakes) members.push('"content-available":1');

@@ -9,10 +9,10 @@ const { decodeUTF8, isTorn } = require("./json.js");
 /** The largest time. */
 const NEVER = 2n ** 64n - 1n;
 
-/** The options with these names; a misspelt one would otherwise be ignored. */
+/** The options with these names, or with any if `names` is null; a misspelt one would otherwise be ignored. */
 function options(given, names, what) {
-    if (given === null || typeof given !== "object" || Array.isArray(given)) throw new TypeError(`${what} must be an object`);
-    for (const name of Object.keys(given)) {
+    if (given === null || typeof given !== "object" || Array.isArray(given) || ArrayBuffer.isView(given)) throw new TypeError(`${what} must be an object`);
+    for (const name of names === null ? [] : Object.keys(given)) {
         if (!names.includes(name)) throw new TypeError(`${what} has no option ${name}; it has ${names.join(", ")}`);
     }
     return given;
@@ -99,8 +99,9 @@ function json(value, code) {
     return JSON.stringify(value);
 }
 
-/** Refuses a value that JSON.stringify would leave out or write as another one. */
-function checkUnchanged(value, depth, code) {
+/** Refuses a value that JSON.stringify would leave out or write as another one. `known` is a part of it that was checked before. */
+function checkUnchanged(value, depth, code, known) {
+    if (value === known && known !== undefined) return;
     const refuse = (reason) => {
         // Without the place, which would quote names of the payload.
         const what = code === "malformed-payload" ? "the payload" : "the object";
@@ -135,8 +136,8 @@ function checkUnchanged(value, depth, code) {
     if (Object.getOwnPropertySymbols(value).length > 0) refuse("has a symbol as a name");
     for (const name of Object.keys(value)) {
         if (isTorn(name)) refuse("has a name with half of a surrogate pair");
-        checkUnchanged(value[name], depth - 1, code);
+        checkUnchanged(value[name], depth - 1, code, known);
     }
 }
 
-module.exports = { NEVER, array, boolean, bytes, instance, isTopic, json, later, options, present, seconds, string, time, topic };
+module.exports = { NEVER, array, boolean, bytes, checkUnchanged, instance, isTopic, json, later, options, present, seconds, string, time, topic };

@@ -1,4 +1,5 @@
 // What the tests share: the vectors of the format, which lie in the project's checkout, and the parts of the package that only tests see.
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -16,6 +17,16 @@ export const skip = existsSync(join(folder, "kit"))
     ? false
     : `NOT TESTED AGAINST THE FORMAT: there are no vectors in ${folder}; set PUSHCRYPT_VECTORS to Tests/Data/Vectors of the project's checkout`;
 if (skip) process.stderr.write(`${skip}\n`);
+
+/** The command, which two tests need; and why they are left out, or that they are not. */
+export const command = process.env.PUSHCRYPT ?? "pushcrypt";
+export const noCommand = (() => {
+    try {
+        return execFileSync(command, ["--version"]).length === 0;
+    } catch {
+        return "there is no pushcrypt in PATH; set PUSHCRYPT";
+    }
+})();
 
 /** A file of vectors. What is beyond 2^53 stays a text. */
 export const vectors = (name) => JSON.parse(readFileSync(join(folder, name), "utf8").replace(/"(expiresAt|graceUntil)": *([0-9]{17,})/g, '"$1": "$2"'));
@@ -103,4 +114,16 @@ export function* testsOf(group) {
         const text = test.body === undefined ? undefined : Buffer.from(test.body.join("\n"));
         yield { ...test, name: own.name, expected: test.expect[0], body: test.pieces === undefined ? text : joined(test.pieces), one: (name) => test[name]?.[0] };
     }
+}
+
+/** Whether a call, or the promise that it returns, throws this: a code, an error, or a type of errors. */
+export async function throws(what, call, name = `${call}`) {
+    try {
+        await call();
+    } catch (error) {
+        const isRight = typeof what === "string" ? error?.code === what : error === what || (typeof what === "function" && error?.constructor === what);
+        if (isRight) return error;
+        throw new Error(`${name}: ${error?.stack}, and not ${what}`);
+    }
+    throw new Error(`${name} is not refused`);
 }
