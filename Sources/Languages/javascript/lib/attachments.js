@@ -60,8 +60,9 @@ class AttachmentReference {
 
 /** the last chunk is empty only if it is the first. */
 function isSize(size) {
+    if (!Number.isSafeInteger(size)) return false;
     const last = (size - PREFIX.length) % limits.sealedChunk;
-    return Number.isSafeInteger(size) && (size === limits.smallestFile || (size > limits.smallestFile && (last === 0 || last > limits.tagLength)));
+    return size === limits.smallestFile || (size > limits.smallestFile && (last === 0 || last > limits.tagLength));
 }
 
 /** The grammar of. */
