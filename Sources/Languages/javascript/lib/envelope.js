@@ -18,7 +18,7 @@ function decode(text) {
 
 /** Identifies an envelope in a log. Never decide anything by it. */
 function fingerprint(text) {
-    return sha256(text).toString("hex", 0, 4);
+    return sha256(Buffer.from(text)).toString("hex", 0, 4);
 }
 
 /** The last text, usually a sealer's topic, and its bytes. */

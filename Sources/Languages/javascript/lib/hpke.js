@@ -21,14 +21,14 @@ class Context {
         this.parameters = ["chacha20-poly1305", key, baseNonce, { authTagLength: TAG }];
     }
 
-    seal(aad, pt) {
-        const aead = createCipheriv(...this.parameters).setAAD(aad);
+    seal(pt) {
+        const aead = createCipheriv(...this.parameters);
         return Buffer.concat([aead.update(pt), aead.final(), aead.getAuthTag()]);
     }
 
     /** Decrypts. Returns no plaintext if the tag is wrong [O-4.3]: `final` compares it. */
-    open(aad, ct) {
-        const aead = createDecipheriv(...this.parameters).setAAD(aad).setAuthTag(ct.subarray(-TAG));
+    open(ct) {
+        const aead = createDecipheriv(...this.parameters).setAuthTag(ct.subarray(-TAG));
         const pt = aead.update(ct.subarray(0, -TAG));
         try {
             aead.final();

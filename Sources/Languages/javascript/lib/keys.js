@@ -4,7 +4,7 @@
 // garbage-collected.
 "use strict";
 
-const { createHash, createPrivateKey, createPublicKey, diffieHellman, verify } = require("node:crypto");
+const { createHash, createPrivateKey, createPublicKey, diffieHellman, hash, verify } = require("node:crypto");
 const { PushcryptError } = require("./errors.js");
 const format = require("./format.js");
 
@@ -35,14 +35,11 @@ const FIVE_L_MINUS_1 = secretKey(X25519, bytes(5n * L - 1n));
 
 /** The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]. */
 function keyID(type, publicKey) {
-    return sha256(format.labels.keyID, Buffer.of(type), publicKey).subarray(0, format.limits.keyIDLength);
+    return sha256(Buffer.concat([format.labels.keyID, Buffer.of(type), publicKey])).subarray(0, format.limits.keyIDLength);
 }
 
-function sha256(...parts) {
-    const hash = createHash("sha256");
-    for (const part of parts) hash.update(part);
-    return hash.digest();
-}
+/** SHA-256 of bytes. Node 20.12 and later have a function for it, which is faster. */
+const sha256 = hash === undefined ? (data) => createHash("sha256").update(data).digest() : (data) => hash("sha256", data, "buffer");
 
 /** The id of a device's public key, of either suite. */
 function deviceKeyID(key) {
@@ -92,16 +89,16 @@ function bare(text) {
 
 /** Regroups bits, most significant first. Drops an incomplete group. */
 function regroup(groups, from, to) {
-    const result = [];
-    let bits = 0, count = 0;
-    for (const group of groups) {
-        bits = ((bits << from) | group) & 0xffff;
+    const result = Buffer.allocUnsafe(Math.floor((groups.length * from) / to)), mask = (1 << to) - 1;
+    let bits = 0, count = 0, place = 0;
+    for (let at = 0; at < groups.length; at++) {
+        bits = ((bits << from) | groups[at]) & 0xffff;
         for (count += from; count >= to; ) {
             count -= to;
-            result.push((bits >> count) & ((1 << to) - 1));
+            result[place++] = (bits >> count) & mask;
         }
     }
-    return Buffer.from(result);
+    return result;
 }
 
 /** The checksum of BIP-173, over the lower-case prefix: 1 for a valid text. */
@@ -182,7 +179,7 @@ function publicKey(type, raw) {
 
 /** The 32 bytes of a public key, or of the public half of a secret key. */
 function rawPublic(key) {
-    return Buffer.from((key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" }).x, "base64url");
+    return Buffer.from(key.export({ format: "jwk" }).x, "base64url");
 }
 
 /** Ed25519 by [K-9], under a key that has passed [K-7]. OpenSSL compares the bytes of R. */

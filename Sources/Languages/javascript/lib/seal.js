@@ -15,7 +15,7 @@ const END_UNIT = BigInt(limits.expirationUnit);
 
 /** The id of a message that its caller named. */
 function namedMessageID(name) {
-    return sha256(labels.callerID, name).subarray(0, limits.messageIDLength);
+    return sha256(Buffer.concat([labels.callerID, Buffer.from(name)])).subarray(0, limits.messageIDLength);
 }
 
 /** The time to live that is sealed: it ends at ten minutes, unless the push is a call. */
@@ -77,7 +77,7 @@ function prepare(message) {
         toSign: signed(header, enc, device, signer.provider, signer.signingKey, signer.epoch, topic, contentHash),
         finish(signature) {
             signature.copy(inner, 4);
-            const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
+            const envelope = Buffer.concat([header, enc, encryption.seal(inner)]);
             const push = clear.slice(0, -2) + envelope.toString("base64url") + '"}';
             return { push, messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength };
         },

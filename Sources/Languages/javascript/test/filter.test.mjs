@@ -97,7 +97,7 @@ test("an answer wakes one message that waits, however many do", async () => {
 });
 
 test("a command that stops is killed, and another one answers", async () => {
-    const { filter, starts } = fakeOf("stop", { answerTimeout: 0.5 });
+    const { filter, starts } = fakeOf("stop", { answerTimeout: 3 });
     const answers = await Promise.all(["a", "b"].map((id) => filter.seal(message(id))));
     assert.deepEqual([answers.map(({ id }) => id), starts()], [["a", "b"], 2]);
     await filter.close();
@@ -189,7 +189,7 @@ test("close waits for answers, but no longer than it is told", async () => {
 });
 
 test("a command that does not end with its input is killed", async () => {
-    const { filter } = fakeOf("stays", { answerTimeout: 0.3 });
+    const { filter } = fakeOf("stays", { answerTimeout: 4 });
     await filter.seal(message("a"));
     await filter.close();
     assert.equal(filter.pid, undefined);

@@ -52,7 +52,7 @@ function openText(text, context, devices, trust, pushType, now) {
     if (device === undefined) throw new PushcryptError("unknown-recipient-key");
 
     // Step 4.
-    const inner = setupBaseR(enc, device, envelopeInfo(header, context)).open("", envelope.subarray(37));
+    const inner = setupBaseR(enc, device, envelopeInfo(header, context)).open(envelope.subarray(37));
 
     // Step 5.
     const end = limits.innerBody + inner.readUInt16BE(97);
