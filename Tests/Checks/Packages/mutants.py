@@ -73,7 +73,7 @@ def table(language):
 
 def run(command, folder):
     """The end of the output of a command that fails, or `None`."""
-    environment = {**os.environ, "PUSHCRYPT_VECTORS": str(ROOT / "Tests/Data/Vectors"), "ROOT": str(ROOT), "PUSHCRYPT": ""}
+    environment = {**os.environ, "PUSHCRYPT_VECTORS": str(ROOT / "Tests/Data/Vectors"), "ROOT": str(ROOT)}
     try:
         done = subprocess.run(
             ["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
