@@ -323,10 +323,12 @@ def read(path):
 
 
 def check(files):
-    """What differs, and READMEs with a link that does not resolve where the package is installed."""
+    """What differs, and links of READMEs to files outside the package."""
     differing = [path for path, text in files.items() if read(path) != text or os.path.islink(os.path.join(HERE, path))]
-    readmes = [f"{name}/README.md" for name in PACKAGES]
-    return differing + [path for path in readmes if re.search(r"\]\((?!https?://|#)", read(path))]
+    for name in PACKAGES:
+        links = re.findall(r"\]\((?!https?://|#)([^)#]*)", read(f"{name}/README.md"))
+        differing += [f"{name}/README.md: {link}" for link in links if ".." in link or read(f"{name}/{link}") is None]
+    return differing
 
 
 def write(path, text):
