@@ -420,5 +420,5 @@ func TestFilesAndEverythingElseInAMessage(t *testing.T) {
 	found, _ := message.Person()
 	expect(t, "a person", *found, person)
 	expect(t, "withdrawals", len(message.Withdraws()) == 2 && message.IsDropped(), true)
-	expect(t, "times", message.SentAt.Equal(now) && message.ExpiresAt().Equal(push.ExpiresAt), true)
+	expect(t, "times", message.SentAt.Equal(now) && message.SentAt.Add(message.TimeToLive).Equal(push.ExpiresAt), true)
 }

@@ -75,6 +75,7 @@ var (
 	tokenPattern      = regexp.MustCompile(`^(?:[0-9a-f]{2}){1,100}$`)
 	withdrawalPattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
 	grantPattern      = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	placePattern      = regexp.MustCompile(`^(?:production|development)$`)
 	reasonPattern     = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 	// The texts of a record, with their rules.
 	recordTexts = []struct {
@@ -84,9 +85,9 @@ var (
 	}{
 		{"device", isDeviceID, func(record *DeviceRecord) *string { return &record.Device }},
 		{"topic", core.IsTopic, func(record *DeviceRecord) *string { return &record.Topic }},
-		{"app_version", isAppVersion, func(record *DeviceRecord) *string { return &record.AppVersion }},
+		{"app_version", isVersion, func(record *DeviceRecord) *string { return &record.AppVersion }},
 		{"token", tokenPattern.MatchString, func(record *DeviceRecord) *string { return &record.Token }},
-		{"environment", isEnvironment, func(record *DeviceRecord) *string { return &record.Environment }},
+		{"environment", placePattern.MatchString, func(record *DeviceRecord) *string { return &record.Environment }},
 		{"withdrawal", withdrawalPattern.MatchString, func(record *DeviceRecord) *string { return &record.Withdrawal }},
 		{"grant", isGrant, func(record *DeviceRecord) *string { return &record.Grant }},
 	}
@@ -223,9 +224,7 @@ func isDeviceID(text string) bool {
 		!strings.HasPrefix(text, format.PrefixDevicePublic+"1") && !strings.HasPrefix(text, format.PrefixPostQuantumPublic+"1")
 }
 
-func isAppVersion(text string) bool { return core.IsLabel(text, format.LongestAppVersion) }
-
-func isEnvironment(text string) bool { return text == "production" || text == "development" }
+func isVersion(text string) bool { return core.IsLabel(text, format.LongestAppVersion) }
 
 func isGrant(text string) bool {
 	return len(text) <= format.LongestGrant && grantPattern.MatchString(text)

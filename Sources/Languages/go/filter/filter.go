@@ -33,33 +33,24 @@ const (
 	usualTimeout = format.FilterAnswerTimeout * time.Millisecond
 )
 
-// An Error says that the command does not answer, or that the filter is closed. The messages that wait were sealed or not.
+// An Error says that the command does not answer, or that the filter is closed. The messages that wait were sealed or not. Its code is
+// pushcrypt.FilterEnded.
 type Error struct {
-	Text string
-	// Err is why; nil for none.
-	Err     error
+	refusal
 	isFinal bool
 }
 
-// Error returns the text.
-func (e *Error) Error() string {
-	if e.Err == nil {
-		return e.Text
-	}
-	return e.Text + ": " + e.Err.Error()
-}
-
-// Unwrap returns Err.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Is tells whether target is pushcrypt.FilterEnded.
-func (e *Error) Is(target error) bool { return target == pushcrypt.FilterEnded }
+type refusal = pushcrypt.Error
 
 // Retryable tells whether the filter goes on, so that the message can be given to it again.
 func (e *Error) Retryable() bool { return !e.isFinal }
 
+func ended(text string, err error, isFinal bool) *Error {
+	return &Error{refusal{Code: pushcrypt.FilterEnded, Text: text, Err: err}, isFinal}
+}
+
 // ErrClosed is the error of a message after Close.
-var ErrClosed error = &Error{Text: "the filter is closed", isFinal: true}
+var ErrClosed error = ended("the filter is closed", nil, true)
 
 // Options of a filter. The zero value, and nil, is usual.
 type Options struct {
@@ -112,7 +103,7 @@ func Start(command []string, options *Options) (*Filter, error) {
 		return nil, &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: "the filter's command has no --batch"}
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, &Error{Text: "the command cannot be started", Err: err, isFinal: true}
+		return nil, ended("the command cannot be started", err, true)
 	}
 	own := Options{Window: format.FilterWindow, AnswerTimeout: usualTimeout, Log: func(string) {}}
 	if options != nil && options.Window > 0 {
@@ -202,16 +193,6 @@ func (filter *Filter) fail(err error) {
 	}
 }
 
-// Pid returns the child's process id; 0 while there is no child.
-func (filter *Filter) Pid() int {
-	filter.mutex.Lock()
-	defer filter.mutex.Unlock()
-	if filter.child == nil {
-		return 0
-	}
-	return filter.child.Pid
-}
-
 // Close waits until everything submitted is answered, and ends the child; when the context ends, it kills the child, and what waits gets an
 // *Error. It returns why something was not answered since the last answer; nil if all was.
 func (filter *Filter) Close(ctx context.Context) error {
@@ -225,7 +206,7 @@ func (filter *Filter) Close(ctx context.Context) error {
 	case <-filter.done:
 	case <-ctx.Done():
 		filter.mutex.Lock()
-		filter.fail(&Error{Text: "the filter was closed before everything was answered", Err: ctx.Err(), isFinal: true})
+		filter.fail(ended("the filter was closed before everything was answered", ctx.Err(), true))
 		filter.abandon()
 		filter.patience.Reset(0)
 		filter.mutex.Unlock()
@@ -258,7 +239,7 @@ func (filter *Filter) run() {
 		}
 		if isMisuse || filter.ends >= format.FilterMostEnds {
 			filter.isOver = isMisuse
-			filter.fail(&Error{Text: filter.command[0] + " does not answer", Err: err, isFinal: isMisuse})
+			filter.fail(ended(filter.command[0]+" does not answer", err, isMisuse))
 			hurry, pause = filter.closing, longestPause
 		}
 		filter.mutex.Unlock()

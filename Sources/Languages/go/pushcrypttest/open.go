@@ -73,9 +73,6 @@ func (opened Opened) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "Opened(%s, epoch %d)", opened.MessageID, opened.Epoch)
 }
 
-// ExpiresAt returns the last millisecond at which the message may be shown.
-func (opened *Opened) ExpiresAt() time.Time { return opened.SentAt.Add(opened.TimeToLive) }
-
 // Open opens a push as received, and changes nothing: see Opened. It reads nothing of the push but the envelope [O-0.1]. The zero time is
 // the present.
 func (receiver Receiver) Open(push []byte, at time.Time) (*Opened, error) {
