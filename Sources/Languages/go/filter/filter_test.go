@@ -479,3 +479,24 @@ func TestCommand(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// BenchmarkCommand has 500 goroutines seal with the command of the variable PUSHCRYPT.
+func BenchmarkCommand(b *testing.B) {
+	program := os.Getenv("PUSHCRYPT")
+	if program == "" {
+		b.Skip("there is no pushcrypt: set PUSHCRYPT")
+	}
+	key, to := filepath.Join(b.TempDir(), "provider.key"), must(pushcrypttest.GenerateDeviceKey()).PublicKey().String()
+	must(0, os.WriteFile(key, []byte(must(pushcrypt.GenerateProviderKey()).SecretText()), 0o600))
+	sealing := must(filter.Start([]string{program, "seal", "--batch", "--signing-key-file", key, "--topic", "com.example.app"}, nil))
+	payload := []byte(`{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}},"chat":"c41"}`)
+	must(sealing.Seal(ctx, filter.Message{To: to, Payload: payload}))
+	b.ResetTimer()
+	b.SetParallelism(250)
+	b.RunParallel(func(each *testing.PB) {
+		for each.Next() {
+			must(sealing.Seal(ctx, filter.Message{To: to, Payload: payload}))
+		}
+	})
+	_ = sealing.Close(ctx)
+}

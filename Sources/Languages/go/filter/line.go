@@ -95,7 +95,7 @@ func (message *Message) encode() ([]byte, error) {
 	if errors.As(err, &own) {
 		return nil, own
 	}
-	if err == nil {
+	if err == nil && len(message.Passed) > 0 {
 		_, err = jsontext.ParseObject(line)
 	}
 	if err != nil {
