@@ -25,11 +25,15 @@ SECONDS = 300
 SOURCES = {"python": "src", "javascript": "lib", "java": "src/main/java", "go": "."}
 PYTEST = 'PYTHONPATH=src "$ROOT/.build/interop/bin/python" -B -m pytest -q -x -p no:cacheprovider '
 JAVAC = "find src/main/java -name '*.java' >sources && javac --release 17 -Xlint:all -Werror -d smoke @sources"
+GO = ('GODEBUG=goindex=0 GOPROXY="file://$ROOT/.build/languages/go/proxy" GOSUMDB=off GOMODCACHE="$ROOT/.build/languages/go/modules" '
+      'GOCACHE="$ROOT/.build/languages/go/cache" GOFLAGS="-mod=mod -modfile=$ROOT/.build/languages/go/proxy/go.mod" go test -vet=off -failfast -parallel 16 ')
 SMOKE = {
     "python": PYTEST + '"tests/test_kit.py::test_envelopes[a-genuine-envelope]"',
+    "go": GO + "-run 'TestKit/envelopes/a-genuine-envelope$' .",
     "java": JAVAC + ' && java -cp smoke "$ROOT/Tests/Checks/Packages/java/Smoke.java"',
 }
 TESTS = {
+    "go": f"{GO} . && {GO} ./filter",
     "python": f"{PYTEST} tests -m 'not command' --ignore tests/test_filter.py && {PYTEST} tests/test_filter.py",
     "java": "./test.sh pushcrypt.ProviderKitTest pushcrypt.testing.KitTest pushcrypt.MisuseTest pushcrypt.RegistrationTest pushcrypt.RotationTest",
 }
