@@ -57,7 +57,7 @@ def check(message: Message, answer: Answer) -> None:
 def test_a_child_that_is_killed_again_and_again(command: list[str]) -> None:
     async def main() -> tuple[int, list[int]]:
         kills, seen = 0, []
-        async with AsyncFilter(command, window=100, answer_timeout=2) as sealing:
+        async with AsyncFilter(command, window=100, answer_timeout=5) as sealing:
             async for message, answer in sealing.seal_all(messages(COUNT)):
                 check(message, answer)
                 seen.append(message.passed["token"])

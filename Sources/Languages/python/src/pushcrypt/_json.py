@@ -153,8 +153,9 @@ def check_writable(value: object, level: int) -> None:
         return
     if level > DEPTH:
         raise PushcryptError(Code.MALFORMED_PAYLOAD, f"the payload is nested deeper than {DEPTH}")
-    if isinstance(value, dict) and not all(isinstance(name, str) for name in value):
-        raise PushcryptError(Code.MALFORMED_PAYLOAD, "a key of the payload is not a string")
+    for name in value if isinstance(value, dict) else ():
+        if not isinstance(name, str):
+            raise PushcryptError(Code.MALFORMED_PAYLOAD, "a key of the payload is not a string")
     for member in value.values() if isinstance(value, dict) else value:
         if type(member) not in PLAIN:
             check_writable(member, level + 1)

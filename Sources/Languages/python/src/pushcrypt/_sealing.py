@@ -217,11 +217,12 @@ class _Sealer(Hedged):
         if length > limit:
             raise PushcryptError(Code.PUSH_TOO_LARGE, f"the push would have up to {length} bytes, over {limit}; shorten the placeholder")
 
-        r_message_id, r_ephemeral = drawn or (secrets.token_bytes(32), secrets.token_bytes(32))
+        random = secrets.token_bytes(64)
+        r_message_id, r_ephemeral = drawn or (random[:32], random[32:])
         life = rounded_time_to_live(sent_at, time_to_live, push_type) if sealed_life is None else sealed_life
         if id_bytes is None:
-            random = r_message_id + sent_at.to_bytes(8, "big") + hashlib.sha256(body).digest()
-            id_bytes = self._hedge.digest(LABEL_MESSAGE_ID + random)[:MESSAGE_ID_LENGTH]
+            drawn_for = r_message_id + sent_at.to_bytes(8, "big") + hashlib.sha256(body).digest()
+            id_bytes = self._hedge.digest(LABEL_MESSAGE_ID + drawn_for)[:MESSAGE_ID_LENGTH]
         kind = CLASSES[push_type] | (KIND_CERTIFIED if self._identity.certificate else 0)
         content = bytes([kind]) + id_bytes + sent_at.to_bytes(8, "big")
         content += life.to_bytes(4, "big") + len(body).to_bytes(2, "big") + body
@@ -407,9 +408,11 @@ def reserved_member(
     attachments: Iterable[Reference], full_body: FullBody | Reference | None, person: Person | None, withdraws: Sequence[str], drop: bool
 ) -> dict[str, Any]:
     """The member `pushcrypt` of the sealed payload."""
+    check_type(drop, bool, "drop")
+    if not drop and not withdraws and attachments == () and full_body is person is None:
+        return {}
     references = checked_tuple(attachments, Reference, "attachments")
     check_optional(person, Person, "person")
-    check_type(drop, bool, "drop")
     if len(references) > MOST_ATTACHMENTS:
         raise PushcryptError(Code.TOO_MANY_ATTACHMENTS, f"a notification has at most {MOST_ATTACHMENTS} attachments")
     body = full_body.reference if isinstance(full_body, FullBody) else full_body

@@ -21,6 +21,8 @@ def check_optional(value: object, kind: type, what: str) -> None:
 
 def checked_tuple(values: Iterable[Any], kinds: type | tuple[type, ...], what: str) -> tuple[Any, ...]:
     """The values of a list, a tuple or another collection that is no text."""
+    if values == ():
+        return ()
     if isinstance(values, (str, bytes, bytearray, memoryview)) or not hasattr(values, "__iter__"):
         raise TypeError(f"{what} is a list, not {type(values).__name__}")
     values = tuple(values)
