@@ -77,6 +77,8 @@ class Provider:
 
     def __init__(self, pool, keys):
         self.pool, self.keys, self.sealing = pool, pathlib.Path(keys), (None, None)
+        # Batches are sealed one after the other: all at the same time would all be late.
+        self.turn = asyncio.Lock()
 
     @contextlib.asynccontextmanager
     async def transaction(self):
@@ -262,19 +264,20 @@ class Provider:
         while added is None:
             keys, pushes, answers = await self.read_keys(connection), {}, []
             certificate, sealer = self.sealer(keys)
-            for event in events:
-                kind, answer = "device" if "device" in event else "user", {"id": event["id"], "pushes": 0}
-                for device, owner, key, environment in addresses[kind, event[kind]]:
-                    try:
-                        push = sealer.seal(event["payload"], parse_device(key), message_id=event["id"], **renamed(event, OPTIONS))
-                        request = sealer.request(push, device_id=device, **renamed(event, REQUEST_OPTIONS))
-                    except (PushcryptError, TypeError) as error:
-                        answer["error"] = {"code": str(getattr(error, "code", "malformed-event")), "message": str(error)}
-                    else:
-                        pushes[device, environment, push.message_id] = owner, line(request), push.expires_at / 1000
-                        answer["pushes"] += 1
-                answers.append(answer)
-                await asyncio.sleep(0)  # Others are answered meanwhile.
+            async with self.turn:
+                for event in events:
+                    kind, answer = "device" if "device" in event else "user", {"id": event["id"], "pushes": 0}
+                    for device, owner, key, environment in addresses[kind, event[kind]]:
+                        try:
+                            push = sealer.seal(event["payload"], parse_device(key), message_id=event["id"], **renamed(event, OPTIONS))
+                            request = sealer.request(push, device_id=device, **renamed(event, REQUEST_OPTIONS))
+                        except (PushcryptError, TypeError) as error:
+                            answer["error"] = {"code": str(getattr(error, "code", "malformed-event")), "message": str(error)}
+                        else:
+                            pushes[device, environment, push.message_id] = owner, line(request), push.expires_at / 1000
+                            answer["pushes"] += 1
+                    answers.append(answer)
+                    await asyncio.sleep(0)  # Phones are answered meanwhile.
             # In one order, so that two transactions with the same events do not wait for each other.
             columns = [list(column) for column in zip(*sorted((*key, *values) for key, values in pushes.items()))] or [[]] * 6
             [(added,)] = await fetch(

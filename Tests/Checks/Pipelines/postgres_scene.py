@@ -6,7 +6,7 @@ from pushcrypt import DeviceRecord, PushcryptError, Reply
 from pushcrypt.testing import DeviceKey, Trust, apply_reply, open_push
 from scene import APP, Failure, expect, wait
 
-FOLDER, PROGRAM, SERVICE = sys.argv[1:]
+FOLDER, PROGRAM, SERVICE = sys.argv[1:4]
 URL, LOG = f"host={FOLDER} dbname=postgres user=provider", os.path.join(FOLDER, "service.log")
 SECRET = "zebra-47-quartz"  # In every payload, so that its traces can be looked for.
 
