@@ -276,12 +276,12 @@ func (request *CertificateRequest) MarshalJSON() ([]byte, error) {
 	}
 	output.Add("stolen", request.Plan.Stolen)
 	output.Add("current", request.Plan.Current.String())
-	var past []json.Marshaler
+	var past []json.RawMessage
 	for _, epoch := range request.Plan.Past {
 		var one jsontext.Output
 		one.Add("certificate", epoch.Certificate.String())
 		one.Add("replaced", epoch.ReplacedAt)
-		past = append(past, json.RawMessage(one.Bytes()))
+		past = append(past, one.Bytes())
 	}
 	output.Add("past", past)
 	output.Add("proven", request.Plan.Proven.String())
@@ -331,13 +331,15 @@ func (request *CertificateRequest) Install(key crypto.Signer, answer []byte) (*C
 	topic, provider, certificate := fields.text("topic"), fields.text("provider"), read(fields, "certificate", ParseCertificate)
 	fields.require(!certificate.IsZero(), "the answer")
 	now, _ := core.Milliseconds(request.Plan.At)
-	public, isKey := publicHalf(key)
+	own, err := newSigner(key)
 	switch {
 	case fields.err != nil:
 		return nil, fields.err
+	case err != nil:
+		return nil, err
 	case topic != request.Topic, provider != request.Provider.String(), !bytes.Equal(certificate.SigningKey(), request.SigningKey):
 		return nil, refuse(WrongCertificate, "the certificate is not for the app, the provider key and the signing key of this request; certify this one")
-	case !isKey || !bytes.Equal(public, request.SigningKey):
+	case !bytes.Equal(own.key, request.SigningKey):
 		return nil, refuse(WrongCertificate, "the request was made for another signing key")
 	case 1000*uint64(certificate.Epoch()) > core.Later(now, format.ClockTolerance):
 		return nil, errImplausibleEpoch()

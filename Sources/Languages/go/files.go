@@ -130,36 +130,18 @@ func (reference *Reference) CheckAvatar() error {
 
 // A Person is whom a notification is from, whom a phone may show with a face [N-9]. Texts have 1 to 255 bytes without control characters.
 type Person struct {
-	Name string
+	Name string `json:"name"`
 	// Handle is the app's name for the person; "" stands for Name.
-	Handle string
+	Handle string `json:"handle,omitempty"`
 	// Conversation is "" for none.
-	Conversation string
+	Conversation string `json:"conversation,omitempty"`
 	// Recipients are the others in the conversation, at most 8.
-	Recipients []string
-	// Avatar is nil for none.
-	Avatar *Reference
+	Recipients []string `json:"recipients,omitempty"`
+	// Avatar is nil for none. Its JSON has the key.
+	Avatar *Reference `json:"avatar,omitempty"`
 }
 
-// MarshalJSON returns the member sender of a sealed payload, which has the key of the avatar. (invalid-request, malformed-reference)
-func (person Person) MarshalJSON() ([]byte, error) {
-	output := jsontext.Output{Err: person.Check()}
-	output.Add("name", person.Name)
-	if person.Handle != person.Name {
-		output.Add("handle", person.Handle)
-	}
-	output.Add("conversation", person.Conversation)
-	output.Add("recipients", person.Recipients)
-	if person.Avatar != nil {
-		output.Add("avatar", person.Avatar)
-		if output.Err == nil {
-			output.Err = person.Avatar.CheckAvatar()
-		}
-	}
-	return output.Bytes(), output.Err
-}
-
-// Check refuses texts that break [N-9]. (invalid-request)
+// Check refuses texts and an avatar that break [N-9] and [A-36]. (invalid-request, malformed-reference)
 func (person Person) Check() error {
 	texts := append([]string{person.Name}, person.Recipients...)
 	for _, optional := range []string{person.Handle, person.Conversation} {
@@ -174,6 +156,9 @@ func (person Person) Check() error {
 	}
 	if len(person.Recipients) > format.MostRecipients {
 		return refuse(InvalidRequest, "a person has over 8 recipients")
+	}
+	if person.Avatar != nil {
+		return person.Avatar.CheckAvatar()
 	}
 	return nil
 }

@@ -159,7 +159,9 @@ func (key secretKey) Format(state fmt.State, _ rune) { fmt.Fprint(state, "secret
 type ProviderKey struct{ secretKey }
 
 // GenerateProviderKey creates a key from the system's random source.
-func GenerateProviderKey() (*ProviderKey, error) { return NewProviderKey(random(format.KeyLength)) }
+func GenerateProviderKey() (*ProviderKey, error) {
+	return NewProviderKey(core.Random(format.KeyLength))
+}
 
 // NewProviderKey creates a key from its seed, 32 bytes.
 func NewProviderKey(seed []byte) (*ProviderKey, error) {
@@ -182,7 +184,7 @@ func (key *ProviderKey) PublicKey() ProviderPublicKey {
 type SigningKey struct{ secretKey }
 
 // GenerateSigningKey creates a key from the system's random source.
-func GenerateSigningKey() (*SigningKey, error) { return NewSigningKey(random(format.KeyLength)) }
+func GenerateSigningKey() (*SigningKey, error) { return NewSigningKey(core.Random(format.KeyLength)) }
 
 // NewSigningKey creates a key from its seed, 32 bytes.
 func NewSigningKey(seed []byte) (*SigningKey, error) {
@@ -199,15 +201,6 @@ func ParseSigningKey(text string) (*SigningKey, error) {
 func (key *SigningKey) PublicKey() ed25519.PublicKey {
 	public, _ := key.Public().(ed25519.PublicKey)
 	return public
-}
-
-// random returns bytes of the system's random source, without which nothing here can go on.
-func random(length int) []byte {
-	data := make([]byte, length)
-	if _, err := io.ReadFull(rand.Reader, data); err != nil {
-		panic("pushcrypt: the system gives no random bytes: " + err.Error())
-	}
-	return data
 }
 
 // A Credential is what signs messages from epoch 1 on: a signing key, here a *SigningKey or in a service, its certificate and the provider
@@ -259,21 +252,15 @@ type signer struct {
 	seed []byte
 }
 
-// publicHalf is false for what is no Ed25519 key, such as nil and zero values.
-func publicHalf(key crypto.Signer) (ed25519.PublicKey, bool) {
-	if value := reflect.ValueOf(key); key == nil || value.Kind() == reflect.Pointer && value.IsNil() {
-		return nil, false
+// newSigner refuses what is no Ed25519 key, such as nil and zero values. (unusable-key)
+func newSigner(key crypto.Signer) (own signer, err error) {
+	own.Signer = key
+	if value := reflect.ValueOf(key); key != nil && !(value.Kind() == reflect.Pointer && value.IsNil()) {
+		own.key, _ = key.Public().(ed25519.PublicKey)
 	}
-	public, ok := key.Public().(ed25519.PublicKey)
-	return public, ok && len(public) == ed25519.PublicKeySize
-}
-
-func newSigner(key crypto.Signer) (signer, error) {
-	public, ok := publicHalf(key)
-	if !ok {
-		return signer{}, refuse(UnusableKey, "there is no signing key, or it is no Ed25519 key")
+	if len(own.key) != ed25519.PublicKeySize {
+		return own, refuse(UnusableKey, "there is no signing key, or it is no Ed25519 key")
 	}
-	own := signer{Signer: key, key: public}
 	switch local := key.(type) {
 	case *ProviderKey:
 		own.seed = local.private.Seed()
@@ -340,5 +327,5 @@ func newSigning(key crypto.Signer) (*signing, error) {
 
 // draw returns a random value that a cloned machine repeats only for the same parts: Docs/FormatNotes.md, Randomness.
 func (own *signing) draw(label string, parts ...[]byte) []byte {
-	return core.HMAC(own.hedge, append([][]byte{[]byte(label), random(32)}, parts...)...)
+	return core.HMAC(own.hedge, append([][]byte{[]byte(label), core.Random(32)}, parts...)...)
 }

@@ -121,14 +121,9 @@ func (m message) with(options []Option) (*message, error) {
 
 // check refuses what is wrong whatever the payload.
 func (m *message) check() error {
-	clearTexts, names := []string{m.title}, append([]string(nil), m.withdrawals...)
-	if m.sound != nil && *m.sound != "" {
-		clearTexts = append(clearTexts, *m.sound)
-	}
-	for _, text := range clearTexts {
-		if strings.TrimSpace(text) == "" || len(text) > format.LongestClearText || !utf8.ValidString(text) {
-			return refuse(InvalidPlaceholder, "the title or the sound's name shows nothing, is over 4,096 bytes or not UTF-8")
-		}
+	names := append([]string(nil), m.withdrawals...)
+	if !isShown(m.title) || m.sound != nil && *m.sound != "" && !isShown(*m.sound) {
+		return refuse(InvalidPlaceholder, "the title or the sound's name shows nothing, is over 4,096 bytes or not UTF-8")
 	}
 	for _, field := range m.clear {
 		if !contains(format.ClearFields, field) {
@@ -158,6 +153,10 @@ func (m *message) check() error {
 		return refuse(InvalidRequest, "the expiration is before 1970, or was made from milliseconds as if they were seconds")
 	}
 	return nil
+}
+
+func isShown(text string) bool {
+	return strings.TrimSpace(text) != "" && len(text) <= format.LongestClearText && utf8.ValidString(text)
 }
 
 func contains[T comparable](all []T, one T) bool {

@@ -122,7 +122,7 @@ func TestRequestAndInstall(t *testing.T) {
 		r.Provider = must(pushcrypt.GenerateProviderKey()).PublicKey()
 	}, key, answer))
 	refused(t, "another key", pushcrypt.WrongCertificate, install(nil, old, answer))
-	refused(t, "no key", pushcrypt.WrongCertificate, install(nil, nil, answer))
+	refused(t, "no key", pushcrypt.UnusableKey, install(nil, nil, answer))
 	refused(t, "the key of another request", pushcrypt.WrongCertificate, install(func(r *pushcrypt.CertificateRequest) { r.SigningKey = old.PublicKey() }, old, answer))
 	refused(t, "a clock that is a day behind", pushcrypt.ImplausibleEpoch, install(func(r *pushcrypt.CertificateRequest) {
 		r.Plan.At = time.Now().Add(-25 * time.Hour)

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -223,16 +222,13 @@ func (m *message) reserved() ([]byte, error) {
 	var output jsontext.Output
 	if m.fullBody != nil {
 		output.Err = m.fullBody.CheckFullBody()
-		output.Add("body", m.fullBody)
 	}
-	var references []json.Marshaler
-	for _, attachment := range m.attachments {
-		references = append(references, attachment)
+	output.Add("body", m.fullBody)
+	output.Add("attachments", m.attachments)
+	if m.person != nil && output.Err == nil {
+		output.Err = m.person.Check()
 	}
-	output.Add("attachments", references)
-	if m.person != nil {
-		output.Add("sender", m.person)
-	}
+	output.Add("sender", m.person)
 	output.Add("withdraw", m.withdrawals)
 	output.Add("drop", m.isDropped)
 	return output.Bytes(), output.Err

@@ -84,7 +84,7 @@ func fake(mode string) {
 				fmt.Print(strings.Repeat("a", 1<<16))
 			}
 		case mode == "late":
-			time.Sleep(2 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond)
 		case mode == "refuses":
 			delete(line, "payload")
 			line["error"] = json.RawMessage(`{"code":"no-key","message":"the device has no key"}`)
@@ -217,7 +217,7 @@ func TestStoppedChildHoldsBackItsCallers(t *testing.T) {
 func TestHungChildIsKilledAndItsMessagesGoToAnother(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"good", "silent-first@" + filepath.Join(t.TempDir(), "runs")} {
-		sealing := start(t, command(mode), &filter.Options{AnswerTimeout: 400 * time.Millisecond})
+		sealing := start(t, command(mode), &filter.Options{AnswerTimeout: 2 * time.Second})
 		if mode == "good" {
 			answer, err := sealing.Seal(ctx, message(0))
 			check(t, 0, answer, err)
@@ -226,10 +226,10 @@ func TestHungChildIsKilledAndItsMessagesGoToAnother(t *testing.T) {
 		began := time.Now()
 		answer, err := sealing.Seal(ctx, message(1))
 		check(t, 1, answer, err)
-		if took := time.Since(began); took > 3*time.Second {
+		if took := time.Since(began); took > 25*time.Second {
 			t.Error("took ", took)
 		}
-		time.Sleep(time.Second)
+		time.Sleep(3 * time.Second)
 		if answer, err = sealing.Seal(ctx, message(2)); err != nil || answer.Error != nil {
 			t.Error("a child for which nothing waits is not killed: ", err)
 		}
@@ -241,13 +241,13 @@ func TestHungChildIsKilledAndItsMessagesGoToAnother(t *testing.T) {
 
 func TestLateAnswersAreInTime(t *testing.T) {
 	t.Parallel()
-	sealing, logged := start(t, command("late"), &filter.Options{AnswerTimeout: 500 * time.Millisecond, Log: func(text string) {
+	sealing, logged := start(t, command("late"), &filter.Options{AnswerTimeout: 3 * time.Second, Log: func(text string) {
 		if strings.Contains(text, "in time") {
 			t.Error(text)
 		}
 	}}), 0
 	var waits []func() (*filter.Answer, error)
-	for number := 0; number < 700; number++ {
+	for number := 0; number < 400; number++ {
 		waits = append(waits, submit(sealing, message(number)))
 	}
 	for number, wait := range waits {
@@ -271,7 +271,7 @@ func TestCloseEndsWithItsContext(t *testing.T) {
 	began := time.Now()
 	err := sealing.Close(soon)
 	var own *filter.Error
-	if !errors.As(err, &own) || own.Retryable() || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
+	if !errors.As(err, &own) || own.Retryable() || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 20*time.Second {
 		t.Error(err, time.Since(began))
 	}
 	if _, err := wait(); !errors.Is(err, pushcrypt.FilterEnded) {
@@ -312,7 +312,7 @@ func TestWrongProgramIsReportedAtOnce(t *testing.T) {
 	var own *filter.Error
 	for _, name := range []string{"/nowhere/pushcrypt", "no-such-pushcrypt", "/etc/passwd", ""} {
 		began := time.Now()
-		if _, err := filter.Start([]string{name, "--batch"}, nil); !errors.As(err, &own) || own.Retryable() || time.Since(began) > time.Second {
+		if _, err := filter.Start([]string{name, "--batch"}, nil); !errors.As(err, &own) || own.Retryable() || time.Since(began) > 10*time.Second {
 			t.Error(name, err)
 		}
 	}

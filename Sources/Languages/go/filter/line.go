@@ -3,7 +3,6 @@ package filter
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -87,14 +86,15 @@ func (message *Message) encode() ([]byte, error) {
 	for name, value := range message.Passed {
 		members[name] = value
 	}
+	if message.From != nil {
+		if err := message.From.Check(); err != nil {
+			return nil, err
+		}
+	}
 	if !utf8.ValidString(fmt.Sprint(members)) {
 		return nil, invalid("a text is not UTF-8, and encoding/json would change it")
 	}
 	line, err := json.Marshal(members)
-	var own *pushcrypt.Error
-	if errors.As(err, &own) {
-		return nil, own
-	}
 	if err == nil && len(message.Passed) > 0 {
 		_, err = jsontext.ParseObject(line)
 	}

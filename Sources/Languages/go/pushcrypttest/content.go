@@ -23,10 +23,7 @@ func (opened *Opened) reserved() map[string]any {
 
 // reference reads a reference that passes a rule.
 func reference(value any, rule func(*pushcrypt.Reference) error) (*pushcrypt.Reference, error) {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
+	data, _ := json.Marshal(value)
 	read, err := pushcrypt.ParseReference(data)
 	if err == nil && rule != nil {
 		err = rule(&read)
@@ -37,8 +34,9 @@ func reference(value any, rule func(*pushcrypt.Reference) error) (*pushcrypt.Ref
 // Attachments returns the references to files, and a code for each item that was dropped to.
 func (opened *Opened) Attachments() (references []pushcrypt.Reference, dropped []pushcrypt.Code) {
 	members, _ := jsontext.ParseObject(opened.Payload)
-	list, ok := opened.reserved()["attachments"].([]any)
-	if !ok && (members["pushcrypt"] != nil && opened.reserved() == nil || opened.reserved()["attachments"] != nil) {
+	own := jsontext.Object(members["pushcrypt"])
+	list, ok := own["attachments"].([]any)
+	if !ok && (own["attachments"] != nil || own == nil && members["pushcrypt"] != nil) {
 		return nil, []pushcrypt.Code{pushcrypt.MalformedReference}
 	}
 	for index, element := range list {

@@ -2,10 +2,8 @@ package pushcrypttest
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"golang.org/x/crypto/curve25519"
@@ -22,13 +20,7 @@ type DeviceKey struct {
 }
 
 // GenerateDeviceKey creates a key from the system's random source.
-func GenerateDeviceKey() (*DeviceKey, error) {
-	secret := make([]byte, format.KeyLength)
-	if _, err := io.ReadFull(rand.Reader, secret); err != nil {
-		return nil, err
-	}
-	return NewDeviceKey(secret)
-}
+func GenerateDeviceKey() (*DeviceKey, error) { return NewDeviceKey(core.Random(format.KeyLength)) }
 
 // NewDeviceKey creates a key from 32 bytes.
 func NewDeviceKey(secret []byte) (*DeviceKey, error) {

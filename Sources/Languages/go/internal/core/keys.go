@@ -3,8 +3,10 @@ package core
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"math/big"
 	"strings"
 
@@ -26,6 +28,15 @@ var kinds = map[string]struct {
 	format.PrefixPostQuantumSecret: {format.PrefixDeviceSecret, format.KeyLength, 0},
 	format.PrefixProviderSecret:    {format.PrefixProviderSecret, format.KeyLength, 0},
 	format.PrefixSigningSecret:     {format.PrefixSigningSecret, format.KeyLength, 0},
+}
+
+// Random returns bytes of the system's random source, without which nothing here can go on.
+func Random(length int) []byte {
+	data := make([]byte, length)
+	if _, err := io.ReadFull(rand.Reader, data); err != nil {
+		panic("pushcrypt: the system gives no random bytes: " + err.Error())
+	}
+	return data
 }
 
 // KeyID returns the id of a public key.

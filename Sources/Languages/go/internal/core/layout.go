@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -26,16 +27,10 @@ const (
 	Never = math.MaxUint64
 )
 
+var topicPattern = regexp.MustCompile(`^[A-Za-z0-9.-]{1,255}$`)
+
 // IsTopic is [K-2].
-func IsTopic(topic string) bool {
-	return 1 <= len(topic) && len(topic) <= format.LongestTopic && strings.IndexFunc(topic, func(c rune) bool { return !IsAlphanumeric(c) && c != '.' && c != '-' }) < 0
-}
-
-// IsLetter tells whether a character is an ASCII letter.
-func IsLetter(c rune) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
-
-// IsAlphanumeric tells whether a character is an ASCII letter or digit.
-func IsAlphanumeric(c rune) bool { return IsLetter(c) || '0' <= c && c <= '9' }
+func IsTopic(topic string) bool { return topicPattern.MatchString(topic) }
 
 // IsLabel tells whether a text has 1 to so many bytes of UTF-8, and no control characters.
 func IsLabel(text string, longest int) bool {

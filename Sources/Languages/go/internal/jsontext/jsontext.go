@@ -25,7 +25,7 @@ var escape = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[^dD]...
 // ParseObject parses a JSON object: values are map[string]any, []any, string, json.Number, bool and nil. encoding/json checks the syntax; it
 // would take equal names, and replace half a surrogate pair.
 func ParseObject(data []byte) (map[string]any, error) {
-	if !utf8.Valid(data) || !json.Valid(data) || hasHalfPair(data) {
+	if !utf8.Valid(data) || !json.Valid(data) || bytes.IndexByte(escape.ReplaceAll(data, nil), '\\') >= 0 {
 		return nil, ErrMalformed
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -35,10 +35,6 @@ func ParseObject(data []byte) (map[string]any, error) {
 		return object, nil
 	}
 	return nil, ErrMalformed
-}
-
-func hasHalfPair(data []byte) bool {
-	return bytes.Contains(data, []byte(`\u`)) && bytes.IndexByte(escape.ReplaceAll(data, nil), '\\') >= 0
 }
 
 // read reads a value; false for equal names, and what is nested too deep.
@@ -101,66 +97,49 @@ var escapes = func() *strings.Replacer {
 // Quote returns a text, which is valid UTF-8, as a JSON string.
 func Quote(text string) string { return `"` + escapes.Replace(text) + `"` }
 
-// An Output is a JSON object to which members are added in order. A string that is empty, an empty slice, false, the zero time and nil are
-// left out.
+// An Output is a JSON object to which members are added in order. A string that is empty, false, the zero time and nil are left out.
 type Output struct {
 	data []byte
 	// Err is the first error of a value.
 	Err error
 }
 
-// Add adds a member: a string, strings, a number, numbers, true, a time in milliseconds, JSON as bytes, or what writes itself as JSON.
+// Add adds a member: JSON as bytes, a time, which is written in milliseconds, or what encoding/json can write.
 func (output *Output) Add(name string, value any) {
 	text := ""
 	switch value := value.(type) {
 	case string:
-		if value != "" {
-			text = Quote(value)
+		if text = Quote(value); value == "" {
+			return
 		}
-	case []string:
-		text = list(value, Quote)
-	case []int:
-		text = list(value, strconv.Itoa)
 	case []byte:
 		text = string(value)
-	case uint64:
-		text = strconv.FormatUint(value, 10)
-	case bool:
-		if value {
-			text = "true"
-		}
 	case time.Time:
-		if !value.IsZero() {
-			text = strconv.FormatInt(value.UnixMilli(), 10)
+		if text = strconv.FormatInt(value.UnixMilli(), 10); value.IsZero() {
+			return
 		}
-	case json.Marshaler:
-		text = output.marshal(value)
-	case []json.Marshaler:
-		text = list(value, output.marshal)
+	default:
+		text = output.encode(value)
 	}
-	if text != "" {
+	if text != "false" && text != "null" {
 		separator := map[bool]string{true: "{", false: ","}[len(output.data) == 0]
 		output.data = append(output.data, separator+Quote(name)+":"+text...)
 	}
 }
 
-func (output *Output) marshal(value json.Marshaler) string {
-	data, err := value.MarshalJSON()
+// encode writes without escapes for HTML, and keeps what a value's own MarshalJSON refuses.
+func (output *Output) encode(value any) string {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	if own := errors.Unwrap(err); own != nil {
+		err = own
+	}
 	if output.Err == nil {
 		output.Err = err
 	}
-	return string(data)
-}
-
-func list[T any](values []T, text func(T) string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	var texts []string
-	for _, value := range values {
-		texts = append(texts, text(value))
-	}
-	return "[" + strings.Join(texts, ",") + "]"
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // Bytes returns the object.
