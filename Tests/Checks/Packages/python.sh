@@ -30,7 +30,7 @@ install_from_sources() {
     rm -rf "$copy" && mkdir -p "$copy/Sources/Languages" && cp -R "$package" "$copy/Sources/Languages/"
     git -C "$copy" init -q && git -C "$copy" add -A
     git -C "$copy" -c user.name=a -c user.email=a@example.com commit -qm a
-    for place in "$copy/$package" "pushcrypt @ git+file://$copy#subdirectory=$package"; do
+    for place in "$copy/$package" "git+file://$copy#subdirectory=$package"; do
         rm -rf "$root/other" && python3 -m venv "$root/other"
         "$root/other/bin/pip" install --disable-pip-version-check --no-index --find-links "$wheels" "$place" >"$root/log" 2>&1 ||
             { tail -n 30 "$root/log" >&2; fail "it does not install from $place"; }
@@ -52,7 +52,9 @@ types() {
     local strict=("$tools/mypy" --strict --python-executable "$environment/bin/python" --cache-dir "$root/mypy") complete
     "${strict[@]}" --package pushcrypt >"$root/types" && "${strict[@]}" "$root"/readme/*.py >"$root/types" ||
         { cat "$root/types" >&2; fail 'types'; }
-    "$tools/basedpyright" --pythonpath "$environment/bin/python" --verifytypes pushcrypt --ignoreexternal --outputjson >"$root/types" || true
+    # It looks for the package where the first Python of the path has it.
+    (cd "$root" && PATH=$environment/bin:$PATH "$tools/python" -m basedpyright --verifytypes pushcrypt --ignoreexternal --outputjson) \
+        >"$root/types" || true
     complete=$("$tools/python" -c 'import json, sys; print(json.load(sys.stdin)["typeCompleteness"]["completenessScore"])' <"$root/types")
     [ "$complete" = 1 ] || fail "types of its public surface: $complete"
 }

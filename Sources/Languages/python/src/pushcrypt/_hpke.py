@@ -23,6 +23,8 @@ class Context:
     """An encryption context at sequence number 0, for one message."""
 
     __slots__ = ("aead", "nonce")
+    aead: ChaCha20Poly1305
+    nonce: bytes
 
     def __init__(self, key: bytes, base_nonce: bytes) -> None:
         self.aead, self.nonce = ChaCha20Poly1305(key), base_nonce

@@ -409,7 +409,7 @@ def reserved_member(
 ) -> dict[str, Any]:
     """The member `pushcrypt` of the sealed payload."""
     check_type(drop, bool, "drop")
-    if not drop and not withdraws and attachments == () and full_body is person is None:
+    if not drop and not withdraws and attachments == () and full_body is None and person is None:
         return {}
     references = checked_tuple(attachments, Reference, "attachments")
     check_optional(person, Person, "person")

@@ -270,6 +270,6 @@ class Filter(_Filter):
         await self._engine.close(timeout)
 
 
-async def each(messages: Iterable[Message]) -> AsyncIterator[Message]:
+async def _each(messages: Iterable[Message]) -> AsyncIterator[Message]:
     for message in messages:
         yield message
