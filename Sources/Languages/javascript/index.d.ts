@@ -239,7 +239,7 @@ interface Sealing {
     readonly certificate: string | undefined;
     /** The headers and the body of a request to APNs, without the device token and the provider's authentication. @throws {PushcryptError} `invalid-request` */
     request(push: SealedPush, options?: RequestOptions): PushRequest;
-    /** Seals a file under a key of its own. Store it before you send its reference. @throws {PushcryptError} `malformed-reference` */
+    /** Seals a file under a new key. Store it before you send its reference. @throws {PushcryptError} `malformed-reference` */
     sealFile(plain: Uint8Array, options: {
         /** Where phones will fetch it, https. */
         url: string;

@@ -27,13 +27,16 @@ PYTEST = 'PYTHONPATH=src "$ROOT/.build/interop/bin/python" -B -m pytest -q -x -p
 JAVAC = "find src/main/java -name '*.java' >sources && javac --release 17 -Xlint:all -Werror -d smoke @sources"
 GO = ('GODEBUG=goindex=0 GOPROXY="file://$ROOT/.build/languages/go/proxy" GOSUMDB=off GOMODCACHE="$ROOT/.build/languages/go/modules" '
       'GOCACHE="$ROOT/.build/languages/go/cache" GOFLAGS="-mod=mod -modfile=$ROOT/.build/languages/go/proxy/go.mod" go test -vet=off -failfast -parallel 16 ')
+NODE = "node --test --test-reporter=dot --test-timeout=60000 "
 SMOKE = {
+    "javascript": NODE + '--test-name-pattern="an own message opens" test/kit.test.mjs',
     "python": PYTEST + '"tests/test_kit.py::test_envelopes[a-genuine-envelope]"',
     "go": GO + "-run 'TestKit/envelopes/a-genuine-envelope$' .",
     "java": JAVAC + ' && java -cp smoke "$ROOT/Tests/Checks/Packages/java/Smoke.java"',
 }
 TESTS = {
     "go": f"{GO} . && {GO} ./filter",
+    "javascript": f"{NODE} test/kit.test.mjs && {NODE} test/keys.test.mjs test/registration.test.mjs test/sealing.test.mjs && {NODE} test/types.test.mjs test/filter.test.mjs",
     "python": f"{PYTEST} tests -m 'not command' --ignore tests/test_filter.py && {PYTEST} tests/test_filter.py",
     "java": "./test.sh pushcrypt.ProviderKitTest pushcrypt.testing.KitTest pushcrypt.MisuseTest pushcrypt.RegistrationTest pushcrypt.RotationTest",
 }

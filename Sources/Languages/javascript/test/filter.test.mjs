@@ -144,7 +144,7 @@ test("wrong options are final, and never tried again", async () => {
 });
 
 test("a program that is not there is told at once", async () => {
-    // Whoever waited would wait for the whole day.
+    // A pause would last for the whole day.
     Object.assign(pauses, { firstPause: 86_400_000, longestPause: 86_400_000 });
     chmodSync(join(folder, "fake"), 0o755);
     writeFileSync(join(folder, "text"), "no program", { mode: 0o644 });
@@ -240,7 +240,7 @@ test("sealAll answers in order, takes no more than a window, and an answer waits
     ask();
     assert.equal((await results.next()).value.answer.id, "c");
     await throws(RangeError, () => results.next());
-    // Whoever leaves does not wait for the source.
+    // A loop that is left does not wait for the source.
     ask = undefined;
     const left = filter.sealAll(queue());
     await left.next();

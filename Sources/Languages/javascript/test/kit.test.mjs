@@ -269,6 +269,11 @@ const GROUPS = {
     },
 };
 
+test("an own message opens", () => {
+    const key = ProviderKey.generate(), device = DeviceKey.generate(), push = new Sealer({ key, topic: APP }).seal({ aps: { alert: "a" } }, { to: device.publicKey });
+    assert.equal(open(push.json, { topic: APP, devices: [device], trust: new Trust([key.publicKey]) }).content().aps.alert, "a");
+});
+
 test("the groups of the kit are known", { skip }, () => {
     assert.deepEqual(groupsOfKit(), knownGroups);
     assert.deepEqual(Object.keys(GROUPS).sort(), [...groups].sort());

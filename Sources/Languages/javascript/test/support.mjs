@@ -49,7 +49,7 @@ export function outcomeOf(call) {
     }
 }
 
-// The kit. What is not looked at must not pass: an unknown group, member or outcome is a failure.
+// The kit. What is not checked must not pass: an unknown group, member or outcome is a failure.
 
 const COMMON = ["name", "expect", "rules", "comment", "body", "pieces"];
 const TRUST = ["pin", "learned"], SITUATION = ["time", "context", "device", "push-type", ...TRUST], AFTER = ["learned-after"];
@@ -94,7 +94,7 @@ export const groups = Object.keys(MEMBERS);
 export const groupsOfKit = () => readdirSync(join(folder, "kit")).map((name) => name.replace(/\.json$/, "")).sort();
 export const knownGroups = [...groups, ...NOT_ASKED].sort();
 
-/** Refuses a member that says nothing of the test's outcome, because it would not be looked at. */
+/** Refuses a member that says nothing of the test's outcome, because nothing would check it. */
 export function checkMembers(group, test) {
     const [any, good] = MEMBERS[group], allowed = [...COMMON, ...any, ...(test.expect?.some((one) => GOOD.includes(one)) ? good : [])];
     if (!test.expect?.length || (test.expect.length !== 1 && group !== "certificates")) throw new Error("not one outcome");
