@@ -1,4 +1,4 @@
-// The package's interface; index.d.ts documents it.
+// The package's interface; index.d.ts documents it. Node finds these names for ES modules too, so there is one copy of the code.
 "use strict";
 
 const { AttachmentReference } = require("./lib/attachments.js");

@@ -16,34 +16,6 @@ const KEPT_ERRORS = 2000;
 /** Of an error of `spawn`: nothing that waiting would change. */
 const NO_PROGRAM = ["ERR_INVALID_ARG_VALUE", "ENOENT", "EACCES", "ENOTDIR", "ENOEXEC", "ELOOP", "E2BIG"];
 
-/** Lines, the first of which is taken first. */
-class Queue {
-    #entries = [];
-    #start = 0;
-
-    get size() {
-        return this.#entries.length - this.#start;
-    }
-
-    get first() {
-        return this.#entries[this.#start];
-    }
-
-    put(entry) {
-        this.#entries.push(entry);
-    }
-
-    take() {
-        const entry = this.#entries[this.#start];
-        this.#entries[this.#start++] = undefined;
-        if (this.#start === 1024) {
-            this.#entries.splice(0, this.#start);
-            this.#start = 0;
-        }
-        return entry;
-    }
-}
-
 class SealFilter {
     #command;
     #env;
@@ -51,9 +23,11 @@ class SealFilter {
     /** Milliseconds. */
     #answerTimeout;
     #child = null;
-    /** What the child was given and has not answered, by number; and what it is given when there is room. */
+    /** What the child was given and has not answered, by number. */
     #pending = new Map();
-    #waiting = new Queue();
+    /** What it is given when there is room: what came last, and before that what came first, in reverse order. */
+    #waiting = [];
+    #turn = [];
     /** Lines for the next write. */
     #lines = "";
     #pause = null;
@@ -89,14 +63,14 @@ class SealFilter {
             const number = this.#next++, entry = { number, text: lineOf(message, number), resolve, reject };
             if (this.#final !== null) throw this.#final;
             if (this.#pending.size < this.#window) this.#give(entry);
-            else this.#waiting.put(entry);
+            else this.#waiting.push(entry);
         });
     }
 
     async *sealAll(messages) {
         const source = messages?.[Symbol.asyncIterator]?.() ?? messages?.[Symbol.iterator]?.();
         if (source === undefined) throw new TypeError("messages must be an iterable");
-        const underWay = new Queue();
+        const underWay = [];
         let change = signal(), room = signal(), isOver = false, isLeft = false, isAsking = false, failure = null;
         const pump = async () => {
             try {
@@ -106,9 +80,9 @@ class SealFilter {
                     isAsking = false;
                     if (done || isLeft) break;
                     const message = await value;
-                    underWay.put(this.seal(message).then((answer) => ({ message, answer }), (error) => ({ message, error })));
+                    underWay.push(this.seal(message).then((answer) => ({ message, answer }), (error) => ({ message, error })));
                     change.resolve();
-                    if (underWay.size >= this.#window) await (room = signal()).promise;
+                    if (underWay.length >= this.#window) await (room = signal()).promise;
                 }
             } catch (error) {
                 failure = { error };
@@ -119,9 +93,9 @@ class SealFilter {
         pump();
         try {
             for (;;) {
-                if (underWay.size > 0) {
-                    const result = await underWay.first;
-                    underWay.take();
+                if (underWay.length > 0) {
+                    const result = await underWay[0];
+                    underWay.shift();
                     room.resolve();
                     yield result;
                 } else if (isOver) {
@@ -163,6 +137,12 @@ class SealFilter {
         timer = setTimeout(() => child.kill("SIGKILL"), until === undefined ? this.#answerTimeout : Math.max(until - performance.now(), 0));
         await ended;
         clearTimeout(timer);
+    }
+
+    /** Takes the line that has waited longest. */
+    #take() {
+        if (this.#turn.length === 0) [this.#turn, this.#waiting] = [this.#waiting.reverse(), []];
+        return this.#turn.pop();
     }
 
     /** Gives a line to the child, or has one started. */
@@ -256,7 +236,8 @@ class SealFilter {
         this.#ends = 0;
         this.#heard = performance.now();
         this.#pending.delete(number);
-        if (this.#waiting.size > 0) this.#give(this.#waiting.take());
+        const next = this.#take();
+        if (next !== undefined) this.#give(next);
         if (isRefused) entry.reject(Object.assign(new PushcryptError(error.code, error.message), { answer: members }));
         else entry.resolve(Object.assign(members, { payload }));
         if (this.#pending.size === 0) this.#idle?.resolve();
@@ -286,7 +267,7 @@ class SealFilter {
     #giveUp(error) {
         for (const { reject } of this.#pending.values()) reject(error);
         this.#pending.clear();
-        while (this.#waiting.size > 0) this.#waiting.take().reject(error);
+        for (let next = this.#take(); next !== undefined; next = this.#take()) next.reject(error);
         this.#idle?.resolve();
     }
 }
