@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pushcrypt import (
-    Certificate, DevicePublicKey, DeviceRecord, ProviderKey, ProviderRecord, PushcryptError, Reply, SigningKey, StoredDevice,
+    Certificate, DevicePublicKey, DeviceRecord, ProviderKey, ProviderRecord, PushcryptError, Reply, Sealer, SigningKey, StoredDevice,
     accept, issue_certificate,
 )
 from pushcrypt.testing import DeviceKey, Trust, apply_reply
@@ -317,6 +317,7 @@ def test_records_of_a_key_of_suite_2(post_quantum: DevicePublicKey, refused: Any
         refused(code, decide, held, members)
     assert decide(held, {"public_key": key}) == decide(held, {"public_key": key}, None)
     assert decide(held, {"public_key": str(FIRST)}, replace=True).public_key == FIRST
+    refused("unsupported-suite", Sealer(PROVIDER, topic="a").seal, b'{"aps":{"alert":"a"}}', post_quantum)
     # What was learned of a removed device holds, but nothing seals to its key any more.
     refused("unsupported-suite", decide, held.removed(), {"public_key": key})
     refused("suite-downgrade", decide, held.removed(), {"public_key": str(FIRST), "generation": 2})

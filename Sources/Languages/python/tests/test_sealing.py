@@ -194,6 +194,9 @@ def test_requests_that_are_refused(refused: Any) -> None:
             SEALER.request(wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         SEALER.request(push, device_id=7)  # type: ignore[arg-type]
+    for device, message_id in ((1_500_000_000, bytes(16)), (str(DEVICE), bytes(16)), (DEVICE, 1_500_000_000), (DEVICE, "a")):
+        with pytest.raises(TypeError):
+            SEALER.collapse_id(device, message_id)  # type: ignore[arg-type]
 
 
 def test_a_request() -> None:

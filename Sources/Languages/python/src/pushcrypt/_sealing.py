@@ -283,6 +283,8 @@ class _Sealer(Hedged):
         self, device: DevicePublicKey, message_id: bytes, *, device_id: str | None = None, collapse_name: str | None = None
     ) -> str:
         """`apns-collapse-id`: a keyed hash of the device, and of the message or the name of a group of pushes."""
+        check_type(device, DevicePublicKey, "the device's key")
+        check_type(message_id, bytes, "the message's id")
         whom, what = b"\x02" + bytes(device), b"\x02" + message_id
         if device_id is not None:
             name = checked_name(device_id, "the device's id").encode()
