@@ -101,9 +101,10 @@ async def run(given, provider):
 async def main(given):
     given.keys.mkdir(mode=0o700, exist_ok=True)
     size = {"min_size": 2, "max_size": 20} if given.command == "serve" else {"min_size": 1, "max_size": 4}
+    # After an outage it tries again soon: a longer reconnect_timeout would let the pauses between attempts grow.
     pool = AsyncConnectionPool(
         given.database, kwargs={"autocommit": True, "options": TIMEOUTS, "connect_timeout": 5}, check=AsyncConnectionPool.check_connection,
-        timeout=5, open=False, **size)
+        timeout=5, reconnect_timeout=4, open=False, **size)
     provider = Provider(pool, given.keys)
     async with pool:
         match given.command:
@@ -113,7 +114,7 @@ async def main(given):
                 print(await provider.request(given.stolen, given.expires_days and 86_400 * given.expires_days))
             case "install":
                 epoch, seconds = await provider.install(pathlib.Path(given.file).read_text())
-                print(f"epoch {epoch} signs, {1000 * seconds:.0f} ms after the lock was asked for")
+                print(f"epoch {epoch} signs, {1000 * seconds:.0f} ms after the lock was requested")
             case "remove" | "hand-over":
                 if not await provider.end_device(given.device, lambda stored: True, getattr(given, "user", None)):
                     sys.exit(f"there is no device {given.device}")

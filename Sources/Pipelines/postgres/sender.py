@@ -67,7 +67,7 @@ class Sender:
 
     async def run(self):
         """Returns the exit code: 0 after `stop`, 64 if no restart helps."""
-        # In a session of its own, so that Control-C does not reach it.
+        # In a separate session, so that Control-C does not reach it.
         self.child = await asyncio.create_subprocess_exec(
             *self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=True)
         if self.stopping.is_set():

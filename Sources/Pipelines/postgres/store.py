@@ -124,7 +124,7 @@ class Provider:
         return request
 
     async def install(self, answer):
-        """Replaces the signing key by the one that was requested here. Returns the epoch, and the seconds from when it asked for the
+        """Replaces the signing key by the one that was requested here. Returns the epoch, and the seconds from when it requested the
         lock until everybody sealed with the new key."""
         made = SignedCertificate.from_json(answer).certificate
         pending = self.keys / f"{key_id(made.signing_key)}.request"

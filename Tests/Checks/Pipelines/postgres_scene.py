@@ -109,13 +109,13 @@ def asked(port, method, path, body=None, headers=None, seconds=20):
 
 def persistently(ports, *request):
     """The answer to a request, whatever happens to the service meanwhile."""
-    for _ in range(600):
+    for _ in range(1800):
         with contextlib.suppress(OSError, http.client.HTTPException):
             status, data = asked(random.choice(ports), *request)
             if status < 500:
                 return status, data
         time.sleep(0.1)
-    raise Failure("no answer for a minute")
+    raise Failure("no answer for minutes")
 
 
 def rows(query, *values):

@@ -79,6 +79,9 @@ class Run:
                 for phone in self.phones[2 * int(one["user"][4:]):][:2]:
                     self.expected[phone.name].add(one["id"])
 
+    def accepted(self):
+        return sum(len(self.expected[phone.name]) for phone in self.phones)
+
     def live(self, phone):
         while self.feeding:
             phone.rotate() if random.random() < 0.1 else phone.register()
@@ -283,7 +286,8 @@ def phases(run, processes, database):
     for thread in threads:
         thread.start()
     first = current()
-    for number in range(KILLS):
+    for _ in range(KILLS):
+        before = run.accepted()
         for process in range(4):
             processes.kill(process)
             time.sleep(random.uniform(0, 0.3))
@@ -291,7 +295,8 @@ def phases(run, processes, database):
         database.stop()
         time.sleep(random.uniform(0, 0.3))
         database.start()
-    wait(lambda: sum(map(len, run.expected.values())) > EVENTS, 600, "events are accepted", threads)
+        wait(lambda: run.accepted() > before, 300, "events are accepted again", threads)
+    wait(lambda: run.accepted() > EVENTS, 600, "events are accepted", threads)
 
     run.feeding = False
     for thread in threads[1:]:
@@ -326,7 +331,7 @@ def phases(run, processes, database):
     expect("files with plaintext", subprocess.run(["grep", "-rl", SECRET, database.folder, LOG], capture_output=True, text=True).stdout, "")
     text = asked(run.inside[0], "GET", "/metrics")[1].decode()
     expect("metrics", [name for name in ("registrations_total{", "pushes_sealed_total", "queued 0", "up 1", "epoch") if f"\npushcrypt_{name}" not in text], [])
-    shown = sum(map(len, run.expected.values()))
+    shown = run.accepted()
     count("devices", COUNT, "postgres")
     count("pushes shown once each", shown, "postgres")
     count("copies that a phone suppresses", sum(phone.copies for phone in run.phones) - 2 * PHONES - shown, "postgres")
