@@ -24,21 +24,24 @@ SECONDS = 300
 # The sources, and the commands in a copy of the package's folder, with ROOT and PUSHCRYPT_VECTORS: what must pass, and what must fail.
 SOURCES = {"python": "src", "javascript": "lib", "java": "src/main/java", "go": "."}
 PYTEST = 'PYTHONPATH=src "$ROOT/.build/interop/bin/python" -B -m pytest -q -x -p no:cacheprovider '
-JAVAC = "find src/main/java -name '*.java' >sources && javac --release 17 -Xlint:all -Werror -d smoke @sources"
-GO = ('GODEBUG=goindex=0 GOPROXY="file://$ROOT/.build/languages/go/proxy" GOSUMDB=off GOMODCACHE="$ROOT/.build/languages/go/modules" '
-      'GOCACHE="$ROOT/.build/languages/go/cache" GOFLAGS="-mod=mod -modfile=$ROOT/.build/languages/go/proxy/go.mod" go test -vet=off -failfast -parallel 16 ')
 NODE = "node --test --test-reporter=dot --test-timeout=60000 "
+JAVAC = "find src/main/java -name '*.java' >sources && javac --release 17 -Xlint:all -Werror -d smoke @sources"
+GO = (
+    'export GODEBUG=goindex=0 GOSUMDB=off; go=$ROOT/.build/languages/go; GOPROXY="file://$go/proxy" GOMODCACHE="$go/modules" '
+    'GOCACHE="$go/cache" GOFLAGS="-mod=mod -modfile=$go/proxy/go.mod" go test -vet=off -failfast -parallel 16 '
+)
 SMOKE = {
-    "javascript": NODE + '--test-name-pattern="an own message opens" test/kit.test.mjs',
-    "python": PYTEST + '"tests/test_kit.py::test_envelopes[a-genuine-envelope]"',
-    "go": GO + "-run 'TestKit/envelopes/a-genuine-envelope$' .",
-    "java": JAVAC + ' && java -cp smoke "$ROOT/Tests/Checks/Packages/java/Smoke.java"',
+    "python": f'{PYTEST} "tests/test_kit.py::test_envelopes[a-genuine-envelope]"',
+    "javascript": f'{NODE} --test-name-pattern="an own message opens" test/kit.test.mjs',
+    "java": f'{JAVAC} && java -cp smoke "$ROOT/Tests/Checks/Packages/java/Smoke.java"',
+    "go": f"{GO} -run 'TestKit/envelopes/a-genuine-envelope$' .",
 }
 TESTS = {
-    "go": f"{GO} . && {GO} ./filter",
-    "javascript": f"{NODE} test/kit.test.mjs && {NODE} test/keys.test.mjs test/registration.test.mjs test/sealing.test.mjs && {NODE} test/types.test.mjs test/filter.test.mjs",
     "python": f"{PYTEST} tests -m 'not command' --ignore tests/test_filter.py && {PYTEST} tests/test_filter.py",
+    "javascript": " && ".join(f"{NODE} {files}" for files in (
+        "test/kit.test.mjs", "test/keys.test.mjs test/registration.test.mjs test/sealing.test.mjs", "test/types.test.mjs test/filter.test.mjs")),
     "java": "./test.sh pushcrypt.ProviderKitTest pushcrypt.testing.KitTest pushcrypt.MisuseTest pushcrypt.RegistrationTest pushcrypt.RotationTest",
+    "go": f"{GO} . && {GO} ./filter",
 }
 
 
@@ -118,6 +121,9 @@ def main():
         sys.exit("\n".join(f"mutants: error: {problem}" for problem in wrong))
     if "--check" in sys.argv:
         return
+    if "go" in languages:
+        # The modules that it needs, and its cache.
+        subprocess.run([TABLES / "go.sh", "install"], cwd=ROOT, check=True)
     texts = arguments[1:] or [""]
     chosen = [mutant for mutants, _ in tables.values() for mutant in mutants if any(text in mutant.name for text in texts)]
     for language in languages:
