@@ -69,6 +69,13 @@ func TestAcceptOfARemovedDevice(t *testing.T) {
 	refused(t, "another user", pushcrypt.UserMismatch, err)
 	device := must(pushcrypt.Accept(recordOf(phone.PublicKey(), 5), removed, "alice", nil)).Device
 	expect(t, "it is back", device.IsRemoved || device.Token != "" || device.User != "alice", false)
+	// One that was only marked, with all that it had.
+	marked := *held
+	marked.IsRemoved = true
+	record := recordOf(phone.PublicKey(), 5)
+	record.Topic = "com.example.other"
+	device = must(pushcrypt.Accept(record, &marked, "alice", nil)).Device
+	expect(t, "nothing of before stays", device.Topic+device.Token+device.Withdrawal+device.User, "com.example.otheralice")
 	expect(t, "a withdrawal", held.CanWithdraw(strings.Repeat("7", 32)) && !held.CanWithdraw(strings.Repeat("6", 32)) && !removed.CanWithdraw("") && !(*pushcrypt.StoredDevice)(nil).CanWithdraw("a"), true)
 }
 

@@ -22,7 +22,7 @@ func NewCertificate(data []byte) (Certificate, error) {
 	certificate := Certificate{string(data)}
 	if len(data) != format.CertificateLength || data[0] != format.CertificateVersion || certificate.Epoch() < 1 ||
 		certificate.Floor() > certificate.Epoch() || (certificate.graceUntil() == 0) != (certificate.Floor() == certificate.Epoch()) {
-		return Certificate{}, errMalformedCertificate()
+		return Certificate{}, refuse(MalformedCertificate, "this is not a certificate: 121 bytes, or 162 characters of text; copy it again")
 	}
 	if !core.IsVerifying(certificate.SigningKey()) {
 		return Certificate{}, errWeak()
@@ -32,15 +32,7 @@ func NewCertificate(data []byte) (Certificate, error) {
 
 // ParseCertificate reads the text of a certificate, 162 characters of base64url.
 func ParseCertificate(text string) (Certificate, error) {
-	data, ok := core.Decode(text)
-	if !ok {
-		return Certificate{}, errMalformedCertificate()
-	}
-	return NewCertificate(data)
-}
-
-func errMalformedCertificate() error {
-	return refuse(MalformedCertificate, "this is not a certificate: 121 bytes, or 162 characters of text; copy it again")
+	return NewCertificate(core.Decode(text))
 }
 
 // IsZero tells whether there is no certificate.
@@ -55,7 +47,7 @@ func (certificate Certificate) String() string { return core.Encode(certificate.
 // MarshalText returns the text. It refuses the zero value.
 func (certificate Certificate) MarshalText() ([]byte, error) {
 	if certificate.IsZero() {
-		return nil, errMalformedCertificate()
+		return nil, refuse(MalformedCertificate, "there is no certificate: this is the zero value")
 	}
 	return []byte(certificate.String()), nil
 }
@@ -73,19 +65,19 @@ func (certificate Certificate) Epoch() uint32 { return uint32(certificate.number
 func (certificate Certificate) Floor() uint32 { return uint32(certificate.number(5, 9)) }
 
 // GraceUntil returns the end of the epochs from Floor to before this one; the zero time if they have ended.
-func (certificate Certificate) GraceUntil() time.Time {
-	if certificate.graceUntil() == 0 {
-		return time.Time{}
+func (certificate Certificate) GraceUntil() (at time.Time) {
+	if certificate.graceUntil() != 0 {
+		at = core.Time(certificate.graceUntil())
 	}
-	return core.Time(certificate.graceUntil())
+	return at
 }
 
 // ExpiresAt returns the time until which messages are believed; the zero time if it does not expire.
-func (certificate Certificate) ExpiresAt() time.Time {
-	if certificate.IsZero() || certificate.expiresAt() == core.Never {
-		return time.Time{}
+func (certificate Certificate) ExpiresAt() (at time.Time) {
+	if !certificate.IsZero() && certificate.expiresAt() != core.Never {
+		at = core.Time(certificate.expiresAt())
 	}
-	return core.Time(certificate.expiresAt())
+	return at
 }
 
 // SigningKey returns the key that signs the messages.
@@ -210,9 +202,6 @@ func IssueCertificate(provider crypto.Signer, signing ed25519.PublicKey, topic s
 
 // certify has the provider key, here or in a service, sign the first 57 bytes of a certificate.
 func certify(provider crypto.Signer, topic string, claim []byte) (Certificate, error) {
-	if err := checkTopic(topic); err != nil {
-		return Certificate{}, err
-	}
 	own, err := newSigner(provider)
 	if err != nil {
 		return Certificate{}, err

@@ -66,8 +66,8 @@ func ParseReference(data []byte) (Reference, error) {
 
 // parse32 reads 32 bytes as canonical base64url.
 func parse32(text string) (data [32]byte, err error) {
-	read, ok := core.Decode(text)
-	if copy(data[:], read); !ok || len(read) != len(data) {
+	read := core.Decode(text)
+	if copy(data[:], read); len(read) != len(data) {
 		err = malformedReference("key or sha256 is not 32 bytes in base64url")
 	}
 	return data, err
@@ -171,16 +171,12 @@ func SealFile(sealed io.Writer, plain io.ReadSeeker, signer crypto.Signer) (Refe
 	if err != nil {
 		return Reference{}, err
 	}
-	start, err := plain.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return Reference{}, err
-	}
 	hash := sha256.New()
 	length, err := io.Copy(hash, plain)
 	if err != nil {
 		return Reference{}, err
 	}
-	if _, err := plain.Seek(start, io.SeekStart); err != nil {
+	if _, err := plain.Seek(-length, io.SeekCurrent); err != nil {
 		return Reference{}, err
 	}
 	plainSHA256 := hash.Sum(nil)

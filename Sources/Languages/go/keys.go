@@ -128,13 +128,16 @@ func newSecretKey(seed []byte, kind string) (secretKey, error) {
 	return secretKey{ed25519.NewKeyFromSeed(seed), kind}, nil
 }
 
-// Public returns the public half, an ed25519.PublicKey; nil for the zero value.
-func (key *secretKey) Public() crypto.PublicKey {
-	if key.kind == "" {
-		return nil
+// PublicKey returns the public half; nil for the zero value.
+func (key *secretKey) PublicKey() (public ed25519.PublicKey) {
+	if key.kind != "" {
+		public, _ = key.private.Public().(ed25519.PublicKey)
 	}
-	return key.private.Public()
+	return public
 }
+
+// Public returns the public half, an ed25519.PublicKey.
+func (key *secretKey) Public() crypto.PublicKey { return key.PublicKey() }
 
 // Sign signs a message with Ed25519; opts.HashFunc() has to be 0.
 func (key *secretKey) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
@@ -176,8 +179,7 @@ func ParseProviderKey(text string) (*ProviderKey, error) {
 
 // PublicKey returns the public half.
 func (key *ProviderKey) PublicKey() ProviderPublicKey {
-	public, _ := key.Public().(ed25519.PublicKey)
-	return ProviderPublicKey{publicKey{string(public), format.PrefixProviderPublic}}
+	return ProviderPublicKey{publicKey{string(key.secretKey.PublicKey()), format.PrefixProviderPublic}}
 }
 
 // A SigningKey signs messages by a certificate, and is replaced by another: PCK-SECRET-1…. It is a crypto.Signer, and not printed.
@@ -195,12 +197,6 @@ func NewSigningKey(seed []byte) (*SigningKey, error) {
 // ParseSigningKey reads a key's text; one newline at its end is dropped. (malformed-key, wrong-checksum, wrong-kind-of-key)
 func ParseSigningKey(text string) (*SigningKey, error) {
 	return parse(text, format.PrefixSigningSecret, NewSigningKey)
-}
-
-// PublicKey returns the public half, for a certificate.
-func (key *SigningKey) PublicKey() ed25519.PublicKey {
-	public, _ := key.Public().(ed25519.PublicKey)
-	return public
 }
 
 // A Credential is what signs messages from epoch 1 on: a signing key, here a *SigningKey or in a service, its certificate and the provider

@@ -24,21 +24,18 @@ const (
 
 // message is what options say.
 type message struct {
-	title                  string
-	sound                  *string
-	clear                  []string
-	pushType               PushType
-	id                     *string
-	timeToLive             time.Duration
-	at                     time.Time
-	attachments            []Reference
-	fullBody               *Reference
-	person                 *Person
-	withdrawals            []string
-	isDropped, isExact     bool
-	deviceID, collapseName *string
-	priority               int
-	expiration             *time.Time
+	title                             string
+	sound, id, deviceID, collapseName *string
+	clear, withdrawals                []string
+	pushType                          PushType
+	timeToLive                        time.Duration
+	at                                time.Time
+	attachments                       []Reference
+	fullBody                          *Reference
+	person                            *Person
+	isDropped, isExact                bool
+	priority                          int
+	expiration                        *time.Time
 }
 
 // An Option of a message, given to Seal, or to NewSealer for all of its messages. A nil Option is none.
@@ -66,9 +63,7 @@ func WithMessageID(id string) Option { return func(m *message) { m.id = &id } }
 
 // WithTimeToLive says for how long phones show the message, whole seconds, by default the most, 30 days. Unless it is a call, the end is
 // rounded up to ten minutes, because the relay reads apns-expiration.
-func WithTimeToLive(duration time.Duration) Option {
-	return func(m *message) { m.timeToLive = duration }
-}
+func WithTimeToLive(life time.Duration) Option { return func(m *message) { m.timeToLive = life } }
 
 // WithTime says when the message is sent; by default, and for the zero time, now.
 func WithTime(at time.Time) Option { return func(m *message) { m.at = at } }
@@ -168,25 +163,20 @@ func contains[T comparable](all []T, one T) bool {
 	return false
 }
 
-// A payload has passed all rules, so that it can be opened and shown after sealing.
-type payload struct {
-	json []byte
-	aps  map[string]any
-}
-
-func newPayload(data []byte, pushType PushType) (*payload, error) {
+// checkPayload returns a payload without white space, and its aps, if it can be opened and shown after sealing.
+func checkPayload(data []byte, pushType PushType) (minimal []byte, aps map[string]any, err error) {
 	members, err := jsontext.ParseObject(data)
 	if err != nil {
-		return nil, refuse(MalformedPayload, err.Error())
+		return nil, nil, refuse(MalformedPayload, err.Error())
 	}
 	for _, name := range []string{"ENCRYPTED_DATA", "pushcrypt"} {
 		if _, isTaken := members[name]; isTaken {
-			return nil, refuse(ReservedKey, "the key "+name+" at the top level is the format's: seal the original payload, and rename a key of yours")
+			return nil, nil, refuse(ReservedKey, "the key "+name+" at the top level is the format's: seal the original payload, and rename a key of yours")
 		}
 	}
-	aps := jsontext.Object(members["aps"])
+	aps = jsontext.Object(members["aps"])
 	if aps == nil {
-		return nil, refuse(MissingAPS, "the payload has no aps object; a push without one is never shown")
+		return nil, nil, refuse(MissingAPS, "the payload has no aps object; a push without one is never shown")
 	}
 	// Unknown fields are ignored, as the system does.
 	for place, rules := range map[string]map[string]string{"aps": format.APSFields, "alert": format.AlertFields, "sound": format.SoundFields} {
@@ -196,7 +186,7 @@ func newPayload(data []byte, pushType PushType) (*payload, error) {
 		}
 		for name, value := range object {
 			if rule, ok := rules[name]; ok && !accepts(rule, value) {
-				return nil, refuse(InvalidField, name+" of "+place+" must be "+format.Rules[rule])
+				return nil, nil, refuse(InvalidField, name+" of "+place+" must be "+format.Rules[rule])
 			}
 		}
 	}
@@ -206,12 +196,12 @@ func newPayload(data []byte, pushType PushType) (*payload, error) {
 		text += shown
 	}
 	if pushType == Alert && text == "" {
-		return nil, refuse(NothingToShow,
+		return nil, nil, refuse(NothingToShow,
 			"aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or seal it as a background push")
 	}
 	var compact bytes.Buffer
 	err = json.Compact(&compact, data)
-	return &payload{compact.Bytes(), aps}, err
+	return compact.Bytes(), aps, err
 }
 
 // accepts tells whether a value is what Apple documents for a field.
@@ -251,7 +241,7 @@ func accepts(rule string, value any) (ok bool) {
 }
 
 // clearPart returns the JSON up to the envelope's text: all that the relay sees of a push.
-func (m *message) clearPart(payload *payload) []byte {
+func (m *message) clearPart(sealed map[string]any) []byte {
 	var aps jsontext.Output
 	if m.pushType == Alert {
 		var alert jsontext.Output
@@ -261,11 +251,11 @@ func (m *message) clearPart(payload *payload) []byte {
 		aps.Add("alert", alert.Bytes())
 		if m.sound != nil {
 			aps.Add("sound", *m.sound)
-		} else if _, hasSound := payload.aps["sound"]; hasSound {
+		} else if _, hasSound := sealed["sound"]; hasSound {
 			aps.Add("sound", "default")
 		}
 		for _, name := range format.ClearFields {
-			switch value := payload.aps[name].(type) {
+			switch value := sealed[name].(type) {
 			case string:
 				if contains(m.clear, name) {
 					aps.Add(name, []byte(jsontext.Quote(value)))
@@ -277,7 +267,7 @@ func (m *message) clearPart(payload *payload) []byte {
 			}
 		}
 	}
-	if m.pushType == Background || payload.aps["content-available"] == json.Number("1") {
+	if m.pushType == Background || sealed["content-available"] == json.Number("1") {
 		aps.Add("content-available", uint64(1))
 	}
 	return fmt.Appendf(nil, `{"aps":%s,"ENCRYPTED_DATA":"`, aps.Bytes())

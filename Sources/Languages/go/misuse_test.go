@@ -368,8 +368,9 @@ type changing struct {
 }
 
 func (own *changing) Seek(offset int64, whence int) (int64, error) {
-	if whence == io.SeekStart {
+	if offset < 0 {
 		own.Reader = bytes.NewReader([]byte(own.second))
+		return 0, nil
 	}
 	return own.Reader.Seek(offset, whence)
 }

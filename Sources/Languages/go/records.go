@@ -232,8 +232,8 @@ func isGrant(text string) bool {
 
 // parseVerifyingKey reads the text of an Ed25519 key without a kind [D-32].
 func parseVerifyingKey(text string) (ed25519.PublicKey, error) {
-	key, ok := core.Decode(text)
-	if !ok || len(key) != ed25519.PublicKeySize {
+	key := core.Decode(text)
+	if len(key) != ed25519.PublicKeySize {
 		return nil, refuse(MalformedKey, "a key is not 32 bytes in base64url")
 	}
 	if !core.IsVerifying(key) {
@@ -318,11 +318,11 @@ func (fields *fieldReader) flag(name string) bool {
 
 func (fields *fieldReader) version() { fields.require(fields.number("version", 0) == 1, "version") }
 
-func (fields *fieldReader) created() time.Time {
-	if !fields.has("created") {
-		return time.Time{}
+func (fields *fieldReader) created() (at time.Time) {
+	if fields.has("created") {
+		at = core.Time(fields.number("created", 0))
 	}
-	return core.Time(fields.number("created", 0))
+	return at
 }
 
 // suite reads [D-3].

@@ -149,7 +149,7 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	if !ok {
 		return nil, refuse(PushTypeNotSealable, "alert, background and voip can be sealed; the system reads others itself")
 	}
-	checked, err := newPayload(data, m.pushType)
+	minimal, aps, err := checkPayload(data, m.pushType)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	if err != nil {
 		return nil, err
 	}
-	body := append(sealer.signing.certificate.Bytes(), checked.json...)
+	body := append(sealer.signing.certificate.Bytes(), minimal...)
 	if string(reserved) != "{}" {
 		// The payload has aps, so it is not empty.
 		body = append(append(append(body[:len(body)-1], `,"pushcrypt":`...), reserved...), '}')
@@ -172,7 +172,7 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 		return nil, refuse(PayloadTooLarge, fmt.Sprintf(
 			"the payload, with attachments and certificate, has %d bytes, %d too many", len(body), len(body)+format.InnerBody-limits.Bucket))
 	}
-	clear := m.clearPart(checked)
+	clear := m.clearPart(aps)
 	textLength := (8*(format.EnvelopeOverhead+bucket) + 5) / 6
 	widest := widestLength(string(clear)+clearEnd) + textLength
 	length := widest

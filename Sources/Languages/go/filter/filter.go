@@ -29,8 +29,6 @@ const (
 	// The pause before the next child: twice as long after each end for which something waited.
 	firstPause   = format.FilterFirstPause * time.Millisecond
 	longestPause = format.FilterLongestPause * time.Millisecond
-	lastWords    = format.FilterLastWords * time.Millisecond
-	usualTimeout = format.FilterAnswerTimeout * time.Millisecond
 )
 
 // An Error says that the command does not answer, or that the filter is closed. The messages that wait were sealed or not. Its code is
@@ -105,7 +103,7 @@ func Start(command []string, options *Options) (*Filter, error) {
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return nil, ended("the command cannot be started", err, true)
 	}
-	own := Options{Window: format.FilterWindow, AnswerTimeout: usualTimeout, Log: func(string) {}}
+	own := Options{Window: format.FilterWindow, AnswerTimeout: format.FilterAnswerTimeout * time.Millisecond, Log: func(string) {}}
 	if options != nil && options.Window > 0 {
 		own.Window = options.Window
 	}
@@ -166,7 +164,7 @@ func (filter *Filter) add(line []byte) (*waiting, error) {
 		filter.patience.Reset(filter.options.AnswerTimeout)
 	}
 	filter.number++
-	own := &waiting{line: numbered(line, filter.number), done: make(chan struct{})}
+	own := &waiting{line: fmt.Appendf(line, `,"%s":%d}`+"\n", numberMember, filter.number), done: make(chan struct{})}
 	filter.waiting[filter.number] = own
 	if filter.lines != nil {
 		// There is room for all that may wait.
@@ -281,7 +279,7 @@ func (filter *Filter) runChild() (isMisuse bool, err error) {
 	filter.endLines()
 	filter.mutex.Unlock()
 	// A process that it started may hold its output open.
-	limit := time.AfterFunc(lastWords, func() { stdin.Close(); stdout.Close(); stderr.Close() })
+	limit := time.AfterFunc(format.FilterLastWords*time.Millisecond, func() { stdin.Close(); stdout.Close(); stderr.Close() })
 	all.Wait()
 	limit.Stop()
 	stdout.Close()
@@ -362,15 +360,13 @@ func write(stdin io.WriteCloser, lines chan []byte) {
 func (filter *Filter) read(stdout io.Reader, child *os.Process) string {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(make([]byte, 1<<16), format.FilterLongestAnswer)
-	for lines.Scan() {
-		if !filter.answer(lines.Bytes()) {
-			_ = child.Kill()
-			return "it wrote a line that is no answer to a message, and the command has to be pushcrypt seal --batch; "
-		}
+	isRight := true
+	for isRight && lines.Scan() {
+		isRight = filter.answer(lines.Bytes())
 	}
-	if lines.Err() == bufio.ErrTooLong {
+	if !isRight || lines.Err() == bufio.ErrTooLong {
 		_ = child.Kill()
-		return "it wrote a line without an end, which is no answer; "
+		return "it wrote something that is no answer to a message, and the command has to be pushcrypt seal --batch; "
 	}
 	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -110,10 +109,6 @@ func (message *Message) encode() ([]byte, error) {
 }
 
 func invalid(text string) error { return &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: text} }
-
-func numbered(line []byte, number uint64) []byte {
-	return append(strconv.AppendUint(append(line, `,"`+numberMember+`":`...), number, 10), "}\n"...)
-}
 
 // decode reads an answer with its number; nil for anything else.
 func decode(line []byte) (number uint64, answer *Answer) {

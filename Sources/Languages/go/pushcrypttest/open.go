@@ -19,8 +19,8 @@ import (
 // decode reads the text of an envelope [O-2.1] to [O-2.5].
 func decode(text string) ([]byte, error) {
 	malformed := refuse(pushcrypt.MalformedEnvelope, "ENCRYPTED_DATA is not an envelope; it was cut, or encoded twice")
-	data, ok := core.Decode(text)
-	if !ok || len(data) == 0 || len(text) > format.LongestEnvelopeText {
+	data := core.Decode(text)
+	if len(data) == 0 || len(text) > format.LongestEnvelopeText {
 		return nil, malformed
 	}
 	if hex.EncodeToString(data[:1]) != core.SuiteX25519 {
@@ -126,7 +126,7 @@ func (receiver Receiver) OpenEnvelope(text string, at time.Time) (*Opened, error
 	}
 
 	// Step 4.
-	aead, nonce, err := core.SetupR(enc, key.secret, key.public.Bytes(), core.EnvelopeInfo(header, receiver.Topic))
+	aead, nonce, err := core.Setup(key.secret, enc, enc, key.public.Bytes(), core.EnvelopeInfo(header, receiver.Topic))
 	if err != nil {
 		return nil, errNotAuthentic()
 	}

@@ -195,11 +195,7 @@ func Verifies(key, signature, message []byte) bool {
 }
 
 func isSmallOrder(u []byte) bool {
-	digits, isWeak := hex.EncodeToString(u), false
-	for _, weak := range format.WeakDeviceKeys {
-		isWeak = isWeak || digits == weak
-	}
-	return isWeak
+	return strings.Contains(strings.Join(format.WeakDeviceKeys, " "), hex.EncodeToString(u))
 }
 
 func littleEndian(data []byte) *big.Int { return new(big.Int).SetBytes(reversed(data)) }

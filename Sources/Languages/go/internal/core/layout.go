@@ -89,10 +89,13 @@ func Time(milliseconds uint64) time.Time {
 // Encode returns base64url without padding.
 func Encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
 
-// Decode reads canonical base64url. encoding/base64 skips line ends.
-func Decode(text string) ([]byte, bool) {
+// Decode reads canonical base64url; nil for anything else. encoding/base64 skips line ends.
+func Decode(text string) []byte {
 	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	return data, err == nil && !strings.ContainsAny(text, "\r\n")
+	if err != nil || strings.ContainsAny(text, "\r\n") {
+		return nil
+	}
+	return data
 }
 
 // IsFullBody is.
@@ -129,17 +132,12 @@ func SetupS(recipient, info, ikmE []byte) (enc []byte, aead cipher.AEAD, nonce [
 	if enc, err = curve25519.X25519(secret, curve25519.Basepoint); err != nil {
 		return nil, nil, nil, err
 	}
-	aead, nonce, err = setup(secret, recipient, enc, recipient, info)
+	aead, nonce, err = Setup(secret, recipient, enc, recipient, info)
 	return enc, aead, nonce, err
 }
 
-// SetupR returns the same for the recipient. The KEM context is enc as received [O-4.1].
-func SetupR(enc, secret, public, info []byte) (cipher.AEAD, []byte, error) {
-	return setup(secret, enc, enc, public, info)
-}
-
-// setup fails for an all-zero result of X25519 [O-4.2], which the package curve25519 refuses.
-func setup(secret, public, enc, recipient, info []byte) (cipher.AEAD, []byte, error) {
+// Setup is also for the recipient, with enc as received for the KEM context [O-4.1]. It fails for an all-zero result of X25519 [O-4.2], which the package curve25519 refuses.
+func Setup(secret, public, enc, recipient, info []byte) (cipher.AEAD, []byte, error) {
 	dh, err := curve25519.X25519(secret, public)
 	if err != nil {
 		return nil, nil, err

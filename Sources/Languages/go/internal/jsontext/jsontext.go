@@ -122,8 +122,7 @@ func (output *Output) Add(name string, value any) {
 		text = output.encode(value)
 	}
 	if text != "false" && text != "null" {
-		separator := map[bool]string{true: "{", false: ","}[len(output.data) == 0]
-		output.data = append(output.data, separator+Quote(name)+":"+text...)
+		output.data = append(output.data, ","+Quote(name)+":"+text...)
 	}
 }
 
@@ -144,8 +143,5 @@ func (output *Output) encode(value any) string {
 
 // Bytes returns the object.
 func (output *Output) Bytes() []byte {
-	if len(output.data) == 0 {
-		return []byte("{}")
-	}
-	return append(output.data, '}')
+	return append(append([]byte("{"), bytes.TrimPrefix(output.data, []byte(","))...), '}')
 }
