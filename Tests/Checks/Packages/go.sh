@@ -19,6 +19,8 @@ install() {
     rm -rf "$root/proxy" "$root/modules" "$root/build-driver" && mkdir -p "$root"
     Sources/Packaging/languages.sh go "$root/proxy"
     python3 -B Sources/Packaging/go-proxy.py "$root/proxy" --needed
+    # As README.md says: the sums of go.sum are those of the public modules, and the folder has Debian's.
+    cp Sources/Languages/go/go.mod "$root/proxy/go.mod"
     cp -R Tests/Checks/Interop/go "$root/build-driver"
     (cd "$root/build-driver" && env "${offline[@]}" go get "example.com/pushcrypt@v$version" && env "${offline[@]}" go vet ./... &&
         env "${offline[@]}" go build -o "$root/driver" .) >"$root/log" 2>&1 || { tail -n 30 "$root/log" >&2; fail "the driver does not build: $root/log"; }
@@ -26,8 +28,6 @@ install() {
 
 check() {
     [ -z "$(gofmt -l Sources/Languages/go Tests/Checks/Interop/go)" ] || fail 'run gofmt -w'
-    # As its README says: the sums of go.sum are those of the public modules, and the folder has Debian's.
-    cp Sources/Languages/go/go.mod "$root/proxy/go.mod"
     (cd Sources/Languages/go && export GOFLAGS="-mod=mod -modfile=$root/proxy/go.mod" PUSHCRYPT="$PWD/../../../.build/release/pushcrypt" &&
         env "${offline[@]/GOFLAGS=*/GOFLAGS=$GOFLAGS}" sh -c 'go vet ./... && go test -parallel 16 ./...') >"$root/log" 2>&1 ||
         { tail -n 30 "$root/log" >&2; fail 'go vet or go test'; }
