@@ -8,9 +8,7 @@ A provider seals the APNs payload that it sends today, and sends the result inst
     push = sealer.seal({"aps": {"alert": "Hello"}}, DevicePublicKey.parse("pcr1…"))
     request = sealer.request(push)  # its headers and its payload are what APNs gets
 
-Everything refused is a `PushcryptError`, with the reason as its `code`; a value of another type is a `TypeError`. Times are
-milliseconds since 1970, durations seconds, whole numbers.
-
+What is refused raises a `PushcryptError`, a value of another type a `TypeError`. Times are milliseconds since 1970, durations seconds.
 `pushcrypt.filter` is a client of the command, for thousands a second; `pushcrypt.testing` is a phone, for tests.
 """
 

@@ -11,39 +11,23 @@ from ._format import ALERT_FIELDS, EVENTS, FIELDS, LEVELS, RULES, SHOWN_TEXTS, S
 from ._json import Number, minify, parse_object
 
 
-def is_text(value: Any) -> bool:
-    return type(value) is str
-
-
-def is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(is_text, value))
-
-
-def number_of(value: Any) -> float | None:
-    """The nearest double; `None` for what has none."""
-    if type(value) is not Number:
-        return None
-    number = float(value)
-    return number if abs(number) != float("inf") else None
-
-
 def is_from_0(value: Any, most: float) -> bool:
-    number = number_of(value)
-    return number is not None and 0 <= number <= most
+    """Whether the nearest double of a number is in a range."""
+    return type(value) is Number and 0 <= float(value) <= most
 
 
 TESTS: dict[str, Callable[[Any], bool]] = {
-    "text": is_text,
-    "texts": is_texts,
-    "text-or-object": lambda value: is_text(value) or isinstance(value, dict),
+    "text": lambda value: type(value) is str,
+    "texts": lambda value: isinstance(value, list) and all(type(one) is str for one in value),
+    "text-or-object": lambda value: type(value) is str or isinstance(value, dict),
     "object": lambda value: isinstance(value, dict),
     "bool": lambda value: isinstance(value, bool),
     "flag": lambda value: type(value) is Number and value in ("0", "1"),
     "count": lambda value: type(value) is Number and value.at_most(2**63 - 1) is not None,
     "fraction": lambda value: is_from_0(value, 1),
     "time": lambda value: is_from_0(value, math.nextafter(TIME_FIELD_END, 0)),
-    "level": lambda value: is_text(value) and value in LEVELS,
-    "event": lambda value: is_text(value) and value in EVENTS,
+    "level": lambda value: type(value) is str and value in LEVELS,
+    "event": lambda value: type(value) is str and value in EVENTS,
 }
 
 

@@ -31,13 +31,10 @@ class Number(str):
 
     __slots__ = ()
 
-    def is_integer(self) -> bool:
-        """Whether it is written with digits alone, as every integer that the format reads."""
-        return self.isascii() and self.isdigit()
-
     def at_most(self, limit: int) -> int | None:
-        """The value of an integer up to the limit; `None` for any other number."""
-        return int(self) if self.is_integer() and len(self) <= len(str(limit)) and int(self) <= limit else None
+        """The value of an integer up to the limit, which is written with digits alone; `None` for any other number."""
+        is_short = self.isascii() and self.isdigit() and len(self) <= len(str(limit))
+        return int(self) if is_short and int(self) <= limit else None
 
 
 class Refused(Exception):

@@ -4,9 +4,8 @@
         answer = await sealing.seal(Message(to="phone1", payload={"aps": {"alert": "Hello"}}, id="table-17"))
 
 Nothing is lost: a message is answered, or its caller gets an exception. If the child dies, or answers nothing for 30 seconds, another
-gets what was not answered, after a pause; give each message an `id`, so that a phone shows it once whatever happens. If five children
-in a row answer nothing, or one cannot be started, `FilterError` is the answer of all that waits, and the next message has another child
-started, 5 seconds later. Only a child that ends with 64, which the command never accepts, ends the filter.
+gets what was not answered; give each message an `id`, so that a phone shows it once. If five children in a row answer nothing, or one
+cannot be started, what waits gets a `FilterError`, and the next message another child. Only exit code 64, for wrong options, is final.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ class AsyncFilter(_Filter):
         under_way: collections.deque[tuple[Message, asyncio.Future[Answer]]] = collections.deque()
         try:
             if isinstance(messages, AsyncIterable):
-                async for pair in self._seal_live(messages, under_way):
+                async for pair in self._seal_live(messages):
                     yield pair
                 return
             for message in messages:
@@ -137,31 +136,22 @@ class AsyncFilter(_Filter):
             answer.set_result(refused(message, error))
             return answer
 
-    async def _seal_live(
-        self, messages: AsyncIterable[Message], under_way: collections.deque[tuple[Message, asyncio.Future[Answer]]]
-    ) -> AsyncIterator[tuple[Message, Answer]]:
+    async def _seal_live(self, messages: AsyncIterable[Message]) -> AsyncIterator[tuple[Message, Answer]]:
         """The same of a source that may wait for its next message: a task reads it."""
-        changed, room = asyncio.Event(), asyncio.Semaphore(self.window)
+        under_way: asyncio.Queue[tuple[Message, asyncio.Future[Answer]] | None] = asyncio.Queue()
+        room = asyncio.Semaphore(self.window)
 
         async def take() -> None:
-            try:
-                async for message in messages:
-                    await room.acquire()
-                    under_way.append((message, await self._submit(message)))
-                    changed.set()
-            finally:
-                changed.set()
+            async for message in messages:
+                await room.acquire()
+                under_way.put_nowait((message, await self._submit(message)))
 
         taking = asyncio.get_running_loop().create_task(take())
+        taking.add_done_callback(lambda _: under_way.put_nowait(None))
         try:
-            while under_way or not taking.done():
-                changed.clear()
-                if not under_way:
-                    await changed.wait()
-                while under_way:
-                    before, answer = under_way.popleft()
-                    yield before, await answer
-                    room.release()
+            while pair := await under_way.get():
+                yield pair[0], await pair[1]
+                room.release()
             await taking
         finally:
             taking.cancel()

@@ -11,8 +11,7 @@ Swift library.
 from .._attachments import check_full_body
 from ._files import FileOpener
 from ._opening import DeviceKey, HeldKey, Opened, open_envelope, open_push
-from ._replies import apply_reply
-from ._trust import Change, Learned, Trust
+from ._trust import Change, Learned, Trust, apply_reply
 
 __all__ = [
     "Change", "DeviceKey", "FileOpener", "HeldKey", "Learned", "Opened", "Trust", "apply_reply", "check_full_body", "open_envelope",

@@ -1,4 +1,4 @@
-"""What a phone knows of the providers that it has pinned: `Docs/FormatTrust.md`, [T-3] to [T-6]."""
+"""What a phone knows of the providers that it has pinned: `Docs/FormatTrust.md`, [T-3] to [T-6], and what it does with a reply."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .._envelope import check_topic, later
 from .._errors import Code, PushcryptError
 from .._fields import Fields, written
 from .._format import EXPIRY_TOLERANCE, MOST_PINS
-from .._keys import ProviderPublicKey
+from .._keys import DevicePublicKey, ProviderPublicKey
+from .._records import Reply
 from .._types import check_optional, check_type, checked_tuple
 
 LARGEST_EPOCH = 2**32 - 1
@@ -125,3 +126,23 @@ class Trust:
                 return Change.CONFLICT
             return Change.RAISED if known.is_raised_by(certificate) else Change.UNCHANGED
         raise refused
+
+
+def apply_reply(reply: Reply, key: DevicePublicKey, trust: Trust, *, topic: str, is_built_in: bool) -> tuple[bool, Code | None]:
+    """Changes `trust` as a phone does by a reply to the record of `key` [D-12], [D-13], [D-20]. `is_built_in`: whether the app has a pin.
+
+    Returns whether the key is confirmed, and a code to tell the app of.
+    """
+    for value, kind in ((reply, Reply), (key, DevicePublicKey), (trust, Trust), (topic, str), (is_built_in, bool)):
+        check_type(value, kind, "an argument")
+    if reply.acknowledged not in (None, key):
+        return False, None
+    confirms = reply.acknowledged == key
+    if confirms and not trust.pins and not is_built_in and reply.provider is not None:
+        trust.pins = (reply.provider,)
+    if reply.certificate is None or not trust.pins:
+        return confirms, reply.refused_certificate
+    try:
+        return confirms, Code.CERTIFICATE_CONFLICT if trust.accept(reply.certificate, topic=topic) is Change.CONFLICT else None
+    except PushcryptError as refused:
+        return confirms, refused.code
