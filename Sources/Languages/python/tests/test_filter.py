@@ -99,11 +99,12 @@ def test_a_child_that_always_fails(how: str, monkeypatch: pytest.MonkeyPatch) ->
     "{}", '{"pushcrypt-number":0}', '{"pushcrypt-number":0,"payload":7}', '{"pushcrypt-number":0,"error":{"code":5,"message":""}}',
     '{"pushcrypt-number":0,"error":{"code":"a","message":5}}', '{"pushcrypt-number":false,"payload":{}}',
     '{"pushcrypt-number":0.0,"payload":{}}', '{"pushcrypt-number":7,"payload":{}}', "null", "[" * 100_000, "é",
+    '{"pushcrypt-number":0,"payload":{"a":"\udcff"}}', '{"pushcrypt-number":0,"payload":{}} {}',
 ], ids=label)
 def test_what_is_no_answer(answer: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pushcrypt._engine.FILTER_MOST_ENDS", 1)
     monkeypatch.setattr("pushcrypt._engine.LONGEST_PAUSE", 0.1)
-    (tmp_path / "answer").write_text(answer + "\n")
+    (tmp_path / "answer").write_bytes(f"{answer}\n".encode("utf-8", "surrogateescape"))
 
     async def main() -> None:
         sealing = AsyncFilter(shell(f"cat '{tmp_path}/answer'; exec sleep 20"))

@@ -65,16 +65,15 @@ class Reference:
         """[A-5] to [A-10]"""
         for what, kind in {"url": str, "key": bytes, "size": int, "sha256": bytes, "type": str, "name": str}.items():
             check_type(getattr(self, what), kind, what)
-        if not is_url(self.url):
-            raise malformed_reference("url is not an https address without user name and fragment")
-        if not TYPE.fullmatch(self.type):
-            raise malformed_reference("type is not a uniform type identifier, such as public.jpeg")
-        if not is_file_name(self.name):
-            raise malformed_reference("name has not 1 to 255 bytes, or has a slash or control characters")
-        if not is_size(self.size):
-            raise malformed_reference(f"size is not {SMALLEST_FILE} to 2**53 - 1, or that of no sealed file")
-        if len(self.key) != 32 or len(self.sha256) != 32:
-            raise malformed_reference("key or sha256 does not have 32 bytes")
+        for is_good, text in (
+            (is_url(self.url), "url is not an https address without user name and fragment"),
+            (TYPE.fullmatch(self.type), "type is not a uniform type identifier, such as public.jpeg"),
+            (is_file_name(self.name), "name has not 1 to 255 bytes, or has a slash or control characters"),
+            (is_size(self.size), f"size is not {SMALLEST_FILE} to 2**53 - 1, or that of no sealed file"),
+            (len(self.key) == len(self.sha256) == 32, "key or sha256 does not have 32 bytes"),
+        ):
+            if not is_good:
+                raise malformed_reference(text)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Reference:
@@ -96,7 +95,6 @@ def parse_reference(value: object) -> Reference:
     if not isinstance(value, dict):
         raise malformed_reference("a reference is not an object")
     fields = Fields(b"", "references", Code.MALFORMED_REFERENCE, value)
-
     values: dict[str, Any] = {name: fields.text(name) for name in ("url", "type", "name")}
     values |= {"size": fields.number("size"), "key": fields.bytes32("key"), "sha256": fields.bytes32("sha256")}
     return Reference(**{name: fields.needed(value, name) for name, value in values.items()})

@@ -68,7 +68,11 @@ class Child(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         lines, newline, rest = data.rpartition(b"\n")
         lines, self.rests[fd] = (self.rests[fd] + lines, rest) if newline else (b"", self.rests[fd] + rest)
-        texts = lines.decode(errors="replace").split("\n") if newline else []
+        try:
+            texts = lines.decode(errors="replace" if fd == 2 else "strict").split("\n") if newline else []
+        except UnicodeDecodeError:
+            # No answer.
+            texts = [""]
         if fd == 2:
             for text in texts:
                 self.said.append(text.strip())
