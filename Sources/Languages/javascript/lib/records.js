@@ -3,8 +3,9 @@
 
 const { Certificate } = require("./certificate.js");
 const { PushcryptError, attempt } = require("./errors.js");
+const { Fields } = require("./fields.js");
 const { limits } = require("./format.js");
-const { NumberText, parseObject } = require("./json.js");
+const { NumberText } = require("./json.js");
 const keys = require("./keys.js");
 const { array, bytes, isTopic, json, options, present, string } = require("./values.js");
 
@@ -14,46 +15,18 @@ const MALFORMED = "malformed-record";
 /** The suite of the keys that this package seals to. */
 const SUITE = limits.suite;
 
-/** Throws unless a rule holds. */
-function rule(condition, text) {
-    if (!condition) throw new PushcryptError(MALFORMED, text);
-}
-
 // Reading: first what is no text of a key, then the keys in order, last what follows from them.
 
-/** A member, `undefined` if it is absent or null [D-6]. */
-const member = (members, name) => members.get(name) ?? undefined;
-
-function text(members, name) {
-    const value = member(members, name);
-    rule(value === undefined || typeof value === "string", `${name} is not a string`);
-    return value;
-}
-
-function matching(members, name, pattern, longest = Infinity) {
-    const value = text(members, name);
-    rule(value === undefined || (value.length <= longest && pattern.test(value)), `${name} breaks its rule`);
-    return value;
-}
-
-function integer(members, name) {
-    const value = member(members, name);
-    if (value === undefined) return undefined;
-    const isGood = value instanceof NumberText && value.isInteger && value.text.length <= 16 && Number(value.text) <= Number.MAX_SAFE_INTEGER;
-    rule(isGood, `${name} is not a whole number, 0 or more`);
-    return Number(value.text);
-}
-
 function texts(members, name, most) {
-    const value = member(members, name);
+    const value = members.get(name);
     if (value === undefined) return [];
-    rule(Array.isArray(value) && value.length >= 1 && value.length <= most && value.every((one) => typeof one === "string"), `${name} is not an array of 1 to ${most} strings`);
+    members.rule(Array.isArray(value) && value.length >= 1 && value.length <= most && value.every((one) => typeof one === "string"), `${name} is not an array of 1 to ${most} strings`);
     return value;
 }
 
 function topicOf(members) {
-    const topic = text(members, "topic");
-    rule(topic === undefined || isTopic(topic), "topic is not a bundle id");
+    const topic = members.text("topic");
+    members.rule(topic === undefined || isTopic(topic), "topic is not a bundle id");
     return topic;
 }
 
@@ -62,13 +35,13 @@ const suiteOf = (publicKey) => (publicKey.startsWith(`${keys.PQ_PUBLIC}1`) ? 2 :
 
 /** [D-9], with the suite of a record's key. */
 function suitesOf(members, own) {
-    const value = member(members, "suites");
+    const value = members.get("suites");
     if (value === undefined) return [own ?? SUITE];
     const isSuite = (one) => one instanceof NumberText && /^[1-9][0-9]{0,2}$/.test(one.text) && Number(one.text) <= limits.largestSuite;
     const isGood = Array.isArray(value) && value.length >= 1 && value.length <= limits.mostSuites && value.every(isSuite);
     const suites = isGood ? value.map((one) => Number(one.text)) : [];
     const isOrdered = isGood && suites.every((one, index) => index === 0 || suites[index - 1] < one);
-    rule(isOrdered && (own === undefined || suites.includes(own)), "suites are not 1 to 16 ascending numbers from 1 to 255, including that of the key");
+    members.rule(isOrdered && (own === undefined || suites.includes(own)), "suites are not 1 to 16 ascending numbers from 1 to 255, including that of the key");
     return suites;
 }
 
@@ -83,10 +56,9 @@ function isDeviceID(id) {
 
 /** The members that both records have, before the texts of their keys are read [D-1], [D-3]. */
 function begin(given, kind) {
-    const members = parseObject(json(given, MALFORMED), MALFORMED), publicKey = text(members, "public_key");
-    rule(publicKey !== undefined, "there is no public_key");
-    const own = kind === keys.DEVICE_PUBLIC ? suiteOf(publicKey) : SUITE, suite = member(members, "suite");
-    rule(suite === undefined || (suite instanceof NumberText && suite.text === `${own}`), "suite is not that of public_key");
+    const members = Fields.parse(given, MALFORMED), publicKey = members.needs("public_key");
+    const own = kind === keys.DEVICE_PUBLIC ? suiteOf(publicKey) : SUITE, suite = members.get("suite");
+    members.rule(suite === undefined || (suite instanceof NumberText && suite.text === `${own}`), "suite is not that of public_key");
     return { members, own };
 }
 
@@ -97,27 +69,27 @@ function checkKeys(all, kind) {
 
 /** A certificate that breaks [T-1] counts as absent [D-31]; its code comes with it. */
 function certificateOf(members) {
-    const given = text(members, "certificate");
+    const given = members.text("certificate");
     return attempt(() => ({ certificate: given === undefined ? undefined : Certificate.parse(given).text }), ({ code }) => ({ refusedCertificate: code }));
 }
 
 function checkID(members, id) {
-    const named = text(members, "key_id");
-    rule(named === undefined || named === id.toString("hex"), "key_id is not that of public_key");
+    const named = members.text("key_id");
+    members.rule(named === undefined || named === id.toString("hex"), "key_id is not that of public_key");
 }
 
 function parseDeviceRecord(given) {
     const { members, own } = begin(given, keys.DEVICE_PUBLIC);
-    const deviceId = text(members, "device"), appVersion = text(members, "app_version");
-    rule(deviceId === undefined || isDeviceID(deviceId), "device has not 1 to 255 bytes, or is blank, has invisible characters or begins like a key");
-    rule(appVersion === undefined || isName(appVersion, limits.longestAppVersion), "app_version has not 1 to 64 bytes, or has control characters");
-    const suites = suitesOf(members, own), topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
-    const pinned = text(members, "provider"), { certificate } = certificateOf(members);
-    const token = matching(members, "token", TOKEN, limits.longestToken), environment = matching(members, "environment", ENVIRONMENT);
-    rule(token === undefined || token.length % 2 === 0, "token has half a byte");
-    const withdrawal = matching(members, "withdrawal", WITHDRAWAL), grant = matching(members, "grant", GRANT, limits.longestGrant);
-    text(members, "key_id");
-    const bytes = keys.parseKey(text(members, "public_key"), keys.DEVICE_PUBLIC);
+    const deviceId = members.text("device"), appVersion = members.text("app_version");
+    members.rule(deviceId === undefined || isDeviceID(deviceId), "device has not 1 to 255 bytes, or is blank, has invisible characters or begins like a key");
+    members.rule(appVersion === undefined || isName(appVersion, limits.longestAppVersion), "app_version has not 1 to 64 bytes, or has control characters");
+    const suites = suitesOf(members, own), topic = topicOf(members), generation = members.integer("generation") ?? 1, created = members.integer("created");
+    const pinned = members.text("provider"), { certificate } = certificateOf(members);
+    const token = members.matching("token", TOKEN, limits.longestToken), environment = members.matching("environment", ENVIRONMENT);
+    members.rule(token === undefined || token.length % 2 === 0, "token has half a byte");
+    const withdrawal = members.matching("withdrawal", WITHDRAWAL), grant = members.matching("grant", GRANT, limits.longestGrant);
+    members.text("key_id");
+    const bytes = keys.parseKey(members.text("public_key"), keys.DEVICE_PUBLIC);
     const [provider] = checkKeys(pinned === undefined ? [] : [pinned], keys.PROVIDER_PUBLIC);
     checkID(members, keys.deviceKeyID(bytes));
     return present({
@@ -128,21 +100,21 @@ function parseDeviceRecord(given) {
 
 function parseProviderRecord(given) {
     const { members } = begin(given, keys.PROVIDER_PUBLIC);
-    const topic = topicOf(members), generation = integer(members, "generation") ?? 1, created = integer(members, "created");
+    const topic = topicOf(members), generation = members.integer("generation") ?? 1, created = members.integer("created");
     const { certificate } = certificateOf(members);
-    text(members, "key_id");
-    const bytes = keys.parseKey(text(members, "public_key"), keys.PROVIDER_PUBLIC);
+    members.text("key_id");
+    const bytes = keys.parseKey(members.text("public_key"), keys.PROVIDER_PUBLIC);
     checkID(members, keys.keyID(keys.ED25519, bytes));
     return present({ publicKey: keys.keyText(bytes, keys.PROVIDER_PUBLIC), topic, generation, created, certificate });
 }
 
 function parseReply(given) {
-    const members = parseObject(json(given, MALFORMED), MALFORMED);
-    rule(integer(members, "version") === 1, "version is not 1");
-    const confirmed = text(members, "acknowledged"), refused = text(members, "refused"), own = text(members, "provider");
-    rule((confirmed === undefined) !== (refused === undefined), "there is not either acknowledged or refused");
-    rule(refused === undefined || REASON.test(refused), "refused is not a reason");
-    const suites = suitesOf(members), foreign = texts(members, "foreign", limits.mostForeign), key = text(members, "push_key");
+    const members = Fields.parse(given, MALFORMED);
+    members.rule(members.integer("version") === 1, "version is not 1");
+    const confirmed = members.text("acknowledged"), refused = members.text("refused"), own = members.text("provider");
+    members.rule((confirmed === undefined) !== (refused === undefined), "there is not either acknowledged or refused");
+    members.rule(refused === undefined || REASON.test(refused), "refused is not a reason");
+    const suites = suitesOf(members), foreign = texts(members, "foreign", limits.mostForeign), key = members.text("push_key");
     const [acknowledged] = checkKeys(confirmed === undefined ? [] : [confirmed], keys.DEVICE_PUBLIC);
     const [provider] = checkKeys(own === undefined ? [] : [own], keys.PROVIDER_PUBLIC);
     const pushKey = key === undefined ? undefined : keys.parseRawKey(key, "malformed-key");

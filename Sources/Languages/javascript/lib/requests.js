@@ -3,12 +3,13 @@
 "use strict";
 
 const { Certificate, PLAN, certified, claimOf, claimed, nextOf, readPlan } = require("./certificate.js");
-const { PushcryptError } = require("./errors.js");
+const { PushcryptError, attempt } = require("./errors.js");
+const { Fields } = require("./fields.js");
 const { limits } = require("./format.js");
-const { NumberText, parseObject } = require("./json.js");
+const { NumberText } = require("./json.js");
 const keys = require("./keys.js");
 const { Credential, ProviderKey, SigningKey, partsOf, remote, signature } = require("./secrets.js");
-const { array, bytes, isTopic, json, options, string, time, topic: readTopic } = require("./values.js");
+const { array, bytes, isTopic, options, string, time, topic: readTopic } = require("./values.js");
 
 const MALFORMED = "malformed-request", VERSION = "1";
 
@@ -48,16 +49,16 @@ class CertificateRequest {
 
     static parse(given) {
         const members = read(given, "a request for a certificate");
-        if (members.has("certificate")) throw new PushcryptError(MALFORMED, "this is a certificate already: install it");
+        members.rule(members.get("certificate") === undefined, "this is a certificate already: install it");
         const past = members.get("past") ?? [], stolen = members.get("stolen") ?? false;
-        if (!Array.isArray(past) || past.length > limits.mostPastCertificates || typeof stolen !== "boolean") throw new PushcryptError(MALFORMED);
+        members.rule(Array.isArray(past) && past.length <= limits.mostPastCertificates && past.every((one) => one instanceof Map), "past breaks its rule");
+        members.rule(typeof stolen === "boolean", "stolen is not true or false");
         return new CertificateRequest({
-            topic: text(members, "topic"), provider: text(members, "provider"), signingKey: keys.parseRawKey(text(members, "signing_key"), MALFORMED),
-            current: optional(members, "current"), proven: optional(members, "proven"), stolen, lifetime: number(members, "expires"),
-            past: past.map((one) => {
-                if (!(one instanceof Map)) throw new PushcryptError(MALFORMED);
-                return { certificate: optional(one, "certificate") ?? null, replacedAt: number(one, "replaced") ?? missing() };
-            }),
+            topic: members.text("topic"), provider: members.text("provider"), signingKey: keys.parseRawKey(members.needs("signing_key"), MALFORMED),
+            current: members.text("current"), proven: members.text("proven"), stolen, lifetime: members.integer("expires"),
+            past: past.map((one) => new Fields(one, MALFORMED)).map((one) => ({
+                certificate: one.text("certificate") ?? null, replacedAt: one.needs("replaced", one.integer("replaced")),
+            })),
         });
     }
 
@@ -93,9 +94,9 @@ class CertificateRequest {
 
     install(key, answer) {
         const { publicKey } = partsOf(key, SigningKey, "key"), members = read(answer, "a signed certificate");
-        if (members.has("signing_key")) throw new PushcryptError(MALFORMED, "this is a request that the provider key has not certified yet: certify it first");
-        const isOwn = text(members, "topic") === this.topic && text(members, "provider") === this.provider;
-        const certificate = Certificate.parse(optional(members, "certificate") ?? missing()), { current, proven } = this.#plan;
+        members.rule(members.get("signing_key") === undefined, "this is a request that the provider key has not certified yet: certify it first");
+        const isOwn = members.text("topic") === this.topic && members.text("provider") === this.provider;
+        const certificate = Certificate.parse(members.needs("certificate")), { current, proven } = this.#plan;
         if (!isOwn || !publicKey.equals(this.#signingKey) || !certificate.signingKey.equals(publicKey)) throw new PushcryptError("wrong-certificate");
         certificate.check(this.#provider, this.topic);
         if (certificate.epoch <= Math.max(current?.epoch ?? 0, proven?.epoch ?? 0)) {
@@ -105,39 +106,13 @@ class CertificateRequest {
     }
 }
 
-// The members of the two files. Others are ignored, and null counts as absent.
-
+/** The members of one of the two files. */
 function read(given, what) {
-    const refused = new PushcryptError(MALFORMED, `this is not the file of ${what}: copy the whole file`);
-    let members;
-    try {
-        members = parseObject(json(given, MALFORMED), MALFORMED);
-    } catch (error) {
-        throw error instanceof PushcryptError ? refused : error;
-    }
-    const version = members.get("version"), topic = members.get("topic"), provider = members.get("provider");
-    const isGood = version instanceof NumberText && version.text === VERSION && typeof topic === "string" && isTopic(topic) && typeof provider === "string";
-    if (!isGood) throw refused;
-    keys.parseKey(provider, keys.PROVIDER_PUBLIC);
+    const members = attempt(() => Fields.parse(given, MALFORMED), () => undefined), version = members?.get("version"), topic = members?.get("topic");
+    const isGood = version instanceof NumberText && version.text === VERSION && typeof topic === "string" && isTopic(topic);
+    if (!isGood) throw new PushcryptError(MALFORMED, `this is not the file of ${what}: copy the whole file`);
+    keys.parseKey(members.needs("provider"), keys.PROVIDER_PUBLIC);
     return members;
-}
-
-function missing() {
-    throw new PushcryptError(MALFORMED);
-}
-
-function optional(members, name) {
-    const value = members.get(name) ?? undefined;
-    return value === undefined || typeof value === "string" ? value : missing();
-}
-
-const text = (members, name) => optional(members, name) ?? missing();
-
-function number(members, name) {
-    const value = members.get(name) ?? undefined;
-    if (value === undefined) return undefined;
-    const isGood = value instanceof NumberText && value.isInteger && value.text.length <= 16 && Number.isSafeInteger(Number(value.text));
-    return isGood ? Number(value.text) : missing();
 }
 
 module.exports = { CertificateRequest, issueCertificate, readCertificate };
