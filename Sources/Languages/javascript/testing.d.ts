@@ -115,14 +115,11 @@ export class Trust {
     accept(certificate: string, options: { topic: string }): "raised" | "unchanged" | "conflict";
 }
 
-/** Opens a sealed file in pieces. What `update` returns is not the whole file: use it when `finish` has returned the rest [A-27], [A-35]. */
-export class FileOpener {
-    constructor(reference: Pick<AttachmentReference, "key" | "size" | "sha256">);
-    /** @throws {PushcryptError} `not-a-sealed-file`, `authentication-failed`, `wrong-size`, or `malformed-file` after a refusal */
-    update(piece: Uint8Array): Uint8Array;
-    /** @throws {PushcryptError} `wrong-size`, `authentication-failed`, `wrong-hash`, or `malformed-file` after a refusal */
-    finish(): Uint8Array;
-}
+/**
+ * Opens a sealed file [A-17] to [A-26].
+ * @throws {PushcryptError} `not-a-sealed-file`, `authentication-failed`, `wrong-size`, `wrong-hash` or `malformed-reference`
+ */
+export function openFile(reference: Pick<AttachmentReference, "key" | "size" | "sha256">, sealed: Uint8Array): Uint8Array;
 
 /** The text in the opened file of a full body. @throws {PushcryptError} `malformed-file` */
 export function readFullBody(plain: Uint8Array): string;

@@ -29,8 +29,6 @@ const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 /** The u-coordinates below P for which X25519 gives zero. */
 const SMALL_ORDER_U = format.weakDeviceKeys.map((digits) => integer(Buffer.from(digits, "hex")));
 
-const ignoresX = agree(X25519) && agree(ED25519);
-
 const FIVE_L_MINUS_1 = secretKey(X25519, bytes(5n * L - 1n));
 
 /** The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]. */
@@ -141,34 +139,10 @@ function checkVerifyingKey(key) {
     if (integer(product) !== u) throw new PushcryptError("weak-key");
 }
 
-/**
- * Creates a secret key from its 32 bytes.
- *
- * Node reads a JWK ten times as fast as the encoding of RFC 8410. It computes the public half, and ignores the one that it is given; where that is not so,
- * the other encoding is used.
- */
+/** Creates a secret key from its 32 bytes. Node reads a JWK ten times as fast as the encoding of RFC 8410; it computes the public half, and ignores `x`. */
 function secretKey(type, raw) {
-    return (ignoresX ? secretFromJWK : secretFromDER)(type, raw);
-}
-
-function secretFromJWK(type, raw) {
     const d = raw.toString("base64url");
     return createPrivateKey({ key: { kty: "OKP", crv: type === X25519 ? "X25519" : "Ed25519", x: d, d }, format: "jwk" });
-}
-
-function secretFromDER(type, raw) {
-    const frame = Buffer.from(`302e020100300506032b65${type === X25519 ? "6e" : "70"}04220420`, "hex");
-    return createPrivateKey({ key: Buffer.concat([frame, raw]), format: "der", type: "pkcs8" });
-}
-
-/** Whether both ways give the same key. */
-function agree(type) {
-    const raw = Buffer.alloc(32, 7);
-    try {
-        return rawPublic(secretFromJWK(type, raw)).equals(rawPublic(secretFromDER(type, raw)));
-    } catch {
-        return false;
-    }
 }
 
 /** Creates a public key from its 32 bytes. Node reads this form seven times as fast as the other. */

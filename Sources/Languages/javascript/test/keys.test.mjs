@@ -91,6 +91,9 @@ test("a certificate is requested, certified where the provider key is, and insta
     await throws("wrong-certificate", () => there.certify(ProviderKey.generate(), { at }));
     await throws("wrong-signature", () => there.certify({ ...signer, sign: () => Buffer.alloc(64) }, { at }));
     await throws("implausible-epoch", () => there.certify(provider, { at: at - 2 * 86_400_000 }));
+    // An answer to the request of another key, with that key.
+    const another = SigningKey.generate(), theirs = await new CertificateRequest({ topic, provider: pin, signingKey: another.publicBytes }).certify(provider, { at: at + 2000 });
+    await throws("wrong-certificate", () => request.install(another, theirs));
     // An answer to an earlier request of the same key.
     const old = await new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes }).certify(provider, { at: at - 1000 });
     await throws("wrong-certificate", () => request.install(key, old));

@@ -57,7 +57,7 @@ test("records that a provider must not accept are refused, in this order", async
     for (const [code, more, before, options = {}] of [
         ["user-mismatch", { generation: 0, topic: "b" }, { ...held, user: "bob" }], ["generation-rollback", { generation: 0, topic: "b" }, held],
         ["generation-rollback", {}, held], ["generation-too-high", { generation: 1026, topic: "b" }, held], ["generation-too-high", { generation: 1025 }, null],
-        ["topic-mismatch", { generation: 2, topic: "b" }, { ...held, topic: "a" }], ["topic-mismatch", { generation: 2, topic: "b" }, null],
+        ["topic-mismatch", { generation: 2, topic: "b" }, { ...held, topic: "a" }], ["topic-mismatch", { generation: 2, topic: "b" }, null], ["topic-mismatch", { generation: 2, topic: "a" }, { ...held, topic: "b" }],
         ["key-taken", { generation: 2 }, held, { elsewhere: { publicKey, generation: 1, user: "bob" } }],
         ["key-taken", { generation: 2 }, held, { elsewhere: { publicKey, generation: 1, user: null } }],
     ]) {

@@ -13,7 +13,7 @@ const provider = pushcrypt.ProviderKey.generate(), device = testing.DeviceKey.ge
 const certificate = pushcrypt.issueCertificate({ provider, signingKey: signing.publicBytes, topic });
 const request = new pushcrypt.CertificateRequest({ topic, provider: provider.publicKey, signingKey: signing.publicBytes });
 const sealer = new pushcrypt.Sealer({ key: provider, topic }), trust = new testing.Trust([provider.publicKey]), payload = { aps: { alert: "a" } };
-const push = sealer.seal(payload, { to: device.publicKey }), { reference } = sealer.sealFile(Buffer.of(1), { url: "https://a", type: "a.b", name: "a" });
+const push = sealer.seal(payload, { to: device.publicKey }), { reference, sealed } = sealer.sealFile(Buffer.of(1), { url: "https://a", type: "a.b", name: "a" });
 const record = pushcrypt.parseDeviceRecord(testing.formatDeviceRecord({ publicKey: device.publicKey })), stored = { publicKey: device.publicKey, generation: 1, user: "alice" };
 const signer = { publicKey: signing.publicBytes, sign: (message) => internal("secrets").signature(signing, message) };
 const options = { topic, devices: [device], trust };
@@ -63,8 +63,7 @@ const CALLS = {
     "Trust.fromJSON": [(...given) => testing.Trust.fromJSON(...given), { pins: [provider.publicKey], learned: [] }],
     "learn": [(...given) => trust.learn(...given), { provider: provider.publicKey, certificate, floor: 0 }],
     "Trust.accept": [(...given) => trust.accept(...given), certificate, { topic }],
-    "new FileOpener": [(...given) => new testing.FileOpener(...given), { key: Buffer.alloc(32), size: 22, sha256: Buffer.alloc(32) }],
-    "update": [(...given) => new testing.FileOpener(reference).update(...given), Buffer.from("PCA2\x10")],
+    "openFile": [testing.openFile, { key: reference.key, size: reference.size, sha256: reference.sha256 }, sealed],
     "readFullBody": [testing.readFullBody, Buffer.from("a")],
     "formatDeviceRecord": [testing.formatDeviceRecord, { publicKey: device.publicKey, suites: [1], generation: 1, topic, token: "aa" }],
     "parseReply": [testing.parseReply, { version: 1, acknowledged: device.publicKey, suites: [1], foreign: ["provider"] }],

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";
 import { AttachmentReference, Credential, ProviderKey, PushcryptError, Sealer } from "pushcrypt";
-import { DeviceKey, FileOpener, Trust, open } from "pushcrypt/testing";
+import { DeviceKey, Trust, open, openFile } from "pushcrypt/testing";
 
 const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
 const word = (data) => (data.length > 0 ? Buffer.from(data).toString("hex") : "-");
@@ -55,8 +55,7 @@ const ANSWERS = {
         return `ok ${[...texts, reference.key, reference.sha256].map(word).join(" ")} ${reference.size}`;
     },
     file(key, size, sha256, pieces) {
-        const opener = new FileOpener({ key: data(key), size: Number(size), sha256: data(sha256) });
-        const all = Buffer.concat([...several(pieces).map((piece) => opener.update(data(piece))), opener.finish()]);
+        const all = openFile({ key: data(key), size: Number(size), sha256: data(sha256) }, Buffer.concat(several(pieces).map(data)));
         return `opened ${all.length} ${createHash("sha256").update(all).digest("hex")}`;
     },
     sealfile(secret, plain) {

@@ -22,71 +22,20 @@ function openChunk(key, number, isLast, sealed) {
     return plain;
 }
 
-/**
- * Opens a sealed file in pieces [A-17] to [A-26].
- *
- * The bytes from `update` are authentic but may be truncated: write them to a file with a temporary name, and rename it
- * only after `finish` has returned the rest [A-27], [A-35]. After a `PushcryptError`, and after `finish`, everything is
- * refused.
- */
-class FileOpener {
-    #key;
-    #start = Buffer.alloc(0);
-    #buffer = Buffer.alloc(limits.sealedChunk);
-
-    constructor({ key, size, sha256 }) {
-        if (!(key instanceof Uint8Array) || !(sha256 instanceof Uint8Array)) throw new TypeError("FileOpener needs a reference");
-        if (!isSize(size)) throw new PushcryptError("malformed-reference");
-        this.#key = key;
-        Object.assign(this, { size, sha256, hash: createHash("sha256"), came: 0, buffered: 0, number: 0, ended: false });
+/** Opens a sealed file [A-17] to [A-26], in the order of its bytes. */
+function openFile(reference, given) {
+    const { size, sha256 } = reference, key = bytes(reference.key, "key"), expected = bytes(sha256, "sha256"), sealed = bytes(given, "the file"), plain = [];
+    if (!isSize(size) || key.length !== 32 || expected.length !== 32) throw new PushcryptError("malformed-reference");
+    if (sealed.length >= PREFIX.length && !sealed.subarray(0, PREFIX.length).equals(PREFIX)) throw new PushcryptError("not-a-sealed-file");
+    let at = PREFIX.length;
+    for (; at + limits.sealedChunk < size; at += limits.sealedChunk) {
+        if (sealed.length < at + limits.sealedChunk) throw new PushcryptError("wrong-size");
+        plain.push(openChunk(key, plain.length, false, sealed.subarray(at, at + limits.sealedChunk)));
     }
-
-    /** Accepts bytes of the file and returns those of the chunks that are now known not to be the last. */
-    update(piece) {
-        piece = bytes(piece, "a piece");
-        this.#begin();
-        let within = piece.subarray(0, this.size - this.came);
-        const isOver = within.length < piece.length, plain = [];
-        this.came += within.length;
-        this.hash.update(within);
-        if (this.#start.length < PREFIX.length) {
-            const missing = PREFIX.length - this.#start.length;
-            this.#start = Buffer.concat([this.#start, within.subarray(0, missing)]);
-            within = within.subarray(missing);
-            if (this.#start.length === PREFIX.length && !this.#start.equals(PREFIX)) throw new PushcryptError("not-a-sealed-file");
-        }
-        while (within.length > 0) {
-            if (this.buffered === limits.sealedChunk) plain.push(this.#takeBuffer(false));
-            const part = within.subarray(0, limits.sealedChunk - this.buffered);
-            this.#buffer.set(part, this.buffered);
-            this.buffered += part.length;
-            within = within.subarray(part.length);
-        }
-        if (isOver) throw new PushcryptError("wrong-size");
-        this.ended = false;
-        return Buffer.concat(plain);
-    }
-
-    /** Refuses further calls until the current one succeeds. */
-    #begin() {
-        if (this.ended) throw new PushcryptError("malformed-file");
-        this.ended = true;
-    }
-
-    #takeBuffer(isLast) {
-        const plain = openChunk(this.#key, this.number++, isLast, this.#buffer.subarray(0, this.buffered));
-        this.buffered = 0;
-        return plain;
-    }
-
-    /** Returns the last chunk, if the whole file matches its reference. */
-    finish() {
-        this.#begin();
-        if (this.came !== this.size) throw new PushcryptError("wrong-size");
-        const chunk = this.#takeBuffer(true);
-        if (!timingSafeEqual(this.hash.digest(), this.sha256)) throw new PushcryptError("wrong-hash");
-        return chunk;
-    }
+    if (sealed.length !== size) throw new PushcryptError("wrong-size");
+    plain.push(openChunk(key, plain.length, true, sealed.subarray(at)));
+    if (!timingSafeEqual(createHash("sha256").update(sealed).digest(), expected)) throw new PushcryptError("wrong-hash");
+    return Buffer.concat(plain);
 }
 
 /** Returns the text in the plain file of a full body [A-28], [A-30]. If it is refused, the payload's own body is shown. */
@@ -96,4 +45,4 @@ function readFullBody(plain) {
     return text;
 }
 
-module.exports = { FileOpener, readFullBody };
+module.exports = { openFile, readFullBody };
