@@ -85,10 +85,11 @@ bench: build ## measure against the bare libsodium calls and against age
 	@Tests/Checks/setup.sh bench
 	@Tests/Checks/Bench/run.sh $(STATIC)
 
-lint: setup ## the format, the words, the order of the folders, and that shared sources run on iOS 15
+lint: setup ## the format, the words, generated sources, the order of the folders, and that shared sources run on iOS 15
 	@Tests/Checks/setup.sh send
 	swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests
 	@Sources/Packaging/version.sh check
+	@Sources/Languages/generate.py --check
 	@Tests/Checks/Lint/wording.py
 	@Tests/Checks/Lint/layers.sh
 	@Tests/Checks/Lint/apple-floor.sh
@@ -113,7 +114,7 @@ tests: setup
 	@Tests/Checks/setup.sh test
 	swift build --build-tests $(QUIET)
 
-record: ## write again what is recorded: the API listing, instruction counts, vectors; PART=api|instructions|vectors: one of them
+record: ## write again what is recorded or generated: API listing, instruction counts, vectors, sources of packages; PART=api|instructions|languages|vectors
 	@Tests/Checks/record.sh $(PART)
 
 clean: ## remove all build output

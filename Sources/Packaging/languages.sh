@@ -2,7 +2,7 @@
 # Builds what users of another language download. Two builds give the same bytes. `make setup PART=interop` installs what this needs.
 # Usage: languages.sh python FOLDER       the source distribution and, from it, the wheel
 #        languages.sh javascript FOLDER   the npm tarball
-#        languages.sh java FOLDER         the jars: classes, sources, documentation
+#        languages.sh java FOLDER         the jars (classes, sources, documentation) and the POM
 #        languages.sh go FOLDER           a folder that Go takes the module from (GOPROXY)
 set -euo pipefail
 [ $# -eq 2 ] || { sed -n '3,6s/^# //p' "$0" >&2; exit 64; }
@@ -36,15 +36,19 @@ archive() {
 }
 
 java() {
-    local name=pushcrypt-$version
     copy java
-    javac --release 17 -Xlint:all -Werror -d "$work/classes" "$work"/java/src/module-info.java "$work"/java/src/pushcrypt/*.java
-    javadoc -quiet -notimestamp -Xdoclint:all -Werror --release 17 -d "$work/javadoc" --module-source-path "pushcrypt=$work/java/src" \
+    local name=pushcrypt-$version group source=$work/java/src/main/java
+    group=$(sed -nE 's|.*<groupId>(.*)</groupId>.*|\1|p' "$work/java/pom.xml" | head -n 1)
+    find "$source" -name '*.java' | sort >"$work/sources"
+    javac --release 17 -g -parameters -Xlint:all -Werror -d "$work/classes" "@$work/sources"
+    javadoc -quiet -notimestamp -Xdoclint:all -Werror --release 17 -d "$work/javadoc" --module-source-path "pushcrypt=$source" \
         --module pushcrypt >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
-    for folder in classes java/src javadoc; do install -D -m 644 LICENSE "$work/$folder/META-INF/LICENSE"; done
+    for folder in "$work/classes" "$source" "$work/javadoc"; do install -D -m 644 LICENSE "$folder/META-INF/LICENSE"; done
+    install -D -m 644 "$work/java/pom.xml" "$work/classes/META-INF/maven/$group/pushcrypt/pom.xml"
+    install -m 644 "$work/java/pom.xml" "$out/$name.pom"
     printf 'Implementation-Title: pushcrypt\nImplementation-Version: %s\n' "$version" >"$work/manifest"
     archive "$name.jar" "$work/classes" --manifest "$work/manifest" --module-version "$version"
-    archive "$name-sources.jar" "$work/java/src" --no-manifest
+    archive "$name-sources.jar" "$source" --no-manifest
     archive "$name-javadoc.jar" "$work/javadoc" --no-manifest
 }
 

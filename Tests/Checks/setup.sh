@@ -5,8 +5,8 @@
 #     test          what `make test` needs: what `send` needs, the shells that are completed for, a checker of manual pages, valgrind, QR codes
 #     send          pushcrypt-send: libcurl, nghttp2, OpenSSL, and Python's h2 and jwt for its tests
 #     library       the C library: Swift 6.3
-#     interop       packages of other languages: Node 18, TypeScript, JDK 17, Go, and Python 3.11 with an environment in .build/interop and
-#                   wheels in .build/wheels
+#     interop       packages of other languages: Node 18, TypeScript, JDK 17, JUnit 5, Go, and Python 3.11 with an environment in
+#                   .build/interop and wheels in .build/wheels
 #     packages      Debian packages; dist: everything that a release uploads
 #     bench         age, hyperfine, h2load and nghttpd
 #     faults scale senders operations key-services xcode browser     parts of `make nightly`: see parts.txt
@@ -165,6 +165,7 @@ add_missing() {
         need npm command -v npm
         need node-typescript command -v tsc
         need openjdk-17-jdk-headless has_jdk_17
+        need junit5 test -f /usr/share/java/junit-platform-console.jar
         need golang-go command -v go
         need golang-golang-x-crypto-dev test -d /usr/share/gocode/src/golang.org/x/crypto
         ;;
@@ -217,7 +218,7 @@ command_elsewhere() {
         names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
         names=${names/ default-jre-headless / openjdk } names=${names/ openjdk-17-jdk-headless / openjdk }
         names=${names/ nodejs / node } names=${names/ zbar-tools / zbar }
-        names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / }
+        names=${names/ golang-go / go } names=${names/ golang-golang-x-crypto-dev / } names=${names/ junit5 / }
         echo "brew install${names% }"
     elif command -v dnf >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }

@@ -4,250 +4,344 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/ed25519"
-	"encoding/base64"
 	"encoding/binary"
-	"fmt"
-	"io"
+	"encoding/json"
 	"math"
-	"strings"
 	"time"
+
+	"example.com/pushcrypt/internal/core"
+	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/internal/jsontext"
 )
 
-// Certificates, by which a provider key says which key signs now: Docs/FormatTrust.md, [T-1], [T-2] and [T-7] to [T-9].
-const (
-	certificateLength  = 121
-	claimLength        = 57
-	certificateVersion = 0x01
-	grace              = 38 * 86_400
-)
+// A Certificate says which key signs the messages of an epoch [T-1]. The zero value is none. Compare certificates with ==.
+type Certificate struct{ bytes string }
 
-// A Certificate says which key signs the messages of an epoch. The zero value is none. Compare certificates with ==.
-type Certificate struct{ bytes [certificateLength]byte }
-
-// NewCertificate reads 121 bytes [T-1], but for what only the provider key decides.
+// NewCertificate reads 121 bytes [T-1], but for what only the provider key decides: see Verify.
 func NewCertificate(data []byte) (Certificate, error) {
-	if len(data) != certificateLength || data[0] != certificateVersion {
-		return Certificate{}, errMalformedCertificate()
+	certificate := Certificate{string(data)}
+	if len(data) != format.CertificateLength || data[0] != format.CertificateVersion || certificate.Epoch() < 1 ||
+		certificate.Floor() > certificate.Epoch() || (certificate.graceUntil() == 0) != (certificate.Floor() == certificate.Epoch()) {
+		return Certificate{}, refuse(MalformedCertificate, "this is not a certificate: 121 bytes, or 162 characters of text; copy it again")
 	}
-	certificate := Certificate{*(*[certificateLength]byte)(data)}
-	if certificate.Epoch() < 1 || certificate.Floor() > certificate.Epoch() {
-		return Certificate{}, errMalformedCertificate()
-	}
-	if (certificate.graceUntil() == 0) != (certificate.Floor() == certificate.Epoch()) {
-		return Certificate{}, errMalformedCertificate()
-	}
-	if err := checkVerifyingKey(certificate.signingKey()); err != nil {
-		return Certificate{}, err
+	if !core.IsVerifying(certificate.SigningKey()) {
+		return Certificate{}, errWeak()
 	}
 	return certificate, nil
 }
 
-// ParseCertificate reads the text of a certificate, 162 characters.
+// ParseCertificate reads the text of a certificate, 162 characters of base64url.
 func ParseCertificate(text string) (Certificate, error) {
-	data, err := base64URL.DecodeString(text)
-	if err != nil || strings.ContainsAny(text, "\r\n") {
-		return Certificate{}, errMalformedCertificate()
-	}
-	return NewCertificate(data)
-}
-
-func errMalformedCertificate() error {
-	return refuse(MalformedCertificate, "this is not a certificate: 121 bytes, or 162 characters of text; copy it again")
+	return NewCertificate(core.Decode(text))
 }
 
 // IsZero tells whether there is no certificate.
-func (certificate Certificate) IsZero() bool { return certificate == Certificate{} }
+func (certificate Certificate) IsZero() bool { return certificate.bytes == "" }
 
 // Bytes returns the 121 bytes.
-func (certificate Certificate) Bytes() []byte { return append([]byte(nil), certificate.bytes[:]...) }
+func (certificate Certificate) Bytes() []byte { return []byte(certificate.bytes) }
 
-// String returns the text, 162 characters.
-func (certificate Certificate) String() string {
-	return base64.RawURLEncoding.EncodeToString(certificate.bytes[:])
+// String returns the text, 162 characters; "" for no certificate.
+func (certificate Certificate) String() string { return core.Encode(certificate.Bytes()) }
+
+// MarshalText returns the text. It refuses the zero value.
+func (certificate Certificate) MarshalText() ([]byte, error) {
+	if certificate.IsZero() {
+		return nil, refuse(MalformedCertificate, "there is no certificate: this is the zero value")
+	}
+	return []byte(certificate.String()), nil
+}
+
+// UnmarshalText is ParseCertificate.
+func (certificate *Certificate) UnmarshalText(text []byte) (err error) {
+	*certificate, err = ParseCertificate(string(text))
+	return err
 }
 
 // Epoch returns the number of the key, 1 or more; 0 for no certificate.
-func (certificate Certificate) Epoch() uint32 { return u32(certificate.bytes[1:]) }
+func (certificate Certificate) Epoch() uint32 { return uint32(certificate.number(1, 5)) }
 
 // Floor returns the lowest epoch whose messages still verify.
-func (certificate Certificate) Floor() uint32 { return u32(certificate.bytes[5:]) }
+func (certificate Certificate) Floor() uint32 { return uint32(certificate.number(5, 9)) }
+
+// GraceUntil returns the end of the epochs from Floor to before this one; the zero time if they have ended.
+func (certificate Certificate) GraceUntil() (at time.Time) {
+	if certificate.graceUntil() != 0 {
+		at = core.Time(certificate.graceUntil())
+	}
+	return at
+}
 
 // ExpiresAt returns the time until which messages are believed; the zero time if it does not expire.
-func (certificate Certificate) ExpiresAt() time.Time {
-	if certificate.expiresAt() == never {
-		return time.Time{}
+func (certificate Certificate) ExpiresAt() (at time.Time) {
+	if !certificate.IsZero() && certificate.expiresAt() != core.Never {
+		at = core.Time(certificate.expiresAt())
 	}
-	return timeOf(certificate.expiresAt())
+	return at
 }
 
-func (certificate Certificate) graceUntil() uint64 { return u64(certificate.bytes[9:]) }
-
-func (certificate Certificate) expiresAt() uint64 { return u64(certificate.bytes[17:]) }
-
-func (certificate Certificate) signingKey() []byte { return certificate.bytes[25:claimLength] }
-
-func (certificate Certificate) claim() [claimLength]byte {
-	return *(*[claimLength]byte)(certificate.bytes[:claimLength])
+// SigningKey returns the key that signs the messages.
+func (certificate Certificate) SigningKey() ed25519.PublicKey {
+	return ed25519.PublicKey(certificate.part(25, format.ClaimLength))
 }
 
-// check refuses a certificate that is not this provider's for this app [T-1], [T-2].
-func (certificate Certificate) check(provider ProviderPublicKey, topic string) error {
-	if bytes.Equal(certificate.signingKey(), provider.bytes[:]) {
+// Verify refuses a certificate that is not this provider's for this app [T-1], [T-2].
+func (certificate Certificate) Verify(provider ProviderPublicKey, topic string) error {
+	if err := checkTopic(topic); err != nil {
+		return err
+	}
+	if certificate.part(25, format.ClaimLength) == provider.bytes {
 		return refuse(WeakKey, "the certificate's signing key is the provider key; each needs its own")
 	}
-	if !verifies(provider.bytes[:], certificate.bytes[claimLength:], claimed(provider, topic, certificate.bytes[:claimLength])) {
+	signature := []byte(certificate.part(format.ClaimLength, format.CertificateLength))
+	if !core.Verifies(provider.Bytes(), signature, claimed(provider, topic, certificate.claim())) {
 		return refuse(BadCertificateSignature, "the provider key did not sign this certificate for this app")
 	}
 	return nil
 }
 
-// conflicts tells whether both are of one epoch and say different things.
-func (certificate Certificate) conflicts(other Certificate) bool {
-	return !other.IsZero() && certificate.Epoch() == other.Epoch() && certificate.claim() != other.claim()
+func (certificate Certificate) graceUntil() uint64 { return certificate.number(9, 17) }
+
+func (certificate Certificate) expiresAt() uint64 { return certificate.number(17, 25) }
+
+func (certificate Certificate) claim() string { return certificate.part(0, format.ClaimLength) }
+
+func (certificate Certificate) part(from, to int) string {
+	if len(certificate.bytes) != format.CertificateLength {
+		return ""
+	}
+	return certificate.bytes[from:to]
 }
 
-func (certificate Certificate) isHigher(other Certificate) bool {
-	return bytes.Compare(certificate.bytes[:], other.bytes[:]) > 0
+func (certificate Certificate) number(from, to int) uint64 {
+	data := make([]byte, 8)
+	copy(data[8-to+from:], certificate.part(from, to))
+	return binary.BigEndian.Uint64(data)
 }
 
-func claimed(provider ProviderPublicKey, topic string, claim []byte) []byte {
-	data := append([]byte("pushcrypt/1 certificate\x00"), provider.bytes[:]...)
-	return append(appendLP16(data, topic), claim...)
+func claimed(provider ProviderPublicKey, topic, claim string) []byte {
+	return append(core.AppendText([]byte(format.LabelCertificate+provider.bytes), topic), claim...)
 }
 
 // A Plan says how the next certificate follows from others. Its zero value is that of a first certificate.
 type Plan struct {
-	// Current is the certificate that is replaced; none at epoch 0.
+	// Current is the certificate that is replaced; the zero value at epoch 0.
 	Current Certificate
-	// Past has earlier epochs.
+	// Past has earlier epochs, of the last 38 days.
 	Past []PastEpoch
-	// Proven is one that a record showed and that you never issued: ShowsStaleStore.
+	// Proven is one that a record showed and that you never issued: Accepted.StaleStore.
 	Proven Certificate
-	// IsStolen says that nothing of the epochs before may open any more.
-	IsStolen bool
+	// Stolen says that nothing of the epochs before may open any more [T-9].
+	Stolen bool
 	// Lifetime is the time after which nobody believes the certificate, whole seconds; 0 if it never expires.
 	Lifetime time.Duration
-	// At is the present time, by default the system's.
+	// At is the present time; the zero time for the system's.
 	At time.Time
 }
 
-// A PastEpoch is the number of a key that signed before, and when it was replaced.
+// A PastEpoch is a certificate that was replaced, the zero value for epoch 0, and when.
 type PastEpoch struct {
-	Epoch      uint32
-	ReplacedAt time.Time
+	Certificate Certificate
+	ReplacedAt  time.Time
 }
 
-// A Claim is what a certificate says but for its key. Its times are in milliseconds since 1970.
-type Claim struct {
-	Epoch, Floor          uint32
-	GraceUntil, ExpiresAt uint64
-}
-
-// Claim returns what the next certificate says [T-7] to [T-9].
-func (plan Plan) Claim() (Claim, error) {
-	now, ok := milliseconds(plan.At)
-	if !ok {
-		return Claim{}, refuse(InvalidTime, "the clock is before 1970")
+// claim returns what the next certificate says, but for its key [T-7] to [T-9].
+func (plan Plan) claim() ([]byte, error) {
+	now, ok := core.Milliseconds(plan.At)
+	if !ok || plan.Lifetime < 0 || plan.Lifetime%time.Second != 0 {
+		return nil, refuse(InvalidTime, "the clock is before 1970, or the lifetime is not whole seconds")
 	}
-	epoch, current := now/1000, plan.Current
+	epoch, current, expiresAt := now/1000, plan.Current, uint64(core.Never)
 	for _, last := range []Certificate{current, plan.Proven} {
 		if next := uint64(last.Epoch()) + 1; next > epoch {
 			epoch = next
 		}
 	}
-	if 1000*epoch > later(now, clockTolerance) || epoch > math.MaxUint32 {
-		return Claim{}, refuse(ImplausibleEpoch, "the epoch would be more than 24 hours from now; set the clock")
+	if 1000*epoch > core.Later(now, format.ClockTolerance) || epoch > math.MaxUint32 {
+		return nil, errImplausibleEpoch()
 	}
-	claim := Claim{uint32(epoch), uint32(epoch), 0, never}
 	if plan.Lifetime != 0 {
-		claim.ExpiresAt = later(now, uint32(plan.Lifetime/time.Second))
+		expiresAt = core.Later(now, uint64(plan.Lifetime/time.Second))
 	}
-	if plan.IsStolen || !plan.Proven.IsZero() && plan.Proven.Epoch() >= current.Epoch() && plan.Proven.claim() != current.claim() {
-		return claim, nil
+	isStale := !plan.Proven.IsZero() && plan.Proven.Epoch() >= current.Epoch() && plan.Proven.claim() != current.claim()
+	if plan.Stolen || isStale {
+		return claimOf(uint32(epoch), uint32(epoch), 0, expiresAt), nil
 	}
-	claim.Floor, claim.GraceUntil = current.Epoch(), later(now, grace)
+	floor := current.Epoch()
 	for _, past := range plan.Past {
-		if at, _ := milliseconds(past.ReplacedAt); later(at, grace) >= now && past.Epoch < claim.Floor {
-			claim.Floor = past.Epoch
+		at, _ := core.Milliseconds(past.ReplacedAt)
+		if core.Later(at, format.CertificateGrace) >= now && past.Certificate.Epoch() < floor {
+			floor = past.Certificate.Epoch()
 		}
 	}
-	if claim.Floor < current.Floor() {
-		claim.Floor = current.Floor()
+	if floor < current.Floor() {
+		floor = current.Floor()
 	}
-	return claim, nil
+	return claimOf(uint32(epoch), floor, core.Later(now, format.CertificateGrace), expiresAt), nil
 }
 
-// Certify signs a claim for a signing key, for one app.
-func (claim Claim) Certify(provider *ProviderKey, signing ed25519.PublicKey, topic string) (Certificate, error) {
-	if err := checkTopic(topic); err != nil {
+func claimOf(epoch, floor uint32, graceUntil, expiresAt uint64) []byte {
+	data := binary.BigEndian.AppendUint32([]byte{format.CertificateVersion}, epoch)
+	data = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(data, floor), graceUntil)
+	return binary.BigEndian.AppendUint64(data, expiresAt)
+}
+
+func errImplausibleEpoch() error {
+	return refuse(ImplausibleEpoch, "the epoch would be more than 24 hours from now; set the clock")
+}
+
+// IssueCertificate issues the certificate of a new signing key. The provider key is a *ProviderKey, or a crypto.Signer of a key service. If it
+// is on another machine, make a CertificateRequest.
+func IssueCertificate(provider crypto.Signer, signing ed25519.PublicKey, topic string, plan Plan) (Certificate, error) {
+	claim, err := plan.claim()
+	if err != nil {
 		return Certificate{}, err
 	}
-	data := binary.BigEndian.AppendUint32([]byte{certificateVersion}, claim.Epoch)
-	data = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(data, claim.Floor), claim.GraceUntil)
-	data = append(binary.BigEndian.AppendUint64(data, claim.ExpiresAt), signing...)
-	made, err := NewCertificate(append(data, ed25519.Sign(provider.private, claimed(provider.public, topic, data))...))
+	return certify(provider, topic, append(claim, signing...))
+}
+
+// certify has the provider key, here or in a service, sign the first 57 bytes of a certificate.
+func certify(provider crypto.Signer, topic string, claim []byte) (Certificate, error) {
+	own, err := newSigner(provider)
+	if err != nil {
+		return Certificate{}, err
+	}
+	key, err := NewProviderPublicKey(own.key)
+	if err != nil {
+		return Certificate{}, err
+	}
+	signature, err := own.sign(claimed(key, topic, string(claim)))
+	if err != nil {
+		return Certificate{}, err
+	}
+	certificate, err := NewCertificate(append(claim, signature...))
 	if err == nil {
-		err = made.check(provider.public, topic)
+		err = certificate.Verify(key, topic)
 	}
-	return made, err
+	return certificate, err
 }
 
-// IssueCertificate issues the certificate of a new signing key.
-func IssueCertificate(provider *ProviderKey, signing ed25519.PublicKey, topic string, plan Plan) (Certificate, error) {
-	claim, err := plan.Claim()
-	if err != nil {
-		return Certificate{}, err
-	}
-	return claim.Certify(provider, signing, topic)
+// A CertificateRequest asks the machine that has the provider key for the certificate of a new signing key. It is a text without secrets, the same
+// as that of "pushcrypt key rotate --request": "pushcrypt key certify" answers it too.
+type CertificateRequest struct {
+	// Topic is the app's bundle id.
+	Topic      string
+	Provider   ProviderPublicKey
+	SigningKey ed25519.PublicKey
+	// Plan says what is replaced. Its At is not written: each machine has its own clock.
+	Plan Plan
 }
 
-// A Credential is what signs messages from epoch 1 on: a signing key, here a *SigningKey or in a service, its certificate and the provider
-// key. It is a crypto.Signer, and not printed.
-type Credential struct {
-	Key         crypto.Signer
-	Certificate Certificate
-	Provider    ProviderPublicKey
+// ParseCertificateRequest reads a request. (malformed-request)
+func ParseCertificateRequest(data []byte) (*CertificateRequest, error) {
+	fields := newFields(data, MalformedRequest)
+	fields.version()
+	request := &CertificateRequest{Topic: fields.checked("topic", core.IsTopic)}
+	fields.require(request.Topic != "" && fields.has("provider") && fields.has("signing_key") && !fields.has("certificate"), "a request's member")
+	seconds := fields.number("expires", 0)
+	fields.require(seconds <= math.MaxInt64/uint64(time.Second), "expires")
+	plan := Plan{Stolen: fields.flag("stolen"), Lifetime: time.Duration(seconds) * time.Second}
+	for _, element := range fields.list("past", format.MostPastCertificates) {
+		one := &fieldReader{jsontext.Object(element), fields.code, fields.err}
+		one.require(one.has("replaced"), "past")
+		plan.Past = append(plan.Past, PastEpoch{read(one, "certificate", ParseCertificate), core.Time(one.number("replaced", 0))})
+		fields.err = one.err
+	}
+	plan.Current, plan.Proven = read(fields, "current", ParseCertificate), read(fields, "proven", ParseCertificate)
+	request.SigningKey, request.Provider = read(fields, "signing_key", parseVerifyingKey), read(fields, "provider", ParseProviderPublicKey)
+	request.Plan = plan
+	return request, fields.err
 }
 
-// ParseCredential reads a signing key file: the secret key, the certificate and the provider key, a line each.
-func ParseCredential(text string) (*Credential, error) {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if len(lines) != 3 {
-		return nil, refuse(MalformedKey, "a signing key file has three lines: the key, its certificate, the provider key")
+// MarshalJSON returns the request's text.
+func (request *CertificateRequest) MarshalJSON() ([]byte, error) {
+	var output jsontext.Output
+	output.Add("version", uint64(1))
+	output.Add("topic", request.Topic)
+	output.Add("provider", request.Provider.String())
+	output.Add("signing_key", core.Encode(request.SigningKey))
+	if request.Plan.Lifetime != 0 {
+		output.Add("expires", uint64(request.Plan.Lifetime/time.Second))
 	}
-	key, err := ParseSigningKey(lines[0])
+	output.Add("stolen", request.Plan.Stolen)
+	output.Add("current", request.Plan.Current.String())
+	var past []json.RawMessage
+	for _, epoch := range request.Plan.Past {
+		var one jsontext.Output
+		one.Add("certificate", epoch.Certificate.String())
+		one.Add("replaced", epoch.ReplacedAt)
+		past = append(past, one.Bytes())
+	}
+	output.Add("past", past)
+	output.Add("proven", request.Plan.Proven.String())
+	_, err := ParseCertificateRequest(output.Bytes())
+	return output.Bytes(), err
+}
+
+// UnmarshalJSON is ParseCertificateRequest.
+func (request *CertificateRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(request, data, ParseCertificateRequest)
+}
+
+// Certify answers a request, where the provider key is: a JSON text for Install, or for "pushcrypt key rotate --install". It computes epoch,
+// floor and grace itself. First show a person the app and the signing key. (wrong-certificate for another provider key; implausible-epoch)
+func (request *CertificateRequest) Certify(provider crypto.Signer) ([]byte, error) {
+	own, err := newSigner(provider)
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := ParseCertificate(lines[1])
+	if string(own.key) != request.Provider.bytes {
+		return nil, refuse(WrongCertificate, "the request is for another provider key; use that one")
+	}
+	plan := request.Plan
+	for _, one := range append([]PastEpoch{{Certificate: plan.Current}, {Certificate: plan.Proven}}, plan.Past...) {
+		if err := one.Certificate.Verify(request.Provider, request.Topic); err != nil && !one.Certificate.IsZero() {
+			return nil, err
+		}
+	}
+	made, err := IssueCertificate(provider, request.SigningKey, request.Topic, request.Plan)
 	if err != nil {
 		return nil, err
 	}
-	provider, err := ParseProviderPublicKey(lines[2])
-	if err != nil {
+	var output jsontext.Output
+	output.Add("version", uint64(1))
+	output.Add("topic", request.Topic)
+	output.Add("provider", request.Provider.String())
+	output.Add("certificate", made.String())
+	return output.Bytes(), nil
+}
+
+// Install returns what signs from now on: the signing key that the request was made for, with the certificate of an answer to it.
+// (malformed-request; wrong-certificate for the answer to another request, an epoch that is not above the last, or an expired one;
+// bad-certificate-signature; implausible-epoch)
+func (request *CertificateRequest) Install(key crypto.Signer, answer []byte) (*Credential, error) {
+	fields := newFields(answer, MalformedRequest)
+	fields.version()
+	topic, provider, certificate := fields.text("topic"), fields.text("provider"), read(fields, "certificate", ParseCertificate)
+	fields.require(!certificate.IsZero(), "the answer")
+	now, _ := core.Milliseconds(request.Plan.At)
+	own, err := newSigner(key)
+	switch {
+	case fields.err != nil:
+		return nil, fields.err
+	case err != nil:
+		return nil, err
+	case topic != request.Topic, provider != request.Provider.String(), !bytes.Equal(certificate.SigningKey(), request.SigningKey):
+		return nil, refuse(WrongCertificate, "the certificate is not for the app, the provider key and the signing key of this request; certify this one")
+	case !bytes.Equal(own.key, request.SigningKey):
+		return nil, refuse(WrongCertificate, "the request was made for another signing key")
+	case 1000*uint64(certificate.Epoch()) > core.Later(now, format.ClockTolerance):
+		return nil, errImplausibleEpoch()
+	case certificate.expiresAt() <= now:
+		return nil, refuse(WrongCertificate, "the certificate has expired; certify the request again")
+	}
+	for _, last := range []Certificate{request.Plan.Current, request.Plan.Proven} {
+		if certificate.Epoch() <= last.Epoch() && certificate.claim() != last.claim() {
+			return nil, refuse(WrongCertificate, "the certificate's epoch is not above the last; make another request, and certify that")
+		}
+	}
+	if err := certificate.Verify(request.Provider, topic); err != nil {
 		return nil, err
 	}
-	return &Credential{key, certificate, provider}, nil
-}
-
-// SecretText returns the text of the file, as secret as the key; empty if that is not a *SigningKey.
-func (credential *Credential) SecretText() string {
-	key, ok := credential.Key.(*SigningKey)
-	if !ok {
-		return ""
-	}
-	return key.SecretText() + "\n" + credential.Certificate.String() + "\n" + credential.Provider.String() + "\n"
-}
-
-// Public returns the public half of the signing key.
-func (credential *Credential) Public() crypto.PublicKey { return credential.Key.Public() }
-
-// Sign signs a message with the signing key.
-func (credential *Credential) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
-	return credential.Key.Sign(random, message, opts)
-}
-
-// Format prints no secret, whatever the verb.
-func (credential Credential) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "Credential(%s, epoch %d)", credential.Provider, credential.Certificate.Epoch())
+	return &Credential{key, certificate, request.Provider}, nil
 }

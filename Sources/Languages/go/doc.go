@@ -3,18 +3,19 @@
 // A provider seals the payload that it sends today, and sends the result instead:
 //
 //	provider, err := pushcrypt.ParseProviderKey(text)
-//	device, err := pushcrypt.ParseDevicePublicKey(registered)
-//	sealer, err := pushcrypt.NewSealer(provider, "com.example.app", pushcrypt.Placeholder{})
-//	push, err := sealer.Seal(payload, device, pushcrypt.WithName("table-17"))
-//	request, err := sealer.Request(push) // its headers and its payload are what APNs gets
+//	sealer, err := pushcrypt.NewSealer(provider, "com.example.app")
+//	push, err := sealer.Seal(payload, device.PublicKey, pushcrypt.WithMessageID("table-17"))
+//	// push.Header() and push.Payload are what APNs gets.
 //
-// Everything refused is an [*Error], whose [Code] errors.Is finds:
+// The device is what Accept returned when the phone registered. Everything refused is an [*Error], whose [Code] errors.Is finds:
 //
 //	if errors.Is(err, pushcrypt.PayloadTooLarge) { … }
 //
-// The package filter keeps the command's "pushcrypt seal --batch" as a child process, for thousands a second.
+// The package filter keeps the command's "pushcrypt seal --batch" as a child process, for thousands a second. The package pushcrypttest opens
+// pushes in tests.
 //
-// The format is described byte by byte in the project's Docs/Format.md, whose rules are cited as [O-4.2].
+// The format is described byte by byte in the project's Docs/Format.md, whose rules are cited as [O-4.2]. Public keys are checked with
+// math/big, which is not constant-time; those keys are public. Go does not wipe keys from memory.
 package pushcrypt
 
 // Version is that of the project, of the command and of this module.

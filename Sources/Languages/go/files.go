@@ -4,275 +4,234 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
-	"hash"
 	"io"
-	"unicode/utf8"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"golang.org/x/crypto/chacha20poly1305"
+
+	"example.com/pushcrypt/internal/core"
+	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/internal/jsontext"
 )
 
-// Sealed files, in the STREAM construction: Docs/FormatAttachments.md.
-const (
-	plainChunk  = 65536
-	sealedChunk = plainChunk + chacha20poly1305.Overhead
-)
-
-// The start of a sealed file, and the associated data of each chunk.
-var filePrefix = []byte("PCA2\x10")
-
-// A SealedFile is the key, size and SHA-256 of a sealed file.
-type SealedFile struct {
-	Key    [32]byte
-	Size   uint64
+// A Reference is the address of a sealed file, and its key: Docs/FormatAttachments.md. Because of the key it must never reach a log [A-15]; it
+// prints without.
+type Reference struct {
+	// URL is an https address without user name and fragment [A-5].
+	URL string
+	// Key is the file's.
+	Key [32]byte
+	// Size is that of the sealed file, in bytes.
+	Size uint64
+	// SHA256 is that of the sealed file.
 	SHA256 [32]byte
+	// Type is the plain file's uniform type identifier, such as public.jpeg.
+	Type string
+	// Name is a label to show, never a path: [A-7] allows names that some systems treat as paths.
+	Name string
 }
 
-// Format prints the size, whatever the verb.
-func (file SealedFile) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "SealedFile(%d bytes)", file.Size)
+// The grammars of [A-5] and [A-6], and their parts.
+const (
+	urlCharacters = `(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})`
+	urlNumber     = `(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
+)
+
+var (
+	urlPattern = regexp.MustCompile(`^https://((?:[A-Za-z0-9_-]{1,63}\.)*[A-Za-z][A-Za-z0-9_-]{0,62}|(?:` + urlNumber + `\.){3}` + urlNumber +
+		`)(?::([0-9]{1,5}))?(?:/` + urlCharacters + `*)?(?:\?(?:` + urlCharacters + `|\?)*)?$`)
+	typePattern = regexp.MustCompile(`^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$`)
+)
+
+// Format prints the address, whatever the verb.
+func (reference Reference) Format(state fmt.State, _ rune) {
+	fmt.Fprintf(state, "Reference(%s, %d bytes)", reference.URL, reference.Size)
 }
 
-// Reference returns the reference for a payload, once the sealed file is stored at the address. See Reference for the other two.
-func (file SealedFile) Reference(url, uniformType, name string) (Reference, error) {
-	reference := Reference{url, file.Key, file.Size, file.SHA256, uniformType, name}
-	return reference, reference.check()
+// ParseReference reads the JSON of a reference. (malformed-reference)
+func ParseReference(data []byte) (Reference, error) {
+	fields := newFields(data, MalformedReference)
+	reference := Reference{URL: fields.text("url"), Size: fields.number("size", 0), Type: fields.text("type"), Name: fields.text("name")}
+	reference.Key, reference.SHA256 = read(fields, "key", parse32), read(fields, "sha256", parse32)
+	fields.require(fields.has("key") && fields.has("sha256"), "key or sha256")
+	if fields.err == nil {
+		fields.err = reference.check()
+	}
+	return reference, fields.err
 }
 
-// SealFile seals a file under a new key, in the memory of two chunks [A-1] to [A-4]. The key is hedged with the signer's, so the plain file
-// is read twice. Discard what was written unless the error is nil.
-func SealFile(sealed io.Writer, plain io.ReadSeeker, signer crypto.Signer) (SealedFile, error) {
-	own, err := newSigning(signer)
-	if err != nil {
-		return SealedFile{}, err
+// parse32 reads 32 bytes as canonical base64url [A-9].
+func parse32(text string) (data [32]byte, err error) {
+	read := core.Decode(text)
+	if copy(data[:], read); len(read) != len(data) {
+		err = malformedReference("key or sha256 is not 32 bytes in base64url")
 	}
-	return sealFile(sealed, plain, own)
+	return data, err
 }
 
-func sealFile(sealed io.Writer, plain io.ReadSeeker, own *signing) (SealedFile, error) {
-	start, err := plain.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return SealedFile{}, err
-	}
-	first := sha256.New()
-	length, err := io.Copy(first, plain)
-	if err != nil {
-		return SealedFile{}, err
-	}
-	if _, err := plain.Seek(start, io.SeekStart); err != nil {
-		return SealedFile{}, err
-	}
-	r, err := random(32)
-	if err != nil {
-		return SealedFile{}, err
-	}
-	return sealChunks(sealed, plain, own.hedge.sum("file", r, binary.BigEndian.AppendUint64(nil, uint64(length)), first.Sum(nil)), length, first.Sum(nil))
+// MarshalJSON returns what ParseReference reads, with the key: store it as you store keys.
+func (reference Reference) MarshalJSON() ([]byte, error) {
+	var output jsontext.Output
+	output.Add("url", reference.URL)
+	output.Add("key", core.Encode(reference.Key[:]))
+	output.Add("size", reference.Size)
+	output.Add("sha256", core.Encode(reference.SHA256[:]))
+	output.Add("type", reference.Type)
+	output.Add("name", reference.Name)
+	return output.Bytes(), reference.check()
 }
 
-// sealChunks seals a file of known length and SHA-256 under a key that is never used for another [A-1] to [A-3].
-func sealChunks(sealed io.Writer, plain io.Reader, key []byte, length int64, plainSHA256 []byte) (SealedFile, error) {
-	aead, err := chacha20poly1305.New(key)
-	if err != nil {
-		return SealedFile{}, err
-	}
-	before, after, size := sha256.New(), sha256.New(), uint64(0)
-	output := io.MultiWriter(sealed, after)
-	chunk := append(make([]byte, 0, sealedChunk), filePrefix...)
-	for number, came := uint64(0), int64(0); ; number++ {
-		size += uint64(len(chunk))
-		if _, err := output.Write(chunk); err != nil {
-			return SealedFile{}, err
-		}
-		if came == length && number > 0 {
-			break
-		}
-		read, err := io.ReadFull(plain, chunk[:plainChunk])
-		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return SealedFile{}, err
-		}
-		came += int64(read)
-		before.Write(chunk[:read])
-		isEnd := came == length && bytes.Equal(before.Sum(nil), plainSHA256)
-		if came > length || came < length && read < plainChunk || came == length && !isEnd {
-			return SealedFile{}, errChangedFile()
-		}
-		chunk = aead.Seal(chunk[:0], chunkNonce(number, isEnd), chunk[:read], filePrefix)
-	}
-	if extra, _ := plain.Read(make([]byte, 1)); extra > 0 {
-		return SealedFile{}, errChangedFile()
-	}
-	return SealedFile{*(*[32]byte)(key), size, *(*[32]byte)(after.Sum(nil))}, nil
-}
-
-// chunkNonce is the number of the chunk in 11 bytes, and whether it is the last.
-func chunkNonce(number uint64, isLast bool) []byte {
-	nonce := make([]byte, chacha20poly1305.NonceSize)
-	binary.BigEndian.PutUint64(nonce[3:], number)
-	if isLast {
-		nonce[11] = 1
-	}
-	return nonce
-}
-
-func errChangedFile() error {
-	return refuse(ChangedFile, "the file changed while it was being sealed; seal it again")
-}
-
-// SealFullBody seals a text that is too long for a push; the payload's own body has to be one that can be shown alone, such as its
-// beginning. Store the sealed bytes, then refer to them with file.Reference(url, "public.plain-text", "body").
-func SealFullBody(text string, signer crypto.Signer) (sealed []byte, file SealedFile, err error) {
-	if len(text) > largestFullBody {
-		return nil, SealedFile{}, refuse(BodyTooLong, "the body has over 65,536 bytes")
-	}
-	if _, err := CheckFullBody([]byte(text)); err != nil {
-		return nil, SealedFile{}, err
-	}
-	var output bytes.Buffer
-	file, err = SealFile(&output, bytes.NewReader([]byte(text)), signer)
-	return output.Bytes(), file, err
-}
-
-// CheckFullBody returns the text in the plain file of a full body [A-28], [A-30]. If it is refused, the payload's own is shown.
-func CheckFullBody(plain []byte) (string, error) {
-	if len(plain) == 0 || len(plain) > largestFullBody || !utf8.Valid(plain) || bytes.HasPrefix(plain, []byte("\ufeff")) {
-		return "", errMalformedFile("the full body is not 1 to 65,536 bytes of UTF-8 without a byte order mark")
-	}
-	return string(plain), nil
-}
-
-func errMalformedFile(text string) error { return refuse(MalformedFile, text) }
-
-// OpenFile opens a sealed file that belongs to a reference [A-17] to [A-26]. What it writes is authentic but may be truncated: write to a
-// file with a temporary name, and rename that only if the error is nil [A-27], [A-35].
-func OpenFile(plain io.Writer, sealed io.Reader, reference Reference) error {
-	opener, piece := NewFileOpener(reference), make([]byte, sealedChunk)
-	for {
-		length, err := sealed.Read(piece)
-		if length > 0 {
-			chunk, err := opener.Update(piece[:length])
-			if err != nil {
-				return err
-			}
-			if _, err := plain.Write(chunk); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-	}
-	chunk, err := opener.Finish()
-	if err != nil {
-		return err
-	}
-	_, err = plain.Write(chunk)
+// UnmarshalJSON is ParseReference.
+func (reference *Reference) UnmarshalJSON(data []byte) (err error) {
+	*reference, err = ParseReference(data)
 	return err
 }
 
-// A FileOpener opens a sealed file in pieces, as OpenFile does. After an error, and after Finish, everything is refused.
-type FileOpener struct {
-	reference Reference
-	hash      hash.Hash
-	came      uint64
-	start     []byte
-	buffer    []byte
-	number    uint64
-	ended     bool
-}
+func malformedReference(text string) error { return refuse(MalformedReference, text) }
 
-// NewFileOpener starts the opening of a file.
-func NewFileOpener(reference Reference) *FileOpener {
-	return &FileOpener{reference: reference, hash: sha256.New()}
-}
-
-// Update accepts bytes of the file and returns those of the chunks that are now known not to be the last.
-func (opener *FileOpener) Update(piece []byte) (plain []byte, err error) {
-	if err := opener.begin(); err != nil {
-		return nil, err
+// check refuses what [A-5] to [A-8] refuse.
+func (reference *Reference) check() error {
+	url := urlPattern.FindStringSubmatch(reference.URL)
+	switch {
+	case url == nil || len(url[1]) > 253:
+		return malformedReference("url is not an https address without user name and fragment")
+	case len(reference.Type) > format.LongestLabel || !typePattern.MatchString(reference.Type):
+		return malformedReference("type is not a uniform type identifier, such as public.jpeg")
+	case !core.IsLabel(reference.Name, format.LongestLabel) || strings.Contains(reference.Name, "/") || reference.Name == "." || reference.Name == "..":
+		return malformedReference("name has not 1 to 255 bytes, or has a slash or control characters")
+	case !core.IsFileSize(reference.Size):
+		return malformedReference("size is not 21 to 2^53 - 1, or that of no sealed file")
 	}
-	within := piece
-	if left := opener.reference.Size - opener.came; uint64(len(within)) > left {
-		within = within[:left]
+	if port, _ := strconv.Atoi(url[2]); port > 65535 {
+		return malformedReference("the url's port is above 65535")
 	}
-	opener.came += uint64(len(within))
-	opener.hash.Write(within)
-	rest := within
-	if missing := len(filePrefix) - len(opener.start); missing > 0 {
-		if missing > len(rest) {
-			missing = len(rest)
-		}
-		opener.start, rest = append(opener.start, rest[:missing]...), rest[missing:]
-		if len(opener.start) == len(filePrefix) && !bytes.Equal(opener.start, filePrefix) {
-			return nil, refuse(NotASealedFile, "the file does not begin as sealed files do; check its address")
-		}
-	}
-	for len(rest) > 0 {
-		if len(opener.buffer) == sealedChunk {
-			chunk, err := opener.takeBuffer(false)
-			if err != nil {
-				return nil, err
-			}
-			plain = append(plain, chunk...)
-		}
-		count := sealedChunk - len(opener.buffer)
-		if count > len(rest) {
-			count = len(rest)
-		}
-		opener.buffer, rest = append(opener.buffer, rest[:count]...), rest[count:]
-	}
-	if len(within) < len(piece) {
-		return nil, refuse(WrongSize, "the file is longer than its reference says")
-	}
-	opener.ended = false
-	return plain, nil
-}
-
-// begin refuses further calls until the current one succeeds.
-func (opener *FileOpener) begin() error {
-	if !isSize(opener.reference.Size) {
-		return malformedReference("size is that of no sealed file")
-	}
-	if opener.ended {
-		return errMalformedFile("the file was refused or finished before; open it again from its start")
-	}
-	opener.ended = true
 	return nil
 }
 
-// takeBuffer opens a whole chunk.
-func (opener *FileOpener) takeBuffer(isLast bool) ([]byte, error) {
-	aead, err := chacha20poly1305.New(opener.reference.Key[:])
-	if err != nil {
-		return nil, err
+// CheckFullBody refuses what cannot be the reference of a full body [A-28].
+func (reference *Reference) CheckFullBody() error {
+	if reference.Type != format.FullBodyType || reference.Size <= format.SmallestFile || reference.Size > format.SmallestFile+format.LongestFullBody {
+		return malformedReference("a full body has the type public.plain-text and 22 to 65,557 sealed bytes")
 	}
-	chunk, err := aead.Open(nil, chunkNonce(opener.number, isLast), opener.buffer, filePrefix)
-	if err != nil {
-		return nil, refuse(AuthenticationFailed, "part of the file is not sealed under this key")
-	}
-	opener.buffer = opener.buffer[:0]
-	opener.number++
-	return chunk, nil
+	return nil
 }
 
-// Finish returns the last chunk, if the whole file matches its reference.
-func (opener *FileOpener) Finish() ([]byte, error) {
-	if err := opener.begin(); err != nil {
-		return nil, err
+// CheckAvatar refuses what cannot be the reference of an avatar [A-36].
+func (reference *Reference) CheckAvatar() error {
+	if !contains(format.AvatarTypes, reference.Type) || reference.Size > format.LargestAvatar {
+		return malformedReference("an avatar is a JPEG or PNG of at most 1,000,000 sealed bytes")
 	}
-	if opener.came != opener.reference.Size {
-		return nil, refuse(WrongSize, "the file is shorter than its reference says")
+	return nil
+}
+
+// A Person is whom a notification is from, whom a phone may show with a face [N-9]. Texts have 1 to 255 bytes without control characters.
+type Person struct {
+	Name string `json:"name"`
+	// Handle is the app's name for the person; "" stands for Name.
+	Handle string `json:"handle,omitempty"`
+	// Conversation is "" for none.
+	Conversation string `json:"conversation,omitempty"`
+	// Recipients are the others in the conversation, at most 8.
+	Recipients []string `json:"recipients,omitempty"`
+	// Avatar is nil for none. Its JSON has the key.
+	Avatar *Reference `json:"avatar,omitempty"`
+}
+
+// Check refuses texts and an avatar that break [N-9] and [A-36]. (invalid-request, malformed-reference)
+func (person Person) Check() error {
+	texts := append([]string{person.Name}, person.Recipients...)
+	for _, optional := range []string{person.Handle, person.Conversation} {
+		if optional != "" {
+			texts = append(texts, optional)
+		}
 	}
-	chunk, err := opener.takeBuffer(true)
+	for _, text := range texts {
+		if !core.IsLabel(text, format.LongestLabel) {
+			return refuse(InvalidRequest, "a person's texts have 1 to 255 bytes without control characters")
+		}
+	}
+	if len(person.Recipients) > format.MostRecipients {
+		return refuse(InvalidRequest, "a person has over 8 recipients")
+	}
+	if person.Avatar != nil {
+		return person.Avatar.CheckAvatar()
+	}
+	return nil
+}
+
+// SealFile seals a file under a new key, in the memory of one chunk of 64 KiB [A-1] to [A-4]. The key is hedged with the signer's, so the plain
+// file is read twice. Discard what was written unless the error is nil. The reference has no URL, Type and Name yet: set them once the file is
+// stored. (changed-file)
+func SealFile(sealed io.Writer, plain io.ReadSeeker, signer crypto.Signer) (Reference, error) {
+	own, err := newSigning(signer)
 	if err != nil {
-		return nil, err
+		return Reference{}, err
 	}
-	if subtle.ConstantTimeCompare(opener.hash.Sum(nil), opener.reference.SHA256[:]) != 1 {
-		return nil, refuse(WrongHash, "this is another file than the payload means")
+	hash := sha256.New()
+	length, err := io.Copy(hash, plain)
+	if err != nil {
+		return Reference{}, err
 	}
-	return chunk, nil
+	if _, err := plain.Seek(-length, io.SeekCurrent); err != nil {
+		return Reference{}, err
+	}
+	plainSHA256 := hash.Sum(nil)
+	key := own.draw(format.LabelFile, binary.BigEndian.AppendUint64(nil, uint64(length)), plainSHA256)
+	return sealChunks(sealed, plain, key, length, plainSHA256)
+}
+
+// sealChunks seals a file of known length and SHA-256 under a key that is never used for another. The last chunk is sealed only if the bytes
+// are the same as before [A-33].
+func sealChunks(sealed io.Writer, plain io.Reader, key []byte, left int64, plainSHA256 []byte) (Reference, error) {
+	aead, err := chacha20poly1305.New(key)
+	if err != nil {
+		return Reference{}, err
+	}
+	before, after := sha256.New(), sha256.New()
+	input, output := io.TeeReader(plain, before), io.MultiWriter(sealed, after)
+	reference, chunk := Reference{Key: *(*[32]byte)(key)}, []byte(format.FileHeader)
+	for number, isLast := uint64(0), false; ; number++ {
+		reference.Size += uint64(len(chunk))
+		if _, err := output.Write(chunk); err != nil || isLast {
+			copy(reference.SHA256[:], after.Sum(nil))
+			return reference, err
+		}
+		size := left
+		if isLast = size <= format.PlainChunk; !isLast {
+			size = format.PlainChunk
+		}
+		left -= size
+		plainChunk := make([]byte, size, format.SealedChunk)
+		_, err := io.ReadFull(input, plainChunk)
+		if isLast {
+			// One byte more is another file too.
+			_, _ = input.Read(make([]byte, 1))
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF || isLast && err == nil && !bytes.Equal(before.Sum(nil), plainSHA256) {
+			err = refuse(ChangedFile, "the file changed while it was being sealed; seal it again")
+		}
+		if err != nil {
+			return Reference{}, err
+		}
+		chunk = aead.Seal(plainChunk[:0], core.ChunkNonce(number, isLast), plainChunk, []byte(format.FileHeader))
+	}
+}
+
+// SealFullBody seals a text that is too long for a push, at most 65,536 bytes; the payload's own body has to be one that can be shown alone,
+// such as its beginning. Store the sealed bytes, and set the reference's URL. (body-too-long, malformed-file)
+func SealFullBody(text string, signer crypto.Signer) (sealed []byte, reference Reference, err error) {
+	if len(text) > format.LongestFullBody {
+		return nil, Reference{}, refuse(BodyTooLong, "the body has over 65,536 bytes")
+	}
+	if !core.IsFullBody(text) {
+		return nil, Reference{}, refuse(MalformedFile, "the full body is empty, not UTF-8, or begins with a byte order mark")
+	}
+	var output bytes.Buffer
+	reference, err = SealFile(&output, bytes.NewReader([]byte(text)), signer)
+	reference.Type, reference.Name = format.FullBodyType, "body"
+	return output.Bytes(), reference, err
 }

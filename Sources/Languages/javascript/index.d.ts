@@ -1,10 +1,14 @@
 /**
- * End-to-end encrypted push notifications: a provider seals payloads for APNs, a receiver opens them. Docs/Format.md is the format, `pushcrypt
- * explain CODE` explains every code.
+ * End-to-end encrypted push notifications: a provider seals payloads for APNs, and only the phone reads them. Rule numbers, such as [D-15], and sections are
+ * those of the format, `Docs/Format.md` and its parts in the project's repository; `pushcrypt explain CODE` explains every code.
  *
- * Texts of public keys (`pcr1…`, `pcs1…`) and of certificates are strings; secret keys are objects, which print nothing. Times are milliseconds since 1970, or a
- * `Date`, durations are seconds. A refused value is a {@link PushcryptError}; a wrong type, or an option that does not exist, a `TypeError`.
+ * Texts of public keys (`pcr1…`, `pcs1…`) and of certificates are strings. Secret keys are objects, which print nothing. Times are milliseconds since 1970 or
+ * a `Date`; durations are seconds. A value that is refused is a {@link PushcryptError}. A wrong type, or an option that does not exist, is a `TypeError`.
  */
+
+import type { Code } from "./lib/codes";
+
+export type { Code };
 
 /** JSON as text or bytes, which are kept byte for byte, or as a plain object, which is refused if `JSON.stringify` would change it. */
 export type JSONInput = string | Uint8Array | { readonly [name: string]: unknown };
@@ -12,40 +16,61 @@ export type JSONInput = string | Uint8Array | { readonly [name: string]: unknown
 /** Milliseconds since 1970-01-01 UTC. */
 export type Time = number | bigint | Date;
 
+// Errors
+
 /** What was refused. Its text is for logs, and quotes no key and no payload. */
 export class PushcryptError extends Error {
-    constructor(code: string, message?: string);
+    /** Creates an error, with the text of the code unless there is a better one. */
+    constructor(code: Code, message?: string);
     readonly name: "PushcryptError";
-    /** The reason, such as `payload-too-large`. */
-    readonly code: string;
+    /** The reason, such as `payload-too-large`. A newer command behind a {@link SealFilter} may give one that is not listed. */
+    readonly code: Code;
+    /** Whether the same call may succeed later: something outside was busy or failed. */
+    readonly retryable: boolean;
+    /** The rest of the answer, if the command behind a {@link SealFilter} refused a message. */
+    readonly answer?: { readonly [name: string]: unknown };
+}
+
+/** The end of the command behind a {@link SealFilter}: a message was not answered, and may or may not have been sealed. */
+export class FilterError extends Error {
+    private constructor();
+    readonly name: "FilterError";
+    readonly code: "filter-ended";
+    /** `false` if the program is missing or its options are wrong. */
+    readonly retryable: boolean;
 }
 
 // Keys
 
 /** A provider key, Ed25519: it signs certificates and, at epoch 0, messages. Phones pin its public half. */
 export class ProviderKey {
-    /** Creates a key from its 32 bytes. */
+    /** Creates a key from its 32 bytes, the Ed25519 seed. @throws {RangeError} for another length */
     constructor(seed: Uint8Array);
     /** Reads `PCS-SECRET-1…`. @throws {PushcryptError} `malformed-key`, `wrong-checksum` or `wrong-kind-of-key` */
     static parse(text: string): ProviderKey;
+    /** Creates a random key. */
     static generate(): ProviderKey;
-    /** `pcs1…` */
+    /** The text of the public half, `pcs1…`. */
     readonly publicKey: string;
-    readonly keyID: string;
+    /** 8 hexadecimal digits, for logs. Never compare it instead of the key [K-1]. */
+    readonly keyId: string;
     /** The text of the secret key: store it where only the sealer reads it. */
     secretText(): string;
 }
 
 /** A signing key, Ed25519: it signs messages by a certificate, and is replaced by another. */
 export class SigningKey {
-    /** Creates a key from its 32 bytes. */
+    /** Creates a key from its 32 bytes, the Ed25519 seed. @throws {RangeError} for another length */
     constructor(seed: Uint8Array);
     /** Reads `PCK-SECRET-1…`. @throws {PushcryptError} as `ProviderKey.parse` */
     static parse(text: string): SigningKey;
+    /** Creates a random key. */
     static generate(): SigningKey;
-    /** The public half, which a certificate names. */
+    /** The 32 bytes of the public half, which a certificate names. */
     readonly publicBytes: Uint8Array;
-    readonly keyID: string;
+    /** 8 hexadecimal digits, for logs. Never compare it instead of the key [K-1]. */
+    readonly keyId: string;
+    /** The text of the secret key: store it where only the sealer reads it. */
     secretText(): string;
 }
 
@@ -53,75 +78,119 @@ export class SigningKey {
 export class Credential {
     /** @throws {PushcryptError} `wrong-certificate`, or the code of the certificate or of the provider key */
     constructor(parts: { key: SigningKey; certificate: string; provider: string });
-    /** Reads a signing key file, three lines. @throws {PushcryptError} as the constructor, or the code of the key */
+    /** Reads a signing key file of three lines, as `pushcrypt key export --secret` writes it. @throws {PushcryptError} as the constructor, or the code of the key */
     static parse(text: string): Credential;
+    /** The certificate, 162 characters. */
     readonly certificate: string;
+    /** The provider key, `pcs1…`. */
     readonly provider: string;
+    /** The certificate's epoch. */
     readonly epoch: number;
     /** The text of the file: store it where only the sealer reads it. */
     secretText(): string;
 }
 
+/** A key that another program holds, such as a key service. */
+export interface Signer {
+    /** The 32 bytes of its Ed25519 public key. Of SubjectPublicKeyInfo (DER) they are the last ones. */
+    readonly publicKey: Uint8Array;
+    /** Signs at most 512 bytes with pure Ed25519: 64 bytes. What is signed reveals nothing of a notification but the device's key and the app. */
+    sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
 /**
- * The certificate of a new signing key, 162 characters [T-7] to [T-9].
- * @throws {PushcryptError} `implausible-epoch`, `weak-key`, or the code of a certificate
+ * The text `pcs1…` of a provider key whose 32 bytes a key service gives.
+ * @throws {PushcryptError} `weak-key` [K-7]
+ * @throws {RangeError} for another length
  */
-export function issueCertificate(options: {
-    provider: ProviderKey;
-    /** The public half of the signing key. */
-    signingKey: Uint8Array;
-    topic: string;
-    /** The certificate that it replaces; none at epoch 0. */
-    current?: string;
-    /** Earlier epochs, and when each was replaced. */
-    past?: readonly { epoch: number; replacedAt: Time }[];
-    /** A certificate that a record showed and that you never issued. */
-    proven?: string;
-    /** Whether nothing of the epochs before may open any more. */
+export function providerPublicKey(raw: Uint8Array): string;
+
+// Certificates
+
+/** What the next certificate follows [T-7] to [T-9]. */
+export interface CertificateHistory {
+    /** The certificate in use; none at epoch 0. */
+    current?: string | null;
+    /** Those before it, or `null` for epoch 0, and when each was replaced. What was replaced more than 38 days ago may be left out. */
+    past?: readonly { certificate: string | null; replacedAt: Time }[];
+    /** A certificate that a record showed and that you never issued: `staleStore` of {@link Accepted}. */
+    proven?: string | null;
+    /** Whether nothing of the epochs before may open any more, because somebody else may have the signing key. */
     stolen?: boolean;
     /** The seconds after which nobody believes it; by default it never expires. */
-    lifetime?: number;
+    lifetime?: number | null;
+}
+
+/**
+ * Issues the certificate of a new signing key, where the provider key is: 162 characters. If it is elsewhere, see {@link CertificateRequest}.
+ * @throws {PushcryptError} `implausible-epoch`, `weak-key`, or the code of a certificate
+ */
+export function issueCertificate(options: CertificateHistory & {
+    provider: ProviderKey;
+    /** The public half of the signing key, 32 bytes. */
+    signingKey: Uint8Array;
+    /** The app's bundle id. */
+    topic: string;
+    /** The present time. */
     at?: Time;
 }): string;
 
-/** What a certificate says. @throws {PushcryptError} `malformed-certificate` or `weak-key` */
+/** What a certificate says. `expiresAt` is 2^64 - 1 if it never does. @throws {PushcryptError} `malformed-certificate` or `weak-key` */
 export function readCertificate(text: string): { epoch: number; floor: number; graceUntil: bigint; expiresAt: bigint };
 
-/** A device's secret key, X25519, which opens messages. A device must not have two keys with one id [O-3.2]. */
-export class DeviceKey {
-    /** Creates a key from its 32 bytes. */
-    constructor(scalar: Uint8Array, options?: DeviceKeyOptions);
-    /** Reads `PCR-SECRET-1…`. @throws {PushcryptError} as `ProviderKey.parse` */
-    static parse(text: string, options?: DeviceKeyOptions): DeviceKey;
-    static generate(): DeviceKey;
-    /** `pcr1…`, for the provider. */
-    readonly publicKey: string;
-    readonly keyID: string;
-    secretText(): string;
-}
-
-export interface DeviceKeyOptions {
-    /** The last millisecond at which a retiring key opens; by default it does not end. */
-    retiresAt?: Time;
+/** A request for a certificate, carried to where the provider key is. It holds no secret: keep the signing key beside it. */
+export class CertificateRequest {
+    /** @throws {PushcryptError} `wrong-topic`, `weak-key`, or the code of a key or a certificate */
+    constructor(options: CertificateHistory & {
+        topic: string;
+        /** The provider key, `pcs1…`. */
+        provider: string;
+        /** The public half of the new signing key, 32 bytes. */
+        signingKey: Uint8Array;
+    });
+    /** Reads a request, also one of `pushcrypt key rotate --request`. @throws {PushcryptError} `malformed-request`, or the code of a key or a certificate */
+    static parse(json: JSONInput): CertificateRequest;
+    readonly topic: string;
+    /** The provider key, `pcs1…`. */
+    readonly provider: string;
+    /** The public half of the new signing key, 32 bytes. */
+    readonly signingKey: Uint8Array;
+    /** The text to carry: `pushcrypt key certify` or {@link certify} answers it. */
+    json(): string;
+    /** What {@link certify} would sign. Show it to a person before. @throws {PushcryptError} `implausible-epoch`, or the code of a certificate */
+    plan(options?: { at?: Time }): { epoch: number; floor: number; graceUntil: bigint; expiresAt: bigint };
+    /**
+     * Certifies the signing key, where the provider key is, and returns the text to carry back.
+     * @throws {PushcryptError} as `plan`, `wrong-certificate` for another provider key, or `wrong-signature`
+     */
+    certify(provider: ProviderKey | Signer, options?: { at?: Time }): Promise<string>;
+    /**
+     * Takes the answer of {@link certify} or `pushcrypt key certify`. Store the result's `secretText()` before you seal with it.
+     * @throws {PushcryptError} `malformed-request`, `wrong-certificate` for an answer to another request, or the code of the certificate
+     */
+    install(key: SigningKey, answer: JSONInput): Credential;
 }
 
 // Sealing
 
+/** With what APNs delivers a push. Others are read by the system before any app code runs [S-1]. */
 export type PushType = "alert" | "background" | "voip";
 
+/** A field of `aps` that may also be sent in the clear. */
 export type ClearField =
     | "badge" | "category" | "thread-id" | "interruption-level" | "relevance-score" | "target-content-id" | "filter-criteria";
 
 /** What a phone shows if it cannot open a message. The relay reads it. */
 export interface Placeholder {
-    /** By default `New message`. */
+    /** By default `New message`; at most 4,096 bytes. */
     title?: string;
     /** A sound's name, or `null` for none; by default the system's if the payload has a sound. */
     sound?: string | null;
-    /** Fields of `aps` that are also sent in the clear. */
+    /** Fields of the payload's `aps` that are also sent in the clear. */
     clearFields?: readonly ClearField[];
 }
 
+/** How a message is sealed. */
 export interface SealOptions {
     /** The device's registered key, `pcr1…`. */
     to: string;
@@ -129,102 +198,111 @@ export interface SealOptions {
     at?: Time;
     /** By default `alert`. */
     pushType?: PushType;
-    /** A name for the message, the same in every retry, so that the phone shows it once. */
-    messageName?: string;
-    /** How many seconds receivers show it for, 1 to 2,592,000 (30 days), the default. Unless it is a call, the end is rounded to ten minutes. */
+    /** Your id of the message, the same in every retry, so that the phone shows it once. By default a message has a random one. */
+    messageId?: string;
+    /** How many seconds phones show it for, 1 to 2,592,000 (30 days), the default. Unless it is a call, the end is rounded to ten minutes. */
     timeToLive?: number;
-    /** Whether `json` reaches Apple byte for byte, so that its own length counts, and not that of the longest re-encoding. */
-    sentExactly?: boolean;
+    /** Whether `json` reaches Apple byte for byte, so that its own length counts, and not that of the longest re-encoding [S-4]. */
+    exact?: boolean;
     /** Files that were sealed and stored, at most 8. */
     attachments?: readonly AttachmentReference[];
     /** The whole text, if the payload has only its beginning. */
     fullBody?: AttachmentReference;
     /** The person that the notification is from. */
-    from?: MessageSender;
-    /** The names of earlier messages that phones take off the screen, at most 64. */
-    withdrawing?: readonly string[];
+    sender?: MessageSender;
+    /** The `messageId`s of earlier messages that phones take off the screen, at most 64. */
+    withdraws?: readonly string[];
     /** Whether the message is not to be shown. */
     drop?: boolean;
 }
 
-/** A person, shown with a face: texts of 1 to 255 bytes, at most 8 recipients. */
+/** A person, shown with a face: texts of 1 to 255 bytes [N-9]. */
 export interface MessageSender {
     name: string;
     /** What names the person in the app; by default the name. */
     handle?: string;
+    /** What names the conversation in the app. */
     conversation?: string;
+    /** At most 8 names. */
     recipients?: readonly string[];
     /** A sealed picture, JPEG or PNG, of at most a megabyte. */
     avatar?: AttachmentReference;
 }
 
-export interface SealerOptions {
-    key: ProviderKey | Credential;
-    /** The app's bundle id, without `.voip`. */
-    topic: string;
-    placeholder?: Placeholder;
-}
-
-/** Seals for the devices of one app. It keeps no state between messages. */
-export class Sealer {
-    /** @throws {PushcryptError} `wrong-topic`, `invalid-placeholder`, `bad-certificate-signature` or `weak-key` */
-    constructor(options: SealerOptions);
+/** What both sealers have. */
+interface Sealing {
+    /** The app's bundle id. */
     readonly topic: string;
-    /**
-     * Seals an APNs payload for one device.
-     *
-     * @throws {PushcryptError} `malformed-payload`, `missing-aps`, `invalid-field`, `nothing-to-show`, `reserved-key`, `too-many-attachments`,
-     * `payload-too-large`, `push-too-large`, `push-type-not-sealable`, `invalid-time`, `invalid-request`, `unsupported-suite`, or the code of the key
-     */
-    seal(payload: JSONInput, options: SealOptions): SealedPush;
-    /** The request to APNs for a push that this sealer has sealed. @throws {PushcryptError} `invalid-request` or `invalid-time` */
+    /** The provider key, `pcs1…`. */
+    readonly provider: string;
+    /** The certificate of the key that signs; `undefined` at epoch 0. */
+    readonly certificate: string | undefined;
+    /** The headers and the body of a request to APNs, without the device token and the provider's authentication. @throws {PushcryptError} `invalid-request` */
     request(push: SealedPush, options?: RequestOptions): PushRequest;
-    /** Seals a file: store `sealed` at `url`, and give the reference to `seal`. @throws {PushcryptError} `malformed-reference` */
-    sealFile(plain: Uint8Array, options: { url: string; type: string; name: string }): SealedFile;
-    /** Seals a text that is too long for a push, for `fullBody`. @throws {PushcryptError} `malformed-reference`, `malformed-file` or `body-too-long` */
+    /** Seals a file under a new key. Store it before you send its reference. @throws {PushcryptError} `malformed-reference` */
+    sealFile(plain: Uint8Array, options: {
+        /** Where phones will fetch it, https. */
+        url: string;
+        /** The uniform type identifier, such as `public.jpeg`. */
+        type: string;
+        /** The name to show, 1 to 255 bytes. */
+        name: string;
+    }): SealedFile;
+    /** Seals a text of at most 65,536 bytes that is too long for a push. @throws {PushcryptError} `body-too-long`, `malformed-file` or `malformed-reference` */
     sealFullBody(text: string, options: { url: string }): SealedFile;
 }
 
-/** A key that is not in this process: in a key service or a hardware module. It signs the bytes themselves, with pure Ed25519. */
-export interface Signer {
-    /** The public half, 32 bytes, which must not change. */
-    readonly publicKey: Uint8Array;
-    /** A signature of 64 bytes, over at most 512 bytes, which reveal nothing of the notification but the device's key and the app. */
-    sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
+/** Seals for the devices of one app. It keeps no state between messages. */
+export interface Sealer extends Sealing {}
+export class Sealer {
+    /** @throws {PushcryptError} `wrong-topic`, `invalid-placeholder`, `bad-certificate-signature` or `weak-key` */
+    constructor(options: {
+        /** The provider key at epoch 0; from then on the signing key with its certificate. */
+        key: ProviderKey | Credential;
+        /** The app's bundle id, without `.voip`. */
+        topic: string;
+        placeholder?: Placeholder;
+    });
+    /**
+     * Seals a payload for one device.
+     * @throws {PushcryptError} `payload-too-large`, `push-too-large`, `malformed-payload`, `missing-aps`, `invalid-field`, `nothing-to-show`, `reserved-key`,
+     *     `push-type-not-sealable`, `invalid-request`, `invalid-time` (also for an expired certificate), `unsupported-suite`, `too-many-attachments`, or the
+     *     code of the device's key
+     */
+    seal(payload: JSONInput, options: SealOptions): SealedPush;
 }
 
 /** Seals with a key in a service. Each signature is checked before a push is returned. */
+export interface RemoteSealer extends Sealing {}
 export class RemoteSealer {
     private constructor();
-    /** Asks the signer once. @throws {PushcryptError} as `Sealer`, the code of the key, or `wrong-signature` */
+    /** Asks the signer for one signature. @throws {PushcryptError} as `Sealer`, the code of the key, or `wrong-signature` */
     static create(options: {
         signer: Signer;
+        /** The app's bundle id, without `.voip`. */
         topic: string;
         placeholder?: Placeholder;
         /** From epoch 1 on: `pcs1…`, and the certificate of the signer's key. At epoch 0 the signer's key is the provider key. */
         provider?: string;
         certificate?: string;
     }): Promise<RemoteSealer>;
-    readonly topic: string;
     /** @throws {PushcryptError} as `Sealer.seal`, or `wrong-signature`; what the signer throws passes through */
     seal(payload: JSONInput, options: SealOptions): Promise<SealedPush>;
-    request(push: SealedPush, options?: RequestOptions): PushRequest;
-    sealFile(plain: Uint8Array, options: { url: string; type: string; name: string }): SealedFile;
-    sealFullBody(text: string, options: { url: string }): SealedFile;
 }
 
+/** What a request to APNs says beside the push. */
 export interface RequestOptions {
-    /** The provider's name for the device, 1 to 255 bytes, so that the collapse id stays when the device's key changes. */
-    device?: string;
+    /** Your id of the device, 1 to 255 bytes, so that the collapse id stays when the device's key changes. */
+    deviceId?: string;
     /** The name of pushes that replace each other on a device; the relay gets a keyed hash. By default copies of one message do. */
     collapseName?: string;
     /** By default 5 for background pushes, and 10 for others. */
     priority?: 10 | 5 | 1;
-    /** Seconds since 1970; by default the end of the message. */
+    /** Seconds since 1970, or 0; by default the end of the message. */
     expiration?: number;
 }
 
-/** A request without the device token and the provider's authentication. */
+/** A request to APNs without the device token and the provider's authentication. */
 export interface PushRequest {
     headers: {
         "apns-topic": string;
@@ -241,290 +319,256 @@ export class SealedPush {
     private constructor();
     /** What to send instead of the payload, unchanged. */
     readonly json: string;
-    /** 32 hexadecimal digits. */
-    readonly messageID: string;
+    /** The id that was sealed, 32 hexadecimal digits: a hash of your `messageId`. */
+    readonly messageId: string;
     /** The seconds that were sealed. */
     readonly timeToLive: number;
+    /** The end of the message, in milliseconds since 1970. */
     readonly expiresAt: number;
     /** The longest form, in bytes, that a client may re-encode `json` to. */
     readonly widestLength: number;
+    /** The device's key, `pcr1…`. */
     readonly recipient: string;
-    readonly keyID: string;
+    /** The id of that key, 8 hexadecimal digits. */
+    readonly keyId: string;
     readonly pushType: PushType;
     /** `json` as an object, for clients that encode it themselves. */
     toJSON(): object;
 }
 
-/** The most bytes of a push, and of a payload without white space, for each push type. */
+/** The most bytes of a push, and of a payload without white space, for each push type. A certificate takes 121 of the payload's. */
 export const limits: Readonly<Record<PushType, Readonly<{ push: number; payload: number }>>>;
-
-/** The id of a message with this name. */
-export function messageID(name: string): string;
 
 // Files
 
+/** A sealed file, and what opens it. */
 export interface SealedFile {
+    /** The bytes to store at the reference's `url`. */
     sealed: Uint8Array;
     reference: AttachmentReference;
 }
 
-/** The place of a sealed file and its key. Printing it shows no key. */
+/** The place of a sealed file and its key [A-5] to [A-10]. Printing it shows no key. */
 export class AttachmentReference {
     private constructor();
     /** @throws {PushcryptError} `malformed-reference` */
     static parse(json: JSONInput): AttachmentReference;
     readonly url: string;
+    /** The bytes of the sealed file. */
     readonly size: number;
+    /** The hash of the sealed file, 32 bytes. */
     readonly sha256: Uint8Array;
+    /** The uniform type identifier. */
     readonly type: string;
     /** A label to show, never a path. */
     readonly name: string;
+    /** The file's key, 32 bytes: a secret. */
     readonly key: Uint8Array;
     /** The reference with its key: a secret. */
     json(): string;
 }
 
-/**
- * Opens a sealed file in pieces. Write what `update` returns to a file with a temporary name, and rename it when `finish` has returned the rest
- * [A-27], [A-35]. Fetch over https only, and at most `size` bytes.
- */
-export class FileOpener {
-    constructor(reference: Pick<AttachmentReference, "key" | "size" | "sha256">);
-    update(piece: Uint8Array): Uint8Array;
-    finish(): Uint8Array;
-}
+// Devices
 
-/** The text in the opened file of a full body. @throws {PushcryptError} `malformed-file` */
-export function readFullBody(plain: Uint8Array): string;
-
-// Opening
-
-export interface OpenOptions {
-    /** The app's own bundle id, never a value from the push. */
-    topic: string;
-    /** The device's keys: active, pending and retiring. */
-    devices: readonly DeviceKey[];
-    trust: Trust;
-    /** With what the push came, by default `alert`: a message that was sealed as another is refused. */
-    pushType?: PushType;
-    /** The present time. */
-    at?: Time;
-}
-
-/**
- * Opens a push as received. It changes nothing, and there is no replay guard: the app remembers `provider` and `messageID`, durably, and lets the
- * *currently* stored trust `learn` what is in `learned`, under one lock.
- *
- * @throws {PushcryptError} with a code of Docs/Format.md, "Opening"
- */
-export function open(push: JSONInput, options: OpenOptions): OpenedPush;
-
-/** The same from the value of `ENCRYPTED_DATA` alone. */
-export function openEnvelope(text: string, options: OpenOptions): OpenedPush;
-
-/** An authentic, fresh message. */
-export class OpenedPush {
-    private constructor();
-    readonly messageID: string;
-    readonly sentAt: number;
-    readonly timeToLive: number;
-    readonly expiresAt: number;
-    /** The pin under which it verified, `pcs1…`. */
-    readonly provider: string;
-    /** A guard counts what it remembers of lower epochs than the floor in `learned` as absent. */
-    readonly epoch: number;
-    /** The public half of the device key that opened it: a pending one becomes active. */
-    readonly deviceKey: string;
-    /** What is known of the provider now, for `Trust.learn`; `null` at epoch 0 if nothing is. */
-    readonly learned: Learned | null;
-    /** Whether another certificate of its epoch is known: of a restored store, or a stolen provider key. */
-    readonly hasCertificateConflict: boolean;
-    /** The sealed payload. It has the keys of files: see `content`. */
-    readonly payload: Uint8Array;
-    /** The payload parsed by `JSON.parse`, without `pushcrypt`. */
-    content(): { aps: { [name: string]: unknown }; [name: string]: unknown };
-    /** What the member `pushcrypt` says. */
-    extras(): Extras;
-}
-
-export interface Extras {
-    attachments: AttachmentReference[];
-    fullBody: AttachmentReference | null;
-    /** The ids of messages to take off the screen. */
-    withdraws: string[];
-    /** Whether the message is not to be shown. */
-    isDropped: boolean;
-    sender: { name: string; handle: string; conversation: string | null; recipients: string[]; avatar: AttachmentReference | null } | null;
-    /** A code for each file that is left out. */
-    dropped: string[];
-}
-
-/** The highest certificate and floor that a phone has seen of a provider key, for one app and all accounts. */
-export interface Learned {
-    provider: string;
-    certificate: string;
-    floor: number;
-}
-
-/** The pins of one account, for one app, and what is learned of provider keys. `new Trust(trust.pins, trust.learned)` is a copy. */
-export class Trust {
-    /** One pin, or two while the app changes its provider key. @throws {PushcryptError} `too-many-pins`, or the code of a key or a certificate */
-    constructor(pins: readonly string[], learned?: readonly Learned[]);
-    readonly pins: string[];
-    /** For storage, by provider key and topic. It only grows; removing a pin removes none of it. */
-    readonly learned: Learned[];
-    /** Merges what came of a message or is stored: the maximum of each. */
-    learn(learned: Learned): void;
-    /**
-     * Learns a certificate for the first pin that verifies it. Tell the app of a conflict.
-     * @throws {PushcryptError} `malformed-certificate`, `weak-key` or `bad-certificate-signature`
-     */
-    accept(certificate: string, options: { topic: string }): "raised" | "unchanged" | "conflict";
-}
-
-// Records
-
-/** What a phone sends to its provider. */
+/** What a phone says of itself. */
 export interface DeviceRecord {
-    /** The id under which the provider keeps the device. Take it, and the user, from the session that sent the record. */
-    deviceID?: string;
+    /** The id under which the provider keeps the device. */
+    deviceId?: string;
     /** `pcr1…`, or `pcrx1…` of suite 2, which can be held for a device [D-24], but not sealed to. */
     publicKey: string;
-    /** By default that of the key. */
+    /** All suites that the device opens; by default that of the key. */
     suites?: number[];
     topic?: string;
+    /** Counts the device's keys, from 1, the default. */
     generation?: number;
+    /** When the key was made, in milliseconds since 1970. */
     created?: number;
-    /** The provider key that the device has pinned, and the highest certificate that it knows. */
+    /** The provider key that the device has pinned, `pcs1…`. */
     provider?: string;
+    /** The highest certificate that it knows of that key. */
     certificate?: string;
     appVersion?: string;
     /** The token of APNs, in hexadecimal digits. */
     token?: string;
     environment?: "production" | "development";
+    /** What ends the device without a session: see {@link canWithdraw}. */
     withdrawal?: string;
+    /** A relay's permission to push to the phone. */
     grant?: string;
 }
 
+/** A record that was read. */
 export type ParsedDeviceRecord = DeviceRecord & Required<Pick<DeviceRecord, "suites" | "generation">>;
 
-/** @throws {PushcryptError} `malformed-record`, or the code of a key */
+/** Reads a phone's registration record [D-1] to [D-31]. @throws {PushcryptError} `malformed-record`, or the code of a key */
 export function parseDeviceRecord(json: JSONInput): ParsedDeviceRecord;
-export function formatDeviceRecord(record: DeviceRecord): string;
 
-/** What a provider says of itself. */
+/**
+ * A device as a provider stores it: a plain object, which `JSON.stringify` writes and `JSON.parse` reads. `null` counts as absent.
+ *
+ * Keep what you know of a device that you remove, with `isRemoved` true [D-34]. After a 410 from APNs, remove its `token`.
+ */
+export interface StoredDevice {
+    /** `pcr1…`, or `pcrx1…`. */
+    publicKey: string;
+    generation: number;
+    /** The user that the device belongs to, or `null` if none is known. */
+    user: string | null;
+    deviceId?: string | null;
+    topic?: string | null;
+    suites?: number[] | null;
+    created?: number | null;
+    /** The provider key that the phone reported as its pin. */
+    provider?: string | null;
+    appVersion?: string | null;
+    token?: string | null;
+    environment?: "production" | "development" | null;
+    withdrawal?: string | null;
+    grant?: string | null;
+    isRemoved?: boolean;
+}
+
+/** What {@link accept} needs to know of the provider. */
+export interface AcceptOptions {
+    /** The app's bundle id. */
+    topic: string;
+    /** The provider key, `pcs1…`. */
+    provider: string;
+    /** The current certificate; none at epoch 0 [D-26]. */
+    certificate?: string | null;
+    /** Every certificate that you issued and that is not below the floor. Without it, a stale store is noticed at epoch 0 only [D-33]. */
+    issued?: readonly string[];
+    /** Every provider key that you have or had; by default the present one [D-22]. */
+    ownKeys?: readonly string[];
+    /** A device under another id that has the record's key [D-17]. */
+    elsewhere?: StoredDevice | null;
+    /** Whether your operator says that the device was set up again. The phone must never decide this. */
+    replace?: boolean;
+    /** The public key with which you sign requests to a relay, 32 bytes. */
+    pushKey?: Uint8Array;
+}
+
+/** What follows from a record that a provider accepts. */
+export interface Accepted {
+    /** The device to store. What the record does not say is as it was. */
+    device: StoredDevice;
+    /** The reply for the phone, JSON. */
+    reply: string;
+    /** Whether the device `elsewhere` loses its key: remove it. */
+    removesElsewhere: boolean;
+    /**
+     * A certificate by your own key that you never issued, or `null`. Your store is an old copy, or the provider key was stolen: tell your operator, and issue
+     * another certificate with it as `proven`.
+     */
+    staleStore: string | null;
+    /** The members of the record that name a key which you never had: the phone trusts somebody else. Tell your operator. */
+    foreign: "provider"[];
+}
+
+/**
+ * Decides about a record. Look up and store in one transaction.
+ *
+ * @param record What `parseDeviceRecord` has returned.
+ * @param held What you have under the device's id, or had before you removed it, or `null`.
+ * @param user The user whose session sent the record, `null` if it has none. It is never taken from the record.
+ * @throws {PushcryptError} `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`, `topic-mismatch` or
+ *     `key-taken`: answer with {@link refuse}
+ * @throws {TypeError} for a stored device or options that are not as they must be, such as a generation that a database gives as text
+ */
+export function accept(record: ParsedDeviceRecord, held: StoredDevice | null, user: string | null, options: AcceptOptions): Accepted;
+
+/**
+ * The reply that refuses a record because of this error of `parseDeviceRecord` or `accept`: JSON. Throws the error again if it is another one.
+ */
+export function refuse(error: unknown, options?: {
+    /** The current certificate; none at epoch 0 [D-26]. */
+    certificate?: string | null;
+    /** The public key with which you sign requests to a relay, 32 bytes. */
+    pushKey?: Uint8Array;
+}): string;
+
+/** Whether a text is the one that the device gave for ending it without a session. Compared in constant time. */
+export function canWithdraw(device: StoredDevice | null, withdrawal: string): boolean;
+
+/** What a provider says of itself, for an app that builds in a pin. */
 export interface ProviderRecord {
+    /** `pcs1…` */
     publicKey: string;
     topic?: string;
     generation?: number;
+    /** When the key was made, in milliseconds since 1970. */
     created?: number;
+    /** The current certificate, from epoch 1 on. */
     certificate?: string;
 }
 
 /** @throws {PushcryptError} `malformed-record`, or the code of a key */
 export function parseProviderRecord(json: JSONInput): ProviderRecord & Required<Pick<ProviderRecord, "generation">>;
+/** Writes a record as JSON. @throws {PushcryptError} `malformed-record`, or the code of a key */
 export function formatProviderRecord(record: ProviderRecord): string;
-
-/** What a provider answers: either `acknowledged`, the key that it seals to from now on, or `refused`, a code. */
-export interface Reply {
-    acknowledged?: string;
-    refused?: string;
-    provider?: string;
-    /** The current certificate, from epoch 1 on. */
-    certificate?: string;
-    suites?: number[];
-    foreign?: string[];
-    /** The public key with which the provider signs requests to a relay, 32 bytes. */
-    pushKey?: Uint8Array;
-}
-
-/** @throws {PushcryptError} `malformed-record`, or the code of a key */
-export function parseReply(json: JSONInput): Reply & Required<Pick<Reply, "foreign" | "suites">> & {
-    /** Why a certificate that came is ignored. */
-    refusedCertificate?: string;
-};
-export function formatReply(reply: Reply): string;
-
-/**
- * Refuses a record that a provider must not accept. Look up and store in one transaction.
- *
- * @throws {PushcryptError} `user-mismatch`, `generation-rollback`, `generation-too-high`, `suite-downgrade`, `unsupported-suite`, `topic-mismatch` or
- *     `key-taken`
- * @throws {TypeError} for members of other types or names than these, such as a generation that a database gives as text
- * @returns the device's topic and user from now on, and the members that name a key which the provider never had
- */
-export function checkRegistration(record: ParsedDeviceRecord, provider: {
-    /** The user whose session sent the record; `null` if it has none. */
-    user: string | null;
-    /** What the provider has, or had until it removed it, under the device's id; `publicKey` may be of suite 2, `pcrx1…`. */
-    held?: { publicKey: string; generation: number; topic?: string | null; user: string | null; isRemoved?: boolean } | null;
-    /** Another device with the record's key. If the record is accepted, that one loses it. */
-    sameKey?: { publicKey?: string; generation?: number; topic?: string | null; user: string | null } | null;
-    /** Whether the operator says that the device was set up again. */
-    replace?: boolean;
-    /** Every provider key that the provider has or had. */
-    ownKeys?: readonly string[];
-}): { topic?: string; user: string | null; foreign: "provider"[] };
-
-/**
- * Whether a record has a certificate by your own key that you did not issue: your store is an old copy, or the key was stolen. Tell your operator.
- */
-export function showsStaleStore(record: ParsedDeviceRecord, options: { provider: string; topic: string; issued: readonly string[] }): boolean;
-
-/** What a phone does with a reply to the record of `publicKey`: store the trust in one transaction, and tell the app of `told`, a code. */
-export function applyReply(reply: ReturnType<typeof parseReply>, phone: {
-    publicKey: string;
-    trust: Trust;
-    topic: string;
-    /** Whether the app has a provider key built in. */
-    isBuiltIn?: boolean;
-}): { confirms: boolean; trust: Trust; told: string | null };
 
 // The command as a filter
 
+/** How `pushcrypt seal --batch` is run. */
 export interface SealFilterOptions {
     /** By default `pushcrypt`. */
     command?: string;
     /** Arguments after `seal --batch`, such as `["--store", path, "--emit", "request"]`. */
     args?: readonly string[];
-    env?: { [name: string]: string | undefined };
+    /** By default this process's. */
+    env?: { readonly [name: string]: string | undefined };
     /** The most messages without an answer; others wait. By default 1,000. */
     window?: number;
+    /** The seconds after which a command that answers nothing is killed, and another one started. By default 30. */
+    answerTimeout?: number;
 }
 
 /** A line of `pushcrypt seal --batch`: Docs/ProviderPipelines.md. All but the members of a line come back with the answer. */
 export interface FilterMessage {
+    /** The id of a device of the store, or its key; `null` for a device without a key. */
     to: string | null;
     payload: JSONInput;
-    /** The message's name: with it, a message that is sealed again stays one message. */
+    /** The message's id: with it, a message that is sealed again stays one message. */
     id?: string;
     topic?: string;
+    /** Seconds, or a text such as `2h`. */
     ttl?: number | string;
     [name: string]: unknown;
 }
 
-/** The answer to a line. `payload` is JSON text. */
+/** The answer to a line: its members, with the payload as JSON text. */
 export interface FilterAnswer {
+    /** What to send. */
     payload: string;
     [name: string]: unknown;
 }
+
+/** What came of a message of {@link SealFilter.sealAll}: an answer or an error. */
+export type FilterResult<M> =
+    | { message: M; answer: FilterAnswer; error?: undefined }
+    | { message: M; answer?: undefined; error: PushcryptError | FilterError | TypeError };
 
 /**
  * `pushcrypt seal --batch` as a child process. If it ends, it is started again, and what has no answer is given to it again: nothing is lost, and each
  * message gets one answer.
  */
 export class SealFilter {
+    /** The command is started with the first message. */
     constructor(options?: SealFilterOptions);
+    /** The id of the child process, while it runs. */
     readonly pid: number | undefined;
     /**
-     * @throws {PushcryptError} the code of the line, with the rest of it as `answer`; or `filter-ended`: five children in a row answered nothing, and the next
-     *     message has another one started 5 seconds later. After a child that ended with 64 none is started.
+     * Seals a message.
+     * @throws {PushcryptError} the code of the line, with the rest of it as `answer`
+     * @throws {FilterError} if the program cannot run, or if five children in a row answered nothing; then the next message has another one started, 5 seconds
+     *     later. After a child that ended with 64 none is started.
      */
     seal(message: FilterMessage): Promise<FilterAnswer>;
-    /** Seals what comes, in order, takes no more than `window` at a time, and yields an answer when it is there. */
-    sealAll<M extends FilterMessage>(
-        messages: AsyncIterable<M> | Iterable<M>,
-    ): AsyncGenerator<{ message: M; answer?: FilterAnswer; error?: Error }, void, undefined>;
-    /** Waits for the answers under way, and ends the command. */
-    close(): Promise<void>;
+    /** Seals what comes, in order, takes no more than `window` at a time, and yields an answer when it is there. An error of `messages` is thrown at its end. */
+    sealAll<M extends FilterMessage>(messages: AsyncIterable<M> | Iterable<M>): AsyncGenerator<FilterResult<M>, void, undefined>;
+    /**
+     * Waits for the answers under way, and ends the command. After `timeout` seconds what has no answer is rejected with a {@link FilterError}, and the command
+     * is killed.
+     */
+    close(timeout?: number): Promise<void>;
 }

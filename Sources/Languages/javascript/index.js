@@ -1,16 +1,16 @@
-// The package's interface; index.d.ts documents it.
+// The package's interface; index.d.ts documents it. Node finds these names for ES modules too, so there is one copy of the code.
 "use strict";
 
-const { AttachmentReference, FileOpener, checkFullBody } = require("./lib/attachments.js");
-const { PushcryptError } = require("./lib/errors.js");
+const { AttachmentReference } = require("./lib/attachments.js");
+const { FilterError, PushcryptError } = require("./lib/errors.js");
 const { SealFilter } = require("./lib/filter.js");
-const { OpenedPush, open, openEnvelope } = require("./lib/opener.js");
-const records = require("./lib/records.js");
-const { RemoteSealer, SealedPush, Sealer, limits, messageID } = require("./lib/sealer.js");
-const { Credential, DeviceKey, ProviderKey, SigningKey, issueCertificate, readCertificate } = require("./lib/secrets.js");
-const { Trust } = require("./lib/trust.js");
+const { formatProviderRecord, parseDeviceRecord, parseProviderRecord } = require("./lib/records.js");
+const { accept, canWithdraw, refuse } = require("./lib/registration.js");
+const { CertificateRequest, issueCertificate, readCertificate } = require("./lib/requests.js");
+const { RemoteSealer, SealedPush, Sealer, limits } = require("./lib/sealer.js");
+const { Credential, ProviderKey, SigningKey, providerPublicKey } = require("./lib/secrets.js");
 
 module.exports = {
-    ...records, AttachmentReference, Credential, DeviceKey, FileOpener, OpenedPush, ProviderKey, PushcryptError, RemoteSealer, SealFilter, SealedPush, Sealer,
-    SigningKey, Trust, issueCertificate, limits, messageID, open, openEnvelope, readCertificate, readFullBody: checkFullBody,
+    AttachmentReference, CertificateRequest, Credential, FilterError, ProviderKey, PushcryptError, RemoteSealer, SealFilter, SealedPush, Sealer, SigningKey,
+    accept, canWithdraw, formatProviderRecord, issueCertificate, limits, parseDeviceRecord, parseProviderRecord, providerPublicKey, readCertificate, refuse,
 };

@@ -10,8 +10,8 @@
 /// counts as absent.
 package struct KeyRecord {
     /// The maximum number of suites in a record.
-    private static let maximumSuites = 16
-    private static let maximumForeign = 16
+    static let maximumSuites = 16
+    static let maximumForeign = 16
 
     private let root: JSONValue
 

@@ -76,8 +76,8 @@ package struct WithdrawalCapability: Hashable, Sendable, LosslessStringConvertib
 
 extension KeyRecord {
     /// The maximum length of a device token in bytes.
-    private static let maximumTokenLength = 100
-    private static let maximumGrantLength = 1024
+    static let maximumTokenLength = 100
+    static let maximumGrantLength = 1024
 
     func token() throws(KeyError) -> String? {
         try text("token", "an even number of 2 to \(2 * Self.maximumTokenLength) lower-case hexadecimal digits") {

@@ -17,7 +17,7 @@ public struct RegistrationReply: Hashable, Sendable {
 
     /// The reason for refusing a record: 1 to 64 lower-case letters, digits and hyphens.
     public struct Refusal: Hashable, Sendable, LosslessStringConvertible {
-        private static let maximumLength = 64
+        static let maximumLength = 64
 
         /// The provider has a later key for this device id, or another one of the same generation: the device was
         /// restored from a backup and has to enrol again, with a new id and key.

@@ -180,7 +180,7 @@ extension Sealer.Options {
     }
 
     /// Ten minutes, in milliseconds.
-    private static let endUnit: UInt64 = 600_000
+    static let endUnit: UInt64 = 600_000
 
     /// Returns the id of a message with a name, nil for one without; throws `invalidRequest` for an empty name.
     package func messageID() throws(SealError) -> MessageID? {

@@ -9,9 +9,6 @@ import libpushcrypt
 from libpushcrypt import Refused, changed, library, open_push, seal
 
 ROOT, PUSHCRYPT = sys.argv[1:3]
-sys.path.append(os.path.join(ROOT, "Tests/Checks/Interop"))
-from kit_files import tests_of  # noqa: E402
-
 TOPIC = b"com.example.app"
 PAYLOAD = b'{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}'
 DONE, TOO_SMALL, MISUSE, REFUSED = 0, 2, 64, 65
@@ -220,9 +217,22 @@ print("library: Python: the command, options, refusals, certificates")
 # --- The test kit -------------------------------------------------------------------------------------------------------------------
 
 
+def tests_of(group):
+    """The tests of a group: the name, the other members as lists of texts, and the body."""
+    with open(os.path.join(ROOT, f"Tests/Data/Vectors/kit/{group}.json"), encoding="utf-8") as file:
+        document = json.load(file)
+    for test in document["tests"]:
+        members = document["shared"] | test
+        name, body, pieces = members.pop("name"), members.pop("body", None), members.pop("pieces", [])
+        runs = [piece.partition("*") for piece in pieces]
+        text = body if isinstance(body, str) or body is None else "\n".join(body)
+        bytes_ = b"".join(bytes.fromhex(digits) * int(times or 1) for digits, _, times in runs) if body is None else text.encode()
+        yield name, {member: value if isinstance(value, list) else [value] for member, value in members.items() if value != []}, bytes_
+
+
 counted, left_out = 0, 0
 for group in ("envelopes", "pushes"):
-    for _, name, texts, body in tests_of(group):
+    for name, texts, body in tests_of(group):
         header = {member: [text.encode() for text in values] for member, values in texts.items()}
         expected = header["expect"][0].decode()
         learned = dict(line.split(b" ", 1) for line in header.get("learned", []))

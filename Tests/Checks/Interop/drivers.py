@@ -1,14 +1,10 @@
-"""The receivers as processes: each question is a line, and so is each answer. README.md describes the language."""
+"""The drivers of the packages as processes: each question is a line, and so is each answer. README.md describes the language."""
 import os
 import subprocess
-import sys
 import threading
 import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
-VECTORS = os.path.join(ROOT, "Tests/Data/Vectors")
-# For `reference`, the format in Python.
-sys.path.append(VECTORS)
 BUILT = os.path.join(ROOT, ".build/interop")
 COMMANDS = {
     "python": [os.path.join(ROOT, ".build/languages/python/environment/bin/python"), "-B", "Tests/Checks/Interop/python/driver.py"],
@@ -26,35 +22,17 @@ class Failure(Exception):
     """A violated requirement. The text describes it and how to repeat the question."""
 
 
-def word(data):
-    """Bytes in a question: hexadecimal digits, or a hyphen for none."""
-    return data.hex() or "-"
-
-
-def data(word):
-    return b"" if word == "-" else bytes.fromhex(word)
-
-
 def options(values):
     """Names and values, lists of bytes or texts, as words `name=hex`."""
     texts = [(name, value.encode() if isinstance(value, str) else value) for name, all_ in values.items() for value in all_]
     return "".join(f" {name}={value.hex()}" for name, value in texts)
 
 
-def read_options(words):
-    """The same back: names, each with its texts in order."""
-    values = {}
-    for each in words:
-        name, _, value = each.partition("=")
-        values.setdefault(name, []).append(bytes.fromhex(value).decode())
-    return values
-
-
 class Driver:
-    def __init__(self, language, errors=None, command=None):
+    def __init__(self, language):
         self.language = language
         self.process = subprocess.Popen(
-            command or COMMANDS[language], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, bufsize=1 << 20
+            COMMANDS[language], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1 << 20
         )
         self.since = None
         threading.Thread(target=self.watch, daemon=True).start()

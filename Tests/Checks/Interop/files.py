@@ -6,10 +6,11 @@ import os
 import random
 
 from drivers import Failure
-from kit import PROVIDER_SECRET
 from world import FOLDER, make_provider_store, pushcrypt
 
 CHUNK = 65_536
+# The worked example's.
+PROVIDER_SECRET = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
 SIZES = (0, 1, 15, 16, 17, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1)
 RANDOM_SIZES = 10
 

@@ -1,8 +1,6 @@
-"""`make nightly PART=packages`: the receivers against the test kit, and against the product in both directions.
+"""What crosses languages: messages and files between the packages and the product, both ways.
 
     interop.py              everything; COUNT, SEED and LANGUAGES in the environment change what is run
-    interop.py kit          the test kit alone
-    interop.py mutants      the test kit against receivers from which a check was removed; LANGUAGES as above
     interop.py run LANGUAGE (called by the first form) the messages of one language
     interop.py ask LANGUAGE one driver by hand: questions on standard input, answers on standard output
 """
@@ -16,9 +14,7 @@ import sys
 import time
 
 import files
-import kit
 import messages
-import mutants
 import world
 from drivers import BUILT, COMMANDS, ROOT, Driver, Failure, options
 
@@ -110,7 +106,6 @@ def seal_all(driver, made, records, some):
 def run_language(language):
     start = time.monotonic()
     driver, made = Driver(language), world.World()
-    vectors, not_asked = kit.run(driver)
     opened = sealed = corrupted = 0
     for first, records in made.chunks():
         corrupted += open_all(driver, made, records)
@@ -124,8 +119,8 @@ def run_language(language):
     processor = round(sum(used.ru_utime + used.ru_stime for used in usage))
     seconds = round(time.monotonic() - start)
     return (
-        f"figure: interop-{language} kit={vectors} kit-not-asked={not_asked} opened={opened} sealed={sealed}"
-        f" corrupted={corrupted} files={sealed_files} seconds={seconds} processor-seconds={processor}"
+        f"figure: interop-{language} opened={opened} sealed={sealed} corrupted={corrupted} files={sealed_files} seconds={seconds}"
+        f" processor-seconds={processor}"
     )
 
 
@@ -161,14 +156,6 @@ def main():
         os.chdir(ROOT)
         command = COMMANDS[sys.argv[2]]
         os.execvp(command[0], command)
-    elif sys.argv[1:] == ["kit"]:
-        for language in languages():
-            driver = Driver(language)
-            vectors, not_asked = kit.run(driver)
-            print(f"interop: {language}: {vectors} tests of the kit as expected, {not_asked} not asked about")
-            driver.end()
-    elif sys.argv[1:] == ["mutants"]:
-        print(mutants.run(languages()))
     else:
         run_all()
 

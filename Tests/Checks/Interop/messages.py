@@ -6,6 +6,8 @@ import random
 
 BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
 INNER, CERTIFICATE = 99, 121
+# The largest bucket of a push that is no call.
+LARGEST = 2816
 PUSH_TYPES = ("alert", "alert", "alert", "background", "voip")
 TITLES = ("New message", "Сообщение", "新着", "🙂🙃", 'a "quoted" \\ one', "<&'+=`/>", "a/b")
 SOUNDS = ("default", "bell.caf")
@@ -56,10 +58,8 @@ def form(point, some):
 class Payloads:
     """Payloads as lists of tokens: joined they are minimal, and with white space between them another text of the same."""
 
-    def __init__(self, seed, buckets=BUCKETS, largest=2816):
-        """Of these buckets; `largest` is that of a push that is no call."""
+    def __init__(self, seed):
         self.pool, self.some = Pool(seed), random.Random(seed)
-        self.buckets, self.largest = buckets, largest
 
     def string(self, longest=24):
         return '"' + self.pool.part(self.some.randrange(longest), self.some) + '"'
@@ -144,8 +144,8 @@ class Payloads:
         some = self.some
         push_type = some.choice(PUSH_TYPES)
         room = CERTIFICATE if is_certified else 0
-        buckets = [bucket for bucket in self.buckets if bucket - INNER - room > 200 or not room]
-        bucket = some.choice([bucket for bucket in buckets if push_type == "voip" or bucket <= self.largest])
+        buckets = [bucket for bucket in BUCKETS if bucket - INNER - room > 200 or not room]
+        bucket = some.choice([bucket for bucket in buckets if push_type == "voip" or bucket <= LARGEST])
         tokens = self.tokens(push_type, bucket - INNER - room - some.choice((0, 0, 1, some.randrange(100))))
         return {
             "push-type": push_type,

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The Java package, called by run.sh: a jar with a module, its sources and its Javadoc.
 # Usage: java.sh install   builds the jars with their documentation, and compiles the driver against the jar alone
-#        java.sh check     its module, README on class and module path, and the client of the filter
+#        java.sh check     its module, its own tests in a clean copy, and its README on class and module path
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-source=Sources/Languages/java root=.build/languages/java tests=Tests/Checks/Packages/java pushcrypt=$PWD/.build/release/pushcrypt
+source=Sources/Languages/java root=.build/languages/java pushcrypt=$PWD/.build/release/pushcrypt
 version=$(Sources/Packaging/version.sh)
 jar=pushcrypt-$version.jar
 
@@ -17,36 +17,44 @@ install() {
     rm -rf "$root"
     Sources/Packaging/languages.sh java "$root"
     mkdir "$root/driver"
-    javac -Xlint:all -Werror -cp "$root/$jar" -d "$root/driver" Tests/Checks/Interop/java/*.java Tests/Checks/Interop/java/pushcrypt/*.java
+    javac -Xlint:all -Werror -cp "$root/$jar" -d "$root/driver" Tests/Checks/Interop/java/*.java
     ln -s "$jar" "$root/pushcrypt.jar"
 }
+
+# In a copy, as a download would be. Without the command, then what needs it, then what needs a small heap.
+run_tests() (
+    rm -rf "$root/copy" && cp -r "$source" "$root/copy"
+    export PUSHCRYPT_VECTORS=$PWD/Tests/Data/Vectors
+    cd "$root/copy"
+    PUSHCRYPT='' ./test.sh >../tests 2>&1 || { cat ../tests >&2; fail 'its tests'; }
+    PUSHCRYPT=$pushcrypt ./test.sh FilterTest#theCommandIsKilled RotationTest#withTheCommand >../command 2>&1 ||
+        { cat ../command >&2; fail 'its tests of the command'; }
+    HEAP=64m ./test.sh FilterTest#withoutMemory >../heap 2>&1 && grep -q '1 tests successful' ../heap || { cat ../heap >&2; fail 'its test of the heap'; }
+    grep -h '^figure:' ../command
+    echo "packages: java: $(grep -o '[0-9]* tests successful' ../tests)"
+)
 
 # The README's other example, and its first one as a module of its own.
 run_readme() (
     cd "$root/readme"
     mkdir module
-    cp Seal.java module
-    sed -i '1i package example;' module/Seal.java
+    cp Many.java module
+    sed -i '1i package example;' module/Many.java
     echo 'module example { requires pushcrypt; }' >module/module-info.java
     javac -Xlint:all -Werror -p "../$jar" -d modules module/*.java
-    rm push.json
-    java -p "../$jar:modules" -m example/example.Seal
-    [ -s push.json ]
     PATH=$(dirname "$pushcrypt"):$PATH
-    pushcrypt --store P init >/dev/null 2>hint
-    pushcrypt --store P key new provider --topic com.example.app >/dev/null
-    pushcrypt --store P device add phone1 - <phone.pub >/dev/null
-    [[ $(java -cp "../$jar" Many.java) =~ ^0a1b\ [A-Za-z0-9_-]{32}$ ]] || fail 'the filter of the README'
+    rm push.json
+    java -p "../$jar:modules" -m example/example.Many
+    [ -s push.json ] || fail 'the filter of the README, as a module'
+    javac -Xlint:all -Werror -cp "../$jar" -d classes ./*.java
 )
 
 check() {
     grep -qx "pushcrypt@$version .*" <(cd "$root" && jar --describe-module --file "$jar") || fail 'the jar has no module of this version'
-    Tests/Checks/Packages/codes.sh "$source/src/pushcrypt/PushcryptException.java"
-    Tests/Checks/Packages/readme.sh "$source/README.md" "$root/readme" PATH="$(dirname "$pushcrypt"):$PATH" JAR="$PWD/$root/$jar"
+    grep -q LocalVariableTable <(javap -l -cp "$root/$jar" pushcrypt.Sealer) || fail 'the jar has no debug information'
+    run_tests
+    Tests/Checks/Packages/readme.sh "$source/README.md" "$root/readme" PATH="$(dirname "$pushcrypt"):$PATH" CHECKOUT="$PWD"
     run_readme
-    javac -Xlint:all -Werror -cp "$root/$jar" -d "$root/tests" "$tests"/*.java
-    rm -rf "$root"/deaf*
-    timeout 300 java -Xmx64m -cp "$root/$jar:$root/tests" FilterTest "$pushcrypt" "$root" "${FILTER_COUNT:-3000}"
 }
 
 "$1"

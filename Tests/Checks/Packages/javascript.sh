@@ -1,55 +1,72 @@
 #!/usr/bin/env bash
-# The package in JavaScript, Sources/Languages/javascript: an npm tarball, installed into a folder of its own without a network.
-# run.sh has the arguments.
+# The JavaScript package, called by run.sh.
+# Usage: javascript.sh install   packs the npm tarball, and installs that into a folder of its own without a network
+#        javascript.sh check     its own tests, version, types and README, and that it installs from its folder
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-source=Sources/Languages/javascript root=.build/languages/javascript tests=Tests/Checks/Packages/javascript pushcrypt=$PWD/.build/release/pushcrypt
+package=Sources/Languages/javascript root=$PWD/.build/languages/javascript tests=Tests/Checks/Packages/javascript pushcrypt=$PWD/.build/release/pushcrypt
+npm=(npm_config_offline=true npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false npm_config_cache="$root/cache")
+
+fail() {
+    echo "packages: error: javascript: $1" >&2
+    exit 1
+}
 
 install() {
     rm -rf "$root"
     mkdir -p "$root"
     Sources/Packaging/languages.sh javascript "$root"
     printf '{"name":"root","private":true}\n' >"$root/package.json"
-    (cd "$root" && npm install --silent --offline --no-audit --no-fund --no-update-notifier --cache ./cache ./pushcrypt-*.tgz)
-    rm -rf "$root/cache"
+    (cd "$root" && env "${npm[@]}" npm install --silent ./pushcrypt-*.tgz)
     cp Tests/Checks/Interop/javascript/*.mjs "$root"
 }
 
-# The README as it stands: the first push, from a registry of this one package; then its other examples.
-run_readme() {
-    local folder=$root/readme registry
-    exec {registry}< <(exec node "$tests/registry.mjs" "$root"/pushcrypt-*.tgz)
-    read -r port <&"$registry"
-    Tests/Checks/Packages/readme.sh "$source/README.md" "$folder" PATH="$(dirname "$pushcrypt"):$PATH" \
-        npm_config_registry="http://127.0.0.1:$port" npm_config_update_notifier=false npm_config_audit=false npm_config_fund=false
-    kill "${!}"
-    (
-        cd "$folder"
-        PATH=$(dirname "$pushcrypt"):$PATH
-        pushcrypt --store P init >/dev/null 2>hint
-        pushcrypt --store P key new provider --topic com.example.app >/dev/null
-        pushcrypt --store P device add phone1 - <phone.pub >/dev/null
-        [[ $(node many.mjs) =~ ^0a1b\ [A-Za-z0-9_-]{32}$ ]] || { echo 'packages: error: the filter of the README' >&2 && exit 1; }
-        pushcrypt --store phone init >/dev/null 2>hint
-        pushcrypt --store phone key new device --topic com.example.app >/dev/null
-        pushcrypt --store phone key show --json >record.json
-        node --input-type=module -e '
-            import { readFileSync } from "node:fs";
-            import { register } from "./register.mjs";
-            const devices = new Map(), provider = readFileSync("provider.pub", "utf8").trim();
-            for (const user of ["alice", "bob"]) console.log(register(readFileSync("record.json"), { device: "d", user }, devices, provider));
-        ' >replies
-        grep -q '^{"version":1,"acknowledged":"pcr1' replies && grep -qx '{"version":1,"refused":"user-mismatch"}' replies
-    )
-}
+# The README as it stands, with the package's folder of a checkout; then its other examples.
+run_readme() (
+    Tests/Checks/Packages/readme.sh "$package/README.md" "$root/readme" PATH="$(dirname "$pushcrypt"):$PATH" CHECKOUT="$PWD" "${npm[@]}"
+    cd "$root/readme"
+    PATH=$(dirname "$pushcrypt"):$PATH
+    [[ $(node many.mjs) =~ ^0a1b\ [A-Za-z0-9_-]{32}$ ]] || fail 'the filter of the README'
+    pushcrypt --store phone init >/dev/null 2>hint
+    pushcrypt --store phone key new device --topic com.example.app >/dev/null
+    pushcrypt --store phone key show --json >record.json
+    node --input-type=module -e '
+        import { readFileSync } from "node:fs";
+        import { ProviderKey, Sealer } from "pushcrypt";
+        import { register } from "./register.mjs";
+        const devices = new Map(), sealer = new Sealer({ key: ProviderKey.generate(), topic: "com.example.app" });
+        for (const user of ["alice", "bob"]) console.log(register(readFileSync("record.json"), { device: "d", user }, devices, sealer));
+    ' >replies
+    grep -q '^{"version":1,"acknowledged":"pcr1' replies && grep -qx '{"version":1,"refused":"user-mismatch"}' replies || fail 'the registration of the README'
+)
+
+# As programs use them: ES modules, CommonJS, and the older resolution of modules.
+types() (
+    cp "$tests"/types.{mts,cts} "$root"
+    cp "$tests/types.mts" "$root/older.ts"
+    cd "$root"
+    strict=(tsc --noEmit --strict --target es2022 --lib es2022)
+    "${strict[@]}" --module node16 --moduleResolution node16 types.mts types.cts && "${strict[@]}" --module commonjs --moduleResolution node older.ts || fail types
+)
 
 check() {
-    cp "$tests"/{types.mts,types.cts,filter.mjs} "$root"
-    (cd "$root" && tsc --noEmit --strict --target es2022 --lib es2022 --module node16 --moduleResolution node16 types.mts types.cts)
-    Tests/Checks/Packages/codes.sh "$root/node_modules/pushcrypt/lib/errors.js"
+    local version tested
+    version=$(Sources/Packaging/version.sh)
+    [ -f "$root/pushcrypt-$version.tgz" ] || fail "its version is not $version"
+    tar -tzf "$root/pushcrypt-$version.tgz" >"$root/files"
+    for file in LICENSE README.md CHANGELOG.md index.d.ts testing.d.ts lib/codes.d.ts lib/receiver/trust.js; do
+        grep -qx "package/$file" "$root/files" || fail "it has no $file"
+    done
+    ! grep -q /test/ "$root/files" || fail 'it has its tests'
+
+    # Its own tests, of what was installed, without the command in the path; then those of the command.
+    cp -R "$package/test" "$root/test"
+    tested=$(cd "$root" && env -u PUSHCRYPT PATH=/usr/bin:/bin PUSHCRYPT_VECTORS="$OLDPWD/Tests/Data/Vectors" node --test test 2>&1) ||
+        { grep -A 20 '^not ok' <<<"$tested" >&2; fail 'its tests'; }
+    (cd "$root" && PUSHCRYPT=$pushcrypt node --test test/keys.test.mjs test/filter.test.mjs >command.log) || { cat "$root/command.log" >&2; fail 'its tests of the command'; }
     run_readme
-    rm -rf "$root"/deaf*
-    timeout 300 node "$root/filter.mjs" "$pushcrypt" "$root" "${FILTER_COUNT:-3000}"
+    types
+    echo "packages: javascript: version $version, $(grep -E '^# (pass|skipped)' <<<"$tested" | tr '\n' ' ')"
 }
 
 case $1 in

@@ -1,328 +1,270 @@
-"""A provider in PostgreSQL: 100 phones register, rotate and receive at the same time, while its processes and its database are killed, its
-signing key is rotated, replaced after a theft, and rotated again, also on an old copy of the database. COUNT is the number of devices in the table, EVENTS of messages, at least
-1,300.
+"""The service in PostgreSQL, between 100 phones and a local APNs: its processes and its database are killed while events come in and the
+signing key is replaced. COUNT is the number of devices in the table, EVENTS of pushes at least, KILLS of each process and of the database.
 
     postgres_test.py FOLDER PROGRAM SERVICE
 """
-import collections, contextlib, glob, http.client, json, os, random, shutil, signal, socket, subprocess, sys, threading, time
+import asyncio, collections, contextlib, glob, itertools, json, os, random, resource, socket, statistics, subprocess, sys, threading, time
 
-import psycopg
-from pushcrypt import (
-    Credential, DeviceKey, DevicePublicKey, DeviceRecord, ProviderKey, PushcryptError, Reply, Sealer, Trust, apply_reply, open_push,
-)
+from postgres_scene import (
+    FOLDER, LOG, PROGRAM, SECRET, Database, Phone, Processes, asked, call, each, event, fails, free_port, persistently, pushed, rows, service)
+from postgres_statements import one_process
+from pushcrypt import Credential, DevicePublicKey, DeviceRecord, ProviderKey, Sealer
+from pushcrypt.testing import DeviceKey, Trust
 from scene import APP, Failure, count, expect, main, wait
 
 COUNT, EVENTS, KILLS = (int(os.environ.get(name, value)) for name, value in (("COUNT", 1_000_000), ("EVENTS", 10_000), ("KILLS", 20)))
-PHONES, ASLEEP = 100, 10
-FOLDER, PROGRAM, SERVICE = sys.argv[1:]
-URL = f"host={FOLDER} dbname=postgres user=provider"
-PROVIDER, OTHER = (("--provider-key-file", os.path.join(FOLDER, name)) for name in ("provider.key", "other.key"))
+PHONES, SLOW = 100, 1000
+MOCK = os.path.join(os.path.dirname(__file__), "../Send/serve.py")
+GONE, RENEWED = "d0" * 32, "d1" * 32
+# Another process posts as much as the service takes.
+LOAD = """
+import http.client, itertools, json, sys
+from postgres_scene import event
+connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[4]))
+for batch in itertools.count():
+    connection.request("POST", "/events", json.dumps([event(f"{sys.argv[5]}-{batch}-{number}", user="load") for number in range(20)]))
+    assert connection.getresponse().read()
+"""
 
 
-class Database:
-    """PostgreSQL in a folder, reached by its socket. It refuses to run as root."""
-
-    def __init__(self):
-        self.folder = os.path.join(FOLDER, "database")
-        tools = sorted(glob.glob("/usr/lib/postgresql/*/bin")) or [os.path.dirname(shutil.which("initdb") or "")]
-        self.tools = tools[-1]
-        self.whom = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-        if self.whom:
-            shutil.chown(FOLDER, "postgres")
-        self.run("initdb", "-D", self.folder, "-U", "provider", "-A", "trust", "-N")
-        with open(os.path.join(self.folder, "postgresql.conf"), "a") as file:
-            file.write(f"listen_addresses = ''\nunix_socket_directories = '{FOLDER}'\nmax_wal_size = 4GB\n")
-        self.start()
-
-    def run(self, tool, *arguments):
-        done = subprocess.run([*self.whom, os.path.join(self.tools, tool), *arguments], capture_output=True, text=True, cwd="/")
-        if done.returncode != 0:
-            raise Failure(f"{tool}: {done.stderr[-1000:]}")
-
-    def start(self):
-        self.run("pg_ctl", "-D", self.folder, "-w", "-l", os.path.join(FOLDER, "database.log"), "start")
-
-    def stop(self):
-        """As a crash: nothing is finished."""
-        self.run("pg_ctl", "-D", self.folder, "-w", "-m", "immediate", "stop")
+def replace_key(*options):
+    """Replaces the signing key, whose provider key is elsewhere. Returns the milliseconds that sealing waited."""
+    paths = [os.path.join(FOLDER, name) for name in ("request.json", "certificate.json")]
+    with open(paths[0], "w") as file:
+        file.write(call("request", *options))
+    subprocess.run([PROGRAM, "key", "certify", paths[0], "--provider-key-file", os.path.join(FOLDER, "provider.key"), "--yes", "--force", "-o", paths[1]],
+        check=True, capture_output=True)
+    return int(call("install", paths[1]).split(", ")[1].split(" ")[0])
 
 
-class Processes:
-    """The service's processes, which a supervisor starts again."""
-
-    def __init__(self, commands):
-        self.commands, self.running, self.over = commands, [None] * len(commands), False
-        self.log = open(os.path.join(FOLDER, "service.log"), "ab")
-        self.threads = [threading.Thread(target=self.supervise, args=(number,), daemon=True) for number in range(len(commands))]
-        for thread in self.threads:
-            thread.start()
-
-    def supervise(self, number):
-        while not self.over:
-            self.running[number] = subprocess.Popen(self.commands[number], stderr=self.log)
-            self.running[number].wait()
-            time.sleep(0.1)
-
-    def kill(self):
-        random.choice([process for process in self.running if process]).kill()
-
-    def end(self):
-        self.over = True
-        for process in filter(None, self.running):
-            process.kill()
-        for thread in self.threads:
-            thread.join(10)
-
-
-class Phone:
-    def __init__(self, number, ports):
-        self.name, self.user, self.ports = f"phone{number}", f"user{number // 2}", ports
-        self.keys, self.generation = [DeviceKey.generate()], 1
-        self.trust, self.opened, self.refused, self.learned = Trust(), collections.Counter(), [], 0
-        self.inbox, self.lock, self.registrations = [], threading.Lock(), 0
-
-    def ask(self, body, user=None, device=None):
-        """The reply to a record, whatever happens to the service meanwhile."""
-        for _ in range(300):
-            try:
-                connection = http.client.HTTPConnection("127.0.0.1", random.choice(self.ports), timeout=20)
-                connection.request("POST", f"/devices/{device or self.name}", body, {"x-user": user or self.user})
-                answer = connection.getresponse()
-                data = answer.read()
-                connection.close()
-                if answer.status == 200:
-                    self.registrations += 1
-                    return Reply.parse(data)
-            except (OSError, http.client.HTTPException):
-                pass
-            time.sleep(0.2)
-        raise Failure(f"{self.name}: no answer")
-
-    def record(self):
-        pin = next(iter(self.trust.pins), None)
-        certificate = pin and self.trust.learned(pin).certificate
-        return DeviceRecord(public_key=self.keys[-1].public_key, topic=APP, generation=self.generation, provider=pin, certificate=certificate)
-
-    def register(self):
-        reply = self.ask(self.record().to_json())
-        confirmed, told = apply_reply(reply, self.keys[-1].public_key, self.trust, topic=APP, is_built_in=False)
-        if not confirmed or told or reply.foreign:
-            raise Failure(f"{self.name}: refused as {reply.refused}, told {told}, foreign {reply.foreign}")
-
-    def rotate(self):
-        self.keys.append(DeviceKey.generate())
-        self.generation += 1
-        self.register()
-
-    def receive(self):
-        """Opens what has come, in order, and learns of the provider."""
-        with self.lock:
-            pushes, self.inbox = sorted(self.inbox), []
-            for _, name, body in pushes:
-                try:
-                    opened = open_push(body, topic=APP, devices=self.keys, trust=self.trust)
-                except PushcryptError as error:
-                    self.refused.append(str(error.code))
-                    continue
-                expect("the event inside", json.loads(opened.payload)["event"], name)
-                self.opened[name] += 1
-                if opened.learned != self.trust.learned(opened.provider):
-                    self.learned += 1
-                self.trust.learn(opened.provider, opened.learned)
-            return len(pushes)
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def service(command, *options, keys="keys"):
-    return [sys.executable, SERVICE, command, "--database", URL, "--keys", os.path.join(FOLDER, keys), "--topic", APP, *options]
-
-
-def call(command, *options, **others):
-    done = subprocess.run(service(command, *options, **others), capture_output=True, text=True, timeout=60)
-    if done.returncode != 0:
-        raise Failure(f"{command}: {done.stderr[-1000:]}")
-    return done.stdout.strip()
-
-
-def each(phones, work):
-    """Does work for all phones at the same time."""
-    failures = []
-
-    def run(phone):
-        try:
-            work(phone)
-        except Exception as failure:
-            failures.append(f"{phone.name}: {failure!r}")
-
-    threads = [threading.Thread(target=run, args=(phone,)) for phone in phones]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise Failure("; ".join(failures[:3]))
+def current():
+    """What signs."""
+    while True:
+        with contextlib.suppress(IndexError, FileNotFoundError):
+            epoch = rows("SELECT epoch FROM certificates WHERE replaced_at IS NULL")[0][0]
+            with open(glob.glob(os.path.join(FOLDER, "keys", f"{epoch}-*.key"))[0]) as file:
+                return Credential.parse(file.read())
 
 
 class Run:
-    def __init__(self, database):
-        self.database, self.low, self.seen, self.finished = database, 0, set(), False
-        self.ports = [free_port() for _ in range(2)]
-        self.phones = [Phone(number, self.ports) for number in range(PHONES)]
-        self.awake = self.phones[:-ASLEEP]
-        self.fed, self.expected = 0, collections.defaultdict(set)
+    def __init__(self, ports, inside):
+        self.ports, self.inside, self.finished, self.feeding = ports, inside, False, True
+        self.phones = [Phone(f"phone{number}", f"user{number // 2}", ports) for number in range(PHONES)]
+        self.expected, self.fed = collections.defaultdict(set), itertools.count()
 
-    def again(self, work):
-        """Work of the test on the database, which goes away now and then."""
-        while True:
-            try:
-                with psycopg.connect(URL) as connection:
-                    return work(connection)
-            except psycopg.OperationalError:
-                time.sleep(0.2)
+    def deliver(self):
+        """Brings what APNs has accepted to the phones."""
+        phones = {phone.token: phone for phone in self.phones}
+        with open(os.path.join(FOLDER, "apns", "accepted")) as file:
+            rest = ""
+            while not self.finished:
+                rest += file.readline()
+                if not rest.endswith("\n"):
+                    time.sleep(0.05)
+                    continue
+                line, rest = json.loads(rest), ""
+                if line["token"] in phones:
+                    life = line["expiration"] - line["arrived"] / 1000
+                    expect("priority, topic and life", (line["priority"], line["topic"], 2000 < life < 4300), (5, APP, True))
+                    phones[line["token"]].receive(json.dumps(line["payload"]))
+
+    def feed(self):
+        """Events for users with two phones each, some of them twice."""
+        while self.feeding:
+            names = [f"event-{number}" for number in itertools.islice(self.fed, 20)]
+            events = [event(name, user=f"user{int(name[6:]) % (PHONES // 2)}", collapse=name, priority=5, ttl=3600) for name in names]
+            answers = pushed(self.inside, *events, random.choice(events))
+            expect("pushes for an event", {answer["pushes"] for answer in answers}, {2})
+            for one in events:
+                for phone in self.phones[2 * int(one["user"][4:]):][:2]:
+                    self.expected[phone.name].add(one["id"])
+
+    def accepted(self):
+        return sum(len(self.expected[phone.name]) for phone in self.phones)
+
+    def live(self, phone):
+        while self.feeding:
+            phone.rotate() if random.random() < 0.1 else phone.register()
+            time.sleep(random.uniform(0.5, 2))
 
     def fill(self):
         """Devices of others: a table of this size has indexes that do not fit into a page."""
-        with psycopg.connect(URL) as connection:
-            connection.execute(
-                """
-                INSERT INTO devices SELECT 'other' || n, 'owner' || n, set_byte(hash, 31, get_byte(hash, 31) & 127), 1, %s
-                FROM (SELECT n, sha256(convert_to('device' || n, 'UTF8')) AS hash FROM generate_series(1, %s) AS n) AS made
-                """, (APP, COUNT - PHONES))
-
-    def feed(self, until):
-        """Messages to all phones, a hundred at a time, each once whatever the database does."""
-        while self.fed < until:
-            names = [f"event-{number}" for number in range(self.fed, min(self.fed + 100, until))]
-            rows = [(name, self.phones[int(name[6:]) % PHONES].name, json.dumps(
-                {"aps": {"alert": {"title": "Table for two", "body": f"It is {name}"}}, "event": name})) for name in names]
-
-            def insert(connection):
-                # After a commit of which nobody knows whether it happened.
-                if not connection.execute(
-                        "SELECT EXISTS (SELECT FROM events WHERE id = %s) OR EXISTS (SELECT FROM pushes WHERE id = %s)", (names[0], names[0])).fetchone()[0]:
-                    with connection.cursor() as cursor:
-                        cursor.executemany("INSERT INTO events (id, device, payload) VALUES (%s, %s, %s)", rows)
-
-            self.again(insert)
-            for name, device, _ in rows:
-                self.expected[device].add(name)
-            self.fed += len(rows)
-
-    def deliver(self):
-        """Brings pushes to the phones, as APNs would, until the end."""
-        phones = {phone.name: phone for phone in self.phones}
-        while not self.finished:
-            rows = self.again(lambda connection: connection.execute(
-                "SELECT number, id, device, body, refused FROM pushes WHERE number > %s ORDER BY number", (self.low,)).fetchall())
-            for number, name, device, body, refused in rows:
-                if number in self.seen:
-                    continue
-                self.seen.add(number)
-                if refused:
-                    phones[device].refused.append(refused)
-                else:
-                    with phones[device].lock:
-                        phones[device].inbox.append((number, name, body.encode()))
-            while self.low + 1 in self.seen:
-                self.low += 1
-            time.sleep(0.05)
-
-    def bring(self, until, threads):
-        """Messages to the phones that are awake, and opened there."""
-        self.feed(until)
-        wait(lambda: len(self.seen) >= self.fed, 300, f"{until} messages are sealed", threads)
-        wait(lambda: not any(phone.inbox for phone in self.awake), 60, "and opened", threads)
-
-    def live(self, phone):
-        """A phone that is used: it opens, rotates its key now and then, and reports a new certificate, if it is an even one."""
-        while not self.finished:
-            before = phone.learned
-            phone.receive()
-            if random.random() < 0.02:
-                phone.rotate()
-            elif phone.learned > before and int(phone.name[5:]) % 2 == 0:
-                phone.register()
-            time.sleep(random.uniform(0.05, 0.3))
+        rows("""
+            INSERT INTO devices SELECT 'other' || n, jsonb_build_object('device', 'other' || n, 'user', 'owner' || n, 'public_key', sha256(n::text::bytea)::text)
+            FROM generate_series(1, %s) AS n
+            """, COUNT - PHONES)
+        rows("INSERT INTO tokens SELECT device, 'production', md5(device) || md5(owner) FROM devices")
+        rows("ANALYZE")
 
     def attacks(self, phone):
         """Records that nobody may have accepted."""
-        other = self.phones[(self.phones.index(phone) + 2) % PHONES]
-        taken = DeviceRecord(public_key=other.keys[-1].public_key, topic=APP, generation=phone.generation + 1)
-        old = DeviceRecord(public_key=DeviceKey.generate().public_key, topic=APP, generation=phone.generation)
-        elsewhere = DeviceRecord(public_key=DeviceKey.generate().public_key, topic=APP + ".other")
-        mine = DeviceRecord(public_key=DeviceKey.generate().public_key, topic=APP, generation=phone.generation + 1)
-        expect("another's key", phone.ask(taken.to_json()).refused, "key-taken")
-        expect("a device of another app", phone.ask(elsewhere.to_json(), device=f"{phone.name}-elsewhere").refused, "topic-mismatch")
-        expect("an old record", phone.ask(old.to_json()).refused, "generation-rollback")
-        expect("another's device", phone.ask(mine.to_json(), user=other.user).refused, "user-mismatch")
-        expect("no record", phone.ask(b"{}").refused, "malformed-record")
-        for length in ("\xb2", "-1", "100000"):
-            connection = http.client.HTTPConnection("127.0.0.1", random.choice(self.ports), timeout=20)
-            connection.request("POST", f"/devices/{phone.name}", headers={"x-user": phone.user, "content-length": length})
-            expect(f"a content-length of {length}", connection.getresponse().status, 400)
-            connection.close()
+        other, new = self.phones[(self.phones.index(phone) + 2) % PHONES], DeviceKey.generate().public_key
+        taken = phone.record(public_key=other.keys[-1].public_key, generation=phone.generation + 1)
+        expect("another's key", phone.ask(taken).refused, "key-taken")
+        expect("a device of another app", phone.ask(phone.record(public_key=new, topic=APP + ".other"), device="elsewhere").refused, "topic-mismatch")
+        expect("an old record", phone.ask(phone.record(public_key=new)).refused, "generation-rollback")
+        expect("another's device", phone.ask(phone.record(public_key=new), user=other.user).refused, "user-mismatch")
+        expect("no record", phone.ask("{}").refused, "malformed-record")
+        post_quantum = DevicePublicKey(bytes(1184) + bytes(new))
+        expect("a key of suite 2", phone.ask(DeviceRecord(public_key=post_quantum, topic=APP).to_json(), device="later").refused, "unsupported-suite")
+        asking = [("POST", f"/devices/{phone.name}", "x" * 100_000, {"x-user": "a"}), ("POST", f"/devices/{phone.name}", "{}"), ("POST", "/events", "[]"),
+            ("POST", "/devices/%C2%B2", "{}", {"x-user": "a"}), ("POST", "/withdrawals", "{"), ("POST", "/withdrawals", "[]")]
+        expect("what is no request of a phone", [persistently(self.ports, *one)[0] for one in asking], [413, 400, 404, 400, 400, 204])
+        broken = ["{}", "[1]", "[{}]", '[{"id":1,"user":"a","payload":{}}]', '[{"id":"a","user":"a"}]', '[{"id":"a","user":"a\\u0000","payload":{}}]',
+            '[{"id":"a","user":"a","payload":{},"tll":1}]', "[" * 100_000, json.dumps([event("a", user="a")] * 101)]
+        expect("what is no event", {persistently(self.inside, "POST", "/events", one)[0] for one in broken}, {400})
 
-    def topics(self, phone):
-        """A record for another app is refused after all else that is wrong with it; one without a topic is for this app."""
-        other, device = self.phones[2], f"{phone.name}-topic"
-        elsewhere = DeviceRecord(public_key=DeviceKey.generate().public_key, topic=APP + ".other")
-        expect("another app, another's device", phone.ask(elsewhere.to_json(), user=other.user).refused, "user-mismatch")
-        expect("another app, an old record", phone.ask(elsewhere.to_json()).refused, "generation-rollback")
-        own = DeviceRecord(public_key=phone.keys[-1].public_key, topic=APP + ".other")
-        expect("another app, a key of the same user", phone.ask(own.to_json(), device=device).refused, "topic-mismatch")
-        silent = DeviceRecord(public_key=DeviceKey.generate().public_key)
-        expect("no topic", phone.ask(silent.to_json(), device=device).acknowledged, silent.public_key)
-        with psycopg.connect(URL) as connection:
-            rows = connection.execute("DELETE FROM devices WHERE device = %s RETURNING topic", (device,)).fetchall()
-            expect("the topic of a record without one", rows, [(APP,)])
-            expect("the row of the key", connection.execute("SELECT 1 FROM devices WHERE device = %s", (phone.name,)).fetchall(), [(1,)])
+    def foreign(self):
+        """The operator is told of a phone that trusts somebody else, and of one that shows that the database is an old copy."""
+        phone, stranger = self.phones[0], ProviderKey.generate()
+        reply = phone.ask(phone.record(provider=stranger.public_key))
+        expect("a foreign provider", (reply.acknowledged, [*reply.foreign]), (phone.keys[-1].public_key, ["provider"]))
+        with open(LOG) as log:
+            expect("what the operator reads", "phone0 names a key that this provider never had: provider" in log.read(), True)
 
-    def foreign(self, phone):
-        """The operator is told of a phone that trusts somebody else, and of no other."""
-        device = f"{phone.name}-foreign"
-        record = DeviceRecord(public_key=DeviceKey.generate().public_key, provider=ProviderKey.generate().public_key)
-        reply = phone.ask(record.to_json(), device=device)
-        expect("a foreign provider", (reply.acknowledged, [*reply.foreign]), (record.public_key, ["provider"]))
-        with open(os.path.join(FOLDER, "service.log")) as log:
-            told = [line for line in log if "never had" in line]
-        expect("what the operator reads", told, [f"{device} names a key that this provider never had: provider\n"])
-        with psycopg.connect(URL) as connection:
-            connection.execute("DELETE FROM devices WHERE device = %s", (device,))
+    def slow(self, process):
+        """Half-sent requests cost a connection each, no thread, and end; others are served meanwhile."""
+        sockets = []
+        for number in range(SLOW):
+            sockets.append(socket.create_connection(("127.0.0.1", self.ports[0]), 20))
+            sockets[-1].sendall(b"POST /devices/phone1 HTTP/1.1\r\nhost: a\r\n" + (b"x-user: user0\r\ncontent-length: 100\r\n\r\n{" if number % 2 else b""))
+        with open(f"/proc/{process.pid}/status") as file:
+            threads = next(int(line.split()[1]) for line in file if line.startswith("Threads"))
+        start = time.monotonic()
+        for _ in range(20):
+            status, _ = asked(self.ports[0], "POST", f"/devices/phone2", self.phones[2].record(), {"x-user": "user1"})
+            expect("a registration among slow clients", status, 200)
+        count(f"ms for a registration among {SLOW} slow clients", round((time.monotonic() - start) * 50), "postgres")
+        expect(f"{threads} threads", threads < 20, True)
+        for one in sockets:
+            one.settimeout(40)
+            with contextlib.suppress(ConnectionResetError):
+                expect("what a slow client gets", one.recv(1 << 16)[:12] in (b"", b"HTTP/1.1 400"), True)
+            one.close()
 
-    def post_quantum(self, phone):
-        """A key to which this server cannot seal is refused, unless another server has stored it."""
-        key = DevicePublicKey(bytes(1184) + bytes(DeviceKey.generate().public_key))
-        record, device = DeviceRecord(public_key=key, topic=APP).to_json(), f"{phone.name}-later"
-        expect("a key of suite 2", phone.ask(record, device=device).refused, "unsupported-suite")
-        with psycopg.connect(URL) as connection:
-            connection.execute("INSERT INTO devices VALUES (%s, %s, %s, 1, %s)", (device, phone.user, bytes(key), APP))
-        expect("a held key of suite 2", phone.ask(record, device=device).acknowledged, key)
-        with psycopg.connect(URL) as connection:
-            connection.execute("DELETE FROM devices WHERE device = %s", (device,))
+    def hand_over(self):
+        """A phone goes to another user, who gets nothing of the first; a phone that logs out ends its device, with and without a session."""
+        phone = Phone("handed", "alice", self.ports, token="0badf00d")
+        phone.register()
+        call("hand-over", "handed", "bob")
+        expect("events of the first user", pushed(self.inside, event("hers", user="alice"))[0]["pushes"], 0)
+        expect("the first user", phone.ask(phone.record(generation=2, public_key=DeviceKey.generate().public_key)).refused, "user-mismatch")
+        phone.user, phone.keys, phone.trust = "bob", [DeviceKey.generate()], Trust()
+        phone.register()
+        expect("events of the second", pushed(self.inside, event("his", user="bob"))[0]["pushes"], 1)
+        fails("a device that nobody has", "there is no device nobody", "remove", "nobody")
+
+        expect("another's device", persistently(self.ports, "DELETE", "/devices/handed", None, {"x-user": "alice"})[0], 204)
+        expect("is not ended", rows("SELECT is_removed FROM devices WHERE device = 'handed'"), [(False,)])
+        for way in ("session", "withdrawal", "remove"):
+            phone.ask(phone.record(withdrawal="7d" * 16))
+            if way == "session":
+                persistently(self.ports, "DELETE", "/devices/handed", None, {"x-user": "bob"})
+            elif way == "withdrawal":
+                for secret, is_removed in (("00" * 16, False), ("7d" * 16, True)):
+                    persistently(self.ports, "POST", "/withdrawals", json.dumps({"device": "handed", "withdrawal": secret}))
+                    expect("removed by a withdrawal", rows("SELECT is_removed FROM devices WHERE device = 'handed'"), [(is_removed,)])
+            else:
+                call("remove", "handed")
+            expect(f"removed: {way}", rows("SELECT is_removed, (SELECT count(*) FROM pushes WHERE device = 'handed') FROM devices WHERE device = 'handed'"), [(True, 0)])
+
+    def dead_tokens(self):
+        """APNs' 410 ends a token that was not confirmed since, and no other; a phone with a new token gets what was on its way."""
+        gone, renewed, healthy = (Phone(name, "dora", self.ports, token) for name, token in (("gone", GONE), ("renewed", RENEWED), ("healthy", None)))
+        healthy.register()
+        renewed.register()
+        gone.register()
+        rows("UPDATE tokens SET confirmed_at = now() - interval '1 hour' WHERE device = 'gone'")
+        expect("pushes", pushed(self.inside, event("for dora", user="dora"))[0]["pushes"], 3)
+        wait(lambda: rows("SELECT count(*) FROM tokens WHERE device = 'gone'") == [(0,)], 60, "a dead token is gone")
+        wait(lambda: rows("SELECT reason, due IS NULL FROM pushes WHERE device = 'gone'") == [("no-token", True)], 60, "its push is given up")
+        wait(lambda: rows("SELECT status FROM pushes WHERE device = 'healthy'") == [(200,)], 60, "the healthy one is sent")
+        expect("tokens", rows("SELECT device FROM tokens WHERE device IN ('healthy', 'renewed') ORDER BY 1"), [("healthy",), ("renewed",)])
+        wait(lambda: rows("SELECT status FROM pushes WHERE device = 'renewed' AND attempts > 0 AND due IS NOT NULL") == [(410,)], 60, "tried again")
+        renewed.token = os.urandom(32).hex()
+        renewed.register()
+        wait(lambda: rows("SELECT status FROM pushes WHERE device = 'renewed'") == [(200,)], 60, "the phone with a new token gets it")
+
+    def replace_keys(self):
+        """Replaces the key under full load. Returns for how many milliseconds sealing waited, and then until the new key had sealed."""
+        for name in ("load0", "load1"):
+            Phone(name, "load", self.ports).register()
+        load = [subprocess.Popen([sys.executable, "-c", LOAD, *sys.argv[1:], str(port), f"{number}"], cwd=os.path.dirname(__file__))
+            for number, port in enumerate(self.inside * 2)]
+        try:
+            wait(lambda: rows("SELECT count(*) > 500 FROM pushes WHERE owner = 'load'") == [(True,)], 60, "the load has begun")
+            waits = [replace_key() for _ in range(5)]
+            time.sleep(1)
+            expect("the load goes on", [process.poll() for process in load], [None] * len(load))
+        finally:
+            for process in load:
+                process.kill()
+        gaps = rows("""
+            SELECT (1000 * extract(epoch FROM (SELECT min(created_at) FROM pushes WHERE epoch = c.epoch)
+                - (SELECT max(replaced_at) FROM certificates WHERE epoch < c.epoch)))::int
+            FROM certificates c ORDER BY epoch DESC LIMIT 5
+            """)
+        return waits, [gap for gap, in gaps]
+
+    def drain(self):
+        """SIGTERM: not ready at once, and what is under way is answered."""
+        port, inside = free_port(), free_port()
+        process = subprocess.Popen(service("serve", "--port", port, "--inside-port", inside, "--drain", 1))
+        try:
+            self.ready(inside)
+            record = self.phones[3].record().encode()
+            with socket.create_connection(("127.0.0.1", port), 20) as half:
+                half.sendall(b"POST /devices/phone3 HTTP/1.1\r\nhost: a\r\nx-user: user1\r\ncontent-length: %d\r\n\r\n" % len(record))
+                time.sleep(0.2)
+                process.terminate()
+                wait(lambda: asked(inside, "GET", "/ready")[0] == 503, 5, "not ready")
+                expect("alive", asked(inside, "GET", "/health")[0], 200)
+                time.sleep(1.2)
+                half.sendall(record)
+                expect("the answer", half.recv(1 << 16)[:15], b"HTTP/1.1 200 OK")
+            expect("the exit code of a server", process.wait(30), 0)
+        finally:
+            process.kill()
+
+    def ready(self, port):
+        def is_ready():
+            with contextlib.suppress(OSError):
+                return asked(port, "GET", "/ready")[0] == 200
+
+        wait(is_ready, 60, "ready")
 
 
 def test():
-    database = Database()
-    for name in ("provider.key", "other.key"):
-        with open(os.path.join(FOLDER, name), "w") as file:
-            file.write(ProviderKey.generate().secret_text())
-    for folder in ("keys", "empty", "trusted"):
-        os.mkdir(os.path.join(FOLDER, folder))
-    call("init", *PROVIDER)
-    fails("another init", "already exists", "init", *PROVIDER)
-    run = Run(database)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    database, key = Database(), ProviderKey.generate()
+    with open(os.open(os.path.join(FOLDER, "provider.key"), os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+        file.write(key.secret_text())
+    call("init", APP, key.public_key)
+    fails("another init", "already exists", "init", APP, key.public_key)
+    replace_key()
+    asyncio.run(one_process(key))
+
+    mock = subprocess.Popen(
+        ["/usr/bin/python3", MOCK, os.path.join(FOLDER, "apns"), f"--gone={GONE}", f"--gone={RENEWED}", "--fault=lost@1%", "--fault=500@1%", "--fault=goaway@0.5%"],
+        stdout=subprocess.PIPE, text=True)
+    address = mock.stdout.readline().strip()
+    folder = os.path.join(FOLDER, "apns")
+    send = [PROGRAM, "send", "--retry-for", "2m", "--key", f"{folder}/AuthKey_ABC123DEFG.p8", "--key-id", "ABC123DEFG", "--team", "TEAM123456", "--host",
+        address, "--ca-file", f"{folder}/authority.pem"]
+    ports, inside, sending = ([free_port() for _ in range(2)] for _ in range(3))
+    run = Run(ports, inside)
     run.fill()
-    processes = Processes([*(service("serve", "--port", str(port)) for port in run.ports), service("seal"), service("seal")])
+    processes = Processes([
+        *(service("serve", "--port", one, "--inside-port", other) for one, other in zip(ports, inside)),
+        *(service("send", "--inside-port", port, "--", *send) for port in sending)])
     try:
+        for port in (*inside, *sending):
+            run.ready(port)
         phases(run, processes, database)
     finally:
-        run.finished = True
+        run.finished, run.feeding = True, False
         processes.end()
+        mock.terminate()
         database.stop()
 
 
@@ -331,182 +273,69 @@ def phases(run, processes, database):
     start = time.monotonic()
     each(run.phones, lambda phone: [phone.register() for _ in range(10)])
     count("registrations a second", round(10 * PHONES / (time.monotonic() - start)), "postgres")
-    each(run.phones[::7], run.attacks)
-    run.post_quantum(run.phones[0])
-    run.topics(run.phones[0])
-    run.foreign(run.phones[0])
-    crowd(run)
+    each(run.phones[::25], run.attacks)
+    run.foreign()
+    run.slow(processes.running[0])
+    run.hand_over()
+    run.dead_tokens()
+    run.drain()
 
     threads = [threading.Thread(target=run.deliver, daemon=True)]
-    threads += [threading.Thread(target=run.live, args=(phone,), daemon=True) for phone in run.awake]
+    threads += [threading.Thread(target=run.feed, daemon=True) for _ in range(3)]
+    threads += [threading.Thread(target=run.live, args=(phone,), daemon=True) for phone in run.phones[::5]]
     for thread in threads:
         thread.start()
-    start, kills = time.monotonic(), [0]
+    first = current()
+    for _ in range(KILLS):
+        before = run.accepted()
+        for process in range(4):
+            processes.kill(process)
+            time.sleep(random.uniform(0, 0.3))
+        processes.kill(random.choice((2, 3)), is_child=True)
+        database.stop()
+        time.sleep(random.uniform(0, 0.3))
+        database.start()
+        wait(lambda: run.accepted() > before, 300, "events are accepted again", threads)
+    wait(lambda: run.accepted() > EVENTS, 600, "events are accepted", threads)
 
-    def trouble():
-        while kills[0] < KILLS and not run.finished:
-            time.sleep(random.uniform(0.2, 1))
-            processes.kill()
-            kills[0] += 1
-            if kills[0] in (KILLS // 3, 2 * KILLS // 3):
-                database.stop()
-                time.sleep(0.5)
-                database.start()
-
-    troubling = threading.Thread(target=trouble, daemon=True)
-    troubling.start()
-    run.feed(EVENTS // 3)
-    first = current(run)
-    wait(lambda: attempt("rotate", *PROVIDER), 60, "the key is rotated")
-    run.bring(2 * EVENTS // 3, threads)
-    troubling.join()
-    count("messages a second until then", round(run.fed / (time.monotonic() - start)), "postgres")
-
-    stolen = current(run)
-    expect("the key before the rotation", os.path.exists(key_file(first)), False)
-    rotate_elsewhere(run)
-    refused()
-    run.bring(17 * EVENTS // 24, threads)
-    for part in range(18, 21):
-        call("rotate", *PROVIDER)
-        run.bring(part * EVENTS // 24, threads)
-    wait(lambda: all(phone.trust.learned(phone.trust.pins[0]).certificate == current(run).certificate for phone in run.awake), 60, "all know it")
-    new = rotate_old_copy(run)
-    run.bring(EVENTS, threads)
-    run.finished = True
-    for thread in threads:
-        thread.join(30)
-    # Those that were asleep wake up, and get everything in order.
-    each(run.phones, Phone.receive)
+    run.feeding = False
+    for thread in threads[1:]:
+        thread.join(60)
+    waits, gaps = run.replace_keys()
+    stolen = current()
+    count("ms that sealing waited for a new key", " ".join(map(str, waits)), "postgres")
+    count("ms from there to the first push of the new key", " ".join(map(str, gaps)), "postgres")
+    expect(f"sealing waits at most 100 ms for a new key: {waits}", statistics.median(waits) <= 100, True)
+    late = rows("SELECT count(*) FROM pushes JOIN certificates USING (epoch) WHERE created_at > replaced_at")
+    expect("pushes that the old key sealed later", late, [(0,)])
+    rows("DELETE FROM pushes WHERE owner = 'load'")
+    wait(lambda: rows("SELECT count(*) FROM pushes WHERE due IS NOT NULL") == [(0,)], 600, "everything is sent", threads[:1])
+    for process in processes.running[2:]:
+        process.terminate()
+        expect("the exit code of a sender", process.wait(60), 0)
+    wait(lambda: all(phone.messages.keys() >= run.expected[phone.name] for phone in run.phones), 60, "everything has arrived", threads[:1])
+    replace_key("--stolen")
     each(run.phones, Phone.register)
 
     for phone in run.phones:
-        expect(f"{phone.name}: refused", phone.refused, [])
-        expect(f"{phone.name}: opened", phone.opened, collections.Counter(run.expected[phone.name]))
-        expect(f"{phone.name}: epoch", phone.trust.learned(phone.trust.pins[0]).certificate.epoch, new)
+        expect(f"{phone.name}: events", set(phone.messages), run.expected[phone.name])
+        expect(f"{phone.name}: message ids for an event", {len(ids) for ids in phone.messages.values()}, {1})
+        expect(f"{phone.name}: refused", phone.refused, {})
         for thief in (first, stolen):
-            push = Sealer(thief, topic=APP).seal({"aps": {"alert": "a"}}, phone.keys[-1].public_key)
-            with phone.lock:
-                phone.inbox.append((0, "thief", push.payload))
-        phone.receive()
-        expect(f"{phone.name}: a thief's messages", phone.refused, ["authentication-failed"] * 2)
-    check_table(run)
-    open_with_pushcrypt(run)
-    expect("the key that signs", current(run).certificate.epoch, new)
+            phone.receive(Sealer(thief, topic=APP).seal({"aps": {"alert": "a"}}, phone.keys[-1].public_key).payload)
+        expect(f"{phone.name}: a thief's messages", phone.refused, {"authentication-failed": 2})
+    for device, text in rows("SELECT device, stored::text FROM devices WHERE device LIKE 'phone%%'"):
+        phone, stored = run.phones[int(device[5:])], json.loads(text)
+        expect(f"the row of {device}", (stored["user"], stored["public_key"], stored["generation"]), (phone.user, str(phone.keys[-1].public_key), phone.generation))
+    expect("devices", rows("SELECT count(*) FROM devices WHERE NOT is_removed")[0][0] >= COUNT, True)
+    expect("files with plaintext", subprocess.run(["grep", "-rl", SECRET, database.folder, LOG], capture_output=True, text=True).stdout, "")
+    text = asked(run.inside[0], "GET", "/metrics")[1].decode()
+    expect("metrics", [name for name in ("registrations_total{", "pushes_sealed_total", "queued 0", "up 1", "epoch") if f"\npushcrypt_{name}" not in text], [])
+    shown = run.accepted()
     count("devices", COUNT, "postgres")
-    count("phones", PHONES, "postgres")
-    count("registrations", sum(phone.registrations for phone in run.phones), "postgres")
-    count("messages shown once each", sum(map(len, run.expected.values())), "postgres")
-    count("processes killed", KILLS, "postgres")
-
-
-def crowd(run):
-    """All phones register while the table is locked: each of two servers has 20 connections, each of two sealers one."""
-    with psycopg.connect(URL) as locking, psycopg.connect(URL, autocommit=True) as watching:
-        locking.execute("LOCK TABLE devices")
-
-        def others():
-            return watching.execute("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'").fetchone()[0] - 2
-
-        waiting = threading.Thread(target=each, args=(run.phones, Phone.register))
-        waiting.start()
-        wait(lambda: others() >= 42, 15, "all connections are used")
-        time.sleep(0.5)
-        expect("connections", others(), 42)
-        locking.rollback()
-        waiting.join()
-
-
-def rotate_elsewhere(run):
-    """After a theft, on a machine that has no signing key. What the thief signs opens no more."""
-    old, trusted = current(run), os.path.join(FOLDER, "trusted")
-    new = call("rotate", "--stolen", *PROVIDER, keys="trusted")
-    expect("the keys of the trusted machine", os.listdir(trusted), [f"{new}.key"])
-    os.rename(os.path.join(trusted, f"{new}.key"), os.path.join(FOLDER, "keys", f"{new}.key"))
-    os.unlink(key_file(old))
-
-
-def rotate_old_copy(run):
-    """A copy of the database from before the last rotation: a phone shows what was issued since, and the next epoch is above it."""
-    lost = current(run)
-    with psycopg.connect(URL) as connection:
-        connection.execute("DELETE FROM certificates WHERE replaced_at IS NULL")
-        connection.execute("UPDATE certificates SET replaced_at = NULL WHERE epoch = (SELECT max(epoch) FROM certificates)")
-    run.awake[0].ask(run.awake[0].record().to_json())
-    with open(os.path.join(FOLDER, "service.log")) as log:
-        expect("what the operator reads", any(line.startswith("stale-store: phone0 ") for line in log), True)
-    new = int(call("rotate", *PROVIDER))
-    expect("the epoch and the floor after an old copy", (new > lost.certificate.epoch, current(run).certificate.floor), (True, new))
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(key_file(lost))
-    return new
-
-
-def refused():
-    """What fails changes nothing, and leaves no key."""
-    fails("a rotation without the provider key", "needs --provider-key-file", "rotate")
-    fails("a rotation by another provider key", "another provider key", "rotate", *OTHER)
-    fails("a sealer without the key", "FileNotFoundError", "seal", keys="empty")
-
-
-def fails(what, reason, command, *options, keys="keys"):
-    def state():
-        with psycopg.connect(URL) as connection:
-            tables = [connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in ("providers", "certificates")]
-        return tables, sorted(os.listdir(os.path.join(FOLDER, keys)))
-
-    before, found = state(), ""
-    try:
-        call(command, *options, keys=keys)
-    except Failure as failure:
-        found = str(failure)
-    expect(f"{what}: {found or 'done'}", reason in found, True)
-    expect(f"{what}: keys", state(), before)
-
-
-def attempt(command, *options):
-    """Whether it worked; the database may be away."""
-    try:
-        call(command, *options)
-        return True
-    except Failure:
-        return False
-
-
-def current(run):
-    """What signs."""
-    epoch = run.again(lambda connection: connection.execute("SELECT epoch FROM certificates WHERE replaced_at IS NULL").fetchone()[0])
-    with open(os.path.join(FOLDER, "keys", f"{epoch}.key")) as file:
-        return Credential.parse(file.read())
-
-
-def key_file(credential):
-    return os.path.join(FOLDER, "keys", f"{credential.certificate.epoch}.key")
-
-
-def check_table(run):
-    with psycopg.connect(URL) as connection:
-        expect("devices", connection.execute("SELECT count(*) FROM devices").fetchone()[0], COUNT)
-        rows = connection.execute("SELECT device, owner, public_key, generation FROM devices WHERE device LIKE 'phone%'").fetchall()
-    for device, owner, key, generation in rows:
-        phone = run.phones[int(device[5:])]
-        expect(f"the row of {device}", (owner, bytes(key), generation), (phone.user, bytes(phone.keys[-1].public_key), phone.generation))
-
-
-def open_with_pushcrypt(run):
-    """The product opens the last message of some phones too."""
-    with psycopg.connect(URL) as connection:
-        rows = connection.execute("SELECT device, body FROM pushes ORDER BY number DESC LIMIT 20").fetchall()
-    for device, body in rows:
-        phone = run.phones[int(device[5:])]
-        results = []
-        for key in phone.keys:
-            path = os.path.join(FOLDER, "phone.key")
-            with open(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w") as file:
-                file.write(key.secret_text() + "\n")
-            results.append(subprocess.run(
-                [PROGRAM, "open", "--topic", APP, "--device-key-file", path, "--provider", str(run.phones[0].trust.pins[0])], input=body, capture_output=True, text=True).returncode)
-        expect(f"what pushcrypt opens for {device}", results.count(0), 1)
+    count("pushes shown once each", shown, "postgres")
+    count("copies that a phone suppresses", sum(phone.copies for phone in run.phones) - 2 * PHONES - shown, "postgres")
+    count("kills of each process and of the database", KILLS, "postgres")
 
 
 main(test)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sends 100,000 messages through each of the workers in Sources/Pipelines, and 10,000 through the service in PostgreSQL with 1,000,000 devices
-# (COUNT), kills them on the way, and counts what the phones show. Called by `make nightly PART=pipelines`, which builds the command and installs the rest.
+# Sends 100,000 messages through each of the workers in Sources/Pipelines, and 10,000 events through the service in PostgreSQL with 1,000,000 devices
+# (COUNT), kills them on the way, and counts what the phones show. Called by `make nightly PART="pipelines postgres"`, which builds the command and installs the rest.
 # Usage: run.sh [kafka|redis|spark|postgres]...
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -18,7 +18,7 @@ for name; do
     kafka | redis) recipe=queue_worker.py ;;
     spark) recipe=spark_job.py ;;
     postgres)
-        recipe=postgres_service.py python=$PWD/.build/postgres/bin/python
+        recipe=postgres python=$PWD/.build/postgres/bin/python
         export PYTHONPATH=$PWD/Sources/Languages/python/src
         # PostgreSQL runs as another user if this is root.
         chmod 755 "$work"

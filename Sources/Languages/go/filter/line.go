@@ -1,25 +1,20 @@
 package filter
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"reflect"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
+	"unicode/utf8"
 
 	"example.com/pushcrypt"
+	"example.com/pushcrypt/internal/format"
 	"example.com/pushcrypt/internal/jsontext"
 )
 
-const (
-	// The member by which answers are matched.
-	numberMember  = "pushcrypt-number"
-	longestAnswer = 1 << 22
-)
+// The member by which answers are matched.
+const numberMember = "pushcrypt-number"
 
 // A Message is a line of "pushcrypt seal --batch". A zero value is as the command's options say.
 type Message struct {
@@ -27,188 +22,111 @@ type Message struct {
 	To string
 	// HasNoKey says, instead of To, that the device has no key.
 	HasNoKey bool
-	// Payload is JSON as []byte or json.RawMessage, which is kept but for white space, or a value, written by encoding/json.
-	Payload any
+	// Payload is a JSON object, kept but for white space.
+	Payload []byte
 	// ID names the message, the same in every retry.
 	ID    string
 	Topic string
 	// TimeToLive is whole seconds.
 	TimeToLive time.Duration
-	// Placeholder is a title, or a value with title, sound and clear.
+	// Placeholder is a title, or a value with title, sound and clear; nil for none.
 	Placeholder any
 	PushType    pushcrypt.PushType
-	// Withdraw names earlier messages.
-	Withdraw []string
-	Drop     bool
-	// From is whom the notification is from.
+	// Withdraws names earlier messages.
+	Withdraws []string
+	// Drop says that nothing is to be shown.
+	Drop bool
+	// From is whom the notification is from; nil for nobody.
 	From       *pushcrypt.Person
 	CollapseID string
-	Priority   int
-	// Passed comes back with the answer: tokens, receipts.
+	// Priority is 10, 5 or 1; 0 is usual.
+	Priority int
+	// Passed comes back with the answer: tokens, receipts. It is written by encoding/json; nil for none.
 	Passed map[string]any
-}
-
-// members returns everything but the payload.
-func (message *Message) members() (map[string]any, error) {
-	if message.TimeToLive < 0 || message.TimeToLive%time.Second != 0 {
-		return nil, &pushcrypt.Error{Code: pushcrypt.InvalidTime, Text: "the time to live is whole seconds"}
-	}
-	if message.From != nil {
-		if _, err := message.From.MarshalJSON(); err != nil {
-			return nil, err
-		}
-	}
-	members := map[string]any{"to": message.To, "to_user": nil, "payload": nil, numberMember: nil}
-	if message.HasNoKey {
-		members["to"] = nil
-	}
-	own := map[string]any{
-		"id": message.ID, "topic": message.Topic, "ttl": int64(message.TimeToLive / time.Second), "placeholder": message.Placeholder,
-		"push_type": string(message.PushType), "withdraw": message.Withdraw, "drop": message.Drop, "from_name": message.From,
-		"collapse_id": message.CollapseID, "priority": message.Priority,
-	}
-	for name := range message.Passed {
-		_, isOwn := own[name]
-		_, isTaken := members[name]
-		if isOwn || isTaken {
-			return nil, &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: "a member of the message's own name cannot be passed through"}
-		}
-	}
-	for _, name := range []string{"to_user", "payload", numberMember} {
-		delete(members, name)
-	}
-	for name, value := range own {
-		if value != nil && !reflect.ValueOf(value).IsZero() {
-			members[name] = value
-		}
-	}
-	for name, value := range message.Passed {
-		members[name] = value
-	}
-	return members, nil
 }
 
 // An Answer is the command's: it has either Payload or Error.
 type Answer struct {
 	// Payload is what to send; with --emit request the other members have its headers.
 	Payload json.RawMessage
-	// Error says why this message is refused.
-	Error *Refusal
+	// Error says why this message is refused, nil if it is not; its code is one that "pushcrypt explain" knows.
+	Error *pushcrypt.Error
 	// Members are all others, as written.
 	Members map[string]json.RawMessage
 }
 
-// A Refusal is why a message is refused. errors.Is finds its Code, one that "pushcrypt explain" knows.
-type Refusal struct {
-	Code    string
-	Message string
-}
-
-// Is tells whether target is the refusal's code.
-func (refusal *Refusal) Is(target error) bool { return target == pushcrypt.Code(refusal.Code) }
-
-// Error returns the code and the text.
-func (refusal *Refusal) Error() string { return refusal.Code + ": " + refusal.Message }
-
 // encode returns the line without its last brace, so that the number can follow.
 func (message *Message) encode() ([]byte, error) {
-	members, err := message.members()
-	if err != nil {
-		return nil, err
+	if message.TimeToLive < 0 || message.TimeToLive%time.Second != 0 {
+		return nil, &pushcrypt.Error{Code: pushcrypt.InvalidTime, Text: "the time to live is whole seconds"}
 	}
-	var payload []byte
-	switch value := message.Payload.(type) {
-	case []byte:
-		payload = value
-	case json.RawMessage:
-		payload = value
-	default:
-		payload, err = jsontext.Encode(value, 0)
-	}
-	if err == nil {
-		// Checked, so that nothing in it can end the member.
-		_, err = jsontext.ParseObject(payload)
-	}
-	if err != nil {
+	// Checked, so that nothing in it can end the member.
+	if _, err := jsontext.ParseObject(message.Payload); err != nil {
 		return nil, &pushcrypt.Error{Code: pushcrypt.MalformedPayload, Text: "the payload: " + err.Error()}
 	}
-	line, err := jsontext.Encode(members, 1)
-	if err != nil {
-		return nil, &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: "the message's other members: " + err.Error()}
+	members := map[string]any{
+		"to": message.To, "id": message.ID, "topic": message.Topic, "ttl": int64(message.TimeToLive / time.Second), "placeholder": message.Placeholder,
+		"push_type": string(message.PushType), "withdraw": message.Withdraws, "drop": message.Drop, "from_name": message.From,
+		"collapse_id": message.CollapseID, "priority": message.Priority, "to_user": nil, "payload": nil, numberMember: nil,
 	}
-	return append(append(line[:len(line)-1], `,"payload":`...), jsontext.Minify(payload)...), nil
-}
-
-func numbered(line []byte, number uint64) []byte {
-	return append(strconv.AppendUint(append(line, `,"`+numberMember+`":`...), number, 10), "}\n"...)
-}
-
-func readLine(reader *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := reader.ReadSlice('\n')
-		line = append(line, part...)
-		if err != bufio.ErrBufferFull || len(line) > longestAnswer {
-			return line, err
+	for name := range message.Passed {
+		if _, isOwn := members[name]; isOwn {
+			return nil, invalid("a member of the message's own name cannot be passed through")
 		}
 	}
+	for name, value := range members {
+		if value == nil || reflect.ValueOf(value).IsZero() {
+			delete(members, name)
+		}
+	}
+	if members["to"] = message.To; message.HasNoKey {
+		members["to"] = nil
+	}
+	for name, value := range message.Passed {
+		members[name] = value
+	}
+	if message.From != nil {
+		if err := message.From.Check(); err != nil {
+			return nil, err
+		}
+	}
+	if !utf8.ValidString(fmt.Sprint(members)) {
+		return nil, invalid("a text is not UTF-8, and encoding/json would change it")
+	}
+	line, err := json.Marshal(members)
+	if err == nil && len(message.Passed) > 0 {
+		_, err = jsontext.ParseObject(line)
+	}
+	if err != nil {
+		return nil, invalid("encoding/json cannot express the message, or it breaks the rules of a line")
+	}
+	payload := bytes.NewBuffer(append(line[:len(line)-1], `,"payload":`...))
+	_ = json.Compact(payload, message.Payload)
+	if payload.Len() > format.FilterLongestLine-len(numberMember)-32 {
+		return nil, invalid("the message has over 1 MiB, and the command reads no such line")
+	}
+	return payload.Bytes(), nil
 }
 
-// decode returns number 0 unless everything is right.
-func decode(line []byte) (number uint64, answer *Answer, err error) {
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal(line, &members); err != nil {
-		return 0, nil, err
+func invalid(text string) error { return &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: text} }
+
+// decode reads an answer with its number; nil for anything else.
+func decode(line []byte) (number uint64, answer *Answer) {
+	members, refusal := map[string]json.RawMessage{}, struct{ Code, Message string }{}
+	if json.Unmarshal(line, &members) != nil || json.Unmarshal(members[numberMember], &number) != nil {
+		return 0, nil
 	}
 	answer = &Answer{Payload: members["payload"], Members: members}
-	if refusal, ok := members["error"]; ok {
-		answer.Error = &Refusal{}
-		if err := json.Unmarshal(refusal, answer.Error); err != nil {
-			return 0, nil, err
+	if text, ok := members["error"]; ok {
+		if json.Unmarshal(text, &refusal) != nil || refusal.Code == "" {
+			return 0, nil
 		}
-	}
-	if answer.Error == nil && !bytes.HasPrefix(answer.Payload, []byte("{")) || answer.Error != nil && answer.Error.Code == "" {
-		return 0, nil, errors.New("neither a payload nor an error")
-	}
-	if err := json.Unmarshal(members[numberMember], &number); err != nil {
-		return 0, nil, err
+		answer.Error = &pushcrypt.Error{Code: pushcrypt.Code(refusal.Code), Text: refusal.Message}
+	} else if !bytes.HasPrefix(answer.Payload, []byte("{")) {
+		return 0, nil
 	}
 	for _, name := range []string{numberMember, "payload", "error"} {
 		delete(members, name)
 	}
-	return number, answer, nil
-}
-
-// words keeps the child's last messages.
-type words struct {
-	mutex sync.Mutex
-	log   func(string)
-	rest  string
-	lines []string
-}
-
-func (own *words) Write(data []byte) (int, error) {
-	own.mutex.Lock()
-	defer own.mutex.Unlock()
-	own.rest += string(data)
-	for {
-		line, rest, ok := strings.Cut(own.rest, "\n")
-		if !ok {
-			return len(data), nil
-		}
-		own.rest, own.lines = rest, append(own.lines, line)
-		if len(own.lines) > 10 {
-			own.lines = own.lines[1:]
-		}
-		own.log(line)
-	}
-}
-
-func (own *words) last() string {
-	own.mutex.Lock()
-	defer own.mutex.Unlock()
-	if len(own.lines) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(own.lines, " ")
+	return number, answer
 }

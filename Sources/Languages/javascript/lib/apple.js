@@ -3,7 +3,8 @@
 "use strict";
 
 const { PushcryptError } = require("./errors.js");
-const { NumberText } = require("./payload.js");
+const format = require("./format.js");
+const { NumberText } = require("./json.js");
 
 const LARGEST_COUNT = 2n ** 63n - 1n;
 
@@ -11,31 +12,21 @@ const isText = (value) => typeof value === "string";
 const isObject = (value) => value instanceof Map;
 const double = (value) => (value instanceof NumberText && Number.isFinite(Number(value.text)) ? Number(value.text) : NaN);
 
-// What a field may have: the test, and its words.
-const TEXT = [isText, "a string"];
-const TEXTS = [(value) => Array.isArray(value) && value.every(isText), "an array of strings"];
-const TEXT_OR_OBJECT = [(value) => isText(value) || isObject(value), "a string or an object"];
-const OBJECT = [isObject, "an object"];
-const BOOL = [(value) => typeof value === "boolean", "true or false"];
-const FLAG = [(value) => value instanceof NumberText && /^[01]$/.test(value.text), "the number 1 or 0, not a string and not true or false"];
-const COUNT = [(value) => value instanceof NumberText && value.isInteger && BigInt(value.text) <= LARGEST_COUNT, "a whole number, 0 or more"];
-const FRACTION = [(value) => double(value) >= 0 && double(value) <= 1, "a number from 0 to 1"];
-const TIME = [(value) => double(value) >= 0 && double(value) < 1e11, "a time in seconds since 1970, not in milliseconds"];
-const LEVEL = [(value) => ["passive", "active", "time-sensitive", "critical"].includes(value), "passive, active, time-sensitive or critical"];
-const EVENT = [(value) => ["start", "update", "end"].includes(value), "start, update or end"];
-
-const APS = new Map(Object.entries({
-    "alert": TEXT_OR_OBJECT, "sound": TEXT_OR_OBJECT, "badge": COUNT, "thread-id": TEXT, "category": TEXT, "target-content-id": TEXT,
-    "filter-criteria": TEXT, "content-available": FLAG, "mutable-content": FLAG, "interruption-level": LEVEL, "relevance-score": FRACTION,
-    "url-args": TEXTS, "event": EVENT, "content-state": OBJECT, "attributes": OBJECT, "attributes-type": TEXT, "input-push-channel": TEXT,
-    "timestamp": TIME, "stale-date": TIME, "dismissal-date": TIME, "input-push-token": FLAG, "content-changed": BOOL,
-}));
-const SHOWN = ["title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key"];
-const ALERT = new Map([
-    ...[...SHOWN, "launch-image"].map((name) => [name, TEXT]),
-    ...["title-loc-args", "subtitle-loc-args", "loc-args"].map((name) => [name, TEXTS]),
-]);
-const SOUND = new Map([["name", TEXT], ["critical", FLAG], ["volume", FRACTION]]);
+/** What a field may have, by the names of format.json. */
+const TESTS = {
+    "text": isText,
+    "texts": (value) => Array.isArray(value) && value.every(isText),
+    "text-or-object": (value) => isText(value) || isObject(value),
+    "object": isObject,
+    "bool": (value) => typeof value === "boolean",
+    "flag": (value) => value instanceof NumberText && /^[01]$/.test(value.text),
+    "count": (value) => value instanceof NumberText && value.isInteger && value.text.length <= 19 && BigInt(value.text) <= LARGEST_COUNT,
+    "fraction": (value) => double(value) >= 0 && double(value) <= 1,
+    "time": (value) => double(value) >= 0 && double(value) < format.limits.timeFieldEnd,
+    "level": (value) => format.levels.includes(value),
+    "event": (value) => format.events.includes(value),
+};
+const [APS, ALERT, SOUND] = [format.apsFields, format.alertFields, format.soundFields].map((fields) => new Map(Object.entries(fields)));
 
 /** Refuses a field that is not as Apple documents it, and an alert that shows nothing. */
 function checkApple(aps, pushType) {
@@ -47,17 +38,13 @@ function checkApple(aps, pushType) {
     }
     if (pushType !== "alert") return;
     const alert = aps.get("alert");
-    if (isObject(alert) ? !SHOWN.some((name) => isText(alert.get(name)) && alert.get(name) !== "") : !isText(alert) || alert === "") {
-        throw new PushcryptError(
-            "nothing-to-show",
-            "aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or seal it as a background push",
-        );
-    }
+    const isShown = isObject(alert) ? format.shownTexts.some((name) => isText(alert.get(name)) && alert.get(name) !== "") : isText(alert) && alert !== "";
+    if (!isShown) throw new PushcryptError("nothing-to-show");
 }
 
 function check(name, value, rules, place) {
     const rule = rules.get(name);
-    if (rule !== undefined && !rule[0](value)) throw new PushcryptError("invalid-field", `${place}.${name} must be ${rule[1]}`);
+    if (rule !== undefined && !TESTS[rule](value)) throw new PushcryptError("invalid-field", `${place}.${name} must be ${format.rules[rule]}`);
 }
 
 module.exports = { checkApple };

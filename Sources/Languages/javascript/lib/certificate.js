@@ -2,17 +2,16 @@
 "use strict";
 
 const { PushcryptError } = require("./errors.js");
+const { labels, limits } = require("./format.js");
 const { checkVerifyingKey, verifies } = require("./keys.js");
-const { NEVER, later } = require("./values.js");
+const { NEVER, array, boolean, later, options, seconds, string, time } = require("./values.js");
 
-const LENGTH = 121, CLAIM = 57, VERSION = 0x01;
-const TOLERANCE = 86_400, GRACE = 38 * 86_400;
-const LABEL = Buffer.from("pushcrypt/1 certificate\0");
+const CLAIM = limits.claimLength;
 
 class Certificate {
     /** Reads 121 bytes [T-1], but for what only the provider key decides. */
     constructor(data) {
-        if (data.length !== LENGTH || data[0] !== VERSION) throw new PushcryptError("malformed-certificate");
+        if (data.length !== limits.certificateLength || data[0] !== limits.certificateVersion) throw new PushcryptError("malformed-certificate");
         this.data = Buffer.from(data);
         Object.assign(this, {
             epoch: data.readUInt32BE(1), floor: data.readUInt32BE(5), graceUntil: data.readBigUInt64BE(9), expiresAt: data.readBigUInt64BE(17),
@@ -24,6 +23,7 @@ class Certificate {
     }
 
     static parse(text) {
+        if (text.length !== limits.certificateTextLength) throw new PushcryptError("malformed-certificate");
         const data = Buffer.from(text, "base64url");
         if (data.toString("base64url") !== text) throw new PushcryptError("malformed-certificate");
         return new Certificate(data);
@@ -34,9 +34,9 @@ class Certificate {
     }
 
     /** Refuses one that is not this provider's for this app [T-1], [T-2]. */
-    check(provider, context) {
+    check(provider, topic) {
         if (this.signingKey.equals(provider)) throw new PushcryptError("weak-key", "the certificate's signing key is the provider key; each needs its own");
-        if (!verifies(provider, this.data.subarray(CLAIM), claimed(provider, context, this.claim))) throw new PushcryptError("bad-certificate-signature");
+        if (!verifies(provider, this.data.subarray(CLAIM), claimed(provider, topic, this.claim))) throw new PushcryptError("bad-certificate-signature");
     }
 
     /** Whether both are of one epoch and say different things. */
@@ -53,33 +53,55 @@ class Certificate {
     }
 }
 
-/** The times of the next certificate [T-7] to [T-9]; those of epochs before `current` are in `past`. */
-function plan({ current, past, proven, isStolen, lifetime, now }) {
-    const last = Math.max(current?.epoch ?? 0, proven?.epoch ?? 0), epoch = Math.max(last + 1, Number(now / 1000n));
-    if (BigInt(epoch) * 1000n > later(now, TOLERANCE) || epoch >= 2 ** 32) throw new PushcryptError("implausible-epoch");
-    const expiresAt = lifetime === undefined ? NEVER : later(now, lifetime);
-    const isStale = proven !== null && (current === null || (proven.epoch >= current.epoch && !proven.claim.equals(current.claim)));
-    if (isStolen || isStale) return { epoch, floor: epoch, graceUntil: 0n, expiresAt };
-    const inUse = past.filter(({ replacedAt }) => later(replacedAt, GRACE) >= now).map(({ epoch }) => epoch);
-    return { epoch, floor: Math.max(Math.min(current?.epoch ?? 0, ...inUse), current?.floor ?? 0), graceUntil: later(now, GRACE), expiresAt };
+/** The options that say what the next certificate follows. */
+const PLAN = ["current", "past", "proven", "stolen", "lifetime"];
+
+/** Checks them. `past` has the certificates of epochs that were replaced, `null` for epoch 0. */
+function readPlan({ current, past = [], proven, stolen = false, lifetime }) {
+    const certificate = (text, what) => (text === undefined || text === null ? null : Certificate.parse(string(text, what)));
+    return {
+        current: certificate(current, "current"), proven: certificate(proven, "proven"), isStolen: boolean(stolen, "stolen"),
+        lifetime: lifetime === undefined || lifetime === null ? undefined : seconds(lifetime, "lifetime"),
+        past: array(past, "past").map((one) => {
+            const { certificate: text, replacedAt } = options(one, ["certificate", "replacedAt"], "an element of past");
+            return { certificate: certificate(text, "a certificate of past"), replacedAt: time(replacedAt, "replacedAt") };
+        }),
+    };
 }
 
-/** `sign` signs with the provider key. */
-function certify({ epoch, floor, graceUntil, expiresAt }, signingKey, provider, context, sign) {
+/** The times of the next certificate [T-7] to [T-9]. */
+function nextOf({ current, past, proven, isStolen, lifetime }, now) {
+    const last = Math.max(current?.epoch ?? 0, proven?.epoch ?? 0), epoch = Math.max(last + 1, Number(now / 1000n));
+    if (BigInt(epoch) * 1000n > later(now, limits.clockTolerance) || epoch >= 2 ** 32) throw new PushcryptError("implausible-epoch");
+    const expiresAt = lifetime === undefined ? NEVER : later(now, lifetime), grace = limits.certificateGrace;
+    const isStale = proven !== null && (current === null || (proven.epoch >= current.epoch && !proven.claim.equals(current.claim)));
+    if (isStolen || isStale) return { epoch, floor: epoch, graceUntil: 0n, expiresAt };
+    const inUse = past.filter(({ replacedAt }) => later(replacedAt, grace) >= now).map(({ certificate }) => certificate?.epoch ?? 0);
+    return { epoch, floor: Math.max(Math.min(current?.epoch ?? 0, ...inUse), current?.floor ?? 0), graceUntil: later(now, grace), expiresAt };
+}
+
+/** The 57 bytes that a certificate says, for the next one of a plan. */
+function claimOf({ epoch, floor, graceUntil, expiresAt }, signingKey) {
     const claim = Buffer.alloc(CLAIM);
-    claim[0] = VERSION;
+    claim[0] = limits.certificateVersion;
     claim.writeUInt32BE(epoch, 1);
     claim.writeUInt32BE(floor, 5);
     claim.writeBigUInt64BE(graceUntil, 9);
     claim.writeBigUInt64BE(expiresAt, 17);
     signingKey.copy(claim, 25);
-    const made = new Certificate(Buffer.concat([claim, sign(claimed(provider, context, claim))]));
-    made.check(provider, context);
+    return claim;
+}
+
+/** What the provider key signs of a claim. */
+function claimed(provider, topic, claim) {
+    return Buffer.concat([labels.certificate, provider, Buffer.of(topic.length >> 8, topic.length), Buffer.from(topic), claim]);
+}
+
+/** The certificate of a claim and its signature, which is checked. */
+function certified(claim, signature, provider, topic) {
+    const made = new Certificate(Buffer.concat([claim, signature]));
+    made.check(provider, topic);
     return made;
 }
 
-function claimed(provider, context, claim) {
-    return Buffer.concat([LABEL, provider, Buffer.of(context.length >> 8, context.length), Buffer.from(context), claim]);
-}
-
-module.exports = { LENGTH, TOLERANCE, Certificate, certify, plan };
+module.exports = { Certificate, PLAN, certified, claimOf, claimed, nextOf, readPlan };

@@ -6,21 +6,14 @@
 
 const { createCipheriv, createDecipheriv, createHmac, diffieHellman } = require("node:crypto");
 const { PushcryptError } = require("./errors.js");
+const { hpke: labels, limits } = require("./format.js");
 const { X25519, publicKey, rawPublic, secretKey } = require("./keys.js");
 
-const KEM_SUITE = "KEM\x00\x20";
-const HPKE_SUITE = "HPKE\x00\x20\x00\x01\x00\x03";
-const TAG = 16;
+const TAG = limits.tagLength;
 // For HMAC an empty salt and 32 zero bytes are the same key. Bytes, here and below, because Node is slower with texts.
 const NO_SALT = Buffer.alloc(32), NOTHING = Buffer.alloc(0), COUNTER = Buffer.of(1);
-// The labels as they are hashed: the length of what is expanded, the version, the suite and the name.
-const label = (suite, name, length = "") => Buffer.from(`${length}HPKE-v1${suite}${name}`, "latin1");
-const DKP_PRK = label(KEM_SUITE, "dkp_prk"), EAE_PRK = label(KEM_SUITE, "eae_prk");
-const SK = label(KEM_SUITE, "sk", "\x00\x20"), SHARED_SECRET = label(KEM_SUITE, "shared_secret", "\x00\x20");
-const INFO_HASH = label(HPKE_SUITE, "info_hash"), SECRET = label(HPKE_SUITE, "secret");
-const KEY = label(HPKE_SUITE, "key", "\x00\x20"), BASE_NONCE = label(HPKE_SUITE, "base_nonce", "\x00\x0c");
 // The mode, 0 for base, and the hash of the empty psk_id, with which every key schedule's context begins.
-const PSK_ID_HASH = Buffer.concat([Buffer.of(0), labeledExtract(NO_SALT, label(HPKE_SUITE, "psk_id_hash"), NOTHING)]);
+const PSK_ID_HASH = Buffer.concat([Buffer.of(0), labeledExtract(NO_SALT, labels.psk_id_hash, NOTHING)]);
 
 /** An encryption context at sequence number 0, for one message. */
 class Context {
@@ -28,14 +21,14 @@ class Context {
         this.parameters = ["chacha20-poly1305", key, baseNonce, { authTagLength: TAG }];
     }
 
-    seal(aad, pt) {
-        const aead = createCipheriv(...this.parameters).setAAD(aad);
+    seal(pt) {
+        const aead = createCipheriv(...this.parameters);
         return Buffer.concat([aead.update(pt), aead.final(), aead.getAuthTag()]);
     }
 
     /** Decrypts. Returns no plaintext if the tag is wrong [O-4.3]: `final` compares it. */
-    open(aad, ct) {
-        const aead = createDecipheriv(...this.parameters).setAAD(aad).setAuthTag(ct.subarray(-TAG));
+    open(ct) {
+        const aead = createDecipheriv(...this.parameters).setAuthTag(ct.subarray(-TAG));
         const pt = aead.update(ct.subarray(0, -TAG));
         try {
             aead.final();
@@ -58,7 +51,7 @@ function setupBaseS(recipient, info, ikmE) {
 }
 
 function deriveKey(ikm) {
-    return labeledExpand(labeledExtract(NO_SALT, DKP_PRK, ikm), SK, NOTHING);
+    return labeledExpand(labeledExtract(NO_SALT, labels.dkp_prk, ikm), labels.sk, NOTHING);
 }
 
 /** The recipient's context. The KEM context is enc as received [O-4.1]. */
@@ -81,13 +74,13 @@ function dh(secret, raw) {
 }
 
 function extractAndExpand(dh, kemContext) {
-    return labeledExpand(labeledExtract(NO_SALT, EAE_PRK, dh), SHARED_SECRET, kemContext);
+    return labeledExpand(labeledExtract(NO_SALT, labels.eae_prk, dh), labels.shared_secret, kemContext);
 }
 
 function keySchedule(sharedSecret, info) {
-    const context = Buffer.concat([PSK_ID_HASH, labeledExtract(NO_SALT, INFO_HASH, info)]);
-    const secret = labeledExtract(sharedSecret, SECRET, NOTHING);
-    return new Context(labeledExpand(secret, KEY, context), labeledExpand(secret, BASE_NONCE, context).subarray(0, 12));
+    const context = Buffer.concat([PSK_ID_HASH, labeledExtract(NO_SALT, labels.info_hash, info)]);
+    const secret = labeledExtract(sharedSecret, labels.secret, NOTHING);
+    return new Context(labeledExpand(secret, labels.key, context), labeledExpand(secret, labels.base_nonce, context).subarray(0, 12));
 }
 
 function labeledExtract(salt, label, ikm) {
@@ -99,6 +92,4 @@ function labeledExpand(prk, label, info) {
     return createHmac("sha256", prk).update(label).update(info).update(COUNTER).digest();
 }
 
-module.exports = {
-    setupBaseS, setupBaseR,
-};
+module.exports = { setupBaseR, setupBaseS };

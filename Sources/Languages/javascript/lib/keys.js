@@ -4,23 +4,20 @@
 // garbage-collected.
 "use strict";
 
-const { createHash, createPrivateKey, createPublicKey, diffieHellman, verify } = require("node:crypto");
+const { createHash, createPrivateKey, createPublicKey, diffieHellman, hash, verify } = require("node:crypto");
 const { PushcryptError } = require("./errors.js");
+const format = require("./format.js");
 
-const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-const DEVICE_PUBLIC = "pcr", PROVIDER_PUBLIC = "pcs";
-const DEVICE_SECRET = "pcr-secret-", PROVIDER_SECRET = "pcs-secret-", SIGNING_SECRET = "pck-secret-";
-const KINDS = [DEVICE_PUBLIC, PROVIDER_PUBLIC, DEVICE_SECRET, PROVIDER_SECRET, SIGNING_SECRET];
+const ALPHABET = format.texts.keyAlphabet;
+/** What is known of each kind of key, by its prefix. Texts of secret keys are upper-case. */
+const KINDS = Object.values(format.keys).map(({ prefix, length }) => ({ prefix, length, isSecret: prefix.endsWith("-"), start: `${prefix}1` }));
+const [DEVICE_PUBLIC, PQ_PUBLIC, PROVIDER_PUBLIC, DEVICE_SECRET, PQ_SECRET, PROVIDER_SECRET, SIGNING_SECRET] = KINDS.map(({ prefix }) => prefix);
 /** Device keys of suite 2, post-quantum: a provider may hold public ones, and secret ones are refused as what they are. */
-const SUITE_2 = new Map([[DEVICE_PUBLIC, "pcrx"], [DEVICE_SECRET, "pcrx-secret-"]]);
+const SUITE_2 = new Map([[DEVICE_PUBLIC, PQ_PUBLIC], [DEVICE_SECRET, PQ_SECRET]]);
 /** The numbers of the characters, by their codes. */
-const LOWER_NUMBERS = new Map([...ALPHABET].map((character, number) => [character.charCodeAt(0), number]));
-const UPPER_NUMBERS = new Map([...ALPHABET.toUpperCase()].map((character, number) => [character.charCodeAt(0), number]));
-const ALL_KINDS = [...KINDS, ...SUITE_2.values()];
-const LENGTH = 32, LONG_LENGTH = 1216;
-const X25519 = 0x01, ED25519 = 0x02, XWING = 0x03, SIGNING = 0x04;
-/** ML-KEM's modulus: every coefficient in a key is below it. */
-const MLKEM_Q = 3329;
+const [LOWER_NUMBERS, UPPER_NUMBERS] = [ALPHABET, ALPHABET.toUpperCase()].map((all) => new Map([...all].map((one, number) => [one.charCodeAt(0), number])));
+const LENGTH = format.limits.keyLength;
+const [X25519, XWING, ED25519, SIGNING] = ["devicePublic", "postQuantumPublic", "providerPublic", "signingSecret"].map((name) => format.keys[name].type);
 
 /** For each five bits that leave the checksum of BIP-173, what is added to it. */
 const GENERATORS = Array.from({ length: 32 }, (_, top) => [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
@@ -29,52 +26,44 @@ const GENERATORS = Array.from({ length: 32 }, (_, top) => [0x3b6a57b2, 0x26508e6
 const IDENTITY = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
 const P = 2n ** 255n - 19n;
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
-// The u-coordinates below P for which X25519 gives zero.
-const SMALL_ORDER_U = [
-    0n,
-    1n,
-    integer(Buffer.from("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800", "hex")),
-    integer(Buffer.from("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157", "hex")),
-    P - 1n,
-];
-
-const ignoresX = agree(X25519) && agree(ED25519);
+/** The u-coordinates below P for which X25519 gives zero. */
+const SMALL_ORDER_U = format.weakDeviceKeys.map((digits) => integer(Buffer.from(digits, "hex")));
 
 const FIVE_L_MINUS_1 = secretKey(X25519, bytes(5n * L - 1n));
 
 /** The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]. */
 function keyID(type, publicKey) {
-    return sha256("pushcrypt/1 key id\0", Buffer.of(type), publicKey).subarray(0, 4);
+    return sha256(Buffer.concat([format.labels.keyID, Buffer.of(type), publicKey])).subarray(0, format.limits.keyIDLength);
 }
 
-function sha256(...parts) {
-    const hash = createHash("sha256");
-    for (const part of parts) hash.update(part);
-    return hash.digest();
-}
+/** SHA-256 of bytes. Node 20.12 and later have a function for it, which is faster. */
+const sha256 = hash === undefined ? (data) => createHash("sha256").update(data).digest() : (data) => hash("sha256", data, "buffer");
 
 /** The id of a device's public key, of either suite. */
 function deviceKeyID(key) {
     return keyID(key.length === LENGTH ? X25519 : XWING, key);
 }
 
-/** Reads the bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use, but that of a device may be of suite 2: 1,216 bytes. */
+/**
+ * Reads the bytes of a key's text [K-4] to [K-8]; `kind` is its prefix. A returned public key is safe to use, but that of a device may be of suite 2: 1,216
+ * bytes.
+ */
 function parseKey(text, kind) {
     if (text.endsWith("\n")) text = text.slice(0, -1);
-    const of = ALL_KINDS.find((other) => text.startsWith(inCase(other, other) + "1"));
+    const of = KINDS.find(({ start }) => text.startsWith(start));
     if (of === undefined) throw new PushcryptError("malformed-key");
-    if (of !== kind && of !== SUITE_2.get(kind)) throw new PushcryptError("wrong-kind-of-key");
-    const length = of === SUITE_2.get(DEVICE_PUBLIC) ? LONG_LENGTH : LENGTH, count = Math.ceil((8 * length) / 5), start = of.length + 1;
+    if (of.prefix !== kind && of.prefix !== SUITE_2.get(kind)) throw new PushcryptError("wrong-kind-of-key");
+    const { length } = of, count = Math.ceil((8 * length) / 5), start = of.start.length;
     if (text.length !== start + count + 6) throw new PushcryptError("malformed-key");
-    const values = new Uint8Array(count + 6), numbers = of.endsWith("-") ? UPPER_NUMBERS : LOWER_NUMBERS;
+    const values = new Uint8Array(count + 6), numbers = of.isSecret ? UPPER_NUMBERS : LOWER_NUMBERS;
     for (let place = 0; place < values.length; place++) {
         const value = numbers.get(text.charCodeAt(start + place));
         if (value === undefined) throw new PushcryptError("malformed-key");
         values[place] = value;
     }
-    if (polymod(of, values) !== 1) throw new PushcryptError("wrong-checksum");
+    if (polymod(of.prefix, values) !== 1) throw new PushcryptError("wrong-checksum");
     if ((values[count - 1] & ((1 << (5 * count - 8 * length)) - 1)) !== 0) throw new PushcryptError("malformed-key");
-    if (of === SUITE_2.get(DEVICE_SECRET)) throw new PushcryptError("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not open");
+    if (of.prefix === PQ_SECRET) throw new PushcryptError("unsupported-suite", "the key is of suite 2, post-quantum, which this package does not open");
     const key = regroup(values.subarray(0, count), 5, 8).subarray(0, length);
     if (kind === DEVICE_PUBLIC) checkDeviceKey(key);
     if (kind === PROVIDER_PUBLIC) checkVerifyingKey(key);
@@ -83,41 +72,43 @@ function parseKey(text, kind) {
 
 /** Returns the text of a key's bytes. For a secret key it is as secret as the key. */
 function keyText(key, kind) {
-    const own = key.length === LENGTH ? kind : SUITE_2.get(kind);
+    const { prefix, isSecret } = KINDS.find(({ prefix, length }) => length === key.length && (prefix === kind || prefix === SUITE_2.get(kind)));
     const values = [...regroup([...key, 0], 8, 5)].slice(0, Math.ceil((8 * key.length) / 5));
-    const checksum = polymod(own, [...values, 0, 0, 0, 0, 0, 0]) ^ 1;
+    const checksum = polymod(prefix, [...values, 0, 0, 0, 0, 0, 0]) ^ 1;
     for (let place = 5; place >= 0; place--) values.push((checksum >> (5 * place)) & 31);
-    return inCase(own, own + "1" + values.map((value) => ALPHABET[value]).join(""));
+    const characters = values.map((value) => ALPHABET[value]).join("");
+    return `${prefix}1${isSecret ? characters.toUpperCase() : characters}`;
 }
 
-/** Texts of secret keys are upper-case, those of public keys lower-case. */
-function inCase(kind, text) {
-    return kind.endsWith("-") ? text.toUpperCase() : text;
+/** A text without the newline that a reader drops [K-4]. */
+function bare(text) {
+    return text.endsWith("\n") ? text.slice(0, -1) : text;
 }
 
 /** Regroups bits, most significant first. Drops an incomplete group. */
 function regroup(groups, from, to) {
-    const result = [];
-    let bits = 0, count = 0;
-    for (const group of groups) {
-        bits = ((bits << from) | group) & 0xffff;
+    const result = Buffer.allocUnsafe(Math.floor((groups.length * from) / to)), mask = (1 << to) - 1;
+    let bits = 0, count = 0, place = 0;
+    for (let at = 0; at < groups.length; at++) {
+        bits = ((bits << from) | groups[at]) & 0xffff;
         for (count += from; count >= to; ) {
             count -= to;
-            result.push((bits >> count) & ((1 << to) - 1));
+            result[place++] = (bits >> count) & mask;
         }
     }
-    return Buffer.from(result);
+    return result;
 }
 
-/** The checksum of BIP-173: 1 for a valid text. */
-function polymod(kind, values) {
+/** The checksum of BIP-173, over the lower-case prefix: 1 for a valid text. */
+function polymod(prefix, values) {
     let checksum = 1;
     const add = (value) => {
         checksum = ((checksum & 0x1ffffff) << 5) ^ value ^ GENERATORS[checksum >> 25];
     };
-    for (let at = 0; at < kind.length; at++) add(kind.charCodeAt(at) >> 5);
+    const lower = prefix.toLowerCase();
+    for (let at = 0; at < lower.length; at++) add(lower.charCodeAt(at) >> 5);
     add(0);
-    for (let at = 0; at < kind.length; at++) add(kind.charCodeAt(at) & 31);
+    for (let at = 0; at < lower.length; at++) add(lower.charCodeAt(at) & 31);
     for (let at = 0; at < values.length; at++) add(values[at]);
     return checksum;
 }
@@ -126,7 +117,7 @@ function polymod(kind, values) {
 function checkDeviceKey(key) {
     for (let at = 0; at < key.length - 2 * LENGTH; at += 3) {
         const low = key[at] | ((key[at + 1] & 15) << 8), high = (key[at + 1] >> 4) | (key[at + 2] << 4);
-        if (low >= MLKEM_Q || high >= MLKEM_Q) throw new PushcryptError("weak-key");
+        if (low >= format.limits.mlkemModulus || high >= format.limits.mlkemModulus) throw new PushcryptError("weak-key");
     }
     // None of those has another last byte, and numbers cost as much as a hash.
     const last = key[key.length - 1];
@@ -148,34 +139,10 @@ function checkVerifyingKey(key) {
     if (integer(product) !== u) throw new PushcryptError("weak-key");
 }
 
-/**
- * Creates a secret key from its 32 bytes.
- *
- * Node reads a JWK ten times as fast as the encoding of RFC 8410. It computes the public half, and ignores the one that it is given; where that is not so,
- * the other encoding is used.
- */
+/** Creates a secret key from its 32 bytes. Node reads a JWK ten times as fast as the encoding of RFC 8410; it computes the public half, and ignores `x`. */
 function secretKey(type, raw) {
-    return (ignoresX ? secretFromJWK : secretFromDER)(type, raw);
-}
-
-function secretFromJWK(type, raw) {
     const d = raw.toString("base64url");
     return createPrivateKey({ key: { kty: "OKP", crv: type === X25519 ? "X25519" : "Ed25519", x: d, d }, format: "jwk" });
-}
-
-function secretFromDER(type, raw) {
-    const frame = Buffer.from(`302e020100300506032b65${type === X25519 ? "6e" : "70"}04220420`, "hex");
-    return createPrivateKey({ key: Buffer.concat([frame, raw]), format: "der", type: "pkcs8" });
-}
-
-/** Whether both ways give the same key. */
-function agree(type) {
-    const raw = Buffer.alloc(32, 7);
-    try {
-        return rawPublic(secretFromJWK(type, raw)).equals(rawPublic(secretFromDER(type, raw)));
-    } catch {
-        return false;
-    }
 }
 
 /** Creates a public key from its 32 bytes. Node reads this form seven times as fast as the other. */
@@ -186,7 +153,7 @@ function publicKey(type, raw) {
 
 /** The 32 bytes of a public key, or of the public half of a secret key. */
 function rawPublic(key) {
-    return Buffer.from((key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" }).x, "base64url");
+    return Buffer.from(key.export({ format: "jwk" }).x, "base64url");
 }
 
 /** Ed25519 by [K-9], under a key that has passed [K-7]. OpenSSL compares the bytes of R. */
@@ -211,7 +178,20 @@ function bytes(integer) {
     return Buffer.from(integer.toString(16).padStart(64, "0"), "hex").reverse();
 }
 
+/** Whether a text is 32 bytes in canonical base64url: 43 characters, the last with two unused bits. */
+function isBase64Of32(text) {
+    return /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text);
+}
+
+/** Reads an Ed25519 public key from base64url, as records and requests have it [D-32]. */
+function parseRawKey(text, code) {
+    if (!isBase64Of32(text)) throw new PushcryptError(code, "the public key is not 32 bytes in base64url");
+    const key = Buffer.from(text, "base64url");
+    checkVerifyingKey(key);
+    return key;
+}
+
 module.exports = {
-    DEVICE_PUBLIC, DEVICE_SECRET, ED25519, LENGTH, PROVIDER_PUBLIC, PROVIDER_SECRET, SIGNING, SIGNING_SECRET, X25519, checkDeviceKey, checkVerifyingKey,
-    deviceKeyID, keyID, keyText, parseKey, publicKey, rawPublic, secretKey, sha256, verifies,
+    DEVICE_PUBLIC, DEVICE_SECRET, ED25519, LENGTH, PQ_PUBLIC, PROVIDER_PUBLIC, PROVIDER_SECRET, SIGNING, SIGNING_SECRET, X25519, bare, checkDeviceKey,
+    checkVerifyingKey, deviceKeyID, isBase64Of32, keyID, keyText, parseKey, parseRawKey, publicKey, rawPublic, secretKey, sha256, verifies,
 };

@@ -3,32 +3,19 @@
 
 const { createHmac, randomBytes } = require("node:crypto");
 const { checkApple } = require("./apple.js");
-const { checkContext } = require("./context.js");
-const {
-    BODY, BUCKETS, CERTIFIED, CLASSES, CONTENT, LARGEST_TIME, LONGEST_TIME_TO_LIVE, OUTSIDE, SUITE, envelopeInfo, lp16, signed,
-} = require("./envelope.js");
+const { envelopeInfo, lp16, signed } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
+const { buckets, labels, limits, pushTypes, systemPushTypes, texts } = require("./format.js");
 const { setupBaseS } = require("./hpke.js");
+const { minify, parseObject, spansOf } = require("./json.js");
 const { X25519, keyID, sha256 } = require("./keys.js");
-const { checkPayload, minify, writtenMembers } = require("./payload.js");
 
-/** For each push type, the most bytes that APNs accepts, and the largest bucket. */
-const LIMITS = { alert: [4096, 2816], background: [4096, 2816], voip: [5120, 3584] };
-const READ_BY_THE_SYSTEM = ["complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets"];
-const CLEAR_FIELDS = [
-    "badge", "category", "thread-id", "interruption-level", "relevance-score", "target-content-id", "filter-criteria",
-];
 /** Ten minutes, in milliseconds: when a message ends does not tell the relay when it was sent. */
-const END_UNIT = 600_000n;
-
-/** The hedge key of a signing seed, or of a signature over the label that a key service made. */
-function hedgeKey(seed) {
-    return createHmac("sha256", seed).update("pushcrypt/1 hedge\0").digest();
-}
+const END_UNIT = BigInt(limits.expirationUnit);
 
 /** The id of a message that its caller named. */
 function namedMessageID(name) {
-    return sha256("pushcrypt/1 caller id\0", name).subarray(0, 16);
+    return sha256(Buffer.concat([labels.callerID, Buffer.from(name)])).subarray(0, limits.messageIDLength);
 }
 
 /** The time to live that is sealed: it ends at ten minutes, unless the push is a call. */
@@ -37,31 +24,30 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
     const end = sentAt + 1000n * BigInt(timeToLive), floor = (end / END_UNIT) * END_UNIT;
     const life = (until) => Number((until - sentAt + 999n) / 1000n);
     const rounded = life(floor === end ? end : floor + END_UNIT);
-    return rounded <= LONGEST_TIME_TO_LIVE ? rounded : life(floor);
+    return rounded <= limits.longestTimeToLive ? rounded : life(floor);
 }
 
 /**
  * Prepares a message for one device, up to its signature: `toSign`, and `finish`, which takes it. `message` has the checked options:
  *
- * `payload` (bytes), `topic`, `device` (a checked key), `signer` (of `signerOf`), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
+ * `payload` (a text), `topic`, `device` (a checked key), `signer` (of `signerOf`), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
  * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `clearParts` (a map for those that are alike), `reserved` (the text
- * of the member `pushcrypt`, or ""), `sentExactly`, `messageName`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and
+ * of the member `pushcrypt`, or ""), `exact`, `messageId`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and
  * `sealedLife`.
  */
 function prepare(message) {
     const { topic, device, signer, sentAt, pushType } = message;
-    checkContext(topic);
-    if (!Object.hasOwn(LIMITS, pushType)) {
-        throw new PushcryptError("push-type-not-sealable", READ_BY_THE_SYSTEM.includes(pushType)
+    if (!Object.hasOwn(pushTypes, pushType)) {
+        throw new PushcryptError("push-type-not-sealable", systemPushTypes.includes(pushType)
             ? `the system reads a ${pushType} push before any of the app's code runs, so nothing could open it; send it without secrets`
             : "there is no push type of this name; alert, background and voip can be sealed");
     }
-    if (message.timeToLive < 1 || message.timeToLive > LONGEST_TIME_TO_LIVE || sentAt < 0n || sentAt > LARGEST_TIME) throw new PushcryptError("invalid-time");
+    checkTimes(message);
     const members = checkSealable(message.payload, pushType), { text, isSpaced } = members;
     const { body, bucket } = makeBody(message, isSpaced ? minify(text) : text);
     const { clear, bytes, widest } = clearPart(message, members.get("aps"), text);
-    const envelopeLength = Math.ceil((4 * (OUTSIDE + bucket)) / 3);
-    const widestLength = widest + envelopeLength, limit = LIMITS[pushType][0], length = message.sentExactly ? bytes + envelopeLength : widestLength;
+    const envelopeLength = Math.ceil((4 * (limits.envelopeOverhead + bucket)) / 3), { push: limit } = pushTypes[pushType];
+    const widestLength = widest + envelopeLength, length = message.exact ? bytes + envelopeLength : widestLength;
     if (length > limit) {
         throw new PushcryptError(
             "push-too-large", `the push would have ${length} bytes, ${length - limit} more than Apple accepts; shorten the title or keep fewer fields in the clear`,
@@ -71,48 +57,54 @@ function prepare(message) {
     const timeToLive = message.sealedLife ?? sealedTimeToLive(message.timeToLive, sentAt, pushType);
     const inner = Buffer.allocUnsafe(bucket).fill(0);
     signer.epoch.copy(inner, 0);
-    inner[CONTENT] = CLASSES[pushType] | (signer.certificate === null ? 0 : CERTIFIED);
+    inner[limits.innerContent] = pushTypes[pushType].class | (signer.certificate === null ? 0 : limits.kindCertified);
     inner.writeBigUInt64BE(sentAt, 85);
     inner.writeUInt32BE(timeToLive, 93);
     inner.writeUInt16BE(body.length, 97);
-    body.copy(inner, BODY);
+    body.copy(inner, limits.innerBody);
     const random = randomBytes(64);
-    const messageID = message.messageName === undefined
-        ? hedged(signer, "pushcrypt/1 message id\0", message.rMessageID ?? random.subarray(0, 32), inner.subarray(85, 93), sha256(body)).subarray(0, 16)
-        : namedMessageID(message.messageName);
+    const messageID = message.messageId === undefined
+        ? hedged(signer, labels.messageID, message.rMessageID ?? random.subarray(0, 32), inner.subarray(85, 93), sha256(body)).subarray(0, limits.messageIDLength)
+        : namedMessageID(message.messageId);
     messageID.copy(inner, 69);
 
-    const deviceID = keyID(X25519, device), header = Buffer.concat([Buffer.of(SUITE), deviceID]), contentHash = sha256(inner.subarray(CONTENT));
+    const deviceID = keyID(X25519, device), header = Buffer.concat([Buffer.of(limits.suite), deviceID]), contentHash = sha256(inner.subarray(limits.innerContent));
     const ikmE = hedged(
-        signer, "pushcrypt/1 ephemeral\0", message.rEphemeral ?? random.subarray(32), header, device, signer.epoch, lp16(topic), contentHash,
+        signer, labels.ephemeral, message.rEphemeral ?? random.subarray(32), header, device, signer.epoch, lp16(topic), contentHash,
     );
     const [enc, encryption] = setupBaseS(device, envelopeInfo(header, topic), ikmE);
     return {
         toSign: signed(header, enc, device, signer.provider, signer.signingKey, signer.epoch, topic, contentHash),
         finish(signature) {
             signature.copy(inner, 4);
-            const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
+            const envelope = Buffer.concat([header, enc, encryption.seal(inner)]);
             const push = clear.slice(0, -2) + envelope.toString("base64url") + '"}';
             return { push, messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength };
         },
     };
 }
 
+/** Refuses times that no message has, and a certificate that phones no longer believe [S-10]. */
+function checkTimes({ timeToLive, sentAt, signer }) {
+    const isTime = timeToLive >= 1 && timeToLive <= limits.longestTimeToLive && sentAt >= 0n && sentAt <= BigInt(limits.largestTime);
+    if (!isTime) throw new PushcryptError("invalid-time", "a time is 0 to 2^53 - 1 milliseconds, a time to live 1 to 2592000 seconds (30 days)");
+    if (signer.certificate !== null && sentAt > signer.certificate.expiresAt) {
+        throw new PushcryptError("invalid-time", "the certificate of the signing key has expired, so no phone would open this; issue another");
+    }
+}
+
 /** Parses a payload, and refuses one that would not open or show [J-1] to [J-7], [S-8]. */
 function checkSealable(payload, pushType) {
-    const members = checkPayload(payload, (members) => {
-        if (members.has("ENCRYPTED_DATA")) {
-            throw new PushcryptError("reserved-key", "the payload already has ENCRYPTED_DATA: seal the original payload, not a sealed one");
-        }
-        if (members.has("pushcrypt")) {
-            throw new PushcryptError(
-                "reserved-key", "the key pushcrypt at the top level is reserved for the format; rename yours, and pass attachments as an option",
-            );
-        }
-        if (!(members.get("aps") instanceof Map)) {
-            throw new PushcryptError("missing-aps", "the payload has no aps object; a push without one is never shown");
-        }
-    });
+    const members = parseObject(payload, "malformed-payload");
+    if (members.has("ENCRYPTED_DATA")) {
+        throw new PushcryptError("reserved-key", "the payload already has ENCRYPTED_DATA: seal the original payload, not a sealed one");
+    }
+    if (members.has("pushcrypt")) {
+        throw new PushcryptError(
+            "reserved-key", "the key pushcrypt at the top level is reserved for the format; rename yours, and pass attachments as an option",
+        );
+    }
+    if (!(members.get("aps") instanceof Map)) throw new PushcryptError("missing-aps");
     checkApple(members.get("aps"), pushType);
     return members;
 }
@@ -121,9 +113,9 @@ function checkSealable(payload, pushType) {
 function makeBody({ signer, reserved, pushType }, payload) {
     const whole = Buffer.from(reserved === "" ? payload : `${payload.slice(0, -1)},"pushcrypt":${reserved}}`);
     const body = signer.certificate === null ? whole : Buffer.concat([signer.certificate.data, whole]);
-    const largest = LIMITS[pushType][1], bucket = BUCKETS.find((bucket) => BODY + body.length <= bucket && bucket <= largest);
+    const { bucket: largest } = pushTypes[pushType], bucket = buckets.find((bucket) => limits.innerBody + body.length <= bucket && bucket <= largest);
     if (bucket === undefined) {
-        const budget = largest - BODY - (body.length - whole.length);
+        const budget = largest - limits.innerBody - (body.length - whole.length);
         throw new PushcryptError(
             "payload-too-large", `the payload has ${whole.length} bytes without white space, ${whole.length - budget} more than fit (${budget}); shorten it by that much`,
         );
@@ -142,11 +134,11 @@ function clearPart({ pushType, title, sound, clearFields, clearParts }, aps, tex
     if (clearFields.length === 0 && clearParts.has(shape)) return clearParts.get(shape);
     const members = [];
     if (pushType === "alert") {
-        members.push('"mutable-content":1', `"alert":${JSON.stringify({ title, body: "(Encrypted)" })}`);
+        members.push('"mutable-content":1', `"alert":${JSON.stringify({ title, body: texts.clearBody })}`);
         const shown = sound === undefined && aps.has("sound") ? "default" : sound ?? null;
         if (shown !== null) members.push(`"sound":${JSON.stringify(shown)}`);
         if (clearFields.length > 0) {
-            for (const [name, value] of writtenMembers(text, aps)) if (clearFields.includes(name)) members.push(`"${name}":${value}`);
+            for (const { name, from, to } of spansOf(text, aps.start)) if (clearFields.includes(name)) members.push(`"${name}":${minify(text.slice(from, to))}`);
         }
     }
     if (wakes) members.push('"content-available":1');
@@ -174,7 +166,7 @@ function widest(json) {
 
 /** The collapse id of a push: a keyed hash of device and message, so that the relay learns no names. */
 function collapseID(signer, topic, device, pushes) {
-    return hedged(signer, "pushcrypt/1 collapse\0", lp16(topic), device, pushes).toString("base64url", 0, 24);
+    return hedged(signer, labels.collapse, lp16(topic), device, pushes).toString("base64url", 0, limits.collapseIDLength);
 }
 
-module.exports = { CLEAR_FIELDS, LIMITS, collapseID, hedgeKey, hedged, namedMessageID, prepare };
+module.exports = { collapseID, hedged, namedMessageID, prepare };

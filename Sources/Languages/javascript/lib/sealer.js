@@ -4,32 +4,28 @@
 const { randomBytes } = require("node:crypto");
 const { AttachmentReference, sealFile } = require("./attachments.js");
 const { Certificate } = require("./certificate.js");
-const { checkContext } = require("./context.js");
 const { PushcryptError } = require("./errors.js");
+const { clearFields: CLEAR_FIELDS, labels, limits, pushTypes, texts } = require("./format.js");
 const keys = require("./keys.js");
 const { writeReserved } = require("./reserved.js");
-const { CLEAR_FIELDS, LIMITS, collapseID, hedgeKey, hedged, namedMessageID, prepare } = require("./seal.js");
-const { identity, signature, signerOf } = require("./secrets.js");
-const { boolean, array, bytes, json, options, seconds, string, time } = require("./values.js");
+const { collapseID, hedged, prepare } = require("./seal.js");
+const { hedgeKey, identity, remote, signature, signerOf } = require("./secrets.js");
+const { array, boolean, bytes, json, options, seconds, string, time, topic: readTopic } = require("./values.js");
 
-const LONGEST_TIME_TO_LIVE = 2_592_000;
-const LONGEST_TEXT = 4096;
-const LONGEST_DEVICE_NAME = 255;
 const PRIORITIES = [10, 5, 1];
-const RESERVED = ["attachments", "fullBody", "from", "withdrawing", "drop"];
-const OPTIONS = ["to", "at", "pushType", "messageName", "timeToLive", "sentExactly", ...RESERVED];
+const RESERVED = ["attachments", "fullBody", "sender", "withdraws", "drop"];
+const OPTIONS = ["to", "at", "pushType", "messageId", "timeToLive", "exact", ...RESERVED];
 
 /** Names the vectors' random bytes among the options; only tests of this package know it. */
 const FIXED = Symbol("fixed");
 
-/** What both sealers have. */
+/** What both sealers have: all but the signature. */
 class Sealing {
     #signer;
     #topic;
     #placeholder;
 
     constructor(signer, topic, placeholder) {
-        checkContext(topic);
         if (topic.endsWith(".voip")) process.emitWarning("the topic is the app's bundle id, without .voip; phones would not open this", { code: "PUSHCRYPT_VOIP" });
         this.#signer = signer;
         this.#topic = topic;
@@ -40,65 +36,63 @@ class Sealing {
         return this.#topic;
     }
 
+    get provider() {
+        return keys.keyText(this.#signer.provider, keys.PROVIDER_PUBLIC);
+    }
+
+    get certificate() {
+        return this.#signer.certificate?.text;
+    }
+
     /** A message up to its signature, and a function that makes the push of it. */
-    prepare(payload, given) {
+    static prepare(sealer, payload, given) {
         const {
-            to, at = Date.now(), pushType = "alert", messageName, timeToLive = LONGEST_TIME_TO_LIVE, sentExactly = false, attachments, fullBody,
-            from, withdrawing, drop, [FIXED]: fixed = {},
+            to, at = Date.now(), pushType = "alert", messageId, timeToLive = limits.longestTimeToLive, exact = false, [FIXED]: fixed = {}, ...reserved
         } = options(given, OPTIONS, "seal");
-        checkName(messageName, "the message's name");
+        checkName(messageId, "messageId");
         const device = keys.parseKey(string(to, "to"), keys.DEVICE_PUBLIC), sentAt = time(at, "at");
         if (device.length !== keys.LENGTH) throw new PushcryptError("unsupported-suite");
         const { toSign, finish } = prepare({
-            payload: json(payload, "malformed-payload"), topic: this.#topic, device, signer: this.#signer, sentAt,
-            timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageName, ...this.#placeholder,
-            sentExactly: boolean(sentExactly, "sentExactly"),
-            reserved: writeReserved({ attachments, fullBody, sender: from, withdrawing, drop }, messageName), ...fixed,
+            payload: json(payload, "malformed-payload"), topic: sealer.#topic, device, signer: sealer.#signer, sentAt,
+            timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageId, ...sealer.#placeholder,
+            exact: boolean(exact, "exact"), reserved: writeReserved(reserved, messageId), ...fixed,
         });
-        return { toSign, finish: (signature) => new SealedPush(finish(signature), to.trimEnd(), pushType) };
+        return { toSign, finish: (signature) => new SealedPush(finish(signature), keys.bare(to), pushType) };
     }
 
     request(push, given = {}) {
         if (!(push instanceof SealedPush)) throw new TypeError("request needs what seal has returned");
-        const { device, collapseName, priority = push.pushType === "background" ? 5 : 10, expiration = Math.floor(push.expiresAt / 1000) } = options(
-            given, ["device", "collapseName", "priority", "expiration"], "request",
+        const { deviceId, collapseName, priority = push.pushType === "background" ? 5 : 10, expiration = Math.floor(push.expiresAt / 1000) } = options(
+            given, ["deviceId", "collapseName", "priority", "expiration"], "request",
         );
         if (!PRIORITIES.includes(priority)) throw new TypeError("priority must be 10, 5 or 1");
         if (push.pushType === "background" && priority === 10) {
             throw new PushcryptError("invalid-request", "APNs refuses background pushes with priority 10; use 5 or 1, or leave it out");
         }
-        if (!Number.isSafeInteger(expiration) || expiration < 0 || (given.expiration !== undefined && expiration >= 1e11)) {
+        if (!Number.isSafeInteger(expiration) || expiration < 0 || (given.expiration !== undefined && expiration >= limits.timeFieldEnd)) {
             throw new PushcryptError("invalid-request", "the expiration is a time in seconds since 1970, or 0");
         }
-        checkName(collapseName, "the collapse name");
+        checkName(collapseName, "collapseName");
         const pushes = collapseName === undefined
-            ? Buffer.concat([Buffer.of(2), Buffer.from(push.messageID, "hex")])
+            ? Buffer.concat([Buffer.of(2), Buffer.from(push.messageId, "hex")])
             : Buffer.concat([Buffer.of(1), Buffer.from(collapseName)]);
-        const collapse = collapseID(this.#signer, this.#topic, this.#device(push, device), pushes);
         return {
             headers: {
-                "apns-topic": this.#topic + (push.pushType === "voip" ? ".voip" : ""),
+                "apns-topic": this.#topic + pushTypes[push.pushType].suffix,
                 "apns-push-type": push.pushType,
                 "apns-priority": String(priority),
                 "apns-expiration": String(expiration),
-                "apns-collapse-id": collapse,
+                "apns-collapse-id": collapseID(this.#signer, this.#topic, collapseDevice(push, deviceId), pushes),
             },
             body: push.json,
         };
-    }
-
-    #device(push, name) {
-        if (name === undefined) return Buffer.concat([Buffer.of(2), keys.parseKey(push.recipient, keys.DEVICE_PUBLIC)]);
-        const text = Buffer.from(string(name, "device"));
-        if (text.length < 1 || text.length > LONGEST_DEVICE_NAME) throw new PushcryptError("invalid-request", "the name of a device must have 1 to 255 bytes");
-        return Buffer.concat([Buffer.of(1, 0, text.length), text]);
     }
 
     sealFile(plain, given) {
         const { url, type, name, [FIXED]: fixed = {} } = options(given, ["url", "type", "name"], "sealFile");
         const data = bytes(plain, "the file"), length = Buffer.alloc(8);
         length.writeBigUInt64BE(BigInt(data.length));
-        const key = hedged(this.#signer, "pushcrypt/1 file\0", fixed.r ?? randomBytes(32), length, keys.sha256(data));
+        const key = hedged(this.#signer, labels.file, fixed.r ?? randomBytes(32), length, keys.sha256(data));
         const sealed = sealFile(data, key);
         const members = { url: string(url, "url"), key: key.toString("base64url"), size: sealed.length, sha256: keys.sha256(sealed).toString("base64url") };
         return { sealed, reference: AttachmentReference.parse({ ...members, type: string(type, "type"), name: string(name, "name") }) };
@@ -107,93 +101,51 @@ class Sealing {
     sealFullBody(text, given) {
         const { url } = options(given, ["url"], "sealFullBody");
         const plain = Buffer.from(string(text, "the text"));
-        if (plain.length > 65536) throw new PushcryptError("body-too-long", "a full body has at most 65536 bytes; shorten it, or let the app fetch it");
+        if (plain.length > limits.longestFullBody) throw new PushcryptError("body-too-long");
         if (plain.length === 0) throw new PushcryptError("malformed-file", "a full body is not empty");
-        return this.sealFile(plain, { url, type: "public.plain-text", name: "body" });
+        return this.sealFile(plain, { url, type: texts.fullBodyType, name: "body" });
     }
 }
 
-class Sealer {
+class Sealer extends Sealing {
     #key;
-    #sealing;
 
     constructor(given) {
         const { key, topic, placeholder = {} } = options(given, ["key", "topic", "placeholder"], "Sealer");
-        checkContext(topic);
-        const [secret, signer] = signerOf(key, topic);
-        this.#sealing = new Sealing(signer, topic, placeholder);
+        const [secret, signer] = signerOf(key, readTopic(topic));
+        super(signer, topic, placeholder);
         this.#key = secret;
     }
 
-    get topic() {
-        return this.#sealing.topic;
-    }
-
     seal(payload, given) {
-        const { toSign, finish } = this.#sealing.prepare(payload, given);
+        const { toSign, finish } = Sealing.prepare(this, payload, given);
         return finish(signature(this.#key, toSign));
-    }
-
-    request(push, given) {
-        return this.#sealing.request(push, given);
-    }
-
-    sealFile(plain, given) {
-        return this.#sealing.sealFile(plain, given);
-    }
-
-    sealFullBody(text, given) {
-        return this.#sealing.sealFullBody(text, given);
     }
 }
 
 /** A sealer whose key is in a key service. Its hedge key comes from one signature, over a label, which is never published. */
-class RemoteSealer {
+class RemoteSealer extends Sealing {
     #sign;
-    #sealing;
+
+    constructor(made, identity, topic, placeholder) {
+        if (made !== FIXED) throw new TypeError("use RemoteSealer.create");
+        super(identity, topic, placeholder);
+    }
 
     static async create(given) {
         const { signer, topic, placeholder = {}, provider, certificate } = options(
             given, ["signer", "topic", "placeholder", "provider", "certificate"], "RemoteSealer",
         );
-        const publicKey = bytes(signer?.publicKey, "signer.publicKey");
-        if (publicKey.length !== 32) throw new RangeError("signer.publicKey has 32 bytes");
-        keys.checkVerifyingKey(publicKey);
-        checkContext(topic);
-        if (typeof signer.sign !== "function") throw new TypeError("signer.sign must be a function");
-        const made = new RemoteSealer();
-        made.#sign = async (message) => {
-            const signature = bytes(await signer.sign(message), "a signature");
-            if (signature.length !== 64 || !keys.verifies(publicKey, signature, message)) {
-                throw new PushcryptError("wrong-signature", "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519");
-            }
-            return signature;
-        };
-        const own = remoteIdentity(publicKey, topic, provider, certificate);
-        made.#sealing = new Sealing(own, topic, placeholder);
-        own.hedge = hedgeKey(await made.#sign(Buffer.from("pushcrypt/1 hedge seed\0")));
+        const { publicKey, sign } = remote(signer), own = remoteIdentity(publicKey, readTopic(topic), provider, certificate);
+        const made = new RemoteSealer(FIXED, own, topic, placeholder);
+        made.#sign = sign;
+        own.hedge = hedgeKey(await sign(labels.hedgeSeed));
         return made;
     }
 
-    get topic() {
-        return this.#sealing.topic;
-    }
-
     async seal(payload, given) {
-        const { toSign, finish } = this.#sealing.prepare(payload, given);
+        const { toSign, finish } = Sealing.prepare(this, payload, given);
         return finish(await this.#sign(toSign));
-    }
-
-    request(push, given) {
-        return this.#sealing.request(push, given);
-    }
-
-    sealFile(plain, given) {
-        return this.#sealing.sealFile(plain, given);
-    }
-
-    sealFullBody(text, given) {
-        return this.#sealing.sealFullBody(text, given);
     }
 }
 
@@ -211,8 +163,8 @@ function remoteIdentity(publicKey, topic, provider, text) {
 class SealedPush {
     constructor({ push, messageID, deviceID, timeToLive, expiresAt, widestLength }, recipient, pushType) {
         Object.assign(this, {
-            json: push, messageID: messageID.toString("hex"), timeToLive, expiresAt: Number(expiresAt), widestLength, recipient,
-            keyID: deviceID.toString("hex"), pushType,
+            json: push, messageId: messageID.toString("hex"), timeToLive, expiresAt: Number(expiresAt), widestLength, recipient,
+            keyId: deviceID.toString("hex"), pushType,
         });
         Object.freeze(this);
     }
@@ -222,14 +174,22 @@ class SealedPush {
     }
 }
 
+/** The device's part of a collapse id: its name, or its key. */
+function collapseDevice(push, id) {
+    if (id === undefined) return Buffer.concat([Buffer.of(2), keys.parseKey(push.recipient, keys.DEVICE_PUBLIC)]);
+    const text = Buffer.from(string(id, "deviceId")), most = limits.longestCollapseDevice;
+    if (text.length < 1 || text.length > most) throw new PushcryptError("invalid-request", `deviceId must have 1 to ${most} bytes`);
+    return Buffer.concat([Buffer.of(1, 0, text.length), text]);
+}
+
 function readPlaceholder(given) {
-    const { title = "New message", sound, clearFields = [] } = options(given, ["title", "sound", "clearFields"], "placeholder");
+    const { title = texts.standardTitle, sound, clearFields = [] } = options(given, ["title", "sound", "clearFields"], "placeholder");
     for (const [text, what] of [[title, "title"], [sound, "sound"]]) {
         if (what === "sound" && (text === undefined || text === null)) continue;
         if (/^\p{White_Space}*$/u.test(string(text, `the placeholder's ${what}`))) {
             throw new PushcryptError("invalid-placeholder", `the placeholder's ${what} is empty`);
         }
-        if (Buffer.byteLength(text) > LONGEST_TEXT) {
+        if (Buffer.byteLength(text) > limits.longestClearText) {
             throw new PushcryptError("invalid-placeholder", `the placeholder's ${what} is longer than a whole push`);
         }
     }
@@ -245,8 +205,8 @@ function checkName(name, what) {
 }
 
 /** The most bytes that Apple accepts, and the longest payload without white space that fits, for each push type. */
-const limits = Object.freeze(Object.fromEntries(
-    Object.entries(LIMITS).map(([type, [push, bucket]]) => [type, Object.freeze({ push, payload: bucket - 99 })]),
+const sizes = Object.freeze(Object.fromEntries(
+    Object.entries(pushTypes).map(([type, { push, bucket }]) => [type, Object.freeze({ push, payload: bucket - limits.innerBody })]),
 ));
 
-module.exports = { FIXED, RemoteSealer, SealedPush, Sealer, limits, messageID: (name) => namedMessageID(string(name, "the name")).toString("hex") };
+module.exports = { FIXED, RemoteSealer, SealedPush, Sealer, limits: sizes };

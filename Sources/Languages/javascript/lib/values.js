@@ -1,17 +1,18 @@
-// What callers give: options, times, bytes and payloads. A wrong type, or an option of another name, is the program's fault and a `TypeError`; a value
+// What callers give: options, times, bytes and JSON. A wrong type, or an option of another name, is the program's fault and a `TypeError`; a value
 // that the format refuses is a `PushcryptError`.
 "use strict";
 
 const { PushcryptError } = require("./errors.js");
+const { limits } = require("./format.js");
+const { decodeUTF8, isTorn } = require("./json.js");
 
-const DEPTH = 32;
 /** The largest time. */
 const NEVER = 2n ** 64n - 1n;
 
-/** The options with these names; a misspelt one would otherwise be ignored. */
+/** The options with these names, or with any if `names` is null; a misspelt one would otherwise be ignored. */
 function options(given, names, what) {
-    if (given === null || typeof given !== "object") throw new TypeError(`${what} must be an object`);
-    for (const name of Object.keys(given)) {
+    if (given === null || typeof given !== "object" || Array.isArray(given) || ArrayBuffer.isView(given)) throw new TypeError(`${what} must be an object`);
+    for (const name of names === null ? [] : Object.keys(given)) {
         if (!names.includes(name)) throw new TypeError(`${what} has no option ${name}; it has ${names.join(", ")}`);
     }
     return given;
@@ -19,7 +20,7 @@ function options(given, names, what) {
 
 function string(value, what) {
     if (typeof value !== "string") throw new TypeError(`${what} must be a string`);
-    if (/\p{Surrogate}/u.test(value)) throw new PushcryptError("invalid-request", `${what} has half of a surrogate pair`);
+    if (isTorn(value)) throw new PushcryptError("invalid-request", `${what} has half of a surrogate pair`);
     return value;
 }
 
@@ -33,16 +34,32 @@ function array(value, what) {
     return value;
 }
 
+function instance(value, type, what) {
+    if (!(value instanceof type)) throw new TypeError(`${what} must be of type ${type.name}`);
+    return value;
+}
+
 /** Bytes as a Buffer, without a copy. */
 function bytes(value, what) {
     if (!(value instanceof Uint8Array)) throw new TypeError(`${what} must be a Uint8Array`);
     return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }
 
+/** A context, the app's bundle id without a suffix [K-2]. */
+function topic(value, what = "the topic") {
+    if (typeof value !== "string") throw new TypeError(`${what} must be a string`);
+    if (!isTopic(value)) throw new PushcryptError("wrong-topic");
+    return value;
+}
+
+function isTopic(text) {
+    return text.length <= limits.longestTopic && /^[A-Za-z0-9.-]+$/.test(text);
+}
+
 /** A time in milliseconds as a BigInt: a `Date`, a `BigInt`, or a whole number. */
 function time(value, what) {
     if (typeof value === "bigint") {
-        if (value >= 0n && value < 2n ** 64n) return value;
+        if (value >= 0n && value <= NEVER) return value;
     } else if (value instanceof Date || typeof value === "number") {
         const milliseconds = Number(value);
         if (Number.isSafeInteger(milliseconds) && milliseconds >= 0) return BigInt(milliseconds);
@@ -65,20 +82,26 @@ function later(time, seconds) {
     return sum < NEVER ? sum : NEVER;
 }
 
-/** JSON as bytes: text and bytes as they are, any other value as `JSON.stringify` writes it, unless that would change it. */
-function json(value, code) {
-    if (value instanceof Uint8Array) return bytes(value);
-    if (typeof value === "string") {
-        if (/\p{Surrogate}/u.test(value)) throw new PushcryptError(code, "the text has half of a surrogate pair");
-        return Buffer.from(value);
-    }
-    if (value === null || typeof value !== "object") throw new TypeError("JSON is given as a string, a Uint8Array or an object");
-    checkUnchanged(value, DEPTH, code);
-    return Buffer.from(JSON.stringify(value));
+/** An object without the members that are undefined. */
+function present(members) {
+    return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** Refuses a value that JSON.stringify would leave out or write as another one. */
-function checkUnchanged(value, depth, code) {
+/** JSON as text: text and bytes as they are, any other value as `JSON.stringify` writes it, unless that would change it. */
+function json(value, code) {
+    if (value instanceof Uint8Array) return decodeUTF8(value, code);
+    if (typeof value === "string") {
+        if (isTorn(value)) throw new PushcryptError(code, "the text has half of a surrogate pair");
+        return value;
+    }
+    if (value === null || typeof value !== "object") throw new TypeError("JSON is given as a string, a Uint8Array or an object");
+    checkUnchanged(value, limits.deepestJSON, code);
+    return JSON.stringify(value);
+}
+
+/** Refuses a value that JSON.stringify would leave out or write as another one. `known` is a part of it that was checked before. */
+function checkUnchanged(value, depth, code, known) {
+    if (value === known && known !== undefined) return;
     const refuse = (reason) => {
         // Without the place, which would quote names of the payload.
         const what = code === "malformed-payload" ? "the payload" : "the object";
@@ -88,7 +111,7 @@ function checkUnchanged(value, depth, code) {
         case "boolean":
             return;
         case "string":
-            if (/\p{Surrogate}/u.test(value)) refuse("has half of a surrogate pair");
+            if (isTorn(value)) refuse("has half of a surrogate pair");
             return;
         case "number":
             if (!Number.isFinite(value) || Object.is(value, -0)) refuse("has a number that JSON does not have");
@@ -112,9 +135,9 @@ function checkUnchanged(value, depth, code) {
     }
     if (Object.getOwnPropertySymbols(value).length > 0) refuse("has a symbol as a name");
     for (const name of Object.keys(value)) {
-        if (/\p{Surrogate}/u.test(name)) refuse("has a name with half of a surrogate pair");
-        checkUnchanged(value[name], depth - 1, code);
+        if (isTorn(name)) refuse("has a name with half of a surrogate pair");
+        checkUnchanged(value[name], depth - 1, code, known);
     }
 }
 
-module.exports = { NEVER, array, boolean, bytes, json, later, options, seconds, string, time };
+module.exports = { NEVER, array, boolean, bytes, checkUnchanged, instance, isTopic, json, later, options, present, seconds, string, time, topic };

@@ -1,5 +1,4 @@
-// Below the package's path, because vectors need its internal packages.
-module example.com/pushcrypt/interop
+module example.com/interop
 
 go 1.19
 

@@ -14,7 +14,7 @@ for path in pathlib.Path(sys.argv[1]).rglob("*.go"):
     before, block = "", ""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         found = EXPORTED.match(line)
-        if line.startswith(("type ", "const (", "var (", "func ")):
+        if line.startswith(("type ", "const (", "var ", "func ")):
             block = line.split()[0] + (" struct" if line.endswith("struct {") else "")
         own = found and not (line.startswith("\t") and block not in ("const",))
         if own and not before.lstrip().startswith("//") and not (line.startswith("\t") and "=" in found["rest"]):

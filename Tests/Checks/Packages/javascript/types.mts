@@ -1,23 +1,36 @@
 // Compiled by tsc, and not run: the types as a program uses them. A line after `@ts-expect-error` must not compile.
-import { Credential, DeviceKey, ProviderKey, Sealer, SigningKey, issueCertificate, Trust, open, PushcryptError, SealFilter, checkRegistration, parseDeviceRecord, type SealedPush } from "pushcrypt";
+import {
+    CertificateRequest, Credential, FilterError, ProviderKey, PushcryptError, RemoteSealer, SealFilter, Sealer, SigningKey, accept, canWithdraw, issueCertificate,
+    parseDeviceRecord, providerPublicKey, refuse, type Accepted, type Code, type SealedPush, type Signer, type StoredDevice,
+} from "pushcrypt";
+import { DeviceKey, Trust, open } from "pushcrypt/testing";
 
-const provider: ProviderKey = ProviderKey.generate(), key = SigningKey.generate();
-const certificate: string = issueCertificate({ provider, signingKey: key.publicBytes, topic: "com.example.app", past: [{ epoch: 0, replacedAt: new Date() }] });
+const provider: ProviderKey = ProviderKey.generate(), key = SigningKey.generate(), topic = "com.example.app";
+const certificate: string = issueCertificate({ provider, signingKey: key.publicBytes, topic, past: [{ certificate: null, replacedAt: new Date() }] });
 const credential = new Credential({ key, certificate, provider: provider.publicKey });
-const sealer = new Sealer({ key: credential, topic: "com.example.app", placeholder: { title: "News", sound: null, clearFields: ["badge"] } });
-const push: SealedPush = sealer.seal({ aps: { alert: "a" } }, { to: "pcr1", at: new Date(), pushType: "voip", timeToLive: 60 });
-const id: string = push.messageID, topic: string = sealer.request(push, { priority: 5 }).headers["apns-topic"];
+const sealer = new Sealer({ key: credential, topic, placeholder: { title: "News", sound: null, clearFields: ["badge"] } });
+const push: SealedPush = sealer.seal({ aps: { alert: "a" } }, { to: "pcr1", at: new Date(), pushType: "voip", timeToLive: 60, messageId: "a", withdraws: ["b"] });
+const id: string = push.messageId, host: string = sealer.request(push, { priority: 5, deviceId: "d" }).headers["apns-topic"];
 const opened = open(push.json, { topic, devices: [DeviceKey.generate()], pushType: "voip", trust: new Trust(["pcs1"], [{ provider: "pcs1", certificate, floor: 0 }]) });
 const badge: unknown = opened.content().aps["badge"];
-const answer = checkRegistration(parseDeviceRecord("{}"), { user: null });
-const foreign: readonly "provider"[] = answer.foreign;
-const text: string = `${opened.learned?.floor} ${opened.epoch}`;
+const device: StoredDevice = JSON.parse("{}");
+const answer: Accepted = accept(parseDeviceRecord("{}"), device, null, { topic, provider: sealer.provider, certificate: sealer.certificate, issued: [certificate] });
+const foreign: readonly "provider"[] = answer.foreign, text = `${id} ${host} ${badge} ${foreign.length} ${canWithdraw(device, "")} ${refuse(new Error())}`;
+const signer: Signer = { publicKey: new Uint8Array(32), sign: async (message) => message };
 export async function run(): Promise<string> {
-    for await (const { answer, error } of new SealFilter().sealAll([{ to: "a", payload: "{}" }])) {
-        if (error instanceof PushcryptError) return error.code;
+    const filter = new SealFilter({ answerTimeout: 5 });
+    for await (const { answer, error } of filter.sealAll([{ to: "a", payload: "{}" }])) {
         if (answer !== undefined) return answer.payload;
+        if (error instanceof FilterError) return error.retryable ? "later" : error.code;
+        if (error instanceof PushcryptError) return reason(error.code);
     }
-    return `${id} ${badge} ${foreign.length} ${text}`;
+    await filter.close(1);
+    const request = new CertificateRequest({ topic, provider: providerPublicKey(signer.publicKey), signingKey: key.publicBytes });
+    const remote = await RemoteSealer.create({ signer, topic, provider: request.provider, certificate });
+    return `${text} ${request.install(key, await request.certify(signer)).epoch} ${(await remote.seal("{}", { to: "pcr1" })).json}`;
+}
+function reason(code: Code): string {
+    return code === "payload-too-large" ? "shorten it" : code;
 }
 
 // @ts-expect-error a misspelt option
@@ -31,4 +44,8 @@ new Sealer({ key: provider, topic, placeholder: { clearFields: ["alert"] } });
 // @ts-expect-error a signing key without its certificate
 new Sealer({ key, topic });
 // @ts-expect-error no user
-checkRegistration(parseDeviceRecord("{}"), {});
+accept(parseDeviceRecord("{}"), null, undefined, { topic, provider: "pcs1" });
+// @ts-expect-error a stored device without its user
+accept(parseDeviceRecord("{}"), { publicKey: "pcr1", generation: 1 }, null, { topic, provider: "pcs1" });
+// @ts-expect-error no such code
+reason("payload-to-large");

@@ -8,44 +8,26 @@ A provider seals the APNs payload that it sends today, and sends the result inst
     push = sealer.seal({"aps": {"alert": "Hello"}}, DevicePublicKey.parse("pcr1…"))
     request = sealer.request(push)  # its headers and its payload are what APNs gets
 
-Everything refused is a `PushcryptError`, with the reason as its `code`. Times are milliseconds since 1970, durations
-seconds, whole numbers.
+What is refused raises a `PushcryptError`, a value of another type a `TypeError`. Times are milliseconds since 1970, durations seconds.
+`pushcrypt.filter` is a client of the command, for thousands a second; `pushcrypt.testing` is a phone, for tests.
 """
 
+from ._attachments import FullBody, Reference, SealedFile, seal_file, seal_full_body
+from ._certificates import Certificate, CertificateRequest, Credential, SignedCertificate, issue_certificate
 from ._envelope import fingerprint
 from ._errors import Code, PushcryptError
-from .attachments import (
-    FileOpener,
-    FullBody,
-    Reference,
-    SealedFile,
-    check_full_body,
-    seal_file,
-    seal_full_body,
-)
-from .certificates import Certificate, Credential, issue_certificate
-from .keys import DeviceKey, DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
-from .messages import Person
-from .opening import HeldKey, Opened, open_push
-from .records import (
-    DeviceRecord,
-    HeldDevice,
-    ProviderRecord,
-    Reply,
-    apply_reply,
-    check_registration,
-    shows_stale_store,
-)
-from .sealing import ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
-from .signing import Signer
-from .trust import Change, Learned, Trust
+from ._keys import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
+from ._messages import Person
+from ._records import DeviceRecord, ProviderRecord, Reply
+from ._registration import Accepted, StoredDevice, accept
+from ._sealing import AsyncSealer, ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
+from ._signing import AsyncSigner, Signer
 
 __version__ = "1.0.0b1"
 
 __all__ = [
-    "Certificate", "Change", "ClearField", "Code", "Credential", "DeviceKey", "DevicePublicKey", "DeviceRecord", "FileOpener", "FullBody",
-    "HeldDevice", "HeldKey", "Learned", "Opened", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey",
-    "ProviderRecord", "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer",
-    "Signer", "SigningKey", "Trust", "apply_reply", "check_full_body", "check_registration", "fingerprint",
-    "issue_certificate", "open_push", "seal_file", "seal_full_body", "shows_stale_store",
+    "Accepted", "AsyncSealer", "AsyncSigner", "Certificate", "CertificateRequest", "ClearField", "Code", "Credential",
+    "DevicePublicKey", "DeviceRecord", "FullBody", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey", "ProviderRecord",
+    "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer", "SignedCertificate",
+    "Signer", "SigningKey", "StoredDevice", "accept", "fingerprint", "issue_certificate", "seal_file", "seal_full_body",
 ]

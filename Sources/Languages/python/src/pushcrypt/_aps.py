@@ -2,75 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from ._errors import Code, PushcryptError
+from ._format import ALERT_FIELDS, EVENTS, FIELDS, LEVELS, RULES, SHOWN_TEXTS, SOUND_FIELDS, TIME_FIELD_END
 from ._json import Number, minify, parse_object
 
-LEVELS = ("passive", "active", "time-sensitive", "critical")
-Rule = tuple[str, Callable[[Any], bool]]
+
+def is_from_0(value: Any, most: float) -> bool:
+    """Whether the nearest double of a number is in a range."""
+    return type(value) is Number and 0 <= float(value) <= most
 
 
-def is_text(value: Any) -> bool:
-    return type(value) is str
-
-
-def is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(is_text, value))
-
-
-def number_of(value: Any) -> float | None:
-    """The nearest double; `None` for what has none."""
-    if type(value) is not Number:
-        return None
-    number = float(value)
-    return number if abs(number) != float("inf") else None
-
-
-def is_between(value: Any, low: float, high: float) -> bool:
-    number = number_of(value)
-    return number is not None and low <= number < high
-
-
-def is_fraction(value: Any) -> bool:
-    number = number_of(value)
-    return number is not None and 0 <= number <= 1
-
-
-TEXT: Rule = ("a string", is_text)
-TEXTS: Rule = ("an array of strings", is_texts)
-TEXT_OR_OBJECT: Rule = ("a string or an object", lambda value: is_text(value) or isinstance(value, dict))
-OBJECT: Rule = ("an object", lambda value: isinstance(value, dict))
-BOOL: Rule = ("true or false", lambda value: isinstance(value, bool))
-FLAG: Rule = (
-    "the number 1 or 0, not a string and not true or false",
-    lambda value: type(value) is Number and value in ("0", "1"),
-)
-COUNT: Rule = (
-    "a whole number, 0 or more",
-    lambda value: type(value) is Number and value.at_most(2**63 - 1) is not None,
-)
-FRACTION: Rule = ("a number from 0 to 1", is_fraction)
-LEVEL: Rule = (f"one of {', '.join(LEVELS)}", lambda value: is_text(value) and value in LEVELS)
-EVENT: Rule = ("start, update or end", lambda value: is_text(value) and value in ("start", "update", "end"))
-# Up to the year 5138: a larger number is in milliseconds.
-TIME: Rule = ("a time in seconds since 1970, not in milliseconds", lambda value: is_between(value, 0, 1e11))
-
-FIELDS: dict[str, Rule] = {
-    "alert": TEXT_OR_OBJECT, "sound": TEXT_OR_OBJECT, "badge": COUNT, "thread-id": TEXT, "category": TEXT,
-    "target-content-id": TEXT, "filter-criteria": TEXT, "content-available": FLAG, "mutable-content": FLAG,
-    "interruption-level": LEVEL, "relevance-score": FRACTION, "url-args": TEXTS,
-    # Live Activities, widgets and controls.
-    "event": EVENT, "content-state": OBJECT, "attributes": OBJECT, "attributes-type": TEXT, "input-push-channel": TEXT,
-    "timestamp": TIME, "stale-date": TIME, "dismissal-date": TIME, "input-push-token": FLAG, "content-changed": BOOL,
+TESTS: dict[str, Callable[[Any], bool]] = {
+    "text": lambda value: type(value) is str,
+    "texts": lambda value: isinstance(value, list) and all(type(one) is str for one in value),
+    "text-or-object": lambda value: type(value) is str or isinstance(value, dict),
+    "object": lambda value: isinstance(value, dict),
+    "bool": lambda value: isinstance(value, bool),
+    "flag": lambda value: type(value) is Number and value in ("0", "1"),
+    "count": lambda value: type(value) is Number and value.at_most(2**63 - 1) is not None,
+    "fraction": lambda value: is_from_0(value, 1),
+    "time": lambda value: is_from_0(value, math.nextafter(TIME_FIELD_END, 0)),
+    "level": lambda value: type(value) is str and value in LEVELS,
+    "event": lambda value: type(value) is str and value in EVENTS,
 }
-SHOWN_TEXTS = ("title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key")
-ALERT_FIELDS: dict[str, Rule] = {
-    **dict.fromkeys((*SHOWN_TEXTS, "launch-image"), TEXT),
-    **dict.fromkeys(("title-loc-args", "subtitle-loc-args", "loc-args"), TEXTS),
-}
-SOUND_FIELDS: dict[str, Rule] = {"name": TEXT, "critical": FLAG, "volume": FRACTION}
 
 
 class CheckedPayload:
@@ -83,12 +41,10 @@ class CheckedPayload:
         if "ENCRYPTED_DATA" in members:
             raise PushcryptError(Code.RESERVED_KEY, "the payload has ENCRYPTED_DATA: seal the original, not a sealed one")
         if "pushcrypt" in members:
-            raise PushcryptError(
-                Code.RESERVED_KEY, "the key pushcrypt at the top level is the format's; rename yours, and pass attachments separately"
-            )
+            raise PushcryptError(Code.RESERVED_KEY, "the key pushcrypt at the top level is the format's; rename yours")
         aps = members.get("aps")
         if not isinstance(aps, dict):
-            raise PushcryptError(Code.MISSING_APS, "the payload has no aps object; a push without one is never shown")
+            raise PushcryptError(Code.MISSING_APS)
         check(aps, FIELDS, "aps")
         alert, sound = aps.get("alert"), aps.get("sound")
         if isinstance(alert, dict):
@@ -97,10 +53,7 @@ class CheckedPayload:
             check(sound, SOUND_FIELDS, "aps.sound")
         has_text = any(map(alert.get, SHOWN_TEXTS)) if isinstance(alert, dict) else bool(alert)
         if push_type == "alert" and not has_text:
-            raise PushcryptError(
-                Code.NOTHING_TO_SHOW,
-                "aps.alert has no title, subtitle or body, so the system would not start the extension; add a body, or seal it as a background push",
-            )
+            raise PushcryptError(Code.NOTHING_TO_SHOW)
         self.aps, self.json = aps, minify(payload)
         self.wakes_app = type(aps.get("content-available")) is Number and aps["content-available"] == "1"
 
@@ -109,9 +62,9 @@ class CheckedPayload:
         return "sound" in self.aps
 
 
-def check(members: dict[str, Any], rules: dict[str, Rule], place: str) -> None:
+def check(members: dict[str, Any], rules: dict[str, str], place: str) -> None:
     """Unknown fields are ignored, as by the system."""
     for name, value in members.items():
         rule = rules.get(name)
-        if rule is not None and not rule[1](value):
-            raise PushcryptError(Code.INVALID_FIELD, f"{place}.{name} must be {rule[0]}")
+        if rule is not None and not TESTS[rule](value):
+            raise PushcryptError(Code.INVALID_FIELD, f"{place}.{name} must be {RULES[rule]}")

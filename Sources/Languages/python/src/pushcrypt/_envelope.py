@@ -8,39 +8,11 @@ import re
 import time
 
 from ._errors import Code, PushcryptError
+from ._format import LABEL_CALLER_ID, LABEL_ENVELOPE, LABEL_SIGNATURE, LARGEST_TIME
+from ._types import check_type
 
-SUITE = 0x01
-BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
-OUTSIDE = 53
-CONTENT = 68
-BODY = 99
-LONGEST_TEXT = 4850
-LONGEST_TIME_TO_LIVE = 2_592_000
-LARGEST_TIME = 2**53 - 1
 NEVER = 2**64 - 1
-CLASSES = {"alert": 1, "background": 2, "voip": 3}
-CLASS, RESERVED, CERTIFIED = 0x0F, 0x70, 0x80
-
-TEXT = re.compile(r"[A-Za-z0-9_-]+")
 TOPIC = re.compile(r"[A-Za-z0-9.-]{1,255}")
-
-
-def decode(text: str) -> bytes:
-    """Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text."""
-    if not 1 <= len(text) <= LONGEST_TEXT or not TEXT.fullmatch(text) or len(text) % 4 == 1:
-        raise malformed()
-    envelope = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    if encode(envelope) != text:
-        raise malformed()
-    if envelope[0] != SUITE:
-        raise PushcryptError(Code.UNSUPPORTED_SUITE, "the envelope's suite is not known; update this package")
-    if len(envelope) - OUTSIDE not in BUCKETS:
-        raise malformed()
-    return envelope
-
-
-def malformed() -> PushcryptError:
-    return PushcryptError(Code.MALFORMED_ENVELOPE, "ENCRYPTED_DATA is not an envelope; it was cut, or encoded twice")
 
 
 def encode(data: bytes) -> str:
@@ -49,17 +21,15 @@ def encode(data: bytes) -> str:
 
 def fingerprint(text: str) -> str:
     """Names an envelope, by its text, in the logs of a provider and of phones. Never decide anything by it."""
+    check_type(text, str, "the envelope")
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def check_topic(topic: str) -> None:
     """Refuses what is not a bundle id [K-2]."""
-    if not isinstance(topic, str):
-        raise TypeError(f"the topic is a str, not {type(topic).__name__}")
+    check_type(topic, str, "the topic")
     if not TOPIC.fullmatch(topic):
-        raise PushcryptError(
-            Code.WRONG_TOPIC, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'"
-        )
+        raise PushcryptError(Code.WRONG_TOPIC, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'")
 
 
 def lp16(data: bytes) -> bytes:
@@ -67,23 +37,19 @@ def lp16(data: bytes) -> bytes:
 
 
 def envelope_info(header: bytes, topic: str) -> bytes:
-    return b"pushcrypt/1 envelope\0" + header + lp16(topic.encode())
+    return LABEL_ENVELOPE + header + lp16(topic.encode())
 
 
 def signed(
-    header: bytes, enc: bytes, recipient: bytes, provider: bytes, signing_key: bytes, epoch: int, topic: str, content_hash: bytes
+    header: bytes, enc: bytes, recipient: bytes, provider: bytes, signing_key: bytes, whose: bytes, content_hash: bytes
 ) -> bytes:
-    context = epoch.to_bytes(4, "big") + lp16(topic.encode())
-    return b"pushcrypt/1 signature\0" + header + enc + recipient + provider + signing_key + context + content_hash
-
-
-def content_hash(inner: bytes) -> bytes:
-    return hashlib.sha256(inner[CONTENT:]).digest()
+    """What the signing key signs; `whose` is the epoch and the context."""
+    return LABEL_SIGNATURE + header + enc + recipient + provider + signing_key + whose + content_hash
 
 
 def named_message(name: str) -> bytes:
     """The id of a message that its caller named."""
-    return hashlib.sha256(b"pushcrypt/1 caller id\0" + name.encode()).digest()[:16]
+    return hashlib.sha256(LABEL_CALLER_ID + name.encode()).digest()[:16]
 
 
 def later(time: int, seconds: int) -> int:
@@ -95,5 +61,9 @@ def number(data: bytes, start: int, end: int) -> int:
     return int.from_bytes(data[start:end], "big")
 
 
-def milliseconds_now() -> int:
-    return time.time_ns() // 1_000_000
+def time_or_now(at: int | None, latest: int = LARGEST_TIME) -> int:
+    """A caller's time in milliseconds, or the system's."""
+    now = time.time_ns() // 1_000_000 if at is None else at
+    if type(now) is not int or not 0 <= now <= latest:
+        raise PushcryptError(Code.INVALID_TIME, "the time is in milliseconds since 1970, below 2**53; set the clock")
+    return now

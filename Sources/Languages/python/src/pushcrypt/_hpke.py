@@ -13,15 +13,18 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from ._errors import Code, PushcryptError
-
-KEM_SUITE = b"KEM\x00\x20"
-HPKE_SUITE = b"HPKE\x00\x20\x00\x01\x00\x03"
+from ._format import (
+    HPKE_BASE_NONCE, HPKE_DKP_PRK, HPKE_EAE_PRK, HPKE_INFO_HASH, HPKE_KEY, HPKE_PSK_ID_HASH, HPKE_SECRET, HPKE_SHARED_SECRET,
+    HPKE_SK,
+)
 
 
 class Context:
     """An encryption context at sequence number 0, for one message."""
 
     __slots__ = ("aead", "nonce")
+    aead: ChaCha20Poly1305
+    nonce: bytes
 
     def __init__(self, key: bytes, base_nonce: bytes) -> None:
         self.aead, self.nonce = ChaCha20Poly1305(key), base_nonce
@@ -39,10 +42,7 @@ class Context:
 
 def not_authentic() -> PushcryptError:
     """The one code and text of steps 4 and 5 [O-5.6]."""
-    return PushcryptError(
-        Code.AUTHENTICATION_FAILED,
-        "the message was changed, or not sealed by a pinned provider for this app and device; compare topic and keys on both ends",
-    )
+    return PushcryptError(Code.AUTHENTICATION_FAILED)
 
 
 def setup_base_s(recipient: bytes, info: bytes, ikm_e: bytes) -> tuple[bytes, Context]:
@@ -53,12 +53,7 @@ def setup_base_s(recipient: bytes, info: bytes, ikm_e: bytes) -> tuple[bytes, Co
 
 
 def derive_key_pair(ikm: bytes) -> X25519PrivateKey:
-    return X25519PrivateKey.from_private_bytes(expand(extract(b"", DKP_PRK, ikm), SK, b""))
-
-
-def setup_base_r(enc: bytes, secret: X25519PrivateKey, public: bytes, info: bytes) -> Context:
-    """The recipient's context. The KEM context is enc as received [O-4.1]."""
-    return key_schedule(extract_and_expand(dh(secret, enc), enc + public), info)
+    return X25519PrivateKey.from_private_bytes(expand(extract(b"", HPKE_DKP_PRK, ikm), HPKE_SK, b""))
 
 
 def dh(secret: X25519PrivateKey, public: bytes) -> bytes:
@@ -73,13 +68,13 @@ def dh(secret: X25519PrivateKey, public: bytes) -> bytes:
 
 
 def extract_and_expand(dh: bytes, kem_context: bytes) -> bytes:
-    return expand(extract(b"", EAE_PRK, dh), SHARED_SECRET, kem_context)
+    return expand(extract(b"", HPKE_EAE_PRK, dh), HPKE_SHARED_SECRET, kem_context)
 
 
 def key_schedule(shared_secret: bytes, info: bytes) -> Context:
-    context = PSK_ID_HASH + extract(b"", INFO_HASH, info)
-    secret = extract(shared_secret, SECRET, b"")
-    return Context(expand(secret, KEY, context), expand(secret, BASE_NONCE, context)[:12])
+    context = PSK_ID_HASH + extract(b"", HPKE_INFO_HASH, info)
+    secret = extract(shared_secret, HPKE_SECRET, b"")
+    return Context(expand(secret, HPKE_KEY, context), expand(secret, HPKE_BASE_NONCE, context)[:12])
 
 
 def extract(salt: bytes, label: bytes, ikm: bytes) -> bytes:
@@ -92,10 +87,5 @@ def expand(prk: bytes, label: bytes, info: bytes) -> bytes:
     return hmac.digest(prk, label + info + b"\x01", "sha256")
 
 
-# The labels as they are hashed: the length of what is expanded, the version, the suite and the name.
-DKP_PRK, EAE_PRK = (b"HPKE-v1" + KEM_SUITE + name for name in (b"dkp_prk", b"eae_prk"))
-SK, SHARED_SECRET = (b"\x00\x20HPKE-v1" + KEM_SUITE + name for name in (b"sk", b"shared_secret"))
-INFO_HASH, SECRET = (b"HPKE-v1" + HPKE_SUITE + name for name in (b"info_hash", b"secret"))
-KEY, BASE_NONCE = b"\x00\x20HPKE-v1" + HPKE_SUITE + b"key", b"\x00\x0cHPKE-v1" + HPKE_SUITE + b"base_nonce"
 # The mode, 0 for base, and the hash of the empty psk_id, with which every key schedule's context begins.
-PSK_ID_HASH = b"\x00" + extract(b"", b"HPKE-v1" + HPKE_SUITE + b"psk_id_hash", b"")
+PSK_ID_HASH = b"\x00" + extract(b"", HPKE_PSK_ID_HASH, b"")

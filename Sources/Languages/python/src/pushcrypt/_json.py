@@ -12,15 +12,15 @@ import re
 from typing import Any, NoReturn
 
 from ._errors import Code, PushcryptError
+from ._format import DEEPEST_JSON as DEPTH
 
 if getattr(json.scanner, "c_make_scanner", None) is None:
     raise ImportError("pushcrypt: json has no scanner in C here, and the other is not strict enough")
 
-DEPTH = 32
+
 # A string. An unterminated one includes the rest of the text, so that no quotation mark is read twice.
 STRING = r'"(?:[^"\\]|\\.)*"?'
-OUTSIDE_STRINGS = re.compile(STRING, re.DOTALL)
-BRACKETS = re.compile(r"[\[\]{}]")
+STRING_OR_BRACKET = re.compile(STRING + r"|[\[\]{}]", re.DOTALL)
 SPACES = re.compile(rb"(%b)|[ \t\n\r]+" % STRING.encode(), re.DOTALL)
 # Each repetition begins with another character than the one before it ends with, or what does not match would take exponential time.
 MINIMAL = re.compile(rb'[^" \t\n\r]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^" \t\n\r]*)*', re.DOTALL)
@@ -31,13 +31,10 @@ class Number(str):
 
     __slots__ = ()
 
-    def is_integer(self) -> bool:
-        """Whether it is written with digits alone, as every integer that the format reads."""
-        return self.isascii() and self.isdigit()
-
     def at_most(self, limit: int) -> int | None:
-        """The value of an integer up to the limit; `None` for any other number."""
-        return int(self) if self.is_integer() and len(self) <= len(str(limit)) and int(self) <= limit else None
+        """The value of an integer up to the limit, which is written with digits alone; `None` for any other number."""
+        is_short = self.isascii() and self.isdigit() and len(self) <= len(str(limit))
+        return int(self) if is_short and int(self) <= limit else None
 
 
 class Refused(Exception):
@@ -57,7 +54,8 @@ def no_constant(_: str) -> NoReturn:
     refuse("NaN and Infinity are not JSON")
 
 
-# Making one takes a third of the time of reading a payload.
+# Making one takes a third of the time of a payload.
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 DECODER = json.JSONDecoder(object_pairs_hook=members, parse_int=Number, parse_float=Number, parse_constant=no_constant)
 
 
@@ -65,7 +63,7 @@ def parse_object(data: bytes, code: Code) -> dict[str, Any]:
     """Parses a JSON object; strings are `str`, numbers `Number`. Refuses anything else with the code."""
     try:
         text = data.decode("utf-8")
-        if depth(text) > DEPTH:
+        if is_too_deep(text):
             refuse(f"objects and arrays are nested deeper than {DEPTH}")
         value = DECODER.decode(text)
         if not isinstance(value, dict):
@@ -83,16 +81,18 @@ def parse_object(data: bytes, code: Code) -> dict[str, Any]:
     return value
 
 
-def depth(text: str) -> int:
-    """The nesting depth of objects and arrays, or less than their number. Checked before the text is parsed, to limit
-    the stack."""
+def is_too_deep(text: str) -> bool:
+    """Whether objects and arrays are nested too deep. Checked before the text is parsed, to limit the stack."""
     if text.count("{") + text.count("[") <= DEPTH:
-        return 0
-    deepest = level = 0
-    for bracket in BRACKETS.findall(OUTSIDE_STRINGS.sub("", text)):
-        level += 1 if bracket in "[{" else -1
-        deepest = max(deepest, level)
-    return deepest
+        return False
+    level = 0
+    for token in STRING_OR_BRACKET.finditer(text):
+        first = text[token.start()]
+        if first != '"':
+            level += 1 if first in "[{" else -1
+            if level > DEPTH:
+                return True
+    return False
 
 
 def check_surrogates(value: object) -> None:
@@ -113,9 +113,14 @@ def minify(data: bytes) -> bytes:
     return data if MINIMAL.fullmatch(data) else SPACES.sub(rb"\1", data)
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text can be encoded as UTF-8: it has no lone surrogate."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def write(value: object) -> str:
     """Minimal JSON. The value has no lone surrogates and no NaN."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return ENCODER.encode(value)
 
 
 def write_object(value: dict[str, Any], level: int = 1) -> bytes:
@@ -132,21 +137,22 @@ def write_object(value: dict[str, Any], level: int = 1) -> bytes:
         raise PushcryptError(Code.MALFORMED_PAYLOAD, "the payload has a number that JSON cannot express") from None
 
 
+#: What JSON has, and needs no other check.
+PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 def check_writable(value: object, level: int) -> None:
-    if value is None or isinstance(value, (str, bool, float, int)):
+    """Refuses what `json.dumps` would change, and what it would fail on."""
+    if not isinstance(value, (dict, list, tuple)):
+        if not isinstance(value, (str, int, float)):
+            kind = type(value).__name__
+            raise PushcryptError(Code.MALFORMED_PAYLOAD, f"the payload has a {kind}, which JSON cannot express; convert it first")
         return
     if level > DEPTH:
         raise PushcryptError(Code.MALFORMED_PAYLOAD, f"the payload is nested deeper than {DEPTH}")
-    if isinstance(value, dict):
-        for name, member in value.items():
-            if not isinstance(name, str):
-                raise PushcryptError(Code.MALFORMED_PAYLOAD, "a key of the payload is not a string")
+    for name in value if isinstance(value, dict) else ():
+        if not isinstance(name, str):
+            raise PushcryptError(Code.MALFORMED_PAYLOAD, "a key of the payload is not a string")
+    for member in value.values() if isinstance(value, dict) else value:
+        if type(member) not in PLAIN:
             check_writable(member, level + 1)
-    elif isinstance(value, (list, tuple)):
-        for element in value:
-            check_writable(element, level + 1)
-    else:
-        raise PushcryptError(
-            Code.MALFORMED_PAYLOAD,
-            f"the payload has a value of type {type(value).__name__}, which JSON cannot express; convert it first",
-        )

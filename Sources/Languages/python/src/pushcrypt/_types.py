@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 
 def check_type(value: object, kinds: type | tuple[type, ...], what: str) -> None:
     """Raises a `TypeError` that quotes nothing. `True` and `False` are no numbers."""
@@ -10,9 +13,27 @@ def check_type(value: object, kinds: type | tuple[type, ...], what: str) -> None
         raise TypeError(f"{what} is {' or '.join(kind.__name__ for kind in kinds)}, not {type(value).__name__}")
 
 
-def check_types(values: object, kinds: type | tuple[type, ...], what: str) -> None:
-    """The same of a list or tuple, or another collection that is no text."""
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+def check_optional(value: object, kind: type, what: str) -> None:
+    """The same, or `None`."""
+    if value is not None:
+        check_type(value, kind, what)
+
+
+def checked_tuple(values: Iterable[Any], kinds: type | tuple[type, ...], what: str) -> tuple[Any, ...]:
+    """The values of a list, a tuple or another collection that is no text."""
+    if values == ():
+        return ()
+    if isinstance(values, (str, bytes, bytearray, memoryview)) or not hasattr(values, "__iter__"):
         raise TypeError(f"{what} is a list, not {type(values).__name__}")
+    values = tuple(values)
     for value in values:
         check_type(value, kinds, f"one of {what}")
+    return values
+
+
+def utf8(data: bytes | str, what: str) -> bytes:
+    """JSON as bytes. A number is no JSON here: as many zero bytes would be made of it."""
+    if isinstance(data, str):
+        return data.encode("utf-8", "surrogatepass")
+    check_type(data, (bytes, bytearray, memoryview, str), what)
+    return bytes(data)

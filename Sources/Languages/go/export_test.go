@@ -1,0 +1,35 @@
+package pushcrypt
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"encoding/binary"
+	"time"
+)
+
+// What the vectors need and no program should have.
+
+// ClaimOf returns what a plan's certificate says: epoch, floor, grace until and expires at.
+func ClaimOf(plan Plan) (values []uint64, err error) {
+	made, err := plan.claim()
+	if err != nil {
+		return nil, err
+	}
+	return []uint64{
+		uint64(binary.BigEndian.Uint32(made[1:])), uint64(binary.BigEndian.Uint32(made[5:])), binary.BigEndian.Uint64(made[9:]), binary.BigEndian.Uint64(made[17:]),
+	}, nil
+}
+
+// CertifyClaim signs such values.
+func CertifyClaim(provider crypto.Signer, signing ed25519.PublicKey, topic string, epoch, floor uint32, graceUntil, expiresAt uint64) (Certificate, error) {
+	return certify(provider, topic, append(claimOf(epoch, floor, graceUntil, expiresAt), signing...))
+}
+
+// SealFor seals with a time to live that is not rounded, in seconds.
+func (sealer *Sealer) SealFor(payload []byte, device DevicePublicKey, sentAt, life uint64, options ...Option) (*Push, error) {
+	m, err := sealer.defaults.with(append(options, WithTime(time.UnixMilli(int64(sentAt)))))
+	if err != nil {
+		return nil, err
+	}
+	return sealer.seal(m, payload, device, sentAt, life)
+}

@@ -1,0 +1,14 @@
+package filter
+
+// UnderWay returns how many messages have room in the window.
+func (filter *Filter) UnderWay() int { return len(filter.slots) }
+
+// Pid returns the child's process id; 0 while there is no child.
+func (filter *Filter) Pid() int {
+	filter.mutex.Lock()
+	defer filter.mutex.Unlock()
+	if filter.child == nil {
+		return 0
+	}
+	return filter.child.Pid
+}

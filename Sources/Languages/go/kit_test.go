@@ -1,0 +1,701 @@
+package pushcrypt_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/pushcrypt"
+	"example.com/pushcrypt/internal/core"
+	"example.com/pushcrypt/internal/format"
+	kit "example.com/pushcrypt/pushcrypttest"
+)
+
+// The test kit of the format: Tests/Data/Vectors/kit. Every member of a test has to be checked.
+
+// must stops a test: its error is a refusal, which run compares, or breaks the test.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func fromHex(text string) []byte { return must(hex.DecodeString(text)) }
+
+func number(text string) uint64 { return must(strconv.ParseUint(text, 10, 64)) }
+
+func clock(text string) time.Time {
+	value := number(text)
+	return time.Unix(int64(value/1000), int64(value%1000)*1_000_000)
+}
+
+func vectors(t testing.TB) string {
+	for _, folder := range []string{os.Getenv("PUSHCRYPT_VECTORS"), "../../../Tests/Data/Vectors"} {
+		if _, err := os.Stat(filepath.Join(folder, "kit")); folder != "" && err == nil {
+			return folder
+		}
+	}
+	t.Skip("THE TEST KIT IS NOT HERE: set PUSHCRYPT_VECTORS to Tests/Data/Vectors of a checkout; nothing of the format was tested")
+	return ""
+}
+
+func readJSON(t testing.TB, name string, into any) {
+	data := must(os.ReadFile(filepath.Join(vectors(t), name)))
+	if err := json.Unmarshal(data, into); err != nil {
+		t.Fatal(name, err)
+	}
+}
+
+// A kitTest is one test of the kit; header has what was not checked yet.
+type kitTest struct {
+	header map[string][]string
+	body   []byte
+	expect string
+}
+
+func (own *kitTest) list(name string) []string {
+	values := own.header[name]
+	delete(own.header, name)
+	return values
+}
+
+func (own *kitTest) one(name string) string {
+	values := own.list(name)
+	if len(values) > 1 {
+		panic("twice " + name)
+	}
+	return strings.Join(values, "")
+}
+
+func pieces(parts []string) (data []byte) {
+	for _, part := range parts {
+		digits, count, isRepeated := strings.Cut(part, "*")
+		times := 1
+		if isRepeated {
+			times = int(number(count))
+		}
+		data = append(data, bytes.Repeat(fromHex(digits), times)...)
+	}
+	return data
+}
+
+func readTests(t *testing.T, group string) map[string]*kitTest {
+	var file struct {
+		Group  string
+		Shared map[string]any
+		Tests  []map[string]any
+	}
+	readJSON(t, "kit/"+group+".json", &file)
+	tests := map[string]*kitTest{}
+	for _, members := range file.Tests {
+		own := &kitTest{header: map[string][]string{}}
+		for _, part := range []map[string]any{file.Shared, members} {
+			for name, value := range part {
+				switch value := value.(type) {
+				case string:
+					own.header[name] = []string{value}
+				case []any:
+					own.header[name] = nil
+					for _, element := range value {
+						own.header[name] = append(own.header[name], element.(string))
+					}
+				default:
+					t.Fatalf("%s: %s is no text", group, name)
+				}
+			}
+		}
+		name := own.one("name")
+		if _, isTwice := tests[name]; isTwice || name == "" {
+			t.Fatalf("%s: %q is not the name of one test", group, name)
+		}
+		own.list("rules")
+		own.list("comment")
+		own.body = []byte(strings.Join(own.list("body"), "\n"))
+		if parts, ok := own.header["pieces"]; ok {
+			own.body = pieces(parts)
+			delete(own.header, "pieces")
+		}
+		tests[name] = own
+	}
+	if file.Group != group || len(tests) == 0 {
+		t.Fatal("not the file of a group, or no tests: ", group)
+	}
+	return tests
+}
+
+// outcome turns what a test does into its outcome.
+func outcome(do func() string) (found string) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err, _ := failure.(error)
+			var refused *pushcrypt.Error
+			if !errors.As(err, &refused) {
+				panic(failure)
+			}
+			found = string(refused.Code)
+		}
+	}()
+	return do()
+}
+
+var groups = map[string]func(t *testing.T, own *kitTest) string{
+	"envelopes": envelopes, "pushes": pushes, "certificates": certificates, "plans": plans, "contexts": contexts, "keys": keys,
+	"suite-2-keys": suite2Keys, "attachments": attachments, "references": references, "attachment-lists": attachmentLists,
+	"full-bodies": fullBodies, "records": records, "replies": replies, "reserved": reserved, "payloads": payloads,
+}
+
+// What no package has: no store, nothing shown, and no sealing or opening in suite 2.
+var notAsked = []string{"notifications", "sequences", "stores", "suite-2-envelopes"}
+
+func TestKit(t *testing.T) {
+	var found, known []string
+	for _, path := range must(filepath.Glob(filepath.Join(vectors(t), "kit", "*.json"))) {
+		found = append(found, strings.TrimSuffix(filepath.Base(path), ".json"))
+	}
+	for group := range groups {
+		known = append(known, group)
+	}
+	known = append(known, notAsked...)
+	sort.Strings(known)
+	if !reflect.DeepEqual(found, known) {
+		t.Fatalf("the kit has the groups %v, known are %v", found, known)
+	}
+	for group, ask := range groups {
+		for name, own := range readTests(t, group) {
+			if group == "records" && reflect.DeepEqual(own.list("seals"), []string{"1 2"}) && own.header["expect"][0] == "accepted" {
+				continue // Accepted by providers that seal to suite 2.
+			}
+			t.Run(group+"/"+name, func(t *testing.T) { askOne(t, own, ask) })
+		}
+	}
+}
+
+func askOne(t *testing.T, own *kitTest, ask func(t *testing.T, own *kitTest) string) {
+	expect := own.list("expect")
+	if len(expect) == 0 {
+		t.Fatal("no expect")
+	}
+	own.expect = strings.Join(expect, " ")
+	if found := outcome(func() string { return ask(t, own) }); found != own.expect {
+		t.Errorf("the outcome is %s, and not %s", found, own.expect)
+	}
+	for name := range own.header {
+		t.Errorf("%s was not checked", name)
+	}
+}
+
+// compare compares what is read, as texts, with members of the test.
+func (own *kitTest) compare(t *testing.T, found map[string][]string) {
+	t.Helper()
+	for name, values := range found {
+		var present []string
+		for _, value := range values {
+			if value != "" {
+				present = append(present, value)
+			}
+		}
+		if expected := own.list(name); !reflect.DeepEqual(present, expected) {
+			t.Errorf("%s is %q, and not %q", name, present, expected)
+		}
+	}
+}
+
+func (own *kitTest) trust() kit.Trust {
+	var trust, stored kit.Trust
+	for _, pin := range own.list("pin") {
+		trust.Pins = append(trust.Pins, must(pushcrypt.ParseProviderPublicKey(pin)))
+	}
+	for _, line := range own.header["learned"] {
+		parts := strings.Split(line, " ")
+		trust.Learn(must(pushcrypt.ParseProviderPublicKey(parts[0])), kit.Learned{Certificate: must(pushcrypt.ParseCertificate(parts[1])), Floor: uint32(number(parts[2]))})
+	}
+	// As an app has it: from its store.
+	if err := json.Unmarshal(must(json.Marshal(trust)), &stored); err != nil {
+		panic(err)
+	}
+	return stored
+}
+
+// checkLearned compares what is known afterwards, of all keys that are known before or pinned.
+func (own *kitTest) checkLearned(t *testing.T, trust kit.Trust) {
+	t.Helper()
+	before := own.list("learned")
+	keys := append([]pushcrypt.ProviderPublicKey(nil), trust.Pins...)
+	for _, line := range before {
+		keys = append(keys, must(pushcrypt.ParseProviderPublicKey(strings.Split(line, " ")[0])))
+	}
+	lines := map[string]bool{}
+	for _, key := range keys {
+		if known := trust.Learned[key]; !known.Certificate.IsZero() {
+			lines[fmt.Sprintf("%s %s %d", key, known.Certificate, known.Floor)] = true
+		}
+	}
+	expected := map[string]bool{}
+	after, changes := own.header["learned-after"]
+	delete(own.header, "learned-after")
+	if !changes {
+		after = before
+	}
+	for _, line := range after {
+		expected[line] = true
+	}
+	if !reflect.DeepEqual(lines, expected) {
+		t.Errorf("what is known is %v, and not %v", lines, expected)
+	}
+}
+
+func (own *kitTest) receiver() (kit.Receiver, time.Time) {
+	receiver := kit.Receiver{Topic: own.one("context"), Trust: own.trust(), PushType: pushcrypt.PushType(own.one("push-type"))}
+	for _, line := range own.list("device") {
+		text, end, isRetiring := strings.Cut(line, " ")
+		held := kit.HeldKey{Key: must(kit.ParseDeviceKey(text))}
+		if isRetiring {
+			held.End = clock(end)
+		}
+		receiver.Keys = append(receiver.Keys, held)
+	}
+	return receiver, clock(own.one("time"))
+}
+
+func (own *kitTest) opened(t *testing.T, receiver kit.Receiver, open func() (*kit.Opened, error)) string {
+	opened, err := open()
+	if err != nil {
+		own.list("learned")
+		panic(err)
+	}
+	receiver.Trust.Learn(opened.Provider, opened.Learned)
+	told := ""
+	if opened.HasCertificateConflict {
+		told = "certificate-conflict"
+	}
+	own.compare(t, map[string][]string{
+		"payload-sha256": {fmt.Sprintf("%x", sha256.Sum256(opened.Payload))}, "message-id": {opened.MessageID.String()},
+		"sent-at": {fmt.Sprint(opened.SentAt.UnixMilli())}, "time-to-live": {fmt.Sprint(int(opened.TimeToLive / time.Second))},
+		"provider": {opened.Provider.String()}, "epoch": {fmt.Sprint(opened.Epoch)}, "told": {told},
+	})
+	own.checkLearned(t, receiver.Trust)
+	return "opened"
+}
+
+func envelopes(t *testing.T, own *kitTest) string {
+	receiver, now := own.receiver()
+	text := string(own.body)
+	own.compare(t, map[string][]string{"fingerprint": {pushcrypt.Fingerprint(text)}})
+	if outside, err := base64.RawURLEncoding.DecodeString(text); own.header["bucket"] != nil && err == nil {
+		own.compare(t, map[string][]string{"recipient-key-id": {hex.EncodeToString(outside[1:5])}, "bucket": {fmt.Sprint(len(outside) - 53)}})
+	}
+	return own.opened(t, receiver, func() (*kit.Opened, error) { return receiver.OpenEnvelope(text, now) })
+}
+
+func pushes(t *testing.T, own *kitTest) string {
+	receiver, now := own.receiver()
+	return own.opened(t, receiver, func() (*kit.Opened, error) { return receiver.Open(own.body, now) })
+}
+
+func certificates(t *testing.T, own *kitTest) string {
+	trust, topic := own.trust(), own.one("context")
+	var outcomes []string
+	for _, line := range strings.Split(string(own.body), "\n") {
+		outcomes = append(outcomes, outcome(func() string {
+			raised := must(trust.Accept(must(pushcrypt.ParseCertificate(line)), topic))
+			return map[bool]string{true: "accepted", false: "unchanged"}[raised]
+		}))
+	}
+	own.checkLearned(t, trust)
+	return strings.Join(outcomes, " ")
+}
+
+func optionalCertificate(text string) pushcrypt.Certificate {
+	if text == "" || text == "-" {
+		return pushcrypt.Certificate{}
+	}
+	return must(pushcrypt.ParseCertificate(text))
+}
+
+func plans(t *testing.T, own *kitTest) string {
+	plan := pushcrypt.Plan{
+		At: clock(own.one("time")), Stolen: own.one("kind") == "stolen", Current: optionalCertificate(own.one("certificate")),
+		Proven: optionalCertificate(own.one("proven")),
+	}
+	if seconds := own.one("lifetime"); seconds != "" {
+		plan.Lifetime = time.Duration(number(seconds)) * time.Second
+	}
+	for _, line := range own.list("past") {
+		certificate, at, _ := strings.Cut(line, " ")
+		plan.Past = append(plan.Past, pushcrypt.PastEpoch{Certificate: optionalCertificate(certificate), ReplacedAt: clock(at)})
+	}
+	claim := must(pushcrypt.ClaimOf(plan))
+	for index, name := range []string{"epoch", "floor", "grace-until", "expires-at"} {
+		own.compare(t, map[string][]string{name: {fmt.Sprint(claim[index])}})
+	}
+	return "accepted"
+}
+
+func contexts(t *testing.T, own *kitTest) string {
+	key := must(pushcrypt.GenerateProviderKey())
+	if _, err := pushcrypt.NewSealer(key, string(own.body)); err != nil {
+		return "refused"
+	}
+	return "accepted"
+}
+
+// secretBytes are those of a text that was read.
+func secretBytes(text string, kind string) string {
+	data, _, _ := core.ReadKey(text, kind)
+	return hex.EncodeToString(data)
+}
+
+func keys(t *testing.T, own *kitTest) string {
+	text, kind, bytes, result := string(own.body), own.one("kind"), own.one("bytes"), map[string][]string{}
+	if bytes != "" && strings.HasSuffix(kind, "-public") {
+		alone := outcome(func() string {
+			if kind == "device-public" {
+				must(pushcrypt.NewDevicePublicKey(fromHex(bytes)))
+			} else {
+				must(pushcrypt.NewProviderPublicKey(fromHex(bytes)))
+			}
+			return "accepted"
+		})
+		if alone != own.expect {
+			t.Errorf("the bytes alone are %s", alone)
+		}
+	}
+	again, found := "", ""
+	switch kind {
+	case "device-public":
+		key := must(pushcrypt.ParseDevicePublicKey(text))
+		again, found, result = key.String(), hex.EncodeToString(key.Bytes()), map[string][]string{"key-id": {key.ID()}}
+	case "provider-public":
+		key := must(pushcrypt.ParseProviderPublicKey(text))
+		again, found, result = key.String(), hex.EncodeToString(key.Bytes()), map[string][]string{"key-id": {key.ID()}}
+	case "device-secret":
+		key := must(kit.ParseDeviceKey(text))
+		again, found = key.SecretText(), secretBytes(text, format.PrefixDeviceSecret)
+		result["public-key"] = []string{hex.EncodeToString(key.PublicKey().Bytes())}
+	case "provider-secret":
+		key := must(pushcrypt.ParseProviderKey(text))
+		again, found = key.SecretText(), secretBytes(text, format.PrefixProviderSecret)
+		result["public-key"] = []string{hex.EncodeToString(key.PublicKey().Bytes())}
+	case "signing-secret":
+		key := must(pushcrypt.ParseSigningKey(text))
+		again, found = key.SecretText(), secretBytes(text, format.PrefixSigningSecret)
+		result["public-key"] = []string{hex.EncodeToString(key.PublicKey())}
+	default:
+		t.Fatal("a key of an unknown kind: ", kind)
+	}
+	if again != strings.TrimSuffix(text, "\n") || found != bytes {
+		t.Error("the key has another text, or other bytes")
+	}
+	own.compare(t, result)
+	return "accepted"
+}
+
+// suite2Keys: public keys are read, which a provider may hold. A secret one is of a suite that is not known here.
+func suite2Keys(t *testing.T, own *kitTest) string {
+	if own.header["kind"][0] == "device-public" {
+		return keys(t, own)
+	}
+	isGood := own.expect == "accepted" || own.expect == "weak-key"
+	for _, name := range []string{"bytes", "public-key", "key-id"} {
+		own.list(name)
+	}
+	found := outcome(func() string { return keys(t, own) })
+	if found == "unsupported-suite" && isGood {
+		return own.expect
+	}
+	return found
+}
+
+// attachments are opened in several pieces each, because the outcome must not depend on them.
+func attachments(t *testing.T, own *kitTest) string {
+	reference := pushcrypt.Reference{
+		URL: "https://a", Type: "public.data", Name: "a", Key: *(*[32]byte)(fromHex(own.one("key"))), Size: number(own.one("size")),
+		SHA256: *(*[32]byte)(fromHex(own.one("sha256"))),
+	}
+	size, hash := own.one("plain-size"), own.one("plain-sha256")
+	found := ""
+	for _, length := range []int{len(own.body) + 1, 65552, 4099, 1, 1 + rand.New(rand.NewSource(1)).Intn(len(own.body)+1)} {
+		again := outcome(func() string {
+			var plain bytes.Buffer
+			must(0, kit.OpenFile(&plain, &inPieces{own.body, length}, reference))
+			if fmt.Sprint(plain.Len()) != size || fmt.Sprintf("%x", sha256.Sum256(plain.Bytes())) != hash {
+				t.Error("another file opens")
+			}
+			return "opened"
+		})
+		if found != "" && again != found {
+			t.Errorf("in pieces of %d bytes %s", length, again)
+		}
+		found = again
+	}
+	return found
+}
+
+// inPieces is a file that comes in pieces of a length.
+type inPieces struct {
+	rest   []byte
+	length int
+}
+
+func (own *inPieces) Read(into []byte) (int, error) {
+	if len(own.rest) == 0 {
+		return 0, io.EOF
+	}
+	if len(into) > own.length {
+		into = into[:own.length]
+	}
+	count := copy(into, own.rest)
+	own.rest = own.rest[count:]
+	return count, nil
+}
+
+func references(t *testing.T, own *kitTest) string {
+	reference := must(pushcrypt.ParseReference(own.body))
+	if again := must(pushcrypt.ParseReference(must(json.Marshal(reference)))); again != reference {
+		t.Error("another reference is written")
+	}
+	own.compare(t, map[string][]string{
+		"url": {reference.URL}, "type": {reference.Type}, "file-name": {reference.Name}, "key": {hex.EncodeToString(reference.Key[:])},
+		"sha256": {hex.EncodeToString(reference.SHA256[:])}, "size": {fmt.Sprint(reference.Size)},
+	})
+	return "accepted"
+}
+
+func codes(codes []pushcrypt.Code) (texts []string) {
+	for _, code := range codes {
+		texts = append(texts, string(code))
+	}
+	return texts
+}
+
+func attachmentLists(t *testing.T, own *kitTest) string {
+	opened := kit.Opened{Payload: own.body}
+	references, dropped := opened.Attachments()
+	var names []string
+	for _, reference := range references {
+		names = append(names, reference.Name)
+	}
+	url := ""
+	body, err := opened.FullBody()
+	if body != nil && err == nil {
+		url = body.URL
+	}
+	var refused *pushcrypt.Error
+	if errors.As(err, &refused) {
+		dropped = append(dropped, refused.Code)
+	}
+	own.compare(t, map[string][]string{"attachment": names, "full-body": {url}, "dropped": codes(dropped)})
+	return "opened"
+}
+
+func fullBodies(t *testing.T, own *kitTest) string {
+	must(kit.CheckFullBody(own.body))
+	return "accepted"
+}
+
+func milliseconds(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return fmt.Sprint(at.UnixMilli())
+}
+
+func records(t *testing.T, own *kitTest) string {
+	user, isUser := own.header["user"]
+	delete(own.header, "user")
+	options := &pushcrypt.AcceptOptions{Replace: own.one("replace") == "yes", Issued: []pushcrypt.Certificate{}}
+	var held *pushcrypt.StoredDevice
+	removed := own.one("removed") == "yes"
+	heldUser, topic, generation := own.one("held-user"), own.one("held-topic"), own.one("held-generation")
+	hasSituation := isUser || options.Replace
+	if key := own.one("held-key"); key != "" {
+		record := pushcrypt.DeviceRecord{PublicKey: must(pushcrypt.ParseDevicePublicKey(key)), Generation: number(generation), Topic: topic}
+		held = &pushcrypt.StoredDevice{DeviceRecord: record, User: heldUser, IsRemoved: removed}
+		hasSituation = true
+	}
+	// A test of a device that is held leaves out a user who is not known, and then means the one who has the device.
+	if !isUser && !removed {
+		user = []string{heldUser}
+	}
+	if elsewhere := own.one("elsewhere"); elsewhere != "" {
+		options.Elsewhere, hasSituation = &pushcrypt.StoredDevice{User: strings.TrimPrefix(elsewhere, "-")}, true
+	}
+	for _, text := range own.list("provider-has") {
+		options.OwnKeys, hasSituation = append(options.OwnKeys, must(pushcrypt.ParseProviderPublicKey(text))), true
+		options.Provider = options.OwnKeys[0]
+	}
+	for _, text := range own.list("issued") {
+		options.Issued = append(options.Issued, must(pushcrypt.ParseCertificate(text)))
+	}
+	// Without anything of a provider's, it is only read.
+	options.Replace = options.Replace || !hasSituation && own.expect == "accepted"
+	if own.one("kind") == "provider" {
+		record := must(pushcrypt.ParseProviderRecord(own.body))
+		if again := must(pushcrypt.ParseProviderRecord(must(json.Marshal(record)))); *again != *record {
+			t.Error("another record is written")
+		}
+		own.compare(t, map[string][]string{
+			"key": {record.PublicKey.String()}, "topic": {record.Topic}, "generation": {fmt.Sprint(record.Generation)},
+			"created": {milliseconds(record.Created)}, "certificate": {record.Certificate.String()},
+		})
+		return "accepted"
+	}
+	record := must(pushcrypt.ParseDeviceRecord(own.body))
+	if again := must(pushcrypt.ParseDeviceRecord(must(json.Marshal(record)))); !reflect.DeepEqual(again, record) {
+		t.Error("another record is written")
+	}
+	accepted := must(pushcrypt.Accept(record, held, strings.Join(user, ""), options))
+	device := accepted.Device
+	if again := must(pushcrypt.ParseStoredDevice(must(json.Marshal(device)))); !reflect.DeepEqual(again, device) {
+		t.Error("another device is stored")
+	}
+	stale := ""
+	if !accepted.StaleStore.IsZero() {
+		stale = "yes"
+	}
+	own.compare(t, map[string][]string{
+		"key": {device.PublicKey.String()}, "device": {device.Device}, "suites": {strings.Trim(fmt.Sprint(device.Suites), "[]")},
+		"topic": {device.Topic}, "generation": {fmt.Sprint(device.Generation)}, "created": {milliseconds(device.Created)},
+		"provider": {device.Provider.String()}, "certificate": {record.Certificate.String()}, "app-version": {device.AppVersion},
+		"token": {device.Token}, "environment": {device.Environment}, "withdrawal": {device.Withdrawal}, "grant": {device.Grant},
+		"foreign": accepted.Foreign, "stale": {stale},
+	})
+	if accepted.Reply.Acknowledged != record.PublicKey || !reflect.DeepEqual(accepted.Reply.Foreign, accepted.Foreign) {
+		t.Error("the reply is another")
+	}
+	must(json.Marshal(accepted.Reply))
+	return "accepted"
+}
+
+func replies(t *testing.T, own *kitTest) string {
+	key, topic := must(kit.ParseDeviceKey(own.one("device"))).PublicKey(), own.one("context")
+	isBuiltIn, trust := own.one("built-in") == "yes", own.trust()
+	before := trust.Pins
+	defer own.list("learned")
+	reply := must(pushcrypt.ParseReply(own.body))
+	again := must(pushcrypt.ParseReply(must(json.Marshal(reply))))
+	again.RefusedCertificate = reply.RefusedCertificate
+	if !reflect.DeepEqual(again, reply) {
+		t.Error("another reply is written")
+	}
+	confirms, told := kit.ApplyReply(reply, key, &trust, topic, isBuiltIn)
+	pin := ""
+	if len(trust.Pins) > len(before) {
+		pin = trust.Pins[0].String()
+	}
+	if _, ok := own.header["suites"]; !ok {
+		own.header["suites"] = []string{"1"}
+	}
+	own.compare(t, map[string][]string{
+		"acknowledged": {reply.Acknowledged.String()}, "refused": {string(reply.Refused)}, "provider": {reply.Provider.String()},
+		"certificate": {reply.Certificate.String()}, "push-key": {hex.EncodeToString(reply.PushKey)},
+		"suites": {strings.Trim(fmt.Sprint(reply.Suites), "[]")}, "foreign": reply.Foreign, "told": {string(told)}, "pin-after": {pin},
+		"confirms": {map[bool]string{true: "yes", false: "no"}[confirms]},
+	})
+	own.checkLearned(t, trust)
+	return "accepted"
+}
+
+func reserved(t *testing.T, own *kitTest) string {
+	opened := kit.Opened{Payload: own.body}
+	found := map[string][]string{"sender-name": nil, "handle": nil, "conversation": nil, "recipient": nil, "avatar": nil}
+	for _, id := range opened.Withdraws() {
+		found["withdraws"] = append(found["withdraws"], id.String())
+	}
+	if found["drop"] = nil; opened.IsDropped() {
+		found["drop"] = []string{"yes"}
+	}
+	person, dropped := opened.Person()
+	if person != nil {
+		found["sender-name"], found["handle"] = []string{person.Name}, []string{person.Handle}
+		found["conversation"], found["recipient"] = []string{person.Conversation}, person.Recipients
+		if person.Avatar != nil {
+			found["avatar"] = []string{person.Avatar.URL}
+		}
+	}
+	found["dropped"] = codes(dropped)
+	own.compare(t, found)
+	return "opened"
+}
+
+// The worked example's keys.
+const (
+	deviceSecret   = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
+	providerSecret = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
+	topic          = "com.example.app"
+)
+
+// pinned is the trust in a provider.
+func pinned(provider *pushcrypt.ProviderKey) kit.Trust {
+	return kit.Trust{Pins: []pushcrypt.ProviderPublicKey{provider.PublicKey()}}
+}
+
+func payloads(t *testing.T, own *kitTest) string {
+	pushType, sentAt := pushcrypt.PushType(own.one("push-type")), clock(own.one("time"))
+	options := []pushcrypt.Option{
+		pushcrypt.WithPushType(pushType), pushcrypt.WithTime(sentAt), pushcrypt.WithClear(own.list("kept")...),
+		pushcrypt.WithTimeToLive(time.Duration(number(own.one("time-to-live"))) * time.Second),
+	}
+	for _, title := range own.list("title") {
+		options = append(options, pushcrypt.WithTitle(title))
+	}
+	for _, sound := range own.list("clear-sound") {
+		options = append(options, pushcrypt.WithSound(strings.TrimPrefix(sound, "none")))
+	}
+	if own.one("sent-exactly") == "yes" {
+		options = append(options, pushcrypt.WithExactBytes())
+	}
+	provider, phone := must(pushcrypt.ParseProviderKey(providerSecret)), must(kit.ParseDeviceKey(deviceSecret))
+	sealer := must(pushcrypt.NewSealer(provider, topic))
+	if own.one("certificate") == "yes" {
+		key := must(pushcrypt.NewSigningKey(bytes.Repeat([]byte{7}, 32)))
+		certificate := must(pushcrypt.CertifyClaim(provider, key.PublicKey(), topic, 1, 0, 1, math.MaxUint64))
+		sealer = must(pushcrypt.NewSealer(&pushcrypt.Credential{Signer: key, Certificate: certificate, Provider: provider.PublicKey()}, topic))
+	}
+	push, err := func() (*pushcrypt.Push, error) {
+		for _, text := range own.list("attachment") {
+			reference, err := pushcrypt.ParseReference([]byte(text))
+			if err != nil {
+				return nil, err
+			}
+			options = append(options, pushcrypt.WithAttachments(reference))
+		}
+		return sealer.Seal(own.body, phone.PublicKey(), options...)
+	}()
+	var refused *pushcrypt.Error
+	if errors.As(err, &refused) {
+		return "refused"
+	}
+	var members, clear map[string]any
+	if json.Unmarshal(push.Payload, &members) != nil || json.Unmarshal([]byte(own.one("clear")), &clear) != nil {
+		t.Fatal("no JSON")
+	}
+	delete(members, "ENCRYPTED_DATA")
+	if !reflect.DeepEqual(members, clear) {
+		t.Errorf("the clear part is %v", members)
+	}
+	receiver := kit.Receiver{Topic: topic, Keys: []kit.HeldKey{{Key: phone}}, Trust: pinned(provider), PushType: pushType}
+	opened := must(receiver.Open(push.Payload, sentAt))
+	own.compare(t, map[string][]string{
+		"length": {fmt.Sprint(len(push.Payload))}, "widest-length": {fmt.Sprint(push.Widest)},
+		"bucket":         {fmt.Sprint(base64.RawURLEncoding.DecodedLen(len(push.Envelope)) - 53)},
+		"payload-sha256": {fmt.Sprintf("%x", sha256.Sum256(opened.Payload))},
+	})
+	return "accepted"
+}

@@ -1,0 +1,425 @@
+package pushcrypt_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"example.com/pushcrypt"
+	"example.com/pushcrypt/filter"
+	"example.com/pushcrypt/internal/jsontext"
+	kit "example.com/pushcrypt/pushcrypttest"
+)
+
+// Misuse by a caller: each call is refused, or does no harm.
+
+const (
+	half = "\xed\xa0\x80" // half of a surrogate pair, which is not UTF-8
+	good = `{"aps":{"alert":"a","sound":"b"}}`
+)
+
+var (
+	provider = must(pushcrypt.ParseProviderKey(providerSecret))
+	phone    = must(kit.ParseDeviceKey(deviceSecret))
+	long     = strings.Repeat("a", 10<<20)
+)
+
+// refused looks for a code, in an error that quotes nothing of what was given.
+func refused(t *testing.T, name string, code pushcrypt.Code, err error) {
+	t.Helper()
+	var own *pushcrypt.Error
+	if !errors.As(err, &own) || own.Code != code {
+		t.Errorf("%s: %v, and not %s", name, err, code)
+	} else if strings.Contains(err.Error(), "secret-word") || len(err.Error()) > 300 {
+		t.Errorf("%s: the error quotes its input: %.500v", name, err)
+	}
+}
+
+func expect(t *testing.T, name string, found, expected any) {
+	t.Helper()
+	if !reflect.DeepEqual(found, expected) {
+		t.Errorf("%s: %v, and not %v", name, found, expected)
+	}
+}
+
+// phoneOf opens what a provider sealed for the phone of these tests.
+func phoneOf(key pushcrypt.ProviderPublicKey) kit.Receiver {
+	return kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{Key: phone}}, Trust: kit.Trust{Pins: []pushcrypt.ProviderPublicKey{key}}}
+}
+
+func TestOptionsThatAreRefused(t *testing.T) {
+	sealer, picture := must(pushcrypt.NewSealer(provider, "a")), pushcrypt.Reference{URL: "https://a", Size: 1_000_001, Type: "public.png", Name: "a"}
+	letters := func(count int) []string { return strings.Split(strings.Repeat("a,", count-1)+"a", ",") }
+	for name, wrong := range map[string]struct {
+		code    pushcrypt.Code
+		options []pushcrypt.Option
+	}{
+		"a title with half of a pair":    {pushcrypt.InvalidPlaceholder, []pushcrypt.Option{pushcrypt.WithTitle(half)}},
+		"a title of spaces":              {pushcrypt.InvalidPlaceholder, []pushcrypt.Option{pushcrypt.WithTitle(" \t")}},
+		"a title of 4,097 bytes":         {pushcrypt.InvalidPlaceholder, []pushcrypt.Option{pushcrypt.WithTitle(strings.Repeat("a", 4097))}},
+		"a title of 10 MB":               {pushcrypt.InvalidPlaceholder, []pushcrypt.Option{pushcrypt.WithTitle(long)}},
+		"a sound with half of a pair":    {pushcrypt.InvalidPlaceholder, []pushcrypt.Option{pushcrypt.WithSound(half)}},
+		"a field that stays sealed":      {pushcrypt.InvalidPlaceholder, []pushcrypt.Option{pushcrypt.WithClear("alert")}},
+		"a time to live with a fraction": {pushcrypt.InvalidTime, []pushcrypt.Option{pushcrypt.WithTimeToLive(1500 * time.Millisecond)}},
+		"a negative time to live":        {pushcrypt.InvalidTime, []pushcrypt.Option{pushcrypt.WithTimeToLive(-time.Hour)}},
+		"the longest duration":           {pushcrypt.InvalidTime, []pushcrypt.Option{pushcrypt.WithTimeToLive(1<<63 - 1)}},
+		"a time before 1970":             {pushcrypt.InvalidTime, []pushcrypt.Option{pushcrypt.WithTime(time.UnixMilli(-1))}},
+		"the last time":                  {pushcrypt.InvalidTime, []pushcrypt.Option{pushcrypt.WithTime(time.Unix(1<<62, 0))}},
+		"an empty message id":            {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithMessageID("")}},
+		"an id with half of a pair":      {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithMessageID(half)}},
+		"65 withdrawals":                 {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdrawals(letters(65)...)}},
+		"an empty withdrawal":            {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdrawals("")}},
+		"a withdrawal of itself":         {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdrawals("a"), pushcrypt.WithMessageID("a")}},
+		"a withdrawal with half of one":  {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithWithdrawals(half)}},
+		"a person of two lines":          {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPerson(pushcrypt.Person{Name: "a\nb"})}},
+		"a person without a name":        {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPerson(pushcrypt.Person{})}},
+		"nine recipients":                {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPerson(pushcrypt.Person{Name: "a", Recipients: letters(9)})}},
+		"an avatar that is too large":    {pushcrypt.MalformedReference, []pushcrypt.Option{pushcrypt.WithPerson(pushcrypt.Person{Name: "a", Avatar: &picture})}},
+		"a full body that is a picture":  {pushcrypt.MalformedReference, []pushcrypt.Option{pushcrypt.WithFullBody(picture)}},
+		"a reference without an address": {pushcrypt.MalformedReference, []pushcrypt.Option{pushcrypt.WithAttachments(pushcrypt.Reference{})}},
+		"nine attachments":               {pushcrypt.TooManyAttachments, []pushcrypt.Option{pushcrypt.WithAttachments(make([]pushcrypt.Reference, 9)...)}},
+		"another push type":              {pushcrypt.PushTypeNotSealable, []pushcrypt.Option{pushcrypt.WithPushType("widgets")}},
+		"an empty collapse name":         {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithCollapseName("")}},
+		"a device id of 256 bytes":       {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithDeviceID(strings.Repeat("a", 256))}},
+		"priority 7":                     {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPriority(7)}},
+		"a background push at once":      {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithPriority(10), pushcrypt.WithPushType(pushcrypt.Background)}},
+		"an expiration in milliseconds":  {pushcrypt.InvalidRequest, []pushcrypt.Option{pushcrypt.WithExpiration(time.Unix(1_767_225_600_000, 0))}},
+	} {
+		_, err := sealer.Seal([]byte(good), phone.PublicKey(), wrong.options...)
+		refused(t, name, wrong.code, err)
+	}
+	for _, option := range []pushcrypt.Option{
+		pushcrypt.WithMessageID("a"), pushcrypt.WithDeviceID("a"), pushcrypt.WithTime(time.Now()), pushcrypt.WithWithdrawals("a"),
+	} {
+		_, err := pushcrypt.NewSealer(provider, "a", option)
+		refused(t, "an option of one message for all", pushcrypt.InvalidRequest, err)
+	}
+}
+
+func TestOptionsThatHold(t *testing.T) {
+	sealer := must(pushcrypt.NewSealer(provider, "a", nil, pushcrypt.WithTitle("All"), pushcrypt.WithClear("badge")))
+	payload := []byte(`{"aps":{"alert":"a","badge":7,"category":"c"}}`)
+	first := must(sealer.Seal(payload, phone.PublicKey(), pushcrypt.WithClear("category"), pushcrypt.WithTitle("One"), nil))
+	second := must(sealer.Seal(payload, phone.PublicKey(), pushcrypt.WithExpiration(time.Time{}), pushcrypt.WithPriority(5)))
+	expect(t, "the first", strings.HasPrefix(string(first.Payload), `{"aps":{"mutable-content":1,"alert":{"title":"One","body":"(Encrypted)"},"badge":7,"category":"c"}`), true)
+	expect(t, "the second", strings.HasPrefix(string(second.Payload), `{"aps":{"mutable-content":1,"alert":{"title":"All","body":"(Encrypted)"},"badge":7}`), true)
+	expect(t, "one attempt", second.Header().Get("apns-expiration")+second.Header().Get("apns-priority"), "05")
+	call := must(sealer.Seal([]byte(`{"aps":{}}`), phone.PublicKey(), pushcrypt.WithPushType(pushcrypt.VoIP)))
+	expect(t, "a call", call.Header().Get("apns-topic")+call.Header().Get("apns-priority"), "a.voip10")
+	quiet := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithSound("")))
+	expect(t, "no sound", strings.Contains(string(quiet.Payload), "sound"), false)
+	again := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithMessageID("a")))
+	retry := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithMessageID("a")))
+	expect(t, "a retry", again.MessageID == retry.MessageID && again.Envelope != retry.Envelope && again.CollapseID == retry.CollapseID, true)
+	spaced := []byte(` {"aps" : {"alert":"a"}, "own": [1.50, 1E400, "\u00e9\/"]} `)
+	opened := must(phoneOf(provider.PublicKey()).Open(must(sealer.Seal(spaced, phone.PublicKey())).Payload, time.Time{}))
+	expect(t, "bytes that stay", string(opened.Payload), `{"aps":{"alert":"a"},"own":[1.50,1E400,"\u00e9\/"]}`)
+}
+
+func TestPayloadsThatAreRefused(t *testing.T) {
+	sealer := must(pushcrypt.NewSealer(provider, "a"))
+	for payload, code := range map[string]pushcrypt.Code{
+		`{"aps":{"alert":"a","content-available":"1"}}`: pushcrypt.InvalidField, `{"aps":{"alert":"a","badge":"1"}}`: pushcrypt.InvalidField,
+		`{"aps":{"alert":"a","sound":{"volume":1e400}}}`: pushcrypt.InvalidField, `{"aps":{"alert":{"title":""},"badge":1}}`: pushcrypt.NothingToShow,
+		`{"alert":"secret-word"}`: pushcrypt.MissingAPS, "secret-word": pushcrypt.MalformedPayload, "": pushcrypt.MalformedPayload,
+		`{"aps":{"alert":"` + long + `"}}`: pushcrypt.PayloadTooLarge, long: pushcrypt.MalformedPayload,
+		strings.Repeat("[", 10<<20): pushcrypt.MalformedPayload, `{"aps":{},"ENCRYPTED_DATA":1}`: pushcrypt.ReservedKey,
+	} {
+		_, err := sealer.Seal([]byte(payload), phone.PublicKey())
+		refused(t, fmt.Sprintf("%.60s", payload), code, err)
+	}
+	began := time.Now()
+	_, err := jsontext.ParseObject(append([]byte(`{"`), bytes.Repeat([]byte(`\"`), 1_000_000)...))
+	expect(t, "an unterminated string", err != nil && time.Since(began) < 5*time.Second, true)
+	expect(t, "the fingerprint of half of a pair", len(pushcrypt.Fingerprint(half)), 8)
+}
+
+// stranger signs with another key than it names, or not at all, after so many signatures.
+type stranger struct {
+	*pushcrypt.ProviderKey
+	other *pushcrypt.ProviderKey
+	right int
+}
+
+var errAway = errors.New("the service is away")
+
+func (own *stranger) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
+	if own.right--; own.right >= 0 {
+		return own.ProviderKey.Sign(random, message, opts)
+	}
+	if own.other == nil {
+		return nil, errAway
+	}
+	return own.other.Sign(random, message, opts)
+}
+
+func TestSigners(t *testing.T) {
+	other := must(pushcrypt.GenerateProviderKey())
+	_, err := pushcrypt.NewSealer(&stranger{provider, other, 0}, "a")
+	refused(t, "another key's signature at the start", pushcrypt.WrongSignature, err)
+	_, err = must(pushcrypt.NewSealer(&stranger{provider, other, 1}, "a")).Seal([]byte(good), phone.PublicKey())
+	refused(t, "another key's signature later", pushcrypt.WrongSignature, err)
+	_, err = must(pushcrypt.NewSealer(&stranger{provider, nil, 1}, "a")).Seal([]byte(good), phone.PublicKey())
+	refused(t, "a service that is away", pushcrypt.SigningFailed, err)
+	var own *pushcrypt.Error
+	expect(t, "its own error", errors.Is(err, errAway) && errors.As(err, &own) && own.Retryable() && errors.Is(err, pushcrypt.SigningFailed), true)
+	expect(t, "what is not retryable", pushcrypt.WeakKey.Retryable(), false)
+	_, err = pushcrypt.NewSealer(must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)), "a")
+	refused(t, "a key of another algorithm", pushcrypt.UnusableKey, err)
+	must(must(pushcrypt.NewSealer(&stranger{provider, nil, 2}, "a")).Seal([]byte(good), phone.PublicKey()))
+	for _, topic := range []string{"", "a b", half, strings.Repeat("a", 256), long} {
+		_, err := pushcrypt.NewSealer(provider, topic)
+		refused(t, "a topic", pushcrypt.WrongTopic, err)
+	}
+}
+
+func TestConstructorsDoNotLog(t *testing.T) {
+	var logged bytes.Buffer
+	log.SetOutput(&logged)
+	defer log.SetOutput(os.Stderr)
+	must(pushcrypt.NewSealer(provider, "com.example.app.voip"))
+	expect(t, "what is logged", logged.String(), "")
+}
+
+func TestZeroValuesAreNoKeys(t *testing.T) {
+	var device pushcrypt.DevicePublicKey
+	var pin pushcrypt.ProviderPublicKey
+	var certificate pushcrypt.Certificate
+	expect(t, "their texts", device.String()+pin.String()+certificate.String()+(&pushcrypt.ProviderKey{}).SecretText()+(&pushcrypt.SigningKey{}).SecretText(), "")
+	for _, value := range []any{device, pin, certificate, pushcrypt.DeviceRecord{}, pushcrypt.ProviderRecord{}, pushcrypt.Reply{}, pushcrypt.StoredDevice{},
+		pushcrypt.Reference{}, &pushcrypt.CertificateRequest{}, map[pushcrypt.ProviderPublicKey]int{pin: 1}} {
+		if data, err := json.Marshal(value); err == nil {
+			t.Errorf("%T is written: %s", value, data)
+		}
+	}
+	expect(t, "no text", json.Unmarshal([]byte(`""`), &device) != nil && json.Unmarshal([]byte(`""`), &pin) != nil && json.Unmarshal([]byte(`""`), &certificate) != nil, true)
+	_, err := must(pushcrypt.NewSealer(provider, "a")).Seal([]byte(good), device)
+	refused(t, "no device key", pushcrypt.UnusableKey, err)
+	var nothing *pushcrypt.ProviderKey
+	var neither *pushcrypt.SigningKey
+	for _, signer := range []crypto.Signer{nil, nothing, &pushcrypt.ProviderKey{}} {
+		_, err = pushcrypt.NewSealer(signer, "a")
+		refused(t, "no signing key", pushcrypt.UnusableKey, err)
+		_, err = pushcrypt.SealFile(io.Discard, strings.NewReader("a"), signer)
+		refused(t, "no key for a file", pushcrypt.UnusableKey, err)
+		_, err = pushcrypt.IssueCertificate(signer, make([]byte, 32), "a", pushcrypt.Plan{})
+		refused(t, "no provider key", pushcrypt.UnusableKey, err)
+	}
+	_, err = (&pushcrypt.ProviderKey{}).Sign(nil, nil, crypto.Hash(0))
+	refused(t, "a signature of no key", pushcrypt.UnusableKey, err)
+	var none *pushcrypt.Credential
+	_, err = pushcrypt.NewSealer(none, "a")
+	refused(t, "a credential that is nil", pushcrypt.UnusableKey, err)
+	for _, signer := range []crypto.Signer{&pushcrypt.Credential{}, neither, &pushcrypt.SigningKey{}} {
+		_, err = pushcrypt.NewSealer(signer, "a")
+		refused(t, "no certificate", pushcrypt.WrongCertificate, err)
+	}
+	wrong := kit.Receiver{Topic: "a", Trust: kit.Trust{Pins: []pushcrypt.ProviderPublicKey{pin}}}
+	sealed := must(must(pushcrypt.NewSealer(provider, "a")).Seal([]byte(good), phone.PublicKey())).Payload
+	_, err = wrong.Open(sealed, time.Time{})
+	refused(t, "a pin that is no key", pushcrypt.UnusableKey, err)
+	_, err = kit.Receiver{}.Open([]byte(good), time.Time{})
+	refused(t, "a receiver of nothing", pushcrypt.NotEncrypted, err)
+	_, err = kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{}}}.Open(sealed, time.Time{})
+	refused(t, "a receiver without a key", pushcrypt.UnknownRecipientKey, err)
+	_, err = kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{Key: phone}}}.Open(sealed, time.Time{})
+	refused(t, "a receiver without trust", pushcrypt.AuthenticationFailed, err)
+	_, err = pushcrypt.Accept(nil, nil, "", nil)
+	refused(t, "no record", pushcrypt.MalformedRecord, err)
+	_, err = pushcrypt.Accept(&pushcrypt.DeviceRecord{}, nil, "", nil)
+	refused(t, "a record without a key", pushcrypt.MalformedRecord, err)
+	confirms, _ := kit.ApplyReply(&pushcrypt.Reply{Refused: "a"}, device, &kit.Trust{}, "a", false)
+	expect(t, "no key is confirmed", confirms, false)
+	_, err = pushcrypt.NewProviderPublicKey(make([]byte, 32))
+	refused(t, "a pin of zeros", pushcrypt.WeakKey, err)
+	_, err = kit.NewDeviceKey(make([]byte, 31))
+	refused(t, "a key of 31 bytes", pushcrypt.MalformedKey, err)
+}
+
+// No verb prints a secret, at any depth.
+func TestNothingPrintsASecret(t *testing.T) {
+	key := [32]byte{1, 35, 69, 103}
+	secret, signing := must(pushcrypt.NewProviderKey(key[:])), must(pushcrypt.NewSigningKey(key[:]))
+	device, reference := must(kit.NewDeviceKey(key[:])), pushcrypt.Reference{Key: key, URL: "https://a", Size: 22}
+	sealer, credential := must(pushcrypt.NewSealer(secret, "a")), &pushcrypt.Credential{Signer: signing}
+	record := pushcrypt.DeviceRecord{Token: "0123456701234567", Withdrawal: "01234567", Grant: "01234567"}
+	stored := pushcrypt.StoredDevice{DeviceRecord: record}
+	person := pushcrypt.Person{Name: "Anna", Avatar: &reference}
+	receiver := kit.Receiver{Keys: []kit.HeldKey{{Key: device}}}
+	accepted := pushcrypt.Accepted{Device: &stored}
+	values := []any{
+		secret, *secret, []pushcrypt.ProviderKey{*secret}, signing, *signing, device, *device, reference, &reference, []pushcrypt.Reference{reference},
+		map[string]pushcrypt.Reference{"a": reference}, sealer, *sealer, credential, *credential, record, &record, stored, &stored, person,
+		&person, receiver, receiver.Keys, kit.Opened{Payload: key[:]}, accepted, &accepted, pushcrypt.AcceptOptions{Elsewhere: &stored}, filter.Message{From: &person},
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%X", "%q"} {
+		for _, value := range values {
+			text := strings.ToLower(strings.NewReplacer(" ", "", ",", "", "0x", "").Replace(fmt.Sprintf(verb, value)))
+			for _, part := range []string{"13569103", "01234567", "12345671", "1234567", "secret-1"} {
+				if strings.Contains(text, part) {
+					t.Errorf("%T is printed by %s: %s", value, verb, text)
+				}
+			}
+		}
+	}
+}
+
+// What comes from elsewhere as JSON, with each member of another type or size.
+func TestTypeConfusion(t *testing.T) {
+	certificate := must(pushcrypt.IssueCertificate(provider, must(pushcrypt.GenerateSigningKey()).PublicKey(), topic, pushcrypt.Plan{}))
+	record := pushcrypt.DeviceRecord{
+		PublicKey: phone.PublicKey(), Device: "phone1", Suites: []int{1}, Topic: topic, Generation: 1, Created: time.Now(), Provider: provider.PublicKey(),
+		Certificate: certificate, AppVersion: "1", Token: "00ff", Environment: "production", Withdrawal: strings.Repeat("0", 32), Grant: "a",
+	}
+	signing := must(pushcrypt.GenerateSigningKey())
+	request := &pushcrypt.CertificateRequest{Topic: topic, Provider: provider.PublicKey(), SigningKey: signing.PublicKey(), Plan: pushcrypt.Plan{
+		Current: certificate, Past: []pushcrypt.PastEpoch{{ReplacedAt: time.Now()}}, Stolen: true, Lifetime: time.Hour, Proven: certificate,
+	}}
+	reply := pushcrypt.Reply{
+		Acknowledged: phone.PublicKey(), Provider: provider.PublicKey(), Certificate: certificate, Suites: []int{1}, Foreign: []string{"provider"},
+		PushKey: signing.PublicKey(),
+	}
+	reference := pushcrypt.Reference{URL: "https://a", Size: 21, Type: "public.png", Name: "a"}
+	for _, own := range []struct {
+		value any
+		into  json.Unmarshaler
+		code  pushcrypt.Code
+		extra []string
+	}{
+		{record, &pushcrypt.DeviceRecord{}, pushcrypt.MalformedRecord, nil},
+		{pushcrypt.ProviderRecord{PublicKey: provider.PublicKey(), Topic: topic, Generation: 1, Created: time.Now(), Certificate: certificate}, &pushcrypt.ProviderRecord{}, pushcrypt.MalformedRecord, nil},
+		{pushcrypt.StoredDevice{DeviceRecord: record, User: "alice", IsRemoved: true}, &pushcrypt.StoredDevice{}, pushcrypt.MalformedRecord, nil},
+		{reply, &pushcrypt.Reply{}, pushcrypt.MalformedRecord, nil},
+		{request, &pushcrypt.CertificateRequest{}, pushcrypt.MalformedRequest, nil},
+		{reference, &pushcrypt.Reference{}, pushcrypt.MalformedReference, nil},
+	} {
+		data := must(json.Marshal(own.value))
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(data, &members); err != nil {
+			t.Fatal(err)
+		}
+		if err := own.into.UnmarshalJSON(data); err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		expect(t, "written again", string(must(json.Marshal(own.into))), string(data))
+		for name, value := range members {
+			for _, wrong := range []string{"1", `"a"`, "1500000000", "-1", "1e3", "1.0", "18446744073709551616", strings.Repeat("9", 1000), "true", "[]", "{}", "[null]", `["a",1]`, `[""]`, `"` + long[:1<<16] + `"`} {
+				if wrong == string(value) {
+					continue
+				}
+				changed := map[string]json.RawMessage{}
+				for other, value := range members {
+					changed[other] = value
+				}
+				changed[name] = json.RawMessage(wrong)
+				text, _ := json.Marshal(changed)
+				var refusal *pushcrypt.Error
+				if err := own.into.UnmarshalJSON(text); err != nil && !errors.As(err, &refusal) {
+					t.Errorf("%T: %s: %.40s: %v", own.into, name, wrong, err)
+				}
+			}
+		}
+		for _, wrong := range []string{"", "null", "1", "[]", `"a"`, "{", "{}", `{"public_key":1500000000}`, long, "\xff", `{"a":1,"a":2}`} {
+			refused(t, fmt.Sprintf("%T: %.40q", own.into, wrong), own.code, own.into.UnmarshalJSON([]byte(wrong)))
+		}
+	}
+	for name, parse := range map[string]func(string) error{
+		"device": func(text string) error { _, err := pushcrypt.ParseDevicePublicKey(text); return err },
+		"pin":    func(text string) error { _, err := pushcrypt.ParseProviderPublicKey(text); return err },
+		"provider": func(text string) error {
+			_, err := pushcrypt.ParseProviderKey(text)
+			return err
+		},
+		"signing": func(text string) error { _, err := pushcrypt.ParseSigningKey(text); return err },
+		"phone":   func(text string) error { _, err := kit.ParseDeviceKey(text); return err },
+		"file":    func(text string) error { _, err := pushcrypt.ParseCredential(text); return err },
+	} {
+		for _, wrong := range []string{"", "1", "1500000000", half, long, "pcr1" + long, "PCS-SECRET-1", "secret-word"} {
+			var own *pushcrypt.Error
+			if err := parse(wrong); !errors.As(err, &own) || strings.Contains(err.Error(), "secret-word") || len(err.Error()) > 300 {
+				t.Errorf("%s: %.40q: %v", name, wrong, err)
+			}
+		}
+	}
+	for _, wrong := range []string{"", long, "AWk7", certificate.String() + "\n", certificate.String()[:161] + "B"} {
+		if _, err := pushcrypt.ParseCertificate(wrong); err == nil {
+			t.Errorf("a certificate: %.20q", wrong)
+		}
+	}
+}
+
+// changing is a file that is another one when it is read again.
+type changing struct {
+	*bytes.Reader
+	second string
+}
+
+func (own *changing) Seek(offset int64, whence int) (int64, error) {
+	if offset < 0 {
+		own.Reader = bytes.NewReader([]byte(own.second))
+		return 0, nil
+	}
+	return own.Reader.Seek(offset, whence)
+}
+
+func TestFilesAndEverythingElseInAMessage(t *testing.T) {
+	plain, now := bytes.Repeat([]byte("0123456789"), 20_000), time.UnixMilli(1_767_225_600_000)
+	var sealed, opened bytes.Buffer
+	reference := must(pushcrypt.SealFile(&sealed, bytes.NewReader(plain), provider))
+	reference.URL, reference.Type, reference.Name = "https://a", "public.jpeg", "a"
+	expect(t, "a file", kit.OpenFile(&opened, iotest.OneByteReader(&sealed), reference), nil)
+	expect(t, "its bytes", bytes.Equal(opened.Bytes(), plain), true)
+	for _, second := range []string{"abd", "ab", "abcd", ""} {
+		_, err := pushcrypt.SealFile(io.Discard, &changing{bytes.NewReader([]byte("abc")), second}, provider)
+		refused(t, "a file that changes", pushcrypt.ChangedFile, err)
+	}
+	_, err := pushcrypt.SealFile(io.Discard, &changing{bytes.NewReader(plain), string(plain[1:])}, provider)
+	refused(t, "a longer file that changes", pushcrypt.ChangedFile, err)
+	for _, size := range []int{0, 1, 65_536, 65_537, 131_072} {
+		var sealed, opened bytes.Buffer
+		own := must(pushcrypt.SealFile(&sealed, bytes.NewReader(make([]byte, size)), provider))
+		expect(t, "a file of a size", kit.OpenFile(&opened, &sealed, own) == nil && opened.Len() == size, true)
+	}
+	var again pushcrypt.Reference
+	expect(t, "a reference as JSON", json.Unmarshal(must(json.Marshal(reference)), &again) == nil && again == reference, true)
+	_, err = pushcrypt.ParseReference([]byte(strings.Replace(string(must(json.Marshal(reference))), `"key":"`, `"key":"\n`, 1)))
+	refused(t, "a key with a line end", pushcrypt.MalformedReference, err)
+	data, body, err := pushcrypt.SealFullBody("Long…", provider)
+	body.URL = "https://b"
+	var text bytes.Buffer
+	expect(t, "a full body", err == nil && kit.OpenFile(&text, bytes.NewReader(data), body) == nil && text.String() == "Long…", true)
+	for text, code := range map[string]pushcrypt.Code{strings.Repeat("a", 65_537): pushcrypt.BodyTooLong, "": pushcrypt.MalformedFile, half: pushcrypt.MalformedFile, "\ufeffa": pushcrypt.MalformedFile} {
+		_, _, err := pushcrypt.SealFullBody(text, provider)
+		refused(t, "a full body", code, err)
+	}
+	refused(t, "a file that is none", pushcrypt.NotASealedFile, kit.OpenFile(io.Discard, bytes.NewReader(make([]byte, 22)), pushcrypt.Reference{Size: 22}))
+	failing := iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader(data)))
+	expect(t, "a file that cannot be read", errors.Is(kit.OpenFile(io.Discard, failing, body), iotest.ErrTimeout), true)
+
+	person := pushcrypt.Person{Name: "Anna", Handle: "u17", Conversation: "c", Recipients: []string{"Ben"}, Avatar: &reference}
+	push := must(must(pushcrypt.NewSealer(provider, "a")).Seal(
+		[]byte(`{"aps":{"alert":"a"}}`), phone.PublicKey(), pushcrypt.WithTime(now), pushcrypt.WithAttachments(reference, reference),
+		pushcrypt.WithFullBody(body), pushcrypt.WithPerson(person), pushcrypt.WithWithdrawals("x", "y"), pushcrypt.WithDrop()))
+	message := must(phoneOf(provider.PublicKey()).Open(push.Payload, now))
+	references, dropped := message.Attachments()
+	expect(t, "attachments", references, []pushcrypt.Reference{reference, reference})
+	expect(t, "what is dropped", dropped, []pushcrypt.Code(nil))
+	expect(t, "the full body", *must(message.FullBody()), body)
+	found, _ := message.Person()
+	expect(t, "a person", *found, person)
+	expect(t, "withdrawals", len(message.Withdraws()) == 2 && message.IsDropped(), true)
+	expect(t, "times", message.SentAt.Equal(now) && message.SentAt.Add(message.TimeToLive).Equal(push.ExpiresAt), true)
+}

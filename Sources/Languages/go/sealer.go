@@ -1,0 +1,279 @@
+package pushcrypt
+
+import (
+	"crypto"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"example.com/pushcrypt/internal/core"
+	"example.com/pushcrypt/internal/format"
+	"example.com/pushcrypt/internal/jsontext"
+)
+
+// A Sealer seals payloads for the devices of one app. Any number of goroutines may use one.
+type Sealer struct {
+	signing  *signing
+	topic    string
+	defaults message
+}
+
+// NewSealer creates a sealer for an app's bundle id, without a suffix such as .voip. The options hold for all messages, unless Seal is given
+// others; those that concern one message alone are refused.
+//
+// The signer is a *ProviderKey, or from epoch 1 on a *Credential. Either key may be elsewhere, such as in a key service: it is a crypto.Signer
+// then, which gives one signature here. Each of its signatures is checked.
+func NewSealer(signer crypto.Signer, topic string, options ...Option) (*Sealer, error) {
+	if err := checkTopic(topic); err != nil {
+		return nil, err
+	}
+	first := message{title: format.StandardTitle, pushType: Alert, timeToLive: format.LongestTimeToLive * time.Second}
+	defaults, err := first.with(options)
+	if err != nil {
+		return nil, err
+	}
+	if defaults.id != nil || defaults.deviceID != nil || !defaults.at.IsZero() || len(defaults.withdrawals) > 0 {
+		return nil, refuse(InvalidRequest, "a message id, a device id, a time and withdrawals are those of one message; give them to Seal")
+	}
+	own, err := newSigning(signer)
+	if err == nil && !own.certificate.IsZero() {
+		err = own.certificate.Verify(own.provider, topic)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Sealer{own, topic, *defaults}, nil
+}
+
+func checkTopic(topic string) error {
+	if !core.IsTopic(topic) {
+		return refuse(WrongTopic, "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-'")
+	}
+	return nil
+}
+
+// Provider returns the provider key that phones have pinned.
+func (sealer *Sealer) Provider() ProviderPublicKey { return sealer.signing.provider }
+
+// Certificate returns the certificate that each message carries; the zero value at epoch 0.
+func (sealer *Sealer) Certificate() Certificate { return sealer.signing.certificate }
+
+// Topic returns the app's bundle id.
+func (sealer *Sealer) Topic() string { return sealer.topic }
+
+// Format prints no secret, whatever the verb.
+func (sealer Sealer) Format(state fmt.State, _ rune) {
+	fmt.Fprintf(state, "Sealer(%s, %s)", sealer.signing.provider, sealer.topic)
+}
+
+// A MessageID names one message; a retry has the same.
+type MessageID [16]byte
+
+// String returns 32 hexadecimal digits.
+func (id MessageID) String() string { return hex.EncodeToString(id[:]) }
+
+// A Push is what to send to Apple instead of the original payload: but for the device token and the provider's authentication, the request.
+// The relay reads all of it.
+type Push struct {
+	// Payload is the complete JSON, the body of the request.
+	Payload []byte
+	// Envelope is the value of ENCRYPTED_DATA, for clients that write aps themselves.
+	Envelope  string
+	MessageID MessageID
+	// Topic is that of the request: with .voip for a call.
+	Topic    string
+	PushType PushType
+	Priority int
+	// ExpiresAt is the last millisecond at which a phone shows the message.
+	ExpiresAt time.Time
+	// Expiration is until when APNs keeps the push; the zero time for one attempt.
+	Expiration time.Time
+	// CollapseID is a keyed hash of the device, and of the message or the collapse name.
+	CollapseID string
+	// Widest is the length, in bytes, of the longest form that a client may re-encode the payload to.
+	Widest int
+}
+
+// Fingerprint names the envelope in logs, also in the phone's.
+func (push *Push) Fingerprint() string { return Fingerprint(push.Envelope) }
+
+// Fingerprint names an envelope, by its text, in the logs of a provider and of phones. Never decide anything by it.
+func Fingerprint(envelope string) string {
+	hash := sha256.Sum256([]byte(envelope))
+	return hex.EncodeToString(hash[:4])
+}
+
+// Header returns the headers of the HTTP/2 request.
+func (push *Push) Header() http.Header {
+	expiration := int64(0)
+	if !push.Expiration.IsZero() {
+		expiration = push.Expiration.Unix()
+	}
+	return http.Header{
+		"Apns-Topic": {push.Topic}, "Apns-Push-Type": {string(push.PushType)}, "Apns-Priority": {strconv.Itoa(push.Priority)},
+		"Apns-Expiration": {strconv.FormatInt(expiration, 10)}, "Apns-Collapse-Id": {push.CollapseID},
+	}
+}
+
+// Seal seals an APNs payload for one device. The JSON is kept byte for byte, but for white space between tokens.
+func (sealer *Sealer) Seal(payload []byte, device DevicePublicKey, options ...Option) (*Push, error) {
+	m, err := sealer.defaults.with(options)
+	if err != nil {
+		return nil, err
+	}
+	if device.IsZero() {
+		return nil, refuse(UnusableKey, "there is no device key: this is the zero value; parse the registered one")
+	}
+	if device.Suite() != 1 {
+		return nil, refuse(UnsupportedSuite, "the key is of suite 2, to which this package does not seal")
+	}
+	sentAt, ok := core.Milliseconds(m.at)
+	seconds := m.timeToLive / time.Second
+	if !ok || sentAt > format.LargestTime || seconds*time.Second != m.timeToLive || seconds < 1 || seconds > format.LongestTimeToLive {
+		return nil, refuse(InvalidTime, "the time to live is 1 second to 30 days, whole seconds, and the clock after 1970")
+	}
+	certificate := sealer.signing.certificate
+	if !certificate.IsZero() && sentAt > certificate.expiresAt() {
+		return nil, refuse(InvalidTime, "the certificate has expired, and no phone believes this key any more; rotate it")
+	}
+	return sealer.seal(m, payload, device, sentAt, roundedTimeToLive(sentAt, uint64(seconds), m.pushType))
+}
+
+// seal seals a message whose times are right.
+func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sentAt, life uint64) (*Push, error) {
+	limits, ok := format.PushTypes[string(m.pushType)]
+	if !ok {
+		return nil, refuse(PushTypeNotSealable, "alert, background and voip can be sealed; the system reads others itself")
+	}
+	minimal, aps, err := checkPayload(data, m.pushType)
+	if err != nil {
+		return nil, err
+	}
+	reserved, err := m.reserved()
+	if err != nil {
+		return nil, err
+	}
+	body := append(sealer.signing.certificate.Bytes(), minimal...)
+	if string(reserved) != "{}" {
+		// The payload has aps, so it is not empty.
+		body = append(append(append(body[:len(body)-1], `,"pushcrypt":`...), reserved...), '}')
+	}
+	bucket := limits.Bucket + 1
+	for _, size := range format.Buckets {
+		if format.InnerBody+len(body) <= size && size < bucket {
+			bucket = size
+		}
+	}
+	if bucket > limits.Bucket {
+		return nil, refuse(PayloadTooLarge, fmt.Sprintf(
+			"the payload, with attachments and certificate, has %d bytes, %d too many", len(body), len(body)+format.InnerBody-limits.Bucket))
+	}
+	clear := m.clearPart(aps)
+	textLength := (8*(format.EnvelopeOverhead+bucket) + 5) / 6
+	widest := widestLength(string(clear)+clearEnd) + textLength
+	length := widest
+	if m.isExact {
+		length = len(clear) + len(clearEnd) + textLength
+	}
+	if length > limits.Limit {
+		return nil, refuse(PushTooLarge, fmt.Sprintf("the push would have up to %d bytes, over %d; shorten the title", length, limits.Limit))
+	}
+	hash := sha256.Sum256(body)
+	id := *(*MessageID)(sealer.signing.draw(format.LabelMessageID, binary.BigEndian.AppendUint64(nil, sentAt), hash[:]))
+	if m.id != nil {
+		id = core.NamedMessageID(*m.id)
+	}
+	content := append(make([]byte, 0, bucket), limits.Class)
+	if !sealer.signing.certificate.IsZero() {
+		content[0] |= format.KindCertified
+	}
+	content = binary.BigEndian.AppendUint64(append(content, id[:]...), sentAt)
+	content = core.AppendText(binary.BigEndian.AppendUint32(content, uint32(life)), string(body))
+	envelope, err := sealer.encrypt(content[:bucket-format.InnerContent], device)
+	if err != nil {
+		return nil, err
+	}
+	push := &Push{
+		Payload: append(append(clear, envelope...), clearEnd...), Envelope: envelope, MessageID: id, Topic: sealer.topic, PushType: m.pushType,
+		Priority: m.priority, ExpiresAt: core.Time(sentAt + 1000*life), CollapseID: sealer.collapseID(m, id, device), Widest: widest,
+	}
+	push.Expiration = push.ExpiresAt
+	if m.expiration != nil {
+		push.Expiration = *m.expiration
+	}
+	if m.pushType == VoIP {
+		push.Topic += ".voip"
+	}
+	if push.Priority == 0 {
+		push.Priority = map[bool]int{true: 5, false: 10}[m.pushType == Background]
+	}
+	return push, nil
+}
+
+// reserved returns the member pushcrypt of the payload, {} for none.
+func (m *message) reserved() ([]byte, error) {
+	if len(m.attachments) > format.MostAttachments {
+		return nil, refuse(TooManyAttachments, "a notification has at most 8 attachments")
+	}
+	var output jsontext.Output
+	if m.fullBody != nil {
+		output.Err = m.fullBody.CheckFullBody()
+	}
+	output.Add("body", m.fullBody)
+	output.Add("attachments", m.attachments)
+	if m.person != nil && output.Err == nil {
+		output.Err = m.person.Check()
+	}
+	output.Add("sender", m.person)
+	output.Add("withdraw", m.withdrawals)
+	output.Add("drop", m.isDropped)
+	return output.Bytes(), output.Err
+}
+
+// encrypt signs and encrypts the inner plaintext from the kind on.
+func (sealer *Sealer) encrypt(content []byte, device DevicePublicKey) (string, error) {
+	own, recipient, epoch := sealer.signing, device.Bytes(), sealer.signing.certificate.Epoch()
+	hash, epochBytes := sha256.Sum256(content), binary.BigEndian.AppendUint32(nil, epoch)
+	header, _ := hex.DecodeString(core.SuiteX25519 + device.ID())
+	ikmE := own.draw(format.LabelEphemeral, header, recipient, epochBytes, core.AppendText(nil, sealer.topic), hash[:])
+	enc, aead, nonce, err := core.SetupS(recipient, core.EnvelopeInfo(header, sealer.topic), ikmE)
+	if err != nil {
+		return "", errWeak()
+	}
+	signature, err := own.sign(core.SignedMessage(header, enc, recipient, own.provider.Bytes(), own.key, epoch, sealer.topic, content))
+	if err != nil {
+		return "", err
+	}
+	inner := append(append(epochBytes, signature...), content...)
+	return core.Encode(aead.Seal(append(header, enc...), nonce, inner, nil)), nil
+}
+
+// roundedTimeToLive returns the time to live whose end does not tell the relay when it was chosen.
+func roundedTimeToLive(sentAt, seconds uint64, pushType PushType) uint64 {
+	if pushType == VoIP {
+		return seconds
+	}
+	const unit = format.ExpirationUnit
+	end := sentAt + 1000*seconds
+	life := func(end uint64) uint64 { return (end - sentAt + 999) / 1000 }
+	if rounded := life((end + unit - 1) / unit * unit); rounded <= format.LongestTimeToLive {
+		return rounded
+	}
+	return life(end / unit * unit)
+}
+
+// collapseID is a keyed hash of the device, and of the message or the name of a group of pushes.
+func (sealer *Sealer) collapseID(m *message, id MessageID, key DevicePublicKey) string {
+	device, pushes := append([]byte{0x02}, key.Bytes()...), append([]byte{0x02}, id[:]...)
+	if m.deviceID != nil {
+		device = core.AppendText([]byte{0x01}, *m.deviceID)
+	}
+	if m.collapseName != nil {
+		pushes = append([]byte{0x01}, *m.collapseName...)
+	}
+	return core.Encode(core.HMAC(sealer.signing.hedge, []byte(format.LabelCollapse), core.AppendText(nil, sealer.topic), device, pushes)[:format.CollapseIDLength])
+}

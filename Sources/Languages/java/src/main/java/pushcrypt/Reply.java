@@ -1,0 +1,103 @@
+package pushcrypt;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import pushcrypt.internal.Format;
+import pushcrypt.internal.Json;
+import pushcrypt.internal.Payload;
+import pushcrypt.internal.Payload.Members;
+
+/**
+ * What a provider answers to a record.
+ *
+ * @param acknowledged the key that it seals to from now on, or {@code null}
+ * @param refused why the record was refused, a code, or {@code null}
+ * @param provider its provider key, or {@code null}
+ * @param certificate its current certificate, or {@code null} at epoch 0 [D-26]
+ * @param suites the suites of which the phone may make a key
+ * @param foreign the members of the record that name a key which it never had
+ * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}
+ * @param refusedCertificate why a certificate that came is ignored [D-20], or {@code null}; it is not written
+ */
+public record Reply(
+    DevicePublicKey acknowledged, String refused, ProviderPublicKey provider, Certificate certificate, List<Integer> suites, List<String> foreign, String pushKey,
+    Code refusedCertificate) {
+    private static final Pattern REASON = Pattern.compile("[a-z0-9-]{1," + Format.LONGEST_REASON + "}");
+
+    /**
+     * Creates a value, and copies the lists.
+     *
+     * @param acknowledged the key that it seals to from now on, or {@code null}
+     * @param refused why the record was refused, a code, or {@code null}
+     * @param provider its provider key, or {@code null}
+     * @param certificate its current certificate, or {@code null} at epoch 0 [D-26]
+     * @param suites the suites of which the phone may make a key
+     * @param foreign the members of the record that name a key which it never had
+     * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}
+     * @param refusedCertificate why a certificate that came is ignored [D-20], or {@code null}; it is not written
+     */
+    public Reply {
+        suites = List.copyOf(suites);
+        foreign = List.copyOf(foreign);
+    }
+
+    /**
+     * Creates the reply to a refused record of a provider at epoch 0.
+     *
+     * @param reason what {@link DeviceRecord#fromJson(String)} or {@link Registration#accept} threw
+     * @return the reply
+     */
+    public static Reply refuse(PushcryptException reason) {
+        return refuse(reason, null);
+    }
+
+    /**
+     * Creates the reply to a refused record.
+     *
+     * @param reason what {@link DeviceRecord#fromJson(String)} or {@link Registration#accept} threw
+     * @param certificate the provider's current certificate, or {@code null} at epoch 0
+     * @return the reply
+     */
+    public static Reply refuse(PushcryptException reason, Certificate certificate) {
+        return new Reply(null, reason.code().toString(), null, certificate, List.of(Format.SUITE), List.of(), null, null);
+    }
+
+    /**
+     * Reads a reply.
+     *
+     * @param json the reply
+     * @return the reply
+     * @throws PushcryptException {@code malformed-record}, or the code of a key
+     */
+    public static Reply fromJson(String json) {
+        Members members = Payload.parse(json, Code.MALFORMED_RECORD);
+        Long version = Records.integer(members, "version");
+        Records.rule(version != null && version == 1, "version is not 1");
+        String confirmed = Records.text(members, "acknowledged"), refused = Records.text(members, "refused"), own = Records.text(members, "provider");
+        Records.rule((confirmed == null) != (refused == null), "there is not either acknowledged or refused");
+        Records.rule(refused == null || REASON.matcher(refused).matches(), "refused is not a reason");
+        List<Integer> suites = Records.suites(members, null);
+        List<String> foreign = Records.texts(members, "foreign", Format.MOST_FOREIGN);
+        Records.Read read = Records.certificate(members);
+        String pushKey = Records.text(members, "push_key");
+        DevicePublicKey acknowledged = confirmed == null ? null : DevicePublicKey.parse(confirmed);
+        ProviderPublicKey provider = Records.provider(own);
+        if (pushKey != null) Records.checkPushKey(pushKey);
+        return new Reply(acknowledged, refused, provider, read.certificate(), suites, foreign, pushKey, read.refused());
+    }
+
+    /**
+     * Writes the reply.
+     *
+     * @return JSON
+     * @throws PushcryptException {@code malformed-record} if it breaks a rule
+     */
+    public String toJson() {
+        String json = Json.object(
+            "version", 1, "acknowledged", Json.quoted(acknowledged), "refused", Json.quoted(refused), "provider", Json.quoted(provider),
+            "certificate", Json.quoted(certificate), "suites", suites.equals(List.of(Format.SUITE)) ? null : Records.written(suites),
+            "foreign", Json.texts(foreign), "push_key", Json.quoted(pushKey));
+        fromJson(json);
+        return json;
+    }
+}

@@ -1,0 +1,336 @@
+package pushcrypt;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+import pushcrypt.internal.Bytes;
+import pushcrypt.internal.Envelope;
+import pushcrypt.internal.FileStream;
+import pushcrypt.internal.Format;
+import pushcrypt.internal.Json;
+import pushcrypt.internal.Keys;
+import pushcrypt.internal.Payload;
+import pushcrypt.internal.Platform;
+import pushcrypt.internal.Times;
+
+/**
+ * Seals APNs payloads for the devices of one app. (Docs/Format.md, "Sealing")
+ *
+ * <p>It keeps no state between messages, and any number of threads may use it. The JDK's elliptic curves are slow: for more than some hundred messages a second
+ * use {@link SealFilter}.
+ */
+public final class Sealer {
+    private static final int SIGNATURE = 64;
+
+    private final Sealing.Identity own;
+    private final String topic;
+    private final Placeholder placeholder;
+    private final Clock clock;
+
+    private Sealer(Builder builder) {
+        own = builder.own;
+        topic = builder.topic;
+        placeholder = builder.placeholder;
+        clock = builder.clock;
+    }
+
+    /**
+     * Creates a sealer at epoch 0, with the standard placeholder.
+     *
+     * @param key the provider key
+     * @param topic the app's bundle id, without {@code .voip}
+     * @throws PushcryptException {@code wrong-topic}
+     */
+    public Sealer(ProviderKey key, String topic) {
+        this(builder(key, topic));
+    }
+
+    /**
+     * Creates a sealer from epoch 1 on, with the standard placeholder.
+     *
+     * @param credential the signing key, its certificate and the provider key
+     * @param topic the app's bundle id, without {@code .voip}
+     * @throws PushcryptException {@code wrong-topic}, {@code bad-certificate-signature} or {@code weak-key}
+     */
+    public Sealer(Credential credential, String topic) {
+        this(builder(credential, topic));
+    }
+
+    /**
+     * Starts a sealer at epoch 0.
+     *
+     * @param key the provider key
+     * @param topic the app's bundle id, without {@code .voip}
+     * @return a builder
+     * @throws PushcryptException {@code wrong-topic}
+     */
+    public static Builder builder(ProviderKey key, String topic) {
+        return new Builder(new Sealing.Identity(key.publicKey, key.publicKey, null, Sealing.hedgeKey(key.secret), key::sign), topic);
+    }
+
+    /**
+     * Starts a sealer from epoch 1 on.
+     *
+     * @param credential the signing key, its certificate and the provider key
+     * @param topic the app's bundle id, without {@code .voip}
+     * @return a builder
+     * @throws PushcryptException {@code wrong-topic}, {@code bad-certificate-signature} or {@code weak-key}
+     */
+    public static Builder builder(Credential credential, String topic) {
+        SigningKey key = credential.key();
+        return new Builder(
+            new Sealing.Identity(credential.provider().key, key.publicKey, credential.certificate(), Sealing.hedgeKey(key.secret), key::sign), topic);
+    }
+
+    /**
+     * Starts a sealer at epoch 0 with the provider key in a service. It is asked for one signature over a label, from which hedge keys come.
+     *
+     * @param signer the key that signs
+     * @param topic the app's bundle id, without {@code .voip}
+     * @return a builder
+     * @throws PushcryptException {@code wrong-topic}, {@code weak-key}, {@code signing-failed} or {@code wrong-signature}
+     */
+    public static Builder builder(ExternalSigner signer, String topic) {
+        return new Builder(identity(signer, ProviderPublicKey.of(signer.publicKey()), null), topic);
+    }
+
+    /**
+     * Starts a sealer from epoch 1 on with the signing key in a service. It is asked for one signature over a label, from which hedge keys come.
+     *
+     * @param signer the key that signs
+     * @param certificate its certificate
+     * @param provider the provider key
+     * @param topic the app's bundle id, without {@code .voip}
+     * @return a builder
+     * @throws PushcryptException {@code wrong-topic}, {@code wrong-certificate}, {@code bad-certificate-signature}, {@code weak-key}, {@code signing-failed} or
+     *     {@code wrong-signature}
+     */
+    public static Builder builder(ExternalSigner signer, Certificate certificate, ProviderPublicKey provider, String topic) {
+        return new Builder(identity(signer, provider, Objects.requireNonNull(certificate, "certificate")), topic);
+    }
+
+    private static Sealing.Identity identity(ExternalSigner signer, ProviderPublicKey provider, Certificate certificate) {
+        byte[] publicKey = signer.publicKey().clone();
+        if (certificate != null && !Arrays.equals(publicKey, certificate.signingKey())) throw new PushcryptException(Code.WRONG_CERTIFICATE);
+        UnaryOperator<byte[]> sign = message -> signature(signer, publicKey, message);
+        byte[] seed = sign.apply(Bytes.ascii(Format.LABEL_HEDGE_SEED));
+        return new Sealing.Identity(provider.key, publicKey, certificate, Sealing.hedgeKey(seed), sign);
+    }
+
+    private static byte[] signature(ExternalSigner signer, byte[] publicKey, byte[] message) {
+        byte[] signature;
+        try {
+            signature = signer.sign(message.clone());
+        } catch (PushcryptException refused) {
+            throw refused;
+        } catch (Exception failure) {
+            if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
+            PushcryptException failed = new PushcryptException(Code.SIGNING_FAILED, "the signer failed: " + failure.getMessage());
+            failed.initCause(failure);
+            throw failed;
+        }
+        boolean isGood = signature != null && signature.length == SIGNATURE && Keys.verifies(publicKey, signature, message);
+        if (!isGood) throw new PushcryptException(Code.WRONG_SIGNATURE);
+        return signature;
+    }
+
+    /**
+     * Returns the provider key that phones have pinned.
+     *
+     * @return the key
+     */
+    public ProviderPublicKey provider() {
+        return new ProviderPublicKey(own.provider());
+    }
+
+    /**
+     * Returns the app.
+     *
+     * @return its bundle id
+     */
+    public String topic() {
+        return topic;
+    }
+
+    /**
+     * Seals a payload for one device with the default options: an alert for 30 days.
+     *
+     * @param payload JSON, whose numbers and strings are kept as they are written
+     * @param to the device's registered key
+     * @return what to send instead of the payload
+     * @throws PushcryptException as {@link #seal(String, DevicePublicKey, SealOptions)}
+     */
+    public SealedPush seal(String payload, DevicePublicKey to) {
+        return seal(payload, to, SealOptions.DEFAULT);
+    }
+
+    /**
+     * Seals a payload for one device.
+     *
+     * @param payload JSON, whose numbers and strings are kept as they are written
+     * @param to the device's registered key
+     * @param options how it is sealed
+     * @return what to send instead of the payload
+     * @throws PushcryptException {@code malformed-payload}, {@code missing-aps}, {@code invalid-field}, {@code nothing-to-show}, {@code reserved-key},
+     *     {@code payload-too-large}, {@code push-too-large}, {@code unsupported-suite} or {@code unusable-key}; {@code invalid-time} if the clock is wrong or the
+     *     certificate has expired [S-10]; {@code signing-failed} or {@code wrong-signature} of a signer
+     */
+    public SealedPush seal(String payload, DevicePublicKey to, SealOptions options) {
+        return seal(payload, to, options, Sealing.Fixed.random());
+    }
+
+    /**
+     * Seals a payload in UTF-8 for one device.
+     *
+     * @param payload JSON, whose numbers and strings are kept as they are written
+     * @param to the device's registered key
+     * @param options how it is sealed
+     * @return what to send instead of the payload
+     * @throws PushcryptException as {@link #seal(String, DevicePublicKey, SealOptions)}
+     */
+    public SealedPush seal(byte[] payload, DevicePublicKey to, SealOptions options) {
+        return seal(Payload.decode(payload, Code.MALFORMED_PAYLOAD), to, options);
+    }
+
+    /**
+     * Seals a payload for one device.
+     *
+     * @param payload maps with texts as keys, lists, texts, booleans, {@code null} and numbers; other values, and numbers that JSON does not have, are refused
+     * @param to the device's registered key
+     * @param options how it is sealed
+     * @return what to send instead of the payload
+     * @throws PushcryptException as {@link #seal(String, DevicePublicKey, SealOptions)}
+     */
+    public SealedPush seal(Map<String, ?> payload, DevicePublicKey to, SealOptions options) {
+        return seal(Json.write(payload, Code.MALFORMED_PAYLOAD, "the payload"), to, options);
+    }
+
+    SealedPush seal(String payload, DevicePublicKey to, SealOptions options, Sealing.Fixed fixed) {
+        if (to.suite() != Format.SUITE) throw new PushcryptException(Code.UNSUPPORTED_SUITE);
+        long at = Times.milliseconds(clock.instant());
+        return new SealedPush(Sealing.seal(payload, own, topic, placeholder, to, at, options, fixed), to, at, options.pushType);
+    }
+
+    /**
+     * Creates the request to APNs for a push of this sealer, with the default options.
+     *
+     * @param push what {@link #seal} returned
+     * @return the request
+     */
+    public PushRequest request(SealedPush push) {
+        return request(push, RequestOptions.DEFAULT);
+    }
+
+    /**
+     * Creates the request to APNs for a push of this sealer.
+     *
+     * @param push what {@link #seal} returned
+     * @param options how it is sent
+     * @return the request
+     * @throws PushcryptException {@code invalid-request} for a background push with priority 10
+     */
+    public PushRequest request(SealedPush push, RequestOptions options) {
+        boolean isBackground = push.pushType() == PushType.BACKGROUND;
+        if (isBackground && options.priority != null && options.priority == 10) {
+            throw new PushcryptException(Code.INVALID_REQUEST, "APNs refuses background pushes with priority 10; use 5 or 1");
+        }
+        byte[] device = options.device != null ? options.device : Bytes.concat(new byte[] {2}, push.recipient().key);
+        byte[] pushes = options.pushes != null ? options.pushes : Bytes.concat(new byte[] {2}, push.id);
+        byte[] hash = Sealing.hedged(own, Format.LABEL_COLLAPSE, Envelope.lp16(topic), device, pushes);
+        Map<String, String> headers = new LinkedHashMap<>();
+        headers.put("apns-topic", topic + (push.pushType() == PushType.VOIP ? ".voip" : ""));
+        headers.put("apns-push-type", push.pushType().toString());
+        headers.put("apns-priority", Integer.toString(options.priority != null ? options.priority : isBackground ? 5 : 10));
+        headers.put("apns-expiration", Long.toString(options.expiration != null ? options.expiration : push.expiresAt().getEpochSecond()));
+        headers.put("apns-collapse-id", Envelope.encode(Bytes.part(hash, 0, Format.COLLAPSE_ID_LENGTH)));
+        return new PushRequest(headers, push.json());
+    }
+
+    /**
+     * Seals a file that accompanies a message. Each call has a key of its own. (Docs/FormatAttachments.md)
+     *
+     * @param plain the file
+     * @param url where the sealed file will be stored
+     * @param type its uniform type identifier, such as {@code public.jpeg}
+     * @param name its name
+     * @return the sealed file, and the reference for {@link SealOptions.Builder#attachments}
+     * @throws PushcryptException {@code malformed-reference}
+     */
+    public SealedFile sealFile(byte[] plain, String url, String type, String name) {
+        return sealFile(plain, url, type, name, Platform.random());
+    }
+
+    SealedFile sealFile(byte[] plain, String url, String type, String name, byte[] random) {
+        byte[] key = Sealing.hedged(own, Format.LABEL_FILE, random, Bytes.bigEndian(plain.length, 8), Platform.sha256(plain));
+        byte[] sealed = FileStream.seal(plain, key);
+        return new SealedFile(sealed, new AttachmentReference(url, key, sealed.length, Platform.sha256(sealed), type, name));
+    }
+
+    /**
+     * Seals a text that is too long for a push. The payload has its beginning.
+     *
+     * @param text the whole text, 1 to 65,536 bytes
+     * @param url where the sealed file will be stored
+     * @return the sealed file, and the reference for {@link SealOptions.Builder#fullBody}
+     * @throws PushcryptException {@code body-too-long}, {@code malformed-file} for a text that is empty or begins with a byte order mark [A-28],
+     *     {@code malformed-reference} or {@code invalid-request}
+     */
+    public SealedFile sealFullBody(String text, String url) {
+        byte[] plain = Json.checked(text, "the text").getBytes(StandardCharsets.UTF_8);
+        if (plain.length > Format.LONGEST_FULL_BODY) throw new PushcryptException(Code.BODY_TOO_LONG);
+        if (plain.length == 0 || text.startsWith("\ufeff")) {
+            throw new PushcryptException(Code.MALFORMED_FILE, "a full body is not empty, and has no byte order mark");
+        }
+        return sealFile(plain, url, Format.FULL_BODY_TYPE, "body");
+    }
+
+    /** Builds a sealer. */
+    public static final class Builder {
+        private final Sealing.Identity own;
+        private final String topic;
+        private Placeholder placeholder = Placeholder.STANDARD;
+        private Clock clock = Clock.systemUTC();
+
+        private Builder(Sealing.Identity own, String topic) {
+            Envelope.checkContext(topic);
+            if (own.certificate() != null) own.certificate().check(own.provider(), topic);
+            this.own = own;
+            this.topic = topic;
+        }
+
+        /**
+         * Sets what a phone shows if it cannot open a message.
+         *
+         * @param placeholder the placeholder
+         * @return this
+         */
+        public Builder placeholder(Placeholder placeholder) {
+            this.placeholder = Objects.requireNonNull(placeholder, "placeholder");
+            return this;
+        }
+
+        /**
+         * Sets the clock, for tests. Messages are sent at its time.
+         *
+         * @param clock the clock
+         * @return this
+         */
+        public Builder clock(Clock clock) {
+            this.clock = Objects.requireNonNull(clock, "clock");
+            return this;
+        }
+
+        /**
+         * Builds the sealer.
+         *
+         * @return the sealer
+         */
+        public Sealer build() {
+            return new Sealer(this);
+        }
+    }
+}

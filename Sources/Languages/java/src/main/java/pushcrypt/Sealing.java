@@ -1,0 +1,180 @@
+package pushcrypt;
+
+import static pushcrypt.internal.Bytes.ascii;
+import static pushcrypt.internal.Bytes.concat;
+
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.util.function.UnaryOperator;
+import pushcrypt.internal.Bytes;
+import pushcrypt.internal.Envelope;
+import pushcrypt.internal.Format;
+import pushcrypt.internal.Hpke;
+import pushcrypt.internal.Json;
+import pushcrypt.internal.Payload;
+import pushcrypt.internal.Platform;
+import pushcrypt.internal.Times;
+
+/** Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing"; Docs/FormatNotes.md, "Randomness". */
+final class Sealing {
+    /** Ten minutes, in milliseconds: when a message ends does not tell the relay when it was sent. */
+    private static final BigInteger END_UNIT = BigInteger.valueOf(Format.EXPIRATION_UNIT), SECOND = BigInteger.valueOf(1000);
+
+    /** The random bytes of one message, and of vectors the time to live as it is sealed. They must never be used twice [S-9]. */
+    record Fixed(byte[] messageID, byte[] ephemeral, long sealedLife) {
+        static Fixed random() {
+            return new Fixed(Platform.random(), Platform.random(), 0);
+        }
+    }
+
+    /** Whose messages are signed, by which key and certificate (null at epoch 0), the hedge key, and how it signs. */
+    record Identity(byte[] provider, byte[] signingKey, Certificate certificate, byte[] hedge, UnaryOperator<byte[]> sign) {
+        byte[] epoch() {
+            return Bytes.bigEndian(certificate == null ? 0 : certificate.epoch(), 4);
+        }
+    }
+
+    /** What was sealed. */
+    record Sealed(String push, byte[] messageID, long timeToLive, int widestLength) {}
+
+    private Sealing() {}
+
+    /** The hedge key of a signing seed, or of a signature over the label that a key service made. */
+    static byte[] hedgeKey(byte[] seed) {
+        return Platform.hmac(seed, ascii(Format.LABEL_HEDGE));
+    }
+
+    /** An HMAC under the signer's hedge key, so that a cloned machine or a dead random source repeats nothing. */
+    static byte[] hedged(Identity own, String label, byte[]... parts) {
+        return Platform.hmac(own.hedge, ascii(label), concat(parts));
+    }
+
+    /** The time to live that is sealed: it ends at ten minutes, unless the push is a call. */
+    private static long sealedTimeToLive(long timeToLive, long sentAt, PushType pushType) {
+        if (pushType == PushType.VOIP) return timeToLive;
+        BigInteger end = BigInteger.valueOf(sentAt).add(BigInteger.valueOf(timeToLive).multiply(SECOND));
+        BigInteger floor = end.divide(END_UNIT).multiply(END_UNIT), ceiling = floor.equals(end) ? end : floor.add(END_UNIT);
+        long rounded = life(ceiling, sentAt);
+        return rounded <= Format.LONGEST_TIME_TO_LIVE ? rounded : life(floor, sentAt);
+    }
+
+    private static long life(BigInteger until, long sentAt) {
+        return until.subtract(BigInteger.valueOf(sentAt)).add(BigInteger.valueOf(999)).divide(SECOND).longValueExact();
+    }
+
+    static Sealed seal(String payload, Identity own, String topic, Placeholder placeholder, DevicePublicKey device, long sentAt, SealOptions options, Fixed fixed) {
+        PushType pushType = options.pushType;
+        if (sentAt < 0 || sentAt > Format.LARGEST_TIME) throw new PushcryptException(Code.INVALID_TIME);
+        if (own.certificate != null && Times.isAfter(sentAt, own.certificate.expiry())) {
+            throw new PushcryptException(Code.INVALID_TIME, "the certificate expired at " + own.certificate.expiresAt() + ": rotate the signing key");
+        }
+        String reserved = reserved(options);
+        Payload.Members aps = checkSealable(payload, pushType);
+        String minified = Payload.minify(payload);
+        byte[] whole = (reserved.isEmpty() ? minified : minified.substring(0, minified.length() - 1) + ",\"pushcrypt\":" + reserved + "}")
+            .getBytes(StandardCharsets.UTF_8);
+        byte[] body = own.certificate == null ? whole : concat(own.certificate.bytes, whole);
+        int bucket = bucket(body.length, whole.length, pushType);
+        String clear = clearPart(pushType, placeholder, aps);
+        int text = (4 * (Format.ENVELOPE_OVERHEAD + bucket) + 2) / 3, widestLength = widest(clear + "\"}") + text;
+        int length = options.isExact ? clear.getBytes(StandardCharsets.UTF_8).length + 2 + text : widestLength;
+        if (length > pushType.limit) {
+            throw new PushcryptException(Code.PUSH_TOO_LARGE, "the push would have " + length + " bytes, " + (length - pushType.limit)
+                + " more than Apple accepts; shorten the title or keep fewer fields in the clear");
+        }
+
+        long timeToLive = fixed.sealedLife != 0 ? fixed.sealedLife : sealedTimeToLive(options.timeToLive, sentAt, pushType);
+        byte[] time = Bytes.bigEndian(sentAt, 8);
+        byte[] messageID = options.messageId != null ? Envelope.namedMessageID(options.messageId)
+            : Bytes.part(hedged(own, Format.LABEL_MESSAGE_ID, fixed.messageID, time, Platform.sha256(body)), 0, Format.MESSAGE_ID_LENGTH);
+        byte[] inner = new byte[bucket];
+        byte[] content = concat(
+            new byte[] {(byte) (pushType.pushClass | (own.certificate == null ? 0 : Format.KIND_CERTIFIED))}, messageID, time, Bytes.bigEndian(timeToLive, 4),
+            Bytes.bigEndian(body.length, 2), body);
+        System.arraycopy(own.epoch(), 0, inner, 0, 4);
+        System.arraycopy(content, 0, inner, Format.INNER_CONTENT, content.length);
+        byte[] header = concat(new byte[] {Format.SUITE}, device.id);
+        byte[] contentHash = Platform.sha256(Bytes.part(inner, Format.INNER_CONTENT, inner.length));
+        byte[] ikmE = hedged(own, Format.LABEL_EPHEMERAL, fixed.ephemeral, header, device.key, own.epoch(), Envelope.lp16(topic), contentHash);
+        Hpke.Setup setup = Hpke.setupBaseS(device.key, Envelope.info(header, topic), ikmE);
+        byte[] signature = own.sign.apply(
+            Envelope.signed(header, setup.enc(), device.key, own.provider, own.signingKey, own.epoch(), topic, contentHash));
+        System.arraycopy(signature, 0, inner, 4, signature.length);
+        byte[] envelope = concat(header, setup.enc(), setup.context().seal(inner));
+        return new Sealed(clear + Envelope.encode(envelope) + "\"}", messageID, timeToLive, widestLength);
+    }
+
+    /** The member `pushcrypt`, or nothing: Docs/FormatMessages.md, Docs/FormatAttachments.md. */
+    private static String reserved(SealOptions options) {
+        String text = Json.object(
+            "body", options.fullBody == null ? null : options.fullBody.toJson(),
+            "attachments", Json.array(options.attachments.stream().map(AttachmentReference::toJson).toList()),
+            "sender", options.sender == null ? null : options.sender.json(), "withdraw", Json.texts(options.withdraws),
+            "drop", options.isDropped ? "true" : null);
+        return text.equals("{}") ? "" : text;
+    }
+
+    /** Parses a payload, and refuses one that would not open or show [J-1] to [J-7], [S-8]. Returns `aps`. */
+    private static Payload.Members checkSealable(String payload, PushType pushType) {
+        Payload.Members members = Payload.parse(payload, Code.MALFORMED_PAYLOAD);
+        if (members.containsKey("ENCRYPTED_DATA")) {
+            throw new PushcryptException(Code.RESERVED_KEY, "the payload already has ENCRYPTED_DATA: seal the original payload, not a sealed one");
+        }
+        if (members.containsKey("pushcrypt")) {
+            throw new PushcryptException(Code.RESERVED_KEY,
+                "the key pushcrypt at the top level is reserved for the format; rename yours, and pass attachments as an option");
+        }
+        if (!(members.get("aps") instanceof Payload.Members aps)) {
+            throw new PushcryptException(Code.MISSING_APS, "the payload has no aps object; a push without one is never shown");
+        }
+        Apple.check(aps, pushType);
+        return aps;
+    }
+
+    /** The smallest bucket that holds the body [S-6]. */
+    private static int bucket(int length, int payload, PushType pushType) {
+        for (int size : Format.BUCKETS) if (Format.INNER_BODY + length <= size && size <= pushType.largestBucket) return size;
+        int budget = pushType.maximumPayloadLength() - (length - payload);
+        throw new PushcryptException(Code.PAYLOAD_TOO_LARGE, "the payload has " + payload + " bytes without white space, " + (payload - budget)
+            + " more than fit (" + budget + "); shorten it by that much");
+    }
+
+    /** The text before the envelope. With `"}` after the envelope, it is all that the relay sees of a push. */
+    private static String clearPart(PushType pushType, Placeholder placeholder, Payload.Members aps) {
+        StringBuilder clear = new StringBuilder();
+        if (pushType == PushType.ALERT) {
+            clear.append(",\"mutable-content\":1,\"alert\":{\"title\":").append(Json.quoted(placeholder.title));
+            clear.append(",\"body\":").append(Json.quoted(Format.CLEAR_BODY)).append('}');
+            String sound = placeholder.isMatching ? aps.containsKey("sound") ? "default" : null : placeholder.sound;
+            if (sound != null) clear.append(",\"sound\":").append(Json.quoted(sound));
+            for (String name : aps.keySet()) {
+                boolean isClear = placeholder.clearFields.stream().anyMatch(field -> field.toString().equals(name));
+                if (isClear) clear.append(",\"").append(name).append("\":").append(Payload.minify(aps.written(name)));
+            }
+        }
+        if (pushType == PushType.BACKGROUND || new Payload.Number("1").equals(aps.get("content-available"))) {
+            clear.append(",\"content-available\":1");
+        }
+        return "{\"aps\":{" + (clear.isEmpty() ? "" : clear.substring(1)) + "},\"ENCRYPTED_DATA\":\"";
+    }
+
+    /** The length of a clear part in the longest form that a client may write [S-4]. */
+    private static int widest(String json) {
+        int count = 0;
+        boolean inside = false;
+        for (int at = 0; at < json.length(); at++) {
+            char character = json.charAt(at);
+            if (character == '"') inside = !inside;
+            if (!inside) {
+                count += character == ',' || character == ':' ? 2 : 1;
+            } else if (character == '\\') {
+                at += json.charAt(at + 1) == 'u' ? 5 : 1;
+                count += 6;
+            } else {
+                // Two surrogates are one character of four UTF-8 bytes, and count 12.
+                count += character >= 0x80 || "<>&'+=`\u007f".indexOf(character) >= 0 ? 6 : character == '/' ? 2 : 1;
+            }
+        }
+        return count;
+    }
+}

@@ -1,0 +1,217 @@
+package pushcrypt.internal;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import pushcrypt.Code;
+import pushcrypt.PushcryptException;
+
+/**
+ * The strict JSON of payloads and records: Docs/Format.md, "Body", rules [J-1] to [J-7].
+ *
+ * <p>Objects are {@link Members}, arrays lists, strings {@code String}, and `null` is {@link #NULL}.
+ */
+public final class Payload {
+    /** A number as written, so that none is rounded and none is too long. */
+    public record Number(String text) {
+        /** Whether it is written with digits alone, as every integer that the format reads. */
+        public boolean isInteger() {
+            return text.chars().allMatch(digit -> digit >= '0' && digit <= '9');
+        }
+    }
+
+    /** The members of an object in order, and the place of each value in the text. */
+    public static final class Members extends LinkedHashMap<String, Object> {
+        private static final long serialVersionUID = 1;
+        private final transient Map<String, int[]> places = new LinkedHashMap<>();
+        private final transient String text;
+
+        Members(String text) {
+            this.text = text;
+        }
+
+        /** A value as it is written. */
+        public String written(String name) {
+            int[] place = places.get(name);
+            return text.substring(place[0], place[1]);
+        }
+    }
+
+    public static final Object NULL = new Object();
+    private static final String SPACES = " \t\n\r";
+
+    private final String text;
+    private final Code code;
+    private int at;
+
+    private Payload(String text, Code code) {
+        this.text = text;
+        this.code = code;
+    }
+
+    /** Parses a JSON object by [J-1] to [J-6]. Refuses anything else with the code. */
+    public static Members parse(byte[] data, Code code) {
+        return parseText(decode(data, code), code);
+    }
+
+    /** The same of a text. */
+    public static Members parse(String text, Code code) {
+        if (!Json.isUnicode(text)) throw new PushcryptException(code, "the text has half of a surrogate pair");
+        return parseText(text, code);
+    }
+
+    private static Members parseText(String text, Code code) {
+        Payload parser = new Payload(text, code);
+        Object value = parser.value(0);
+        parser.space();
+        if (!(value instanceof Members members) || parser.at != text.length()) throw parser.refused();
+        return members;
+    }
+
+    /** Decodes UTF-8 [J-1]. A new decoder refuses malformed input, and keeps a byte order mark. */
+    public static String decode(byte[] data, Code code) {
+        String text = new String(data, StandardCharsets.UTF_8);
+        // Written in the data, or in the place of what is malformed.
+        if (text.indexOf('\ufffd') < 0) return text;
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString();
+        } catch (CharacterCodingException malformed) {
+            throw new PushcryptException(code);
+        }
+    }
+
+    /** Removes the white space between the tokens of a checked JSON text; strings and numbers stay as they are [S-7]. */
+    public static String minify(String text) {
+        StringBuilder result = new StringBuilder(text.length());
+        boolean inside = false;
+        for (int index = 0; index < text.length(); index++) {
+            char character = text.charAt(index);
+            if (!inside && SPACES.indexOf(character) >= 0) continue;
+            result.append(character);
+            if (character == '"') inside = !inside;
+            if (inside && character == '\\') result.append(text.charAt(++index));
+        }
+        return result.toString();
+    }
+
+    private PushcryptException refused() {
+        return new PushcryptException(code);
+    }
+
+    private boolean isAt(String characters) {
+        return at < text.length() && characters.indexOf(text.charAt(at)) >= 0;
+    }
+
+    private void space() {
+        while (isAt(SPACES)) at++;
+    }
+
+    private boolean takes(String token) {
+        space();
+        if (!text.startsWith(token, at)) return false;
+        at += token.length();
+        return true;
+    }
+
+    /** Reads a value at this depth of objects and arrays. */
+    private Object value(int depth) {
+        space();
+        if (takes("\"")) return string();
+        if (takes("{")) return object(depth + 1);
+        if (takes("[")) return array(depth + 1);
+        if (takes("true")) return true;
+        if (takes("false")) return false;
+        if (takes("null")) return NULL;
+        return number();
+    }
+
+    private Members object(int depth) {
+        Members members = new Members(text);
+        if (depth > Format.DEEPEST_JSON) throw refused();
+        if (takes("}")) return members;
+        do {
+            if (!takes("\"")) throw refused();
+            String name = string();
+            if (!takes(":")) throw refused();
+            space();
+            int start = at;
+            if (members.put(name, value(depth)) != null) throw refused();
+            members.places.put(name, new int[] {start, at});
+        } while (takes(","));
+        if (!takes("}")) throw refused();
+        return members;
+    }
+
+    private List<Object> array(int depth) {
+        List<Object> elements = new ArrayList<>();
+        if (depth > Format.DEEPEST_JSON) throw refused();
+        if (takes("]")) return elements;
+        do elements.add(value(depth));
+        while (takes(","));
+        if (!takes("]")) throw refused();
+        return elements;
+    }
+
+    /** Reads a string after its opening quotation mark. */
+    private String string() {
+        int start = at;
+        StringBuilder escaped = null;
+        while (true) {
+            if (at == text.length() || text.charAt(at) < 0x20) throw refused();
+            char character = text.charAt(at++);
+            if (character == '"') break;
+            if (character == '\\') {
+                if (escaped == null) escaped = new StringBuilder();
+                escaped.append(text, start, at - 1).append(escape());
+                start = at;
+            }
+        }
+        if (escaped == null) return text.substring(start, at - 1);
+        // The text itself is Unicode, so half of a pair must come from an escape [J-6].
+        String result = escaped.append(text, start, at - 1).toString();
+        if (!Json.isUnicode(result)) throw refused();
+        return result;
+    }
+
+    private char escape() {
+        if (at == text.length()) throw refused();
+        int plain = "\"\\/bfnrt".indexOf(text.charAt(at));
+        if (plain >= 0) {
+            at++;
+            return "\"\\/\b\f\n\r\t".charAt(plain);
+        }
+        if (text.charAt(at++) != 'u' || text.length() - at < 4) throw refused();
+        int unit = 0;
+        for (int end = at + 4; at < end; at++) {
+            int digit = "0123456789abcdef".indexOf(text.charAt(at) | (isAt("ABCDEF") ? 0x20 : 0));
+            if (digit < 0) throw refused();
+            unit = unit << 4 | digit;
+        }
+        return (char) unit;
+    }
+
+    private Number number() {
+        int start = at;
+        if (isAt("-")) at++;
+        if (isAt("0")) at++; else digits();
+        if (isAt(".")) {
+            at++;
+            digits();
+        }
+        if (isAt("eE")) {
+            at++;
+            if (isAt("+-")) at++;
+            digits();
+        }
+        return new Number(text.substring(start, at));
+    }
+
+    private void digits() {
+        if (!isAt("0123456789")) throw refused();
+        while (isAt("0123456789")) at++;
+    }
+}

@@ -1,0 +1,100 @@
+package pushcrypt.testing;
+
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.HexFormat;
+import pushcrypt.DevicePublicKey;
+import pushcrypt.internal.Format;
+import pushcrypt.internal.Format.Kind;
+import pushcrypt.internal.Keys;
+import pushcrypt.internal.Platform;
+import pushcrypt.internal.Times;
+
+/** A device's secret key, X25519, which opens messages. A device must not have two keys with one id [O-3.2]. Printing it shows nothing of the secret. */
+public final class DeviceKey {
+    final byte[] secret, publicKey, id;
+    final long end;
+
+    private DeviceKey(byte[] secret, long end) {
+        if (secret.length != Format.KEY_LENGTH) throw new IllegalArgumentException("a key has 32 bytes");
+        this.secret = secret.clone();
+        this.end = end;
+        publicKey = Keys.x25519Public(secret);
+        id = Keys.id(Kind.DEVICE_SECRET.type, publicKey);
+    }
+
+    /**
+     * Reads the text of a key, with or without a newline after it.
+     *
+     * @param text the text, {@code PCR-SECRET-1…}
+     * @return the key
+     * @throws pushcrypt.PushcryptException {@code malformed-key}, {@code wrong-checksum} or {@code wrong-kind-of-key}
+     */
+    public static DeviceKey parse(String text) {
+        return new DeviceKey(Keys.parse(text, Kind.DEVICE_SECRET), Times.NEVER);
+    }
+
+    /**
+     * Creates a key from its bytes.
+     *
+     * @param secret 32 bytes
+     * @return the key
+     */
+    public static DeviceKey of(byte[] secret) {
+        return new DeviceKey(secret, Times.NEVER);
+    }
+
+    /**
+     * Generates a key.
+     *
+     * @return the key
+     */
+    public static DeviceKey generate() {
+        return new DeviceKey(Platform.random(), Times.NEVER);
+    }
+
+    /**
+     * Returns the same key, which is retiring.
+     *
+     * @param end the last moment at which it opens
+     * @return the key with its end
+     */
+    public DeviceKey retiringAt(Instant end) {
+        return new DeviceKey(secret, Times.milliseconds(end));
+    }
+
+    /**
+     * Returns the public half.
+     *
+     * @return the key to register
+     */
+    public DevicePublicKey publicKey() {
+        return DevicePublicKey.of(publicKey);
+    }
+
+    /**
+     * Returns the text of the secret key.
+     *
+     * @return 70 characters
+     */
+    public String secretText() {
+        return Keys.text(secret, Kind.DEVICE_SECRET);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof DeviceKey key && end == key.end && MessageDigest.isEqual(secret, key.secret);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(publicKey);
+    }
+
+    /** Returns the id of the public half, and nothing of the secret. */
+    @Override
+    public String toString() {
+        return "DeviceKey(" + HexFormat.of().formatHex(id) + ")";
+    }
+}

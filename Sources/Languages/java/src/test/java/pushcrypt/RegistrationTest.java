@@ -1,0 +1,207 @@
+package pushcrypt;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static pushcrypt.Fixtures.DEVICE;
+import static pushcrypt.Fixtures.PROVIDER;
+import static pushcrypt.Fixtures.TOPIC;
+import static pushcrypt.Fixtures.fault;
+import static pushcrypt.Fixtures.refused;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import pushcrypt.testing.DeviceKey;
+import pushcrypt.testing.Replies;
+import pushcrypt.testing.Trust;
+
+/** What phones register, and what a provider keeps of them. */
+final class RegistrationTest {
+    private static final ProviderPublicKey OWN = PROVIDER.publicKey();
+    private static final DeviceRecord FULL = new DeviceRecord(
+        "phone1", DEVICE, List.of(1), TOPIC, 2, 5L, OWN, null, "1.0", "00ff", "production", "0".repeat(32), "grant-word");
+
+    private static AcceptOptions options(Consumer<AcceptOptions.Builder> change) {
+        AcceptOptions.Builder options = AcceptOptions.builder(OWN, TOPIC);
+        change.accept(options);
+        return options.build();
+    }
+
+    private static Accepted accept(DeviceRecord record, StoredDevice held, String user) {
+        return Registration.accept(record, held, user, options(options -> {}));
+    }
+
+    private static DeviceRecord record(DevicePublicKey key, long generation) {
+        return DeviceRecord.of(key, TOPIC, generation).withDeviceId("phone1");
+    }
+
+    /** The first registration, another key, and what a later record does not say. */
+    @Test
+    void whatARecordLacksStays() {
+        StoredDevice first = accept(FULL, null, "alice").device();
+        assertEquals(new StoredDevice(FULL, "alice", false), first);
+        DevicePublicKey next = DeviceKey.generate().publicKey();
+        DeviceRecord bare = new DeviceRecord(null, next, List.of(1), null, 3, null, null, null, null, null, null, null, null);
+        StoredDevice second = accept(bare, StoredDevice.fromJson(first.toJson()), "alice").device();
+        assertEquals("phone1", second.record().deviceId());
+        assertEquals(next, second.publicKey());
+        assertEquals("alice", second.user());
+        assertEquals(TOPIC, second.topic());
+        assertEquals("00ff", second.token());
+        assertEquals("production", second.record().environment());
+        assertEquals("1.0", second.record().appVersion());
+        assertTrue(second.canWithdraw("0".repeat(32)));
+        assertNull(second.record().created(), "the time of another key");
+        assertEquals(3, second.record().generation());
+        // A session without a user keeps the owner, with the same key alone.
+        assertEquals("alice", accept(bare, second, null).device().user());
+        refused(Code.USER_MISMATCH, () -> accept(record(DEVICE, 4), second, null));
+        refused(Code.USER_MISMATCH, () -> accept(bare, second, "bob"));
+        refused(Code.GENERATION_ROLLBACK, () -> accept(FULL, second, "alice"));
+        refused(Code.GENERATION_TOO_HIGH, () -> accept(record(DEVICE, 3 + 1025), second, "alice"));
+        assertEquals(1027, accept(record(DEVICE, 3 + 1024), second, "alice").device().record().generation());
+        assertEquals("00", accept(new DeviceRecord(null, next, List.of(1), null, 3, null, null, null, null, "00", null, null, null), second, "alice").device().token());
+        assertNull(second.withoutToken().token());
+        assertEquals("b", second.withDeviceId("b").record().deviceId());
+    }
+
+    @Test
+    void anotherAppIsRefused() {
+        refused(Code.TOPIC_MISMATCH, () -> accept(DeviceRecord.of(DEVICE, "com.example.other", 1), null, null));
+        StoredDevice held = new StoredDevice(DeviceRecord.of(DEVICE, "com.example.other", 1), null, false);
+        refused(Code.TOPIC_MISMATCH, () -> accept(DeviceRecord.of(DEVICE, TOPIC, 1), held, null));
+        assertEquals(TOPIC, Registration.accept(DeviceRecord.of(DEVICE, TOPIC, 1), held, null, options(AcceptOptions.Builder::replace)).device().topic());
+    }
+
+    @Test
+    void aKeyUnderAnotherId() {
+        StoredDevice other = new StoredDevice(DeviceRecord.of(DEVICE, TOPIC, 1).withDeviceId("phone2"), "alice", false);
+        AcceptOptions options = options(builder -> builder.elsewhere(other));
+        assertTrue(Registration.accept(record(DEVICE, 1), null, "alice", options).removesElsewhere());
+        refused(Code.KEY_TAKEN, () -> Registration.accept(record(DEVICE, 1), null, "bob", options));
+        refused(Code.KEY_TAKEN, () -> Registration.accept(record(DEVICE, 1), null, null, options));
+        StoredDevice nobodys = new StoredDevice(other.record(), null, false);
+        refused(Code.KEY_TAKEN, () -> Registration.accept(record(DEVICE, 1), null, null, options(builder -> builder.elsewhere(nobodys))));
+        assertFalse(accept(record(DEVICE, 1), null, "alice").removesElsewhere());
+    }
+
+    /** [D-34] */
+    @Test
+    void aRemovedDeviceIsRemembered() {
+        StoredDevice removed = StoredDevice.fromJson(new StoredDevice(FULL, "alice", false).removed().toJson());
+        assertTrue(removed.isRemoved());
+        assertNull(removed.token());
+        assertFalse(removed.canWithdraw("0".repeat(32)));
+        refused(Code.USER_MISMATCH, () -> accept(FULL, removed, "bob"));
+        refused(Code.GENERATION_ROLLBACK, () -> accept(record(DEVICE, 1), removed, "alice"));
+        StoredDevice back = accept(record(DEVICE, 2), removed, "alice").device();
+        assertFalse(back.isRemoved());
+        assertNull(back.record().grant());
+        StoredDevice again = Registration.accept(record(DeviceKey.generate().publicKey(), 1), removed, "bob", options(AcceptOptions.Builder::replace)).device();
+        assertEquals("bob", again.user());
+    }
+
+    /** [D-22], [D-26], [D-33] */
+    @Test
+    void foreignPinsAndStaleStores() {
+        Credential first = CertificatePlan.FIRST.issue(PROVIDER, TOPIC), second = CertificatePlan.builder().current(first.certificate()).build().issue(PROVIDER, TOPIC);
+        ProviderPublicKey other = ProviderKey.generate().publicKey();
+        DeviceRecord foreign = new DeviceRecord(null, DEVICE, List.of(1), null, 1, null, other, second.certificate(), null, null, null, null, null);
+        Accepted accepted = Registration.accept(foreign, null, null, options(options -> options.certificate(first.certificate()).issued(List.of(first.certificate()))));
+        assertEquals(List.of("provider"), accepted.foreign());
+        assertEquals(List.of("provider"), accepted.reply().foreign());
+        assertEquals(second.certificate(), accepted.staleStore());
+        assertEquals(first.certificate(), accepted.reply().certificate());
+        assertEquals(OWN, accepted.reply().provider());
+        assertEquals(second.certificate(), StoredDevice.fromJson(accepted.device().toJson()).record().certificate());
+        Accepted known = Registration.accept(foreign, null, null, options(options -> options.ownKeys(List.of(other))
+            .certificate(first.certificate()).issued(List.of(first.certificate(), second.certificate()))));
+        assertEquals(List.of(), known.foreign());
+        assertNull(known.staleStore());
+        // Without the issued ones it is not known at epoch 1; at epoch 0 every certificate is one too many.
+        assertNull(Registration.accept(foreign, null, null, options(options -> options.certificate(first.certificate()))).staleStore());
+        assertEquals(second.certificate(), accept(foreign, null, null).staleStore());
+        // Those of another key are ignored.
+        assertNull(Registration.accept(foreign, null, null, AcceptOptions.builder(other, TOPIC).build()).staleStore());
+        // What a stale store has issued next ends all earlier keys at once.
+        Credential next = CertificatePlan.builder().current(first.certificate()).proven(accepted.staleStore()).build().issue(PROVIDER, TOPIC);
+        assertTrue(next.certificate().epoch() > second.certificate().epoch());
+        assertEquals(next.certificate().epoch(), next.certificate().floor());
+        byte[] pushKey = SigningKey.generate().publicBytes();
+        Reply reply = Registration.accept(foreign, null, null, options(options -> options.pushKey(pushKey))).reply();
+        assertEquals(43, Reply.fromJson(reply.toJson()).pushKey().length());
+        refused(Code.WEAK_KEY, () -> options(options -> options.pushKey(new byte[32])));
+    }
+
+    /** Suite 2, by [D-3], [D-9], [D-14], [D-23] and [D-24]. */
+    @TestFactory
+    Stream<DynamicTest> suite2() {
+        return Vectors.kit("suite-2-keys", test -> {
+            test.all("kind");
+            test.all("bytes");
+            test.all("key-id");
+            test.all("public-key");
+            if (!test.name.equals("the-phones-public-key")) return;
+            DevicePublicKey key = DevicePublicKey.parse(test.text());
+            StoredDevice held = new StoredDevice(DeviceRecord.of(key, TOPIC, 1), "alice", false);
+            refused(Code.UNSUPPORTED_SUITE, () -> accept(DeviceRecord.of(key, TOPIC, 1), null, null));
+            refused(Code.UNSUPPORTED_SUITE, () -> accept(DeviceRecord.of(key, TOPIC, 1), held.removed(), "alice"));
+            refused(Code.USER_MISMATCH, () -> accept(DeviceRecord.of(key, TOPIC, 2), held, "bob"));
+            refused(Code.TOPIC_MISMATCH, () -> accept(DeviceRecord.of(key, "a", 1), held, "alice"));
+            assertEquals(key, accept(DeviceRecord.of(key, TOPIC, 1), held, "alice").device().publicKey());
+            refused(Code.SUITE_DOWNGRADE, () -> accept(DeviceRecord.of(DEVICE, TOPIC, 2), held, "alice"));
+            assertEquals(DEVICE, Registration.accept(DeviceRecord.of(DEVICE, TOPIC, 1), held, "alice", options(AcceptOptions.Builder::replace)).device().publicKey());
+            String members = "{\"public_key\":\"" + key + "\",";
+            for (String wrong : List.of("\"suite\":1}", "\"suites\":[1]}", "\"key_id\":\"0be3735e\"}", "\"suite\":2,\"provider\":7}")) {
+                refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson(members + wrong));
+            }
+            assertEquals(List.of(1, 2), DeviceRecord.fromJson(members + "\"suite\":2,\"suites\":[1,2]}").suites());
+            refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"" + DEVICE + "\",\"suite\":2}"));
+            refused(Code.MALFORMED_RECORD, () -> DeviceRecord.fromJson("{\"public_key\":\"" + DEVICE + "\",\"device\":\"pcrx1abc\"}"));
+            refused(Code.UNSUPPORTED_SUITE, () -> new Sealer(PROVIDER, TOPIC).seal(Fixtures.PAYLOAD, key));
+            assertEquals(key, Reply.fromJson("{\"version\":1,\"acknowledged\":\"" + key + "\"}").acknowledged());
+            for (String suites : List.of("[]", "[2,1]", "\"1\"", "[256]", "[1.0]", "[true]")) {
+                refused(Code.MALFORMED_RECORD, () -> Reply.fromJson("{\"version\":1,\"acknowledged\":\"" + DEVICE + "\",\"suites\":" + suites + "}"));
+            }
+        });
+    }
+
+    @Test
+    void repliesAndRecords() {
+        assertEquals(FULL, DeviceRecord.fromJson(FULL.toJson()));
+        assertEquals(FULL, DeviceRecord.fromJson(FULL.toJson().getBytes(StandardCharsets.UTF_8)));
+        assertFalse(FULL.toString().contains("grant-word"));
+        assertFalse(new StoredDevice(FULL, "alice", false).toString().contains("grant-word"));
+        for (String id : List.of(" ", "a\u200b")) refused(Code.MALFORMED_RECORD, () -> record(DEVICE, 1).withDeviceId(id).toJson());
+        refused(Code.MALFORMED_RECORD, () -> FULL.withToken("a", null).toJson());
+        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, "key-taken", null, null, List.of(1), List.of(), null, null).toJson());
+        fault(() -> new StoredDevice(FULL, "", false));
+        fault(() -> accept(FULL, null, ""));
+        refused(Code.MALFORMED_RECORD, () -> StoredDevice.fromJson(FULL.toJson().replaceFirst("\\{", "{\"user\":\"\",")));
+        refused(Code.MALFORMED_RECORD, () -> StoredDevice.fromJson(FULL.toJson().replaceFirst("\\{", "{\"removed\":1,")));
+        ProviderRecord own = new ProviderRecord(OWN, "a", 1, null, null);
+        assertEquals(own, ProviderRecord.fromJson(own.toJson()));
+        PushcryptException mismatch = assertThrows(PushcryptException.class, () -> accept(FULL, new StoredDevice(FULL, "alice", false), "bob"));
+        Certificate certificate = CertificatePlan.FIRST.issue(PROVIDER, TOPIC).certificate();
+        Reply refusal = Reply.fromJson(Reply.refuse(mismatch, certificate).toJson());
+        assertEquals("user-mismatch", refusal.refused());
+        // The phone believes the certificate of a refusal too [D-26].
+        Trust trust = Trust.of(OWN);
+        assertEquals(new Replies.Applied(false, null), Replies.apply(refusal, DEVICE, trust, TOPIC, false));
+        assertEquals(certificate, trust.learned(OWN).certificate());
+        assertEquals("{\"version\":1,\"refused\":\"user-mismatch\"}", Reply.refuse(mismatch).toJson());
+        Reply reply = accept(FULL, null, "alice").reply();
+        Trust nobody = new Trust(List.of(), Map.of());
+        assertEquals(new Replies.Applied(true, null), Replies.apply(reply, DEVICE, nobody, TOPIC, false));
+        assertEquals(List.of(OWN), nobody.pins());
+        fault(() -> new Reply(DEVICE, null, null, null, null, List.of(), null, null));
+    }
+}

@@ -1,0 +1,172 @@
+package pushcrypt;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static pushcrypt.Fixtures.DEVICE;
+import static pushcrypt.Fixtures.PAYLOAD;
+import static pushcrypt.Fixtures.PROVIDER;
+import static pushcrypt.Fixtures.TOPIC;
+import static pushcrypt.Fixtures.fault;
+import static pushcrypt.Fixtures.refused;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import pushcrypt.testing.DeviceKey;
+import pushcrypt.testing.Learned;
+import pushcrypt.testing.Receiver;
+import pushcrypt.testing.Trust;
+
+/** Certificates: issued here, requested and installed, and what they mean for sealing. */
+final class RotationTest {
+    private static final ProviderPublicKey PIN = PROVIDER.publicKey();
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void inThisProcess() {
+        DeviceKey phone = DeviceKey.generate();
+        Trust trust = Trust.of(PIN);
+        Credential first = CertificatePlan.FIRST.issue(PROVIDER, TOPIC);
+        SealedPush push = new Sealer(first, TOPIC).seal(PAYLOAD, phone.publicKey());
+        assertEquals(first.certificate().epoch(), new Receiver(TOPIC).open(push.json(), phone, trust).epoch());
+        assertEquals(first, Credential.parse(first.secretText()));
+        assertFalse(first.toString().contains(first.key().secretText()));
+        Credential stolen = CertificatePlan.builder().current(first.certificate()).past(null, Instant.now()).stolen().build().issue(PROVIDER, TOPIC);
+        trust.accept(stolen.certificate(), TOPIC);
+        refused(Code.AUTHENTICATION_FAILED, () -> new Receiver(TOPIC).open(push.json(), phone, trust));
+        assertNull(stolen.certificate().graceUntil());
+        Credential planned = CertificatePlan.builder().current(stolen.certificate()).build().issue(PROVIDER, TOPIC);
+        assertTrue(planned.certificate().graceUntil().isAfter(Instant.now().plus(Duration.ofDays(37))));
+        assertEquals(stolen.certificate().epoch(), planned.certificate().floor());
+    }
+
+    /** [S-10] */
+    @Test
+    void anExpiredCertificateSealsNothing() {
+        Credential brief = CertificatePlan.builder().lifetime(Duration.ofHours(1)).build().issue(PROVIDER, TOPIC);
+        Instant end = brief.certificate().expiresAt();
+        Sealer in = Sealer.builder(brief, TOPIC).clock(Clock.fixed(end, ZoneOffset.UTC)).build();
+        assertTrue(in.seal(PAYLOAD, DEVICE).json().length() > 400);
+        Sealer after = Sealer.builder(brief, TOPIC).clock(Clock.fixed(end.plusMillis(1), ZoneOffset.UTC)).build();
+        refused(Code.INVALID_TIME, () -> after.seal(PAYLOAD, DEVICE));
+        fault(() -> CertificatePlan.builder().lifetime(Duration.ofMillis(1500)).build());
+    }
+
+    @Test
+    void withTheProviderKeyElsewhere() {
+        Certificate old = CertificatePlan.FIRST.issue(PROVIDER, TOPIC).certificate();
+        SigningKey key = SigningKey.generate();
+        CertificatePlan plan = CertificatePlan.builder().current(old).past(null, Instant.ofEpochMilli(1_700_000_000_123L)).lifetime(Duration.ofDays(180)).build();
+        CertificateRequest request = plan.request(PIN, TOPIC, key.publicBytes());
+        String text = request.toJson();
+        assertFalse(text.contains(key.secretText()));
+        CertificateRequest carried = CertificateRequest.fromJson(text);
+        assertEquals(request, carried);
+        assertEquals(plan, carried.plan());
+        String answer = carried.certify(PROVIDER);
+        Credential installed = request.install(key, answer);
+        assertEquals(key, installed.key());
+        assertEquals(installed, CertificateRequest.fromJson(text).install(SigningKey.parse(key.secretText()), answer));
+        assertTrue(installed.certificate().epoch() > old.epoch());
+        assertEquals(PIN, new Sealer(installed, TOPIC).provider());
+
+        refused(Code.WRONG_CERTIFICATE, () -> request.install(SigningKey.generate(), answer));
+        refused(Code.WRONG_CERTIFICATE, () -> plan.request(PIN, TOPIC, SigningKey.generate().publicBytes()).install(key, answer));
+        refused(Code.WRONG_CERTIFICATE, () -> plan.request(PIN, "b", key.publicBytes()).install(key, answer));
+        refused(Code.WRONG_CERTIFICATE, () -> carried.certify(ProviderKey.generate()));
+        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> request.install(key, answer.replace(TOPIC, "b")));
+        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> plan.request(PIN, "b", key.publicBytes()).certify(PROVIDER));
+        refused(Code.MALFORMED_REQUEST, () -> request.install(key, text));
+        refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(answer));
+        refused(Code.IMPLAUSIBLE_EPOCH, () -> CertificatePlan.builder().current(installed.certificate()).build().request(PIN, TOPIC, key.publicBytes()).install(key, answer));
+        refused(Code.IMPLAUSIBLE_EPOCH, () -> request.install(key, carried.certify(PROVIDER, Instant.now().plus(Duration.ofDays(3)))));
+        refused(Code.IMPLAUSIBLE_EPOCH, () -> carried.certify(PROVIDER, Instant.now().minus(Duration.ofDays(2))));
+        refused(Code.WEAK_KEY, () -> CertificatePlan.FIRST.request(PIN, TOPIC, PIN.bytes()).certify(PROVIDER));
+        refused(Code.WEAK_KEY, () -> CertificatePlan.FIRST.request(PIN, TOPIC, new byte[32]));
+        fault(() -> CertificatePlan.FIRST.request(PIN, TOPIC, new byte[31]));
+        for (String wrong : List.of("{}", "[]", text.replace("\"version\":1", "\"version\":2"), text.replace("\"expires\":", "\"expires\":-"),
+            text.replace("\"past\":[", "\"past\":[7,"), text.replace("\"past\":", "\"past\":1,\"p\":"), text.replace(PIN.toString(), DEVICE.toString()),
+            text.replace("\"replaced\":", "\"replace\":"), text.replace("{\"version\"", "{\"stolen\":1,\"version\""), text.replace(TOPIC, "a b"),
+            text.replace("\"signing_key\":\"", "\"signing_key\":\"A"))) {
+            refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(wrong));
+        }
+        refused(Code.MALFORMED_CERTIFICATE, () -> CertificateRequest.fromJson(text.replace("\"current\":\"", "\"current\":\"A")));
+    }
+
+    /** The texts are the command's, in both directions. */
+    @Test
+    void withTheCommand() throws Exception {
+        String command = FilterTest.command();
+        Assumptions.assumeTrue(command != null, "no pushcrypt");
+        SigningKey key = SigningKey.generate();
+        CertificateRequest request = CertificatePlan.builder().lifetime(Duration.ofDays(90)).build().request(PIN, TOPIC, key.publicBytes());
+        Files.writeString(folder.resolve("request.json"), request.toJson());
+        FilterTest.secretFile(folder.resolve("provider.key"), PROVIDER.secretText());
+        run(command, "key", "certify", "request.json", "--provider-key-file", "provider.key", "--yes", "-o", "certificate.json");
+        Credential installed = request.install(key, Files.readString(folder.resolve("certificate.json")));
+        assertNotEquals(null, installed.certificate().expiresAt());
+        run(command, "--store", "P", "init");
+        run(command, "--store", "P", "key", "new", "provider", "--topic", TOPIC, "--offline", "-o", "offline.key");
+        run(command, "--store", "P", "key", "rotate", "--request", "--stolen", "-o", "theirs.json");
+        CertificateRequest theirs = CertificateRequest.fromJson(Files.readString(folder.resolve("theirs.json")));
+        assertTrue(theirs.plan().isStolen());
+        Files.writeString(folder.resolve("answer.json"), theirs.certify(ProviderKey.parse(Files.readString(folder.resolve("offline.key")))));
+        run(command, "--store", "P", "key", "rotate", "--install", "answer.json");
+    }
+
+    private void run(String... command) throws Exception {
+        Process process = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        String said = new String(process.getInputStream().readAllBytes());
+        assertEquals(0, process.waitFor(), said);
+    }
+
+    @Test
+    void trusts() {
+        Instant now = Instant.ofEpochMilli(1_767_225_600_000L);
+        refused(Code.WEAK_KEY, () -> ProviderPublicKey.of(new byte[32]));
+        ProviderPublicKey other = ProviderKey.generate().publicKey();
+        refused(Code.TOO_MANY_PINS, () -> new Trust(List.of(PIN, other, ProviderKey.generate().publicKey()), Map.of()));
+        refused(Code.TOO_MANY_PINS, () -> new Trust(List.of(PIN, PIN), Map.of()));
+        fault(() -> Trust.of(null));
+        SigningKey key = SigningKey.generate();
+        CertificateRequest request = CertificatePlan.FIRST.request(PIN, TOPIC, key.publicBytes());
+        Certificate first = request.install(key, request.certify(PROVIDER, now)).certificate();
+        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> new Trust(List.of(), Map.of()).accept(first, TOPIC));
+        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> new Sealer(new Credential(key, first, PIN), "b"));
+        refused(Code.WRONG_CERTIFICATE, () -> new Credential(SigningKey.generate(), first, PIN));
+        refused(Code.WRONG_CERTIFICATE, () -> Sealer.builder(Fixtures.signer(SigningKey.generate()), first, PIN, TOPIC));
+        fault(() -> new Credential(key, first, null));
+        Trust trust = Trust.of(PIN);
+        assertEquals(Trust.Change.RAISED, trust.accept(first, TOPIC));
+        assertEquals(Trust.Change.UNCHANGED, trust.accept(first, TOPIC));
+        Trust stored = Trust.fromJson(trust.toJson());
+        assertEquals(trust, stored);
+        assertEquals(first, stored.learned(PIN).certificate());
+        assertEquals(new Trust(List.of(), Map.of()), Trust.fromJson(new Trust(List.of(), Map.of()).toJson()));
+        for (String wrong : List.of("{}", "{\"pins\":[1],\"learned\":{}}", "{\"pins\":[],\"learned\":[]}", "{\"pins\":[],\"learned\":{\"a\":1}}")) {
+            refused(Code.MALFORMED_RECORD, () -> Trust.fromJson(wrong));
+        }
+        Credential second = CertificatePlan.builder().current(first).stolen().build().issue(PROVIDER, TOPIC);
+        trust.accept(second.certificate(), TOPIC);
+        trust.learn(PIN, stored.learned(PIN));
+        assertEquals(new Learned(second.certificate(), second.certificate().epoch()), trust.learned(PIN));
+        String[] lines = second.secretText().split("\n");
+        refused(Code.MALFORMED_KEY, () -> Credential.parse(lines[0] + "\n" + lines[1]));
+        refused(Code.MALFORMED_KEY, () -> Credential.parse(second.secretText() + "\n"));
+        refused(Code.WRONG_CERTIFICATE, () -> Credential.parse(second.secretText().replace(lines[0], SigningKey.generate().secretText())));
+    }
+}

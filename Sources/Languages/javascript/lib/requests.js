@@ -1,0 +1,118 @@
+// Issuing certificates: at once where the provider key is, or as a request that is carried to it, in the texts of `pushcrypt key rotate --request`,
+// `key certify` and `key rotate --install`. Docs/FormatTrust.md, "Rotation".
+"use strict";
+
+const { Certificate, PLAN, certified, claimOf, claimed, nextOf, readPlan } = require("./certificate.js");
+const { PushcryptError, attempt } = require("./errors.js");
+const { Fields } = require("./fields.js");
+const { limits } = require("./format.js");
+const { NumberText } = require("./json.js");
+const keys = require("./keys.js");
+const { Credential, ProviderKey, SigningKey, partsOf, remote, signature } = require("./secrets.js");
+const { array, bytes, isTopic, options, string, time, topic: readTopic } = require("./values.js");
+
+const MALFORMED = "malformed-request", VERSION = "1";
+
+function issueCertificate(given) {
+    const { provider, signingKey, topic, at = Date.now(), ...plan } = options(given, ["provider", "signingKey", "topic", "at", ...PLAN], "issueCertificate");
+    const { publicKey } = partsOf(provider, ProviderKey, "provider");
+    const claim = claimOf(nextOf(readPlan(plan), time(at, "at")), rawKey(signingKey));
+    return certified(claim, signature(provider, claimed(publicKey, readTopic(topic), claim)), publicKey, topic).text;
+}
+
+function readCertificate(text) {
+    const { epoch, floor, graceUntil, expiresAt } = Certificate.parse(string(text, "certificate"));
+    return { epoch, floor, graceUntil, expiresAt };
+}
+
+function rawKey(given) {
+    const key = bytes(given, "signingKey");
+    if (key.length !== keys.LENGTH) throw new RangeError("signingKey has 32 bytes");
+    keys.checkVerifyingKey(key);
+    return key;
+}
+
+class CertificateRequest {
+    #provider;
+    #signingKey;
+    #plan;
+
+    constructor(given) {
+        const { topic, provider, signingKey, ...plan } = options(given, ["topic", "provider", "signingKey", ...PLAN], "CertificateRequest");
+        this.topic = readTopic(topic);
+        this.#provider = keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC);
+        this.provider = keys.bare(provider);
+        this.#signingKey = Buffer.from(rawKey(signingKey));
+        this.#plan = readPlan({ ...plan, past: array(plan.past ?? [], "past").slice(-limits.mostPastCertificates) });
+        Object.freeze(this);
+    }
+
+    static parse(given) {
+        const members = read(given, "a request for a certificate");
+        members.rule(members.get("certificate") === undefined, "this is a certificate already: install it");
+        const past = members.get("past") ?? [], stolen = members.get("stolen") ?? false;
+        members.rule(Array.isArray(past) && past.length <= limits.mostPastCertificates && past.every((one) => one instanceof Map), "past breaks its rule");
+        members.rule(typeof stolen === "boolean", "stolen is not true or false");
+        return new CertificateRequest({
+            topic: members.text("topic"), provider: members.text("provider"), signingKey: keys.parseRawKey(members.needs("signing_key"), MALFORMED),
+            current: members.text("current"), proven: members.text("proven"), stolen, lifetime: members.integer("expires"),
+            past: past.map((one) => new Fields(one, MALFORMED)).map((one) => ({
+                certificate: one.text("certificate") ?? null, replacedAt: one.needs("replaced", one.integer("replaced")),
+            })),
+        });
+    }
+
+    get signingKey() {
+        return Buffer.from(this.#signingKey);
+    }
+
+    /** The file that is carried to the provider key. */
+    json() {
+        const { current, past, proven, isStolen, lifetime } = this.#plan;
+        return JSON.stringify({
+            version: 1, topic: this.topic, provider: this.provider, signing_key: this.#signingKey.toString("base64url"), expires: lifetime,
+            stolen: isStolen || undefined, current: current?.text,
+            past: past.length === 0 ? undefined : past.map(({ certificate, replacedAt }) => ({ certificate: certificate?.text, replaced: Number(replacedAt) })),
+            proven: proven?.text,
+        });
+    }
+
+    /** Refuses certificates of other keys or apps, and returns what the next one says. */
+    plan(given = {}) {
+        const { at = Date.now() } = options(given, ["at"], "plan"), { current, past, proven } = this.#plan;
+        for (const certificate of [current, proven, ...past.map(({ certificate }) => certificate)]) certificate?.check(this.#provider, this.topic);
+        return nextOf(this.#plan, time(at, "at"));
+    }
+
+    async certify(key, given = {}) {
+        const isHere = key instanceof ProviderKey, { publicKey, sign } = isHere ? partsOf(key, ProviderKey) : remote(key);
+        if (!publicKey.equals(this.#provider)) throw new PushcryptError("wrong-certificate", "the request is for another provider key");
+        const claim = claimOf(this.plan(given), this.#signingKey), toSign = claimed(publicKey, this.topic, claim);
+        const { text } = certified(claim, isHere ? signature(key, toSign) : await sign(toSign), publicKey, this.topic);
+        return JSON.stringify({ version: 1, topic: this.topic, provider: this.provider, certificate: text });
+    }
+
+    install(key, answer) {
+        const { publicKey } = partsOf(key, SigningKey, "key"), members = read(answer, "a signed certificate");
+        members.rule(members.get("signing_key") === undefined, "this is a request that the provider key has not certified yet: certify it first");
+        const isOwn = members.text("topic") === this.topic && members.text("provider") === this.provider;
+        const certificate = Certificate.parse(members.needs("certificate")), { current, proven } = this.#plan;
+        if (!isOwn || !publicKey.equals(this.#signingKey) || !certificate.signingKey.equals(publicKey)) throw new PushcryptError("wrong-certificate");
+        certificate.check(this.#provider, this.topic);
+        if (certificate.epoch <= Math.max(current?.epoch ?? 0, proven?.epoch ?? 0)) {
+            throw new PushcryptError("wrong-certificate", "the certificate's epoch is not above the last: make another request, and certify that");
+        }
+        return new Credential({ key, certificate: certificate.text, provider: this.provider });
+    }
+}
+
+/** The members of one of the two files. */
+function read(given, what) {
+    const members = attempt(() => Fields.parse(given, MALFORMED), () => undefined), version = members?.get("version"), topic = members?.get("topic");
+    const isGood = version instanceof NumberText && version.text === VERSION && typeof topic === "string" && isTopic(topic);
+    if (!isGood) throw new PushcryptError(MALFORMED, `this is not the file of ${what}: copy the whole file`);
+    keys.parseKey(members.needs("provider"), keys.PROVIDER_PUBLIC);
+    return members;
+}
+
+module.exports = { CertificateRequest, issueCertificate, readCertificate };

@@ -1,0 +1,168 @@
+// Keys, certificates, requests for them, and trust: what is refused, and what can be stored.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { inspect } from "node:util";
+import {
+    CertificateRequest, Credential, ProviderKey, RemoteSealer, Sealer, SigningKey, issueCertificate, providerPublicKey, readCertificate,
+} from "pushcrypt";
+import { DeviceKey, Trust, open } from "pushcrypt/testing";
+import { command, internal, noCommand, throws } from "./support.mjs";
+
+const { partsOf, signature } = internal("secrets");
+const { keyText } = internal("keys");
+const provider = ProviderKey.generate(), pin = provider.publicKey, topic = "com.example.app", at = 1_767_225_600_000;
+const issued = (key, more) => issueCertificate({ provider, signingKey: key.publicBytes, topic, at, ...more });
+
+test("the public key that a key service gives becomes a text", async () => {
+    const { publicKey } = generateKeyPairSync("ed25519"), der = publicKey.export({ format: "der", type: "spki" });
+    assert.equal(providerPublicKey(der.subarray(-32)), keyText(der.subarray(-32), "pcs"));
+    assert.equal(providerPublicKey(new Uint8Array(partsOf(provider, ProviderKey).publicKey)), pin);
+    await throws(RangeError, () => providerPublicKey(der));
+    await throws("weak-key", () => providerPublicKey(Buffer.alloc(32)));
+    await throws(TypeError, () => providerPublicKey(pin));
+});
+
+test("keys are read as they were written, and as nothing else", async () => {
+    for (const type of [ProviderKey, SigningKey, DeviceKey]) {
+        const key = type.generate(), again = type.parse(`${key.secretText()}\n`);
+        assert.deepEqual([again.secretText(), again.keyId], [key.secretText(), key.keyId]);
+        await throws(RangeError, () => new type(Buffer.alloc(31)));
+        await throws(TypeError, () => new type(1_500_000_000));
+        await throws(TypeError, () => new type("a".repeat(32)));
+        await throws(TypeError, () => type.parse(Buffer.from(key.secretText())));
+        await throws("malformed-key", () => type.parse(""));
+        const changed = key.secretText().replace(/.$/, (last) => (last === "Q" ? "P" : "Q"));
+        await throws("wrong-checksum", () => type.parse(changed));
+    }
+    await throws("wrong-kind-of-key", () => ProviderKey.parse(SigningKey.generate().secretText()));
+});
+
+test("a credential is the three lines of a file", async () => {
+    const key = SigningKey.generate(), certificate = issued(key), credential = new Credential({ key, certificate, provider: pin }), text = credential.secretText();
+    assert.deepEqual([Credential.parse(text).secretText(), credential.epoch, credential.provider], [text, at / 1000, pin]);
+    await throws("malformed-key", () => Credential.parse(text.split("\n").slice(0, 2).join("\n")));
+    await throws("malformed-key", () => Credential.parse(`${text}\n`));
+    await throws("wrong-certificate", () => new Credential({ key: SigningKey.generate(), certificate, provider: pin }));
+    await throws("bad-certificate-signature", () => new Sealer({ key: new Credential({ key, certificate, provider: pin }), topic: "b" }));
+    await throws("malformed-certificate", () => readCertificate(certificate.slice(1)));
+    await throws(TypeError, () => new Credential({ key: provider, certificate, provider: pin }));
+});
+
+test("certificates that would help nobody are not issued", async () => {
+    const key = SigningKey.generate(), second = issued(key, { current: issued(key), stolen: true });
+    assert.equal(readCertificate(second).floor, 1_767_225_601);
+    await throws("implausible-epoch", () => issued(key, { current: second, at: at - 86_400_001 + 1_000 }));
+    await throws("weak-key", () => issued(new SigningKey(Buffer.alloc(32, 7)), { provider: new ProviderKey(Buffer.alloc(32, 7)) }));
+    await throws("weak-key", () => issueCertificate({ provider, signingKey: Buffer.alloc(32), topic }));
+    for (const wrong of [{ past: [{ epoch: 0, replacedAt: at }] }, { past: "0" }, { lifetime: "90d" }, { stolen: "yes" }, { current: 7 }, { Proven: second }]) {
+        await throws(TypeError, () => issued(key, wrong), inspect(wrong));
+    }
+    await throws("invalid-time", () => issued(key, { lifetime: -1 }));
+});
+
+test("a certificate is requested, certified where the provider key is, and installed", async () => {
+    const key = SigningKey.generate(), first = issued(SigningKey.generate());
+    const request = new CertificateRequest({
+        topic, provider: `${pin}\n`, signingKey: key.publicBytes, current: first, past: [{ certificate: null, replacedAt: at }], lifetime: 90 * 86_400,
+    });
+    const text = request.json(), there = CertificateRequest.parse(text);
+    assert.ok(!text.includes(key.secretText()) && text.startsWith(`{"version":1,"topic":"com.example.app","provider":"${pin}","signing_key":"`));
+    assert.equal(there.json(), text);
+    const { expiresAt, ...plan } = there.plan({ at: at + 1000 });
+    assert.deepEqual([plan, expiresAt], [{ epoch: at / 1000 + 1, floor: 0, graceUntil: BigInt(at + 1000 + 38 * 86_400_000) }, BigInt(at + 1000 + 90 * 86_400_000)]);
+    // The key as an object, or in a service.
+    const signer = { publicKey: partsOf(provider, ProviderKey).publicKey, sign: async (message) => signature(provider, message) };
+    for (const holder of [provider, signer]) {
+        const answer = await there.certify(holder, { at: at + 1000 }), credential = request.install(key, answer);
+        assert.deepEqual([credential.epoch, credential.provider], [at / 1000 + 1, pin]);
+        const push = new Sealer({ key: credential, topic }).seal({ aps: { alert: "a" } }, { to: DeviceKey.generate().publicKey, at: at + 2000 });
+        assert.ok(push.json);
+        await throws("wrong-certificate", () => request.install(SigningKey.generate(), answer));
+        await throws("wrong-certificate", () => new CertificateRequest({ topic: "b", provider: pin, signingKey: key.publicBytes }).install(key, answer));
+        await throws("malformed-request", () => CertificateRequest.parse(answer));
+        await throws("bad-certificate-signature", () => request.install(key, answer.replace(/.."}$/, 'AA"}')));
+    }
+    await throws("malformed-request", () => request.install(key, text));
+    await throws("wrong-certificate", () => there.certify(ProviderKey.generate(), { at }));
+    await throws("wrong-signature", () => there.certify({ ...signer, sign: () => Buffer.alloc(64) }, { at }));
+    await throws("implausible-epoch", () => there.certify(provider, { at: at - 2 * 86_400_000 }));
+    // An answer to the request of another key, with that key.
+    const another = SigningKey.generate(), theirs = await new CertificateRequest({ topic, provider: pin, signingKey: another.publicBytes }).certify(provider, { at: at + 2000 });
+    await throws("wrong-certificate", () => request.install(another, theirs));
+    // An answer to an earlier request of the same key.
+    const old = await new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes }).certify(provider, { at: at - 1000 });
+    await throws("wrong-certificate", () => request.install(key, old));
+    // A certificate of another provider in the request.
+    const other = ProviderKey.generate(), foreign = issueCertificate({ provider: other, signingKey: key.publicBytes, topic, at });
+    await throws("bad-certificate-signature", () => new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes, current: foreign }).certify(provider, { at }));
+});
+
+test("files that are no requests are refused", async () => {
+    const key = SigningKey.generate(), good = JSON.parse(new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes }).json());
+    assert.ok(CertificateRequest.parse({ ...good, more: [1], past: null, stolen: null, current: null, expires: null }));
+    for (const wrong of [
+        { version: 2 }, { version: "1" }, { topic: "a b" }, { topic: null }, { provider: 7 }, { signing_key: "AA" }, { signing_key: null }, { expires: -1 }, { expires: "90d" },
+        { stolen: 1 }, { current: 7 }, { past: {} }, { past: [7] }, { past: [{}] }, { past: Array(65).fill({ replaced: 1 }) },
+    ]) await throws("malformed-request", () => CertificateRequest.parse({ ...good, ...wrong }), inspect(wrong));
+    for (const wrong of ["", "{", "[]", "null", `${JSON.stringify(good)}x`, JSON.stringify(good).replace("{", '{"version":1,')]) {
+        await throws("malformed-request", () => CertificateRequest.parse(wrong), wrong);
+    }
+    await throws("malformed-certificate", () => CertificateRequest.parse({ ...good, current: "AA" }));
+    await throws("weak-key", () => CertificateRequest.parse({ ...good, signing_key: "A".repeat(43) }));
+});
+
+test("requests and answers are those of the command", { skip: noCommand }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "pushcrypt-")), run = (...words) => execFileSync(command, words, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] }).toString();
+    writeFileSync(join(folder, "provider.key"), `${provider.secretText()}\n`, { mode: 0o600 });
+    const key = SigningKey.generate(), first = issueCertificate({ provider, signingKey: SigningKey.generate().publicBytes, topic, at: Date.now() - 100_000 });
+    const request = new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes, current: first, past: [{ certificate: null, replacedAt: Date.now() }], proven: first });
+    writeFileSync(join(folder, "request.json"), request.json());
+    run("key", "certify", "request.json", "--provider-key-file", "provider.key", "--yes", "-o", "certificate.json");
+    assert.ok(request.install(key, readFileSync(join(folder, "certificate.json"))).epoch > readCertificate(first).epoch);
+    run("--store", "P", "init");
+    const own = run("--store", "P", "key", "new", "provider", "--topic", topic, "--offline", "-o", "own.key");
+    const holder = ProviderKey.parse(readFileSync(join(folder, "own.key"), "utf8"));
+    assert.equal(holder.publicKey, own.trim());
+    run("--store", "P", "key", "rotate", "--request", "-o", "theirs.json");
+    writeFileSync(join(folder, "answer.json"), await CertificateRequest.parse(readFileSync(join(folder, "theirs.json"))).certify(holder));
+    run("--store", "P", "key", "rotate", "--install", "answer.json");
+});
+
+test("trust is stored as JSON, and merging keeps the higher", async () => {
+    const key = SigningKey.generate(), certificate = issued(key), trust = new Trust([pin]);
+    trust.accept(certificate, { topic });
+    const stored = JSON.parse(JSON.stringify(trust)), again = Trust.fromJSON(stored);
+    assert.equal(again.accept(certificate, { topic }), "unchanged");
+    const second = issued(key, { current: certificate, stolen: true });
+    again.accept(second, { topic });
+    stored.learned.forEach((one) => again.learn(one));
+    assert.deepEqual(again.learned, [{ provider: pin, certificate: second, floor: 1_767_225_601 }]);
+    await throws("weak-key", () => new Trust([keyText(Buffer.alloc(32), "pcs")]));
+    await throws(TypeError, () => new Trust([undefined]));
+    await throws("too-many-pins", () => new Trust([pin, ProviderKey.generate().publicKey, ProviderKey.generate().publicKey]));
+    await throws("too-many-pins", () => new Trust([pin, pin]));
+    await throws(TypeError, () => new Trust([pin], [{ provider: pin, certificate, flor: 0 }]));
+    await throws(TypeError, () => Trust.fromJSON("{}"));
+    await throws(TypeError, () => new Trust([pin]).accept(Buffer.alloc(121), { topic }));
+    await throws("bad-certificate-signature", () => new Trust([]).accept(certificate, { topic }));
+});
+
+test("a rotation in the service: what the old key sealed opens, and so does the new one's", async () => {
+    const device = DeviceKey.generate(), trust = new Trust([pin]), key = SigningKey.generate();
+    const certificate = issued(key, { past: [{ certificate: null, replacedAt: at }] });
+    const signer = { publicKey: key.publicBytes, sign: async (message) => signature(key, message) };
+    const sealers = [new Sealer({ key: provider, topic }), await RemoteSealer.create({ signer, topic, provider: pin, certificate })];
+    const pushes = await Promise.all(sealers.map((sealer) => sealer.seal({ aps: { alert: "a" } }, { to: device.publicKey, at })));
+    for (const { json } of [...pushes].reverse()) {
+        const opened = open(json, { topic, devices: [device], trust, at });
+        if (opened.learned !== null) trust.learn(opened.learned);
+    }
+    assert.equal(trust.learned[0].certificate, certificate);
+    await throws(TypeError, () => RemoteSealer.create({ signer, topic, certificate }));
+    await throws("wrong-certificate", () => RemoteSealer.create({ signer: { publicKey: SigningKey.generate().publicBytes, sign: () => 1 }, topic, provider: pin, certificate }));
+});

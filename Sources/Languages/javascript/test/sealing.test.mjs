@@ -1,0 +1,171 @@
+// What a caller can get wrong when sealing, and no file of the kit can ask about: each is refused, or does no harm.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import test from "node:test";
+import { inspect } from "node:util";
+import { AttachmentReference, Credential, ProviderKey, PushcryptError, RemoteSealer, Sealer, SigningKey, issueCertificate, limits } from "pushcrypt";
+import { DeviceKey, Trust, open, openFile, readFullBody } from "pushcrypt/testing";
+import { internal, throws } from "./support.mjs";
+
+const { partsOf } = internal("secrets");
+const provider = ProviderKey.generate(), device = DeviceKey.generate(), to = device.publicKey, topic = "a", half = "\ud800";
+const payload = { aps: { alert: "a", sound: "b" } };
+const sealer = (placeholder) => new Sealer({ key: provider, topic, placeholder });
+const seal = (options, given = payload) => sealer({}).seal(given, { to, at: 0, ...options });
+const options = { topic, devices: [device], trust: new Trust([provider.publicKey]), at: 0 };
+const reopened = (given) => open(seal({}, given).json, options).payload.toString();
+
+test("options that no message has are refused", async () => {
+    for (const [what, wrong] of [
+        ["invalid-request", { messageId: half }], ["invalid-request", { messageId: "" }], [TypeError, { messageId: 7 }],
+        ["invalid-time", { timeToLive: 1.5 }], ["invalid-time", { timeToLive: 0 }], ["invalid-time", { timeToLive: 2_592_001 }], [TypeError, { timeToLive: "1h" }],
+        ["invalid-time", { at: 0.5 }], ["invalid-time", { at: -1 }], ["invalid-time", { at: 2n ** 53n }], ["invalid-time", { at: 2n ** 70n }],
+        ["invalid-time", { at: new Date(NaN) }], [TypeError, { at: "now" }],
+        [TypeError, { ttl: 60 }], [TypeError, { timetolive: 60 }], [TypeError, { withdrawing: [] }], [TypeError, { to: undefined }], [TypeError, { to: null }],
+        ["push-type-not-sealable", { pushType: "liveactivity" }], ["push-type-not-sealable", { pushType: "constructor" }], [TypeError, { pushType: 1 }],
+        ["invalid-request", { withdraws: Array.from({ length: 65 }, (_, index) => `${index}`) }], ["invalid-request", { messageId: "b", withdraws: ["b"] }],
+        ["invalid-request", { withdraws: [""] }], [TypeError, { withdraws: "table" }], [TypeError, { drop: 1 }], [TypeError, { exact: "yes" }],
+        [TypeError, { sender: {} }], [TypeError, { sender: { name: "Anna", Handle: "u" } }], ["invalid-request", { sender: { name: "Anna\nBen" } }],
+        ["invalid-request", { sender: { name: "Anna", recipients: Array(9).fill("Ben") } }], [TypeError, { sender: { name: "Anna", avatar: {} } }],
+        [TypeError, { attachments: [{ url: "https://a" }] }], [TypeError, { fullBody: "https://a" }],
+    ]) await throws(what, () => seal(wrong), inspect(wrong));
+    await throws(TypeError, () => sealer({}).seal(payload));
+    await throws(TypeError, () => sealer({}).seal(undefined, { to }));
+});
+
+test("sealers that could not seal are not made", async () => {
+    for (const [what, wrong] of [
+        ["invalid-request", { title: half }], ["invalid-request", { sound: half }], ["invalid-placeholder", { title: " \u00a0" }],
+        ["invalid-placeholder", { title: "a".repeat(4097) }], [TypeError, { clearFields: ["alert"] }], [TypeError, { clearFields: "badge" }], [TypeError, { Title: "a" }],
+    ]) await throws(what, () => sealer(wrong), inspect(wrong));
+    await throws(TypeError, () => new Sealer({ key: provider, topic: undefined }));
+    await throws("wrong-topic", () => new Sealer({ key: provider, topic: "a b" }));
+    await throws(TypeError, () => new Sealer({ key: DeviceKey.generate(), topic }));
+    await throws(TypeError, () => new Sealer({ key: SigningKey.generate(), topic }));
+    await throws(TypeError, () => new RemoteSealer());
+});
+
+test("payloads that would not open, or show nothing, are refused", async () => {
+    for (const [what, given] of [
+        ["missing-aps", '{"a":1}'], ["reserved-key", '{"ENCRYPTED_DATA":null}'], ["reserved-key", '{"aps":{"alert":"a"},"pushcrypt":{}}'],
+        ["invalid-field", { aps: { alert: "a", badge: "1" } }], ["invalid-field", { aps: { alert: "a", sound: { volume: 2 } } }], ["invalid-field", { aps: { alert: { title: 1 } } }],
+        ["nothing-to-show", { aps: { alert: { body: "" } } }], ["nothing-to-show", { aps: {} }], ["malformed-payload", '{"aps":{"alert":"a"},"a":1,"a":1}'],
+        ["malformed-payload", `{"aps":{"alert":"${half}"}}`], ["malformed-payload", '{"aps":{"alert":"\\ud800"}}'], ["malformed-payload", Buffer.from([0x7b, 0xff, 0x7d])],
+        ["malformed-payload", "\ufeff{}"], ["malformed-payload", "[]"], ["payload-too-large", { aps: { alert: "a".repeat(limits.alert.payload) } }],
+        ["push-too-large", '{"aps":{"alert":"a"}}'], [TypeError, null], [TypeError, 7],
+    ]) {
+        const own = what === "push-too-large" ? { title: "a".repeat(4000) } : {};
+        await throws(what, () => sealer(own).seal(given, { to, at: 0 }), inspect(given).slice(0, 100));
+    }
+});
+
+test("a payload that JSON.stringify would change is refused, and without its names", async () => {
+    const cycle = { aps: { alert: "a" } };
+    cycle.own = cycle;
+    for (const value of [
+        2 ** 53, -(2 ** 60), 1e300, NaN, Infinity, -0, 1n, undefined, () => 1, Symbol("a"), new Date(0), new Map(), "\udc00", [, 1], Object.assign([1], { a: 2 }),
+        Buffer.alloc(1), Object(1), { "\ud800": 1 }, { [Symbol("a")]: 1 }, { toJSON: () => 1 }, [undefined], cycle,
+    ]) await throws("malformed-payload", () => seal({}, { aps: { alert: "a" }, value }), inspect(value));
+    const error = await throws("malformed-payload", () => seal({}, { aps: { alert: "a" }, secretName: [{ secretName: NaN }] }));
+    assert.ok(!error.message.includes("secretName"));
+    const good = { aps: { alert: "a" }, list: [1, 0.1, -5, null, true, "\ud83d\ude00"], __proto__: null, nested: Object.create(null) };
+    assert.equal(reopened(good), JSON.stringify(good));
+});
+
+test("text and bytes keep every number and string, and lose white space alone", () => {
+    const written = '{"aps":{"alert":"\\u0041"},"big":123456789012345678901234567890,"f":1.0,"e":1E+2}';
+    assert.equal(reopened(written), written);
+    assert.equal(reopened(Buffer.from(written)), written);
+    assert.equal(reopened(' { "aps" :\t{ "alert" : "a \\" b\\\\" } , "x" : [ 1 ,\n2 ] }\r\n'), '{"aps":{"alert":"a \\" b\\\\"},"x":[1,2]}');
+});
+
+test("kept fields are sent as they are written", () => {
+    const kept = sealer({ clearFields: ["badge", "thread-id"] }).seal('{"x":{"badge":1},"aps":{"alert":{"body":"a","badge":2}, "thr\\u0065ad-id" : "a\\"}", "badge" : 9007199254740993}}', { to });
+    assert.ok(kept.json.startsWith('{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"},"thread-id":"a\\"}","badge":9007199254740993},"ENC'), kept.json);
+});
+
+test("requests that APNs would refuse are refused", async () => {
+    const push = seal({}), request = (more) => sealer({}).request(push, more);
+    for (const [what, wrong] of [
+        ["invalid-request", { collapseName: "" }], ["invalid-request", { deviceId: "" }], ["invalid-request", { deviceId: "é".repeat(128) }],
+        ["invalid-request", { expiration: 1_767_225_600_000 }], ["invalid-request", { expiration: -1 }], [TypeError, { priority: 7 }], [TypeError, { priority: true }],
+        [TypeError, { device: "a" }],
+    ]) await throws(what, () => request(wrong), inspect(wrong));
+    await throws("invalid-request", () => sealer({}).request(seal({ pushType: "background" }), { priority: 10 }));
+    await throws(TypeError, () => sealer({}).request({ ...push }));
+    assert.equal(sealer({}).request(seal({ pushType: "voip" })).headers["apns-topic"], "a.voip");
+});
+
+test("an expired certificate seals nothing [S-10]", async () => {
+    const key = SigningKey.generate(), at = 1_767_225_600_000;
+    const certificate = issueCertificate({ provider, signingKey: key.publicBytes, topic, at, lifetime: 3600 });
+    const credential = new Credential({ key, certificate, provider: provider.publicKey }), own = new Sealer({ key: credential, topic });
+    const signer = { publicKey: key.publicBytes, sign: async (message) => internal("secrets").signature(key, message) };
+    const remote = await RemoteSealer.create({ signer, topic, provider: provider.publicKey, certificate });
+    for (const each of [own, remote]) {
+        assert.equal(each.certificate, certificate);
+        assert.ok((await each.seal(payload, { to, at: at + 3_600_000 })).json);
+        const error = await throws("invalid-time", () => each.seal(payload, { to, at: at + 3_600_001 }));
+        assert.match(error.message, /certificate/);
+    }
+});
+
+test("signers that do not sign seal nothing", async () => {
+    const { publicKey } = partsOf(provider, ProviderKey), failure = new Error("the service is gone");
+    for (const [what, signer] of [
+        ["wrong-signature", { publicKey, sign: () => Buffer.alloc(64, 1) }], ["wrong-signature", { publicKey, sign: () => Buffer.alloc(63) }],
+        [TypeError, { publicKey, sign: async () => "signed" }], [failure, { publicKey, sign: async () => Promise.reject(failure) }],
+        [TypeError, { sign: () => Buffer.alloc(64) }], [TypeError, ProviderKey.generate()], [TypeError, { publicKey }], [TypeError, null],
+        [RangeError, { publicKey: Buffer.alloc(31), sign: () => 1 }], ["weak-key", { publicKey: Buffer.alloc(32), sign: () => 1 }],
+    ]) await throws(what, () => RemoteSealer.create({ signer, topic }), inspect(signer));
+    assert.equal(new PushcryptError("wrong-signature").retryable, true);
+    assert.equal(new PushcryptError("weak-key").retryable, false);
+});
+
+test("what is sealed opens with what it was sealed with", () => {
+    const picture = sealer({}).sealFile(Buffer.from("jpeg"), { url: "https://a/b", type: "public.jpeg", name: "c.jpg" });
+    const { reference: fullBody, sealed } = sealer({}).sealFullBody("the whole text", { url: "https://a/d" });
+    const sender = { name: "Anna", handle: "u1", conversation: "c", recipients: ["Ben"], avatar: picture.reference };
+    const push = seal({ messageId: "m1", withdraws: ["m0"], drop: true, sender, attachments: [picture.reference], fullBody });
+    const opened = open(push.toJSON(), options), extras = opened.extras();
+    assert.equal(opened.messageId, push.messageId);
+    assert.deepEqual(opened.content(), payload);
+    assert.deepEqual(extras, { attachments: [picture.reference], fullBody, withdraws: [seal({ messageId: "m0" }).messageId], isDropped: true, sender, dropped: [] });
+    assert.equal(readFullBody(openFile(extras.fullBody, sealed)), "the whole text");
+    assert.equal(seal({ messageId: "m1" }).messageId, push.messageId, "the same id in every retry");
+    assert.notEqual(seal({}).messageId, seal({}).messageId);
+});
+
+test("full bodies and files that could not be shown are not sealed", async () => {
+    await throws("body-too-long", () => sealer({}).sealFullBody("a".repeat(65_537), { url: "https://a" }));
+    await throws("malformed-file", () => sealer({}).sealFullBody("", { url: "https://a" }));
+    await throws("malformed-reference", () => sealer({}).sealFile(Buffer.alloc(1), { url: "http://a", type: "a.b", name: "a" }));
+    await throws("malformed-reference", () => seal({ fullBody: sealer({}).sealFile(Buffer.alloc(1), { url: "https://a", type: "a.b", name: "a" }).reference }));
+    const nine = Array(9).fill(sealer({}).sealFile(Buffer.alloc(1), { url: "https://a", type: "a.b", name: "a" }).reference);
+    await throws("too-many-attachments", () => seal({ attachments: nine }));
+});
+
+test("nothing that is printed shows a key or a payload", () => {
+    const key = randomBytes(32), text = key.toString("base64url"), own = new ProviderKey(key), signing = new SigningKey(key), receiving = new DeviceKey(key);
+    const reference = AttachmentReference.parse({ url: "https://a", type: "a.b", name: "a", size: 22, key: text, sha256: "A".repeat(43) });
+    const credential = new Credential({
+        key: signing, provider: provider.publicKey, certificate: issueCertificate({ provider, signingKey: signing.publicBytes, topic }),
+    });
+    const opened = open(sealer({}).seal(payload, { to, at: 0 }).json, options);
+    const all = [reference, own, signing, receiving, credential, new Sealer({ key: own, topic }), new Sealer({ key: credential, topic }), opened];
+    const shown = all.map((value) => inspect(value, { maxStringLength: null, showHidden: false, depth: 9 }) + JSON.stringify(value) + String(value)).join("");
+    const forms = [
+        text, inspect(key).slice(8, 40), JSON.stringify([...key]).slice(1, 40), key.toString("hex"), own.secretText(), signing.secretText(), receiving.secretText(), "alert",
+    ];
+    assert.ok(reference.key.equals(key) && !forms.some((form) => shown.includes(form)));
+});
+
+test("what a test opens with is checked", async () => {
+    const { json } = seal({});
+    await throws(TypeError, () => open(json, { topic, devices: [device] }));
+    await throws(TypeError, () => open(json, { ...options, devices: ["pcr1"] }));
+    await throws(TypeError, () => open(json, { ...options, pushType: "constructor" }));
+    await throws(TypeError, () => open(json, { ...options, at: "now" }));
+    await throws("authentication-failed", () => open(json, { ...options, topic: "b" }));
+    await throws("malformed-notification", () => open(`{"a":"${"a".repeat(65_536)}"}`, options));
+});

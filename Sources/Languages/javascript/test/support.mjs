@@ -1,0 +1,129 @@
+// What the tests share: the vectors of the format, which lie in the project's checkout, and the parts of the package that only tests see.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const require = createRequire(import.meta.url);
+const root = dirname(require.resolve("pushcrypt/package.json"));
+const folder = process.env.PUSHCRYPT_VECTORS ?? fileURLToPath(new URL("../../../../Tests/Data/Vectors", import.meta.url));
+
+/** A module of `lib`, which the package does not export. */
+export const internal = (name) => require(join(root, "lib", `${name}.js`));
+
+/** For `test`: why the tests of the vectors are left out, or that they are not. */
+export const skip = existsSync(join(folder, "kit"))
+    ? false
+    : `NOT TESTED AGAINST THE FORMAT: there are no vectors in ${folder}; set PUSHCRYPT_VECTORS to Tests/Data/Vectors of the project's checkout`;
+if (skip) process.stderr.write(`${skip}\n`);
+
+/** The command, which two tests need; and why they are left out, or that they are not. */
+export const command = process.env.PUSHCRYPT ?? "pushcrypt";
+export const noCommand = (() => {
+    try {
+        return execFileSync(command, ["--version"]).length === 0;
+    } catch {
+        return "there is no pushcrypt in PATH; set PUSHCRYPT";
+    }
+})();
+
+/** A file of vectors. What is beyond 2^53 stays a text. */
+export const vectors = (name) => JSON.parse(readFileSync(join(folder, name), "utf8").replace(/"(expiresAt|graceUntil)": *([0-9]{17,})/g, '"$1": "$2"'));
+
+export const hex = (digits) => Buffer.from(digits, "hex");
+
+/** Bytes of pieces in hexadecimal digits; `00*9` is one nine times. */
+export const joined = (pieces) => Buffer.concat(pieces.map((piece) => {
+    const [digits, count = "1"] = piece.split("*");
+    return Buffer.concat(Array(Number(count)).fill(hex(digits)));
+}));
+
+/** How a call ends: what it returns, or the code of what it refuses. */
+export function outcomeOf(call) {
+    try {
+        return call();
+    } catch (error) {
+        if (error?.name !== "PushcryptError") throw error;
+        return error.code;
+    }
+}
+
+// The kit. What is not checked must not pass: an unknown group, member or outcome is a failure.
+
+const COMMON = ["name", "expect", "rules", "comment", "body", "pieces"];
+const TRUST = ["pin", "learned"], SITUATION = ["time", "context", "device", "push-type", ...TRUST], AFTER = ["learned-after"];
+const OPENED = [...AFTER, "payload-sha256", "message-id", "sent-at", "time-to-live", "provider", "epoch", "told"];
+/** For each group the members that any test may have, and those of a good outcome. */
+const MEMBERS = {
+    "envelopes": [[...SITUATION, "fingerprint", "recipient-key-id", "bucket"], OPENED],
+    "pushes": [SITUATION, OPENED],
+    "certificates": [["context", ...TRUST], AFTER],
+    "plans": [["time", "kind", "certificate", "past", "proven", "lifetime"], ["epoch", "floor", "grace-until", "expires-at"]],
+    "contexts": [[], []],
+    "keys": [["kind", "bytes"], ["key-id", "public-key"]],
+    "suite-2-keys": [["kind", "bytes"], ["key-id", "public-key"]],
+    "attachments": [["key", "size", "sha256"], ["plain-size", "plain-sha256"]],
+    "references": [[], ["url", "key", "size", "sha256", "type", "file-name"]],
+    "attachment-lists": [[], ["attachment", "full-body", "dropped"]],
+    "full-bodies": [[], []],
+    "records": [
+        ["kind", "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace", "removed", "provider-has", "issued", "seals"],
+        [
+            "key", "generation", "device", "suites", "topic", "created", "provider", "certificate", "app-version", "token", "environment", "withdrawal",
+            "grant", "foreign", "stale",
+        ],
+    ],
+    "replies": [
+        ["device", "context", "built-in", ...TRUST],
+        ["confirms", "acknowledged", "refused", "provider", "certificate", "push-key", "suites", "foreign", "pin-after", "learned-after", "told"],
+    ],
+    "reserved": [[], ["withdraws", "drop", "sender-name", "handle", "conversation", "recipient", "avatar", "dropped"]],
+    "payloads": [
+        ["push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "sent-exactly"],
+        ["bucket", "payload-sha256", "clear", "length", "widest-length"],
+    ],
+};
+/** What no package has: it has no store, shows nothing, and does not seal or open with the suite that needs ML-KEM. */
+const NOT_ASKED = ["notifications", "sequences", "stores", "suite-2-envelopes"];
+const GOOD = ["accepted", "opened", "unchanged", "certificate-conflict"];
+
+export const groups = Object.keys(MEMBERS);
+
+/** The groups that have a file. */
+export const groupsOfKit = () => readdirSync(join(folder, "kit")).map((name) => name.replace(/\.json$/, "")).sort();
+export const knownGroups = [...groups, ...NOT_ASKED].sort();
+
+/** Refuses a member that says nothing of the test's outcome, because nothing would check it. */
+export function checkMembers(group, test) {
+    const [any, good] = MEMBERS[group], allowed = [...COMMON, ...any, ...(test.expect?.some((one) => GOOD.includes(one)) ? good : [])];
+    if (!test.expect?.length || (test.expect.length !== 1 && group !== "certificates")) throw new Error("not one outcome");
+    const unknown = Object.keys(test).filter((name) => !allowed.includes(name));
+    if (unknown.length > 0) throw new Error(`unknown members: ${unknown}`);
+}
+
+/** The tests of a group: each member is a list of texts, and `body` is bytes. */
+export function* testsOf(group) {
+    const file = vectors(`kit/${group}.json`), names = new Set();
+    if (file.group !== group || file.tests.length === 0 || Object.keys(file).length !== 3) throw new Error(`${group} is not the file of a group`);
+    for (const own of file.tests) {
+        const test = Object.fromEntries(Object.entries({ ...file.shared, ...own }).map(([name, value]) => [name, [value].flat()]).filter(([, value]) => value.length > 0));
+        if (!Object.values(test).flat().every((one) => typeof one === "string") || names.has(own.name)) throw new Error(`${group}: ${own.name} is no test`);
+        names.add(own.name);
+        checkMembers(group, test);
+        const text = test.body === undefined ? undefined : Buffer.from(test.body.join("\n"));
+        yield { ...test, name: own.name, expected: test.expect[0], body: test.pieces === undefined ? text : joined(test.pieces), one: (name) => test[name]?.[0] };
+    }
+}
+
+/** Whether a call, or the promise that it returns, throws this: a code, an error, or a type of errors. */
+export async function throws(what, call, name = `${call}`) {
+    try {
+        await call();
+    } catch (error) {
+        const isRight = typeof what === "string" ? error?.code === what : error === what || (typeof what === "function" && error?.constructor === what);
+        if (isRight) return error;
+        throw new Error(`${name}: ${error?.stack}, and not ${what}`);
+    }
+    throw new Error(`${name} is not refused`);
+}

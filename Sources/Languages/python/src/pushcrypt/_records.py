@@ -1,0 +1,283 @@
+"""How a phone and its provider exchange public keys: `Docs/FormatRecords.md`.
+
+The app provides the channel, which must authenticate both ends.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._certificates import Certificate
+from ._envelope import TOPIC
+from ._errors import Code, PushcryptError
+from ._fields import BYTES32, Fields, written
+from ._format import KEY_LENGTH, LARGEST_SUITE, LARGEST_TIME, LONGEST_APP_VERSION, MOST_FOREIGN, MOST_SUITES, SUITE
+from ._json import Number
+from ._keys import DevicePublicKey, ProviderPublicKey, check_verifying_key
+from ._messages import is_label, is_visible
+from ._types import check_optional, check_type, checked_tuple
+
+SUITE_2, PREFIX_2 = 2, "pcrx1"
+REASON = re.compile(r"[a-z0-9-]{1,64}")
+TOKEN = re.compile(r"(?:[0-9a-f]{2}){1,100}")
+WITHDRAWAL = re.compile(r"[0-9a-f]{32}")
+GRANT = re.compile(r"[A-Za-z0-9_-]{1,1024}")
+ENVIRONMENT = re.compile(r"production|development")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """What a phone says of itself, in a record and where a provider stores it."""
+
+    #: The key to seal to.
+    public_key: DevicePublicKey
+    #: The id under which the provider keeps the device, 1 to 255 bytes; without one, the provider names it.
+    device: str | None = None
+    #: The suites that the device opens; by default that of the key.
+    suites: Sequence[int] = ()
+    #: The app's bundle id.
+    topic: str | None = None
+    #: The number of the key among the device's keys.
+    generation: int = 1
+    #: When the key was made, in milliseconds since 1970.
+    created: int | None = None
+    #: The provider key that the device has pinned.
+    provider: ProviderPublicKey | None = None
+    #: The app's version, 1 to 64 bytes.
+    app_version: str | None = None
+    #: The push token in lower-case hexadecimal digits.
+    token: str | None = field(default=None, repr=False)
+    #: Where the token is valid: `production` or `development`.
+    environment: str | None = None
+    #: What ends the device without a session, 32 hexadecimal digits.
+    withdrawal: str | None = field(default=None, repr=False)
+    #: A relay's permission to push to the phone.
+    grant: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_type(self.public_key, DevicePublicKey, "public_key")
+        check_numbers(self.generation, self.created)
+        check_optional(self.provider, ProviderPublicKey, "provider")
+        object.__setattr__(self, "suites", checked_tuple(self.suites, int, "suites") or (self.public_key.suite,))
+        for name, rule in TEXTS.items():
+            check_optional(getattr(self, name), str, name)
+            check(getattr(self, name) is None or rule(getattr(self, name)), name)
+        check(are_suites(self.suites, self.public_key.suite), "suites")
+
+    @classmethod
+    def _read(cls, fields: Fields) -> dict[str, Any]:
+        # First what is no text of a key, then those, last what follows of the keys.
+        public_key = fields.needed(fields.text("public_key"), "public_key")
+        suite, key_id, number = suite_of(public_key), fields.text("key_id"), fields.number("generation")
+        fields.text("provider")
+        check_suite(fields, suite)
+        values: dict[str, Any] = {name: fields.text(name, rule) for name, rule in TEXTS.items()}
+        values |= {"suites": suites_of(fields, suite), "generation": 1 if number is None else number, "created": fields.number("created")}
+        key = DevicePublicKey.parse(public_key)
+        values |= {"public_key": key, "provider": fields.read("provider", ProviderPublicKey.parse)}
+        fields.require(key_id in (None, key.key_id), "key_id, which is another key's,")
+        return values
+
+    def _members(self) -> dict[str, Any]:
+        names = ("device", "public_key", "suites", "topic", "generation", "created", "provider", *TEXTS)
+        return {name: getattr(self, name) for name in names} | {"key_id": self.public_key.key_id}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceRecord(Device):
+    """A phone's registration: from a phone to its provider. `accept` decides about it."""
+
+    #: The highest certificate that the device knows. One that breaks [T-1] counts as absent [D-31].
+    certificate: Certificate | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_optional(self.certificate, Certificate, "certificate")
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> DeviceRecord:
+        """Reads a record. Refuses with `malformed-record` if it breaks a rule, and the codes of keys."""
+        fields = Fields(text, "records")
+        certificate, _ = certificate_of(fields)
+        return cls(certificate=certificate, **cls._read(fields))
+
+    def to_json(self) -> str:
+        """The record as minimal JSON."""
+        return written(self._members() | {"suite": self.public_key.suite, "certificate": self.certificate})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderRecord:
+    """A provider's announcement of its key: from a provider to its phones."""
+
+    #: The key to pin.
+    public_key: ProviderPublicKey
+    #: The app's bundle id.
+    topic: str | None = None
+    #: The number of the key among the provider's keys.
+    generation: int = 1
+    #: When the key was made, in milliseconds since 1970.
+    created: int | None = None
+    #: The provider's current certificate.
+    certificate: Certificate | None = None
+
+    def __post_init__(self) -> None:
+        check_type(self.public_key, ProviderPublicKey, "public_key")
+        check_numbers(self.generation, self.created)
+        check_optional(self.certificate, Certificate, "certificate")
+        check_optional(self.topic, str, "topic")
+        check(self.topic is None or TOPIC.fullmatch(self.topic), "topic")
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ProviderRecord:
+        """Reads a record. Refuses with `malformed-record` if it breaks a rule, and the codes of keys."""
+        fields = Fields(text, "records")
+        check_suite(fields, SUITE)
+        public_key, key_id = fields.needed(fields.text("public_key"), "public_key"), fields.text("key_id")
+        topic, number, created = fields.text("topic", TOPIC.fullmatch), fields.number("generation"), fields.number("created")
+        certificate, key = certificate_of(fields)[0], ProviderPublicKey.parse(public_key)
+        fields.require(key_id in (None, key.key_id), "key_id, which is another key's,")
+        return cls(public_key=key, topic=topic, generation=1 if number is None else number, created=created, certificate=certificate)
+
+    def to_json(self) -> str:
+        """The record as minimal JSON."""
+        return written(vars(self) | {"key_id": self.public_key.key_id})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """A provider's answer to a record: either `acknowledged`, or `refused` with a reason.
+
+    `Accepted.reply` is the first, and `Reply.refusal` makes the second.
+    """
+
+    #: The key that the provider seals to from now on.
+    acknowledged: DevicePublicKey | None = None
+    #: Why the record was refused.
+    refused: str | None = None
+    #: The provider key.
+    provider: ProviderPublicKey | None = None
+    #: The provider's current certificate, from epoch 1 on, in a refusal too [D-26].
+    certificate: Certificate | None = None
+    #: The suites of which the phone may make a key [D-25].
+    suites: Sequence[int] = (SUITE,)
+    #: The members of the record that name a key which the provider never had [D-22].
+    foreign: Sequence[str] = ()
+    #: The public key with which the provider signs requests to a relay, 32 bytes.
+    push_key: bytes | None = None
+    #: Why a certificate that came is ignored [D-20].
+    refused_certificate: Code | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        check_optional(self.acknowledged, DevicePublicKey, "acknowledged")
+        check_optional(self.refused, str, "refused")
+        check_optional(self.provider, ProviderPublicKey, "provider")
+        check_optional(self.certificate, Certificate, "certificate")
+        object.__setattr__(self, "suites", checked_tuple(self.suites, int, "suites"))
+        object.__setattr__(self, "foreign", checked_tuple(self.foreign, str, "foreign"))
+        check_optional(self.push_key, bytes, "push_key")
+        if self.push_key is not None:
+            check(len(self.push_key) == KEY_LENGTH, "push_key")
+            check_verifying_key(self.push_key)
+        check(len(self.foreign) <= MOST_FOREIGN, "foreign")
+        check(are_suites(self.suites, None), "suites")
+        check((self.acknowledged is None) != (self.refused is None), "the choice of acknowledged or refused")
+        check(self.refused is None or REASON.fullmatch(self.refused), "refused")
+
+    @classmethod
+    def refusal(cls, error: PushcryptError, *, certificate: Certificate | None = None) -> Reply:
+        """The reply that refuses a record, for what `DeviceRecord.from_json` or `accept` raised. Give your current certificate."""
+        check_type(error, PushcryptError, "error")
+        return cls(refused=str(error.code), certificate=certificate)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Reply:
+        """Reads a reply. Refuses with `malformed-record` if it breaks a rule, and the codes of keys."""
+        fields = Fields(text, "replies")
+        fields.require(fields.number("version") == 1, "version")
+        refused, acknowledged = fields.text("refused", REASON.fullmatch), fields.text("acknowledged")
+        fields.require((acknowledged is None) != (refused is None), "the choice of acknowledged or refused")
+        (certificate, refused_certificate), foreign = certificate_of(fields), fields.items("foreign", str, MOST_FOREIGN)
+        suites = suites_of(fields, None)
+        fields.text("provider"), fields.text("push_key")
+        return cls(
+            acknowledged=fields.read("acknowledged", DevicePublicKey.parse), refused=refused,
+            provider=fields.read("provider", ProviderPublicKey.parse), certificate=certificate,
+            refused_certificate=refused_certificate, suites=suites, foreign=foreign, push_key=fields.read("push_key", read_push_key),
+        )
+
+    def to_json(self) -> str:
+        """The reply as minimal JSON."""
+        suites = () if self.suites == (SUITE,) else self.suites
+        return written({"version": 1} | vars(self) | {"suites": suites, "refused_certificate": None})
+
+
+def check(is_good: object, what: str) -> None:
+    if not is_good:
+        raise PushcryptError(Code.MALFORMED_RECORD, f"{what} breaks the rules of records")
+
+
+def check_numbers(generation: int, created: int | None) -> None:
+    check_type(generation, int, "generation")
+    check_optional(created, int, "created")
+    check(0 <= generation <= LARGEST_TIME and 0 <= (created or 0) <= LARGEST_TIME, "generation or created")
+
+
+def is_device_id(text: str) -> bool:
+    """[D-14]"""
+    return is_label(text) and is_visible(text) and not text.startswith(("pcr1", PREFIX_2)) and bool(text.strip(" "))
+
+
+def is_version(text: str) -> bool:
+    """[D-10]"""
+    return is_label(text, LONGEST_APP_VERSION)
+
+
+#: The texts of a device's record that are no keys, with their rules.
+TEXTS: dict[str, Callable[[str], object]] = {
+    "device": is_device_id, "topic": TOPIC.fullmatch, "app_version": is_version, "token": TOKEN.fullmatch,
+    "environment": ENVIRONMENT.fullmatch, "withdrawal": WITHDRAWAL.fullmatch, "grant": GRANT.fullmatch,
+}
+
+
+def suite_of(public_key: str) -> int:
+    return SUITE_2 if public_key.startswith(PREFIX_2) else SUITE
+
+
+def are_suites(suites: Sequence[int], own: int | None) -> bool:
+    """[D-9], with the suite of a record's key."""
+    is_ordered = list(suites) == sorted(set(suites)) and 1 <= len(suites) <= MOST_SUITES
+    return is_ordered and 1 <= suites[0] and suites[-1] <= LARGEST_SUITE and (own is None or own in suites)
+
+
+def suites_of(fields: Fields, own: int | None) -> Sequence[int]:
+    """[D-9]"""
+    numbers = [one.at_most(LARGEST_SUITE) for one in fields.items("suites", Number, MOST_SUITES)]
+    suites = [number for number in numbers if number is not None] or [own or SUITE]
+    fields.require(None not in numbers and are_suites(suites, own), "suites")
+    return suites
+
+
+def check_suite(fields: Fields, own: int) -> None:
+    """[D-3]"""
+    fields.require(fields.number("suite") in (None, own), "suite")
+
+
+def certificate_of(fields: Fields) -> tuple[Certificate | None, Code | None]:
+    """A certificate that breaks [T-1] counts as absent [D-31]; its code comes with it."""
+    text = fields.text("certificate")
+    try:
+        return None if text is None else Certificate.parse(text), None
+    except PushcryptError as refused:
+        return None, refused.code
+
+
+def read_push_key(text: str) -> bytes:
+    """[D-32]"""
+    if not BYTES32.fullmatch(text):
+        raise PushcryptError(Code.MALFORMED_KEY, "push_key is not 32 bytes in base64url")
+    return base64.urlsafe_b64decode(text + "=")

@@ -1,0 +1,446 @@
+"""Sealing a payload for one device: `Docs/Format.md`, Clear part, Size and Sealing, and `Docs/FormatNotes.md`."""
+
+from __future__ import annotations
+
+import base64
+import bisect
+import hashlib
+import re
+import secrets
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ._aps import CheckedPayload
+from ._attachments import FullBody, Reference, check_full_body_reference
+from ._certificates import Certificate
+from ._envelope import check_topic, encode, envelope_info, fingerprint, lp16, named_message, signed, time_or_now
+from ._errors import Code, PushcryptError
+from ._format import (
+    BUCKETS, CLASSES, CLEAR_BODY, CLEAR_FIELDS, COLLAPSE_ID_LENGTH, ENVELOPE_OVERHEAD, EXPIRATION_UNIT, INNER_BODY, INNER_CONTENT,
+    KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_HEDGE_SEED, LABEL_MESSAGE_ID, LIMITS, LONGEST_CLEAR_TEXT,
+    LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, STANDARD_TITLE, SUFFIXES, SUITE,
+    TIME_FIELD_END,
+)
+from ._hpke import setup_base_s
+from ._identity import AnyKey, Hedge, Hedged, Identity, check_key, sign
+from ._json import Number, is_unicode, write, write_object
+from ._keys import DevicePublicKey, ProviderPublicKey
+from ._messages import Person, check_withdrawal
+from ._signing import AsyncSigner, check_signer, checked
+from ._types import check_optional, check_type, checked_tuple, utf8
+
+PushType = Literal["alert", "background", "voip"]
+ClearField = Literal[
+    "badge", "category", "thread-id", "interruption-level", "relevance-score", "target-content-id", "filter-criteria"
+]
+Payload = bytes | str | dict[str, Any]
+
+# What follows the text of the envelope.
+AFTER = b'"}'
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|.')
+CHARACTER = re.compile(r"\\u....|\\.|.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placeholder:
+    """What a phone shows if it cannot open a push. The relay reads all of it, and it is not signed."""
+
+    #: At most 4,096 bytes, with something to see.
+    title: str = STANDARD_TITLE
+    #: `"matching"` for the system's sound if the payload has one, `None` for silence, or the name of a sound file.
+    sound: str | None = "matching"
+    #: The fields of `aps` that are also in the clear.
+    clear: Sequence[ClearField] = ()
+
+    def __post_init__(self) -> None:
+        check_type(self.title, str, "title")
+        check_optional(self.sound, str, "sound")
+        object.__setattr__(self, "clear", checked_tuple(self.clear, str, "clear"))
+        if not is_visible(self.title) or not (self.sound is None or is_visible(self.sound)):
+            raise PushcryptError(Code.INVALID_PLACEHOLDER, "title or sound shows nothing, is over 4,096 bytes or has half a surrogate pair")
+        if not set(self.clear) <= set(CLEAR_FIELDS):
+            raise PushcryptError(Code.INVALID_PLACEHOLDER, f"clear is a list of these: {', '.join(CLEAR_FIELDS)}")
+
+
+def is_visible(text: str) -> bool:
+    return bool(text.strip()) and is_unicode(text) and len(text.encode()) <= LONGEST_CLEAR_TEXT
+
+
+class ClearPart:
+    """The text before the envelope, and the longest that a client may make of what surrounds the envelope."""
+
+    __slots__ = ("before", "widest")
+
+    def __init__(self, placeholder: Placeholder, checked: CheckedPayload, push_type: PushType) -> None:
+        members: list[str] = []
+        if push_type == "alert":
+            alert = {"title": placeholder.title, "body": CLEAR_BODY}
+            members += ['"mutable-content":1', f'"alert":{write(alert)}']
+            sound = placeholder.sound
+            if sound == "matching":
+                sound = "default" if checked.has_sound else None
+            if sound is not None:
+                members.append(f'"sound":{write(sound)}')
+            # A number as written, or a string.
+            members += [
+                f"{write(name)}:{value if type(value) is Number else write(value)}"
+                for name, value in checked.aps.items() if name in placeholder.clear
+            ]
+        if push_type == "background" or checked.wakes_app:
+            members.append('"content-available":1')
+        before = '{"aps":{' + ",".join(members) + '},"ENCRYPTED_DATA":"'
+        self.before, self.widest = before.encode(), widest_length(before + AFTER.decode())
+
+
+@dataclass(frozen=True)
+class SealedPush:
+    """What to send to Apple instead of the original payload."""
+
+    #: The complete JSON, as the body of the request.
+    payload: bytes
+    #: The value of ENCRYPTED_DATA, for clients that write `aps` themselves.
+    envelope: str = field(repr=False)
+    #: The 16 bytes by which phones know a message that they have shown.
+    message_id: bytes
+    #: The key that it is sealed to.
+    recipient: DevicePublicKey
+    #: What it has to be sent as.
+    push_type: PushType
+    #: The last millisecond at which a phone shows the message: `apns-expiration` is this in seconds.
+    expires_at: int
+    #: The bytes of the longest form that a client may re-encode the JSON to.
+    widest: int
+
+    @property
+    def fingerprint(self) -> str:
+        """8 hexadecimal digits that name the envelope in logs, also in the phone's."""
+        return fingerprint(self.envelope)
+
+
+@dataclass(frozen=True)
+class PushRequest:
+    """A request to APNs, but for the device token and the provider's authentication. The relay reads all of it."""
+
+    #: `apns-topic`: the bundle id, for a call with `.voip`.
+    topic: str
+    #: `apns-push-type`.
+    push_type: PushType
+    #: `apns-priority`: 10, 5 or 1.
+    priority: int
+    #: `apns-expiration`: seconds since 1970, 0 for one attempt.
+    expiration: int
+    #: `apns-collapse-id`: 32 characters that tell Apple nothing.
+    collapse_id: str
+    #: The body.
+    payload: bytes
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of the HTTP/2 request."""
+        return {
+            "apns-topic": self.topic, "apns-push-type": self.push_type, "apns-priority": str(self.priority),
+            "apns-expiration": str(self.expiration), "apns-collapse-id": self.collapse_id,
+        }
+
+
+class _Sealer(Hedged):
+    """What both sealers do, up to the signature."""
+
+    def __init__(
+        self, key: AnyKey | AsyncSigner, topic: str, placeholder: Placeholder, provider: ProviderPublicKey | None,
+        certificate: Certificate | None, hedge: Hedge,
+    ) -> None:
+        self._topic, self._placeholder = topic, placeholder
+        self._identity, self._hedge = Identity(key, topic, provider, certificate), hedge
+        self._whose = self._identity.epoch.to_bytes(4, "big") + lp16(topic.encode())
+        self._clear_parts: dict[tuple[PushType, bool, bool], ClearPart] = {}
+
+    @property
+    def topic(self) -> str:
+        """The app's bundle id."""
+        return self._topic
+
+    @property
+    def placeholder(self) -> Placeholder:
+        """What a phone shows if it cannot open a push."""
+        return self._placeholder
+
+    @property
+    def provider(self) -> ProviderPublicKey:
+        """The provider key that phones have pinned."""
+        return self._identity.provider
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The certificate of the key that signs; `None` at epoch 0."""
+        return self._identity.certificate
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.provider!r}, topic={self.topic!r})"
+
+    def _prepare(
+        self, payload: Payload, device: DevicePublicKey, push_type: PushType, message_id: str | None, time_to_live: int,
+        at: int | None, attachments: Iterable[Reference], full_body: FullBody | Reference | None, person: Person | None,
+        withdraws: Iterable[str], drop: bool, exact: bool, drawn: tuple[bytes, bytes] | None = None, sealed_life: int | None = None,
+    ) -> tuple[bytes, Callable[[bytes], SealedPush]]:
+        """Checks and lays out a message; returns what to sign, and what makes the push of the signature.
+
+        Vectors give the randomness, which must never be used twice [S-9], and the life as it is.
+        """
+        if push_type not in LIMITS:
+            raise PushcryptError(Code.PUSH_TYPE_NOT_SEALABLE)
+        check_type(device, DevicePublicKey, "the device's key, of which parse() reads the text,")
+        if device.suite != SUITE:
+            raise PushcryptError(Code.UNSUPPORTED_SUITE, "the key is of suite 2, to which this package does not seal")
+        check_type(exact, bool, "exact")
+        sent_at = time_or_now(at)
+        self._check_times(sent_at, time_to_live)
+        names = checked_tuple(withdraws, str, "withdraws")
+        check_withdrawal(names, message_id)
+        id_bytes = None if message_id is None else named_message(checked_name(message_id, "the message's id"))
+        own = reserved_member(attachments, full_body, person, names, drop)
+
+        checked_payload = CheckedPayload(payload_bytes(payload), push_type)
+        body = self._identity.prefix + with_member(checked_payload.json, own)
+        limit, largest = LIMITS[push_type]
+        fitting = bisect.bisect_left(BUCKETS, INNER_BODY + len(body))
+        bucket = BUCKETS[fitting] if fitting < len(BUCKETS) else largest + 1
+        if bucket > largest:
+            over = len(body) - largest + INNER_BODY
+            raise PushcryptError(Code.PAYLOAD_TOO_LARGE, f"the payload, with attachments and certificate, has {over} bytes too many")
+        clear = self._clear_part(checked_payload, push_type)
+        text_length = (4 * (ENVELOPE_OVERHEAD + bucket) + 2) // 3
+        widest = clear.widest + text_length
+        length = len(clear.before) + len(AFTER) + text_length if exact else widest
+        if length > limit:
+            raise PushcryptError(Code.PUSH_TOO_LARGE, f"the push would have up to {length} bytes, over {limit}; shorten the placeholder")
+
+        random = secrets.token_bytes(64)
+        r_message_id, r_ephemeral = drawn or (random[:32], random[32:])
+        life = rounded_time_to_live(sent_at, time_to_live, push_type) if sealed_life is None else sealed_life
+        if id_bytes is None:
+            drawn_for = r_message_id + sent_at.to_bytes(8, "big") + hashlib.sha256(body).digest()
+            id_bytes = self._hedge.digest(LABEL_MESSAGE_ID + drawn_for)[:MESSAGE_ID_LENGTH]
+        kind = CLASSES[push_type] | (KIND_CERTIFIED if self._identity.certificate else 0)
+        content = bytes([kind]) + id_bytes + sent_at.to_bytes(8, "big")
+        content += life.to_bytes(4, "big") + len(body).to_bytes(2, "big") + body
+        content = content.ljust(bucket - INNER_CONTENT, b"\0")
+
+        recipient, signer, whose = bytes(device), self._identity, self._whose
+        header, content_hash = bytes([SUITE]) + device.id_bytes, hashlib.sha256(content).digest()
+        ikm_e = self._hedge.digest(LABEL_EPHEMERAL + r_ephemeral + header + recipient + whose + content_hash)
+        enc, encryption = setup_base_s(recipient, envelope_info(header, self.topic), ikm_e)
+        to_sign = signed(header, enc, recipient, bytes(signer.provider), signer.signing_key, whose, content_hash)
+
+        def finish(signature: bytes) -> SealedPush:
+            text = encode(header + enc + encryption.seal(b"", whose[:4] + signature + content))
+            return SealedPush(clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, sent_at + 1000 * life, widest)
+
+        return to_sign, finish
+
+    def _check_times(self, sent_at: int, time_to_live: int) -> None:
+        if type(time_to_live) is not int or not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE:
+            raise PushcryptError(Code.INVALID_TIME, "the time to live is 1 to 2,592,000 seconds (30 days), a whole number")
+        # Phones would refuse the message, and say nothing [S-10].
+        if self.certificate is not None and sent_at > self.certificate.expires_at:
+            raise PushcryptError(Code.INVALID_TIME, "the signing key's certificate has expired; replace the key, or set the clock")
+
+    def _clear_part(self, checked: CheckedPayload, push_type: PushType) -> ClearPart:
+        """All that the relay sees of a push. Unless fields stay in the clear, there are few, which are kept."""
+        if self.placeholder.clear:
+            return ClearPart(self.placeholder, checked, push_type)
+        shape = (push_type, checked.has_sound, checked.wakes_app)
+        if shape not in self._clear_parts:
+            self._clear_parts[shape] = ClearPart(self.placeholder, checked, push_type)
+        return self._clear_parts[shape]
+
+    def request(
+        self, push: SealedPush, *, device_id: str | None = None, collapse_name: str | None = None,
+        priority: Literal[1, 5, 10] | None = None, expiration: int | None = None,
+    ) -> PushRequest:
+        """The request to APNs for a push that this sealer sealed.
+
+        Args:
+            push: The sealed push.
+            device_id: Your id of the device, 1 to 255 bytes, so that the collapse id stays when its key changes.
+            collapse_name: Pushes of this name replace each other on a device; by default only a retry replaces its first copy.
+            priority: By default 5 for a background push, and 10 for others.
+            expiration: In seconds since 1970, 0 for one attempt; by default the message's own end.
+        """
+        check_type(push, SealedPush, "the push")
+        priority = (5 if push.push_type == "background" else 10) if priority is None else priority
+        if type(priority) is not int or priority not in (1, 5, 10) or (push.push_type == "background" and priority == 10):
+            raise PushcryptError(Code.INVALID_REQUEST, "the priority is 10, 5 or 1, and for a background push not 10")
+        if expiration is not None and (type(expiration) is not int or not 0 <= expiration < TIME_FIELD_END):
+            raise PushcryptError(Code.INVALID_REQUEST, "the expiration is a time in seconds since 1970, or 0")
+        end = push.expires_at // 1000 if expiration is None else expiration
+        collapse_id = self.collapse_id(push.recipient, push.message_id, device_id=device_id, collapse_name=collapse_name)
+        return PushRequest(self.topic + SUFFIXES[push.push_type], push.push_type, priority, end, collapse_id, push.payload)
+
+    def collapse_id(
+        self, device: DevicePublicKey, message_id: bytes, *, device_id: str | None = None, collapse_name: str | None = None
+    ) -> str:
+        """`apns-collapse-id`: a keyed hash of the device, and of the message or the name of a group of pushes."""
+        check_type(device, DevicePublicKey, "the device's key")
+        check_type(message_id, bytes, "the message's id")
+        whom, what = b"\x02" + bytes(device), b"\x02" + message_id
+        if device_id is not None:
+            name = checked_name(device_id, "the device's id").encode()
+            if len(name) > LONGEST_COLLAPSE_DEVICE:
+                raise PushcryptError(Code.INVALID_REQUEST, f"the device's id has over {LONGEST_COLLAPSE_DEVICE} bytes")
+            whom = b"\x01" + lp16(name)
+        if collapse_name is not None:
+            what = b"\x01" + checked_name(collapse_name, "the collapse name").encode()
+        hash = self._hedge.digest(LABEL_COLLAPSE + lp16(self.topic.encode()) + whom + what)
+        return base64.urlsafe_b64encode(hash[:COLLAPSE_ID_LENGTH]).decode()
+
+
+class Sealer(_Sealer):
+    """Seals APNs payloads for the devices of one app. Any number of threads may use one.
+
+    With a key in a service, `AsyncSealer` is the one for asyncio.
+    """
+
+    def __init__(
+        self, key: AnyKey, *, topic: str, placeholder: Placeholder = Placeholder(), provider: ProviderPublicKey | None = None,
+        certificate: Certificate | None = None,
+    ) -> None:
+        """Makes a sealer. A `Signer` gives one signature here.
+
+        Args:
+            key: A `ProviderKey`, at epoch 0; the `Credential` of a signing key; or a `Signer`, for a key in a service.
+            topic: The app's bundle id, without a suffix such as `.voip`.
+            placeholder: What a phone shows if it cannot open a push.
+            provider, certificate: Of a `Signer` that has a signing key. What does not belong together is refused: `wrong-certificate`.
+        """
+        check_new(topic, placeholder)
+        check_key(key)
+        super().__init__(key, topic, placeholder, provider, certificate, Hedge.of(key))
+        self._key = key
+
+    def seal(
+        self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
+        time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
+        full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
+        exact: bool = False,
+    ) -> SealedPush:
+        """Seals a payload for one device.
+
+        Args:
+            payload: The APNs payload. Bytes and text are kept but for white space; a dict that JSON would change is refused.
+            device: The device's registered key.
+            push_type: What the push will be sent as.
+            message_id: Your name for the message, the same in every retry, so that a phone shows it once; by default each is new.
+            time_to_live: Seconds, at most 30 days. Unless it is a call, the end is rounded up to ten minutes: the relay reads it.
+            at: The present time in milliseconds since 1970; by default the system's.
+            attachments: At most 8, already stored. They are part of the encrypted payload, and of its size.
+            full_body: The whole text, if the payload's own body is only its beginning.
+            person: Who the notification is from.
+            withdraws: The ids of earlier messages to this device that it takes off the screen, at most 64.
+            drop: Whether nothing is to be shown.
+            exact: Whether the client sends these very bytes, so that their own length counts.
+        """
+        to_sign, finish = self._prepare(
+            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact
+        )
+        return finish(sign(self._key, to_sign))
+
+
+class AsyncSealer(_Sealer):
+    """The sealer for a key in a service, with asyncio: while the service signs, other tasks run. Any number of tasks may use one."""
+
+    _key: AsyncSigner
+
+    @classmethod
+    async def create(
+        cls, key: AsyncSigner, *, topic: str, placeholder: Placeholder = Placeholder(), provider: ProviderPublicKey | None = None,
+        certificate: Certificate | None = None,
+    ) -> AsyncSealer:
+        """Makes a sealer, with one signature. The arguments are those of `Sealer`."""
+        check_new(topic, placeholder)
+        check_signer(key, True)
+        hedge = Hedge(checked(await key.sign(LABEL_HEDGE_SEED), key.public_key, LABEL_HEDGE_SEED))
+        sealer = cls(key, topic, placeholder, provider, certificate, hedge)
+        sealer._key = key
+        return sealer
+
+    async def seal(
+        self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
+        time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
+        full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
+        exact: bool = False,
+    ) -> SealedPush:
+        """Seals a payload for one device, as `Sealer.seal`."""
+        to_sign, finish = self._prepare(
+            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact
+        )
+        return finish(checked(await self._key.sign(to_sign), self._identity.signing_key, to_sign))
+
+
+def check_new(topic: str, placeholder: Placeholder) -> None:
+    check_topic(topic)
+    if topic.endswith(".voip"):
+        warnings.warn("the topic is the app's bundle id, without .voip; phones would not open this", stacklevel=3)
+    check_type(placeholder, Placeholder, "the placeholder")
+
+
+def payload_bytes(payload: Payload) -> bytes:
+    return write_object(payload) if isinstance(payload, dict) else utf8(payload, "the payload, unless it is a dict,")
+
+
+def checked_name(name: str, what: str) -> str:
+    check_type(name, str, what)
+    if not name or not is_unicode(name):
+        raise PushcryptError(Code.INVALID_REQUEST, f"{what} is empty, or has half a surrogate pair; leave it out for none")
+    return name
+
+
+def rounded_time_to_live(sent_at: int, time_to_live: int, push_type: PushType) -> int:
+    """The time to live whose end does not tell the relay when it was chosen."""
+    if push_type == "voip":
+        return time_to_live
+    end = sent_at + 1000 * time_to_live
+    life = (-(-end // EXPIRATION_UNIT) * EXPIRATION_UNIT - sent_at + 999) // 1000
+    return life if life <= LONGEST_TIME_TO_LIVE else (end // EXPIRATION_UNIT * EXPIRATION_UNIT - sent_at + 999) // 1000
+
+
+def reserved_member(
+    attachments: Iterable[Reference], full_body: FullBody | Reference | None, person: Person | None, withdraws: Sequence[str], drop: bool
+) -> dict[str, Any]:
+    """The member `pushcrypt` of the sealed payload."""
+    check_type(drop, bool, "drop")
+    if not drop and not withdraws and attachments == () and full_body is None and person is None:
+        return {}
+    references = checked_tuple(attachments, Reference, "attachments")
+    check_optional(person, Person, "person")
+    if len(references) > MOST_ATTACHMENTS:
+        raise PushcryptError(Code.TOO_MANY_ATTACHMENTS, f"a notification has at most {MOST_ATTACHMENTS} attachments")
+    body = full_body.reference if isinstance(full_body, FullBody) else full_body
+    check_optional(body, Reference, "full_body")
+    if body is not None:
+        check_full_body_reference(body)
+    member = {
+        "body": body and body.members(), "attachments": [reference.members() for reference in references],
+        "sender": person and person.members(), "withdraw": withdraws, "drop": drop,
+    }
+    return {name: value for name, value in member.items() if value}
+
+
+def with_member(payload: bytes, member: dict[str, Any]) -> bytes:
+    """A minimal payload, which has `aps`, with one more member."""
+    return payload[:-1] + b',"pushcrypt":' + write(member).encode() + b"}" if member else payload
+
+
+def widest_length(json_text: str) -> int:
+    """The length of a clear part in the longest form that a client may write [S-4]."""
+    outside = [token for token in TOKEN.findall(json_text) if token[0] != '"']
+    inside = CHARACTER.findall("".join(token for token in TOKEN.findall(json_text) if token[0] == '"'))
+    return sum(2 if token in ",:" else 1 for token in outside) + sum(map(widest_character, inside))
+
+
+def widest_character(character: str) -> int:
+    if character[0] == "\\" or character in "<>&'+=`\x7f":
+        return 6
+    return 2 if character == "/" else 1 if character < "\x80" else 6 if character < "\U00010000" else 12

@@ -1,0 +1,427 @@
+"""Sealing: options, payloads, keys elsewhere. What is refused does no harm, and is told without quoting anything."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import json
+import math
+import pickle
+import time
+import warnings
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from pushcrypt import (
+    AsyncSealer, Certificate, Code, Credential, DevicePublicKey, Person, Placeholder, ProviderKey, PushcryptError, Reference,
+    Sealer, SigningKey, fingerprint, issue_certificate, seal_full_body,
+)
+from pushcrypt.testing import DeviceKey, Opened, Trust, open_push
+from vectors import label
+
+HALF = "\ud800"
+NOW = 1_767_225_600_000
+PROVIDER, PHONE = ProviderKey(bytes([1]) * 32), DeviceKey(bytes([2]) * 32)
+DEVICE = PHONE.public_key
+SEALER = Sealer(PROVIDER, topic="a")
+PAYLOAD = b'{"aps":{"alert":"a","sound":"b"}}'
+AVATAR = Reference(url="https://a", key=bytes(32), size=1_000_001, sha256=bytes(32), type="public.png", name="a")
+
+
+def opened(payload: bytes | str, **named: Any) -> Opened:
+    return open_push(payload, topic="a", devices=[PHONE], trust=Trust([PROVIDER.public_key]), **named)
+
+
+@pytest.mark.parametrize("code, named", [
+    ("invalid-time", {"time_to_live": 1.5}),
+    ("invalid-time", {"time_to_live": True}),
+    ("invalid-time", {"time_to_live": 0}),
+    ("invalid-time", {"time_to_live": 2_592_001}),
+    ("invalid-time", {"time_to_live": 10**5000}),
+    ("invalid-time", {"at": -1}),
+    ("invalid-time", {"at": 2**53}),
+    ("invalid-time", {"at": "1"}),
+    ("invalid-request", {"message_id": ""}),
+    ("invalid-request", {"message_id": HALF}),
+    ("invalid-request", {"withdraws": [str(number) for number in range(65)]}),
+    ("invalid-request", {"withdraws": [""]}),
+    ("invalid-request", {"withdraws": [HALF]}),
+    ("invalid-request", {"withdraws": ["a"], "message_id": "a"}),
+    ("malformed-reference", {"full_body": AVATAR}),
+    ("push-type-not-sealable", {"push_type": "liveactivity"}),
+    ("push-type-not-sealable", {"push_type": None}),
+    ("too-many-attachments", {"attachments": [AVATAR] * 9}),
+], ids=label)
+def test_options_that_are_refused(code: str, named: dict[str, Any], refused: Any) -> None:
+    refused(code, SEALER.seal, PAYLOAD, DEVICE, **named)
+
+
+@pytest.mark.parametrize("named", [
+    {"message_id": 17}, {"message_id": b"a"}, {"withdraws": "table-17"}, {"withdraws": [b"a"]}, {"withdraws": 5}, {"drop": "false"},
+    {"drop": 1}, {"exact": "no"}, {"attachments": [{"url": "https://a"}]}, {"attachments": AVATAR}, {"person": "Anna"},
+    {"full_body": "long"}, {"tll": 60},
+], ids=label)
+def test_options_of_another_type(named: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        SEALER.seal(PAYLOAD, DEVICE, **named)
+
+
+@pytest.mark.parametrize("payload", [None, [], 7, 1_500_000_000, 1.5, True, {1}, object()])
+def test_payloads_of_another_type(payload: Any) -> None:
+    with pytest.raises(TypeError):
+        SEALER.seal(payload, DEVICE)
+
+
+@pytest.mark.parametrize("device", [str(DEVICE), bytes(DEVICE), PROVIDER.public_key, PHONE, None, 7])
+def test_devices_of_another_type(device: Any) -> None:
+    with pytest.raises(TypeError):
+        SEALER.seal(PAYLOAD, device)
+
+
+@pytest.mark.parametrize("code, payload", [
+    ("invalid-field", b'{"aps":{"alert":"a","content-available":"1"}}'),
+    ("invalid-field", b'{"aps":{"alert":"a","badge":"1"}}'),
+    ("invalid-field", b'{"aps":{"alert":"a","sound":{"volume":1e400}}}'),
+    ("nothing-to-show", b'{"aps":{"alert":{"title":""},"badge":1}}'),
+    ("missing-aps", b'{"alert":"secret-word"}'),
+    ("malformed-payload", b'"secret-word"'),
+    ("malformed-payload", b"secret-word"),
+    ("malformed-payload", b""),
+    ("malformed-payload", HALF),
+    ("malformed-payload", b"[" * 10_000_000),
+    ("malformed-payload", b'"' * 10_000_001),
+    ("malformed-payload", "secret-word" * 1_000_000),
+    ("payload-too-large", '{"aps":{"alert":"' + "a" * 10_000_000 + '"}}'),
+], ids=label)
+def test_payloads_that_are_refused(code: str, payload: bytes | str, refused: Any) -> None:
+    refused(code, SEALER.seal, payload, DEVICE)
+
+
+class Name(enum.Enum):
+    APS = "aps"
+
+
+def in_itself() -> dict[str, Any]:
+    value: dict[str, Any] = {"aps": {}}
+    value["own"] = value
+    return value
+
+
+@pytest.mark.parametrize("payload", [
+    {"aps": {}, "own": math.nan}, {"aps": {}, "own": [math.inf]}, {"aps": {}, "own": HALF}, {"aps": {}, HALF: 1},
+    {"aps": {}, 1: "a", "1": "b"}, {"aps": {}, None: 1}, {"aps": {}, "own": b"secret-word"}, {"aps": {}, "own": Decimal("1.10")},
+    {"aps": {"alert": "a"}, "own": 10**5000}, {Name.APS: {}}, in_itself(),
+], ids=lambda payload: "payload")
+def test_objects_that_json_would_change(payload: Any, refused: Any) -> None:
+    refused("malformed-payload", SEALER.seal, payload, DEVICE)
+
+
+@pytest.mark.parametrize("value", [2**70 + 1, 0.1, 1e22, "é예🚲\x00\x7f\u2028", True, None, [1, [2]], {"": {}}])
+def test_objects_come_back(value: Any) -> None:
+    push = SEALER.seal({"aps": {"alert": "a"}, "own": value}, DEVICE)
+    assert json.loads(opened(push.payload).payload)["own"] == value
+
+
+def test_bytes_stay() -> None:
+    spaced = b' {"aps" : {"alert":"a"}, "own": [1.50, 1E400, "\\u00e9\\/"]} '
+    push = SEALER.seal(spaced, DEVICE)
+    assert opened(push.payload).payload == b'{"aps":{"alert":"a"},"own":[1.50,1E400,"\\u00e9\\/"]}'
+    assert SEALER.seal(spaced.decode(), DEVICE).widest == SEALER.seal(memoryview(spaced), DEVICE).widest == push.widest
+
+
+def test_a_retry_has_the_same_id() -> None:
+    first, second = (SEALER.seal(PAYLOAD, DEVICE, message_id="a") for _ in range(2))
+    assert first.message_id == second.message_id and first.envelope != second.envelope
+    assert SEALER.seal(PAYLOAD, DEVICE).message_id != SEALER.seal(PAYLOAD, DEVICE).message_id
+
+
+def test_a_message_with_everything() -> None:
+    reference = Reference(url="https://a", key=bytes(32), size=22, sha256=bytes(32), type="public.jpeg", name="a")
+    body = seal_full_body("Long…", url="https://b", key=SEALER)
+    person = Person(name="Anna", handle="u17", conversation="c", recipients=["Ben"], avatar=reference)
+    push = SEALER.seal(
+        {"aps": {"alert": "a"}}, DEVICE, at=NOW, attachments=[reference] * 2, full_body=body, person=person, withdraws=["x", "y"], drop=True
+    )
+    got = opened(push.payload.decode(), at=NOW)
+    assert got.attachments == ([reference] * 2, []) and got.full_body() == body.reference
+    assert got.person == person and got.is_dropped
+    assert got.withdraws == [SEALER.seal(PAYLOAD, DEVICE, message_id=name).message_id for name in "xy"]
+    assert (got.sent_at, got.expires_at) == (NOW, push.expires_at)
+
+
+@pytest.mark.parametrize("named", [
+    {"title": HALF}, {"sound": HALF}, {"title": " \t"}, {"title": ""}, {"title": "é" * 2049}, {"clear": ("alert",)}, {"sound": "a" * 10_000_000},
+], ids=label)
+def test_placeholders_that_are_refused(named: dict[str, Any], refused: Any) -> None:
+    refused("invalid-placeholder", Placeholder, **named)
+
+
+@pytest.mark.parametrize("named", [{"title": 7}, {"title": None}, {"sound": b"a"}, {"clear": "badge"}, {"clear": [1]}, {"tilte": "a"}])
+def test_placeholders_of_another_type(named: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        Placeholder(**named)
+
+
+@pytest.mark.parametrize("named", [{"name": "a\nb"}, {"name": ""}, {"name": "a", "recipients": ["b"] * 9}, {"name": "a", "handle": HALF}])
+def test_persons_that_are_refused(named: dict[str, Any], refused: Any) -> None:
+    refused("invalid-request", Person, **named)
+
+
+@pytest.mark.parametrize("named", [
+    {"name": 7}, {"name": b"a"}, {"name": "a", "recipients": "b"}, {"name": "a", "handle": 5}, {"name": "a", "avatar": "https://a"},
+], ids=label)
+def test_persons_of_another_type(named: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        Person(**named)
+
+
+def test_an_avatar_that_is_too_large(refused: Any) -> None:
+    refused("malformed-reference", Person, name="a", avatar=AVATAR)
+
+
+def test_requests_that_are_refused(refused: Any) -> None:
+    background, push = SEALER.seal(b'{"aps":{}}', DEVICE, push_type="background"), SEALER.seal(PAYLOAD, DEVICE)
+    refused("invalid-request", SEALER.request, background, priority=10)
+    for named in (
+        {"priority": True}, {"priority": 10.0}, {"priority": "10"}, {"priority": 7}, {"expiration": NOW}, {"expiration": True},
+        {"expiration": -1}, {"expiration": 10**5000}, {"collapse_name": ""}, {"device_id": "é" * 128}, {"device_id": ""},
+    ):
+        refused("invalid-request", SEALER.request, push, **named)
+    for wrong in (None, push.payload, "a"):
+        with pytest.raises(TypeError):
+            SEALER.request(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        SEALER.request(push, device_id=7)  # type: ignore[arg-type]
+    for device, message_id in ((1_500_000_000, bytes(16)), (str(DEVICE), bytes(16)), (DEVICE, 1_500_000_000), (DEVICE, "a")):
+        with pytest.raises(TypeError):
+            SEALER.collapse_id(device, message_id)  # type: ignore[arg-type]
+
+
+def test_a_request() -> None:
+    call = SEALER.seal(b'{"aps":{"content-available":1}}', DEVICE, push_type="voip", at=NOW, time_to_live=60)
+    request = SEALER.request(call)
+    assert b'"content-available":1' in call.payload
+    assert (request.topic, request.priority, request.expiration, len(request.collapse_id)) == ("a.voip", 10, NOW // 1000 + 60, 32)
+    assert request.headers["apns-topic"] == "a.voip" and request.payload == call.payload
+
+
+def test_what_a_sealer_says_of_itself_stays() -> None:
+    for name in ("topic", "placeholder", "provider", "certificate"):
+        with pytest.raises(AttributeError):
+            setattr(SEALER, name, "b")
+    assert (SEALER.topic, SEALER.provider, SEALER.certificate) == ("a", PROVIDER.public_key, None)
+
+
+@pytest.mark.parametrize("topic", [None, 7, b"a"])
+def test_topics_of_another_type(topic: Any) -> None:
+    with pytest.raises(TypeError):
+        Sealer(PROVIDER, topic=topic)
+
+
+@pytest.mark.parametrize("topic", ["", "a" * 256, "ä", "a b", "a\n", "a" * 10_000_000])
+def test_topics_that_are_refused(topic: str, refused: Any) -> None:
+    refused("wrong-topic", Sealer, PROVIDER, topic=topic)
+
+
+def test_a_topic_with_voip_warns() -> None:
+    with pytest.warns(UserWarning, match="without .voip"):
+        Sealer(PROVIDER, topic="a.voip")
+
+
+# Keys elsewhere
+
+
+class Stranger:
+    """Signs with another key than it names."""
+
+    def __init__(self) -> None:
+        self.public_key, self.other = PROVIDER.public_bytes(), ProviderKey.generate()
+
+    def sign(self, message: bytes) -> bytes:
+        return self.other.sign(message)
+
+
+class Forgetful(Stranger):
+    """The same, but not the first time."""
+
+    keys = [PROVIDER]
+
+    def sign(self, message: bytes) -> bytes:
+        return (self.keys.pop() if self.keys else self.other).sign(message)
+
+
+class Given:
+    """Whatever members are given."""
+
+    def __init__(self, **members: Any) -> None:
+        self.__dict__.update(members)
+
+
+def test_another_keys_signature(refused: Any) -> None:
+    error = refused("wrong-signature", Sealer, Stranger(), topic="a")
+    assert error.retryable
+    refused("wrong-signature", Sealer(Forgetful(), topic="a").seal, PAYLOAD, DEVICE)
+
+
+async def sign_later(message: bytes) -> bytes:
+    await asyncio.sleep(0)
+    return PROVIDER.sign(message)
+
+
+@pytest.mark.parametrize("key", [
+    None, 7, PROVIDER.secret_text(), SigningKey(bytes([3]) * 32), PROVIDER.public_key, Given(sign=PROVIDER.sign), Given(public_key=bytes(32)),
+    Given(sign=7, public_key=PROVIDER.public_bytes()), Given(sign=PROVIDER.sign, public_key="a" * 32), Stranger, ProviderKey,
+    Given(sign=PROVIDER.sign, public_key=PROVIDER.public_key), Given(sign=lambda message: "a" * 64, public_key=PROVIDER.public_bytes()),
+    Given(sign=lambda message: None, public_key=PROVIDER.public_bytes()), Given(sign=sign_later, public_key=PROVIDER.public_bytes()),
+], ids=lambda key: "key")
+def test_what_is_no_signer(key: Any) -> None:
+    with pytest.raises(TypeError):
+        Sealer(key, topic="a")
+
+
+def test_a_signers_public_key_is_checked(refused: Any) -> None:
+    refused("weak-key", Sealer, Given(sign=PROVIDER.sign, public_key=bytes(32)), topic="a")
+    refused("malformed-key", Sealer, Given(sign=PROVIDER.sign, public_key=bytes(31)), topic="a")
+
+
+def test_an_own_error_of_a_signer_reaches_the_caller() -> None:
+    def fail(message: bytes) -> bytes:
+        raise TimeoutError("the service is away")
+
+    with pytest.raises(TimeoutError):
+        Sealer(Given(sign=fail, public_key=PROVIDER.public_bytes()), topic="a")  # type: ignore[arg-type]
+
+
+def test_an_async_signer_lets_others_run() -> None:
+    """One that waits does not stand still: ten messages wait at the same time."""
+    at_once = most = 0
+
+    async def sign(message: bytes) -> bytes:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0.01)
+        at_once -= 1
+        return PROVIDER.sign(message)
+
+    async def main() -> None:
+        signer: Any = Given(sign=sign, public_key=PROVIDER.public_bytes())
+        sealer = await AsyncSealer.create(signer, topic="a")
+        pushes = await asyncio.gather(*(sealer.seal({"aps": {"alert": str(number)}}, DEVICE) for number in range(10)))
+        for number, push in enumerate(pushes):
+            assert json.loads(opened(push.payload).payload) == {"aps": {"alert": str(number)}}
+        assert len(sealer.request(pushes[0]).collapse_id) == 32
+        # Its hedge is that of the key, wherever it is: the same collapse ids.
+        here = Sealer(Given(sign=PROVIDER.sign, public_key=PROVIDER.public_bytes()), topic="a")  # type: ignore[arg-type]
+        assert sealer.request(pushes[0]).collapse_id == here.request(pushes[0]).collapse_id
+        task = asyncio.ensure_future(sealer.seal(PAYLOAD, DEVICE))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await sealer.seal(PAYLOAD, DEVICE)).recipient == DEVICE
+
+    asyncio.run(main())
+    assert most == 10
+
+
+def test_what_is_no_async_signer() -> None:
+    async def main() -> None:
+        for wrong in (None, PROVIDER, Given(sign=PROVIDER.sign), Given(public_key=PROVIDER.public_bytes())):
+            with pytest.raises(TypeError):
+                await AsyncSealer.create(wrong, topic="a")  # type: ignore[arg-type]
+        with pytest.raises(PushcryptError) as caught:
+            other = ProviderKey.generate()
+
+            async def sign(message: bytes) -> bytes:
+                return other.sign(message)
+
+            await AsyncSealer.create(Given(sign=sign, public_key=PROVIDER.public_bytes()), topic="a")  # type: ignore[arg-type]
+        assert caught.value.code is Code.WRONG_SIGNATURE
+        # The same, but not the first time.
+        keys = [PROVIDER]
+
+        async def sign_once(message: bytes) -> bytes:
+            return (keys.pop() if keys else other).sign(message)
+
+        sealer = await AsyncSealer.create(Given(sign=sign_once, public_key=PROVIDER.public_bytes()), topic="a")  # type: ignore[arg-type]
+        with pytest.raises(PushcryptError) as caught:
+            await sealer.seal(PAYLOAD, DEVICE)
+        assert caught.value.code is Code.WRONG_SIGNATURE
+
+    asyncio.run(main())
+
+
+# Certificates
+
+
+def issued(lifetime: int | None = None) -> Credential:
+    key = SigningKey(bytes([4]) * 32)
+    return Credential(key, issue_certificate(PROVIDER, key.public_bytes(), topic="a", lifetime=lifetime, at=NOW), PROVIDER.public_key)
+
+
+def test_an_expired_certificate_seals_nothing(refused: Any) -> None:
+    """A phone would refuse the message, and say nothing [S-10]."""
+    sealer = Sealer(issued(lifetime=60), topic="a")
+    assert sealer.certificate is not None and sealer.certificate.expires_at == NOW + 60_000
+    opened(sealer.seal(PAYLOAD, DEVICE, at=NOW + 60_000).payload, at=NOW + 60_000)
+    refused("invalid-time", sealer.seal, PAYLOAD, DEVICE, at=NOW + 60_001)
+    refused("invalid-time", sealer.seal, PAYLOAD, DEVICE)
+    Sealer(issued(), topic="a").seal(PAYLOAD, DEVICE)
+
+
+def test_key_and_certificate_belong_together(refused: Any) -> None:
+    credential = issued()
+    signer: Any = Given(sign=credential.key.sign, public_key=credential.key.public_bytes())
+    named: dict[str, Any] = {"provider": credential.provider, "certificate": credential.certificate}
+    push = Sealer(signer, topic="a", **named).seal(PAYLOAD, DEVICE)
+    assert opened(push.payload).learned.certificate == credential.certificate
+    refused("bad-certificate-signature", Sealer, credential, topic="b")
+    refused("wrong-certificate", Sealer, Given(sign=PROVIDER.sign, public_key=PROVIDER.public_bytes()), topic="a", **named)
+    for wrong in ({"provider": credential.provider}, {"certificate": credential.certificate}, {**named, "certificate": str(named["certificate"])}):
+        with pytest.raises(TypeError):
+            Sealer(signer, topic="a", **wrong)
+
+
+# Secrets, errors, time
+
+
+def test_secrets_are_not_printed() -> None:
+    key = bytes(range(32))
+    secret, credential = ProviderKey(key), issued()
+    shown = f"{secret!r} {secret} {Sealer(secret, topic='a')!r} {credential!r} {Sealer(credential, topic='a')!r}"
+    for text in (secret.secret_text(), key.hex(), repr(key), credential.key.secret_text()):
+        assert text not in shown
+    assert repr(bytes(32)) not in repr(AVATAR).replace("sha256=" + repr(bytes(32)), "")
+
+
+def test_an_error_survives_pickling() -> None:
+    with pytest.raises(PushcryptError) as caught:
+        DevicePublicKey.parse("pcr1")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.code is Code.MALFORMED_KEY and str(again) == str(caught.value) and not again.retryable
+    assert str(again.code) == "malformed-key" and f"{again.code}" == "malformed-key"
+
+
+def test_the_fingerprint_of_half_a_pair() -> None:
+    assert len(fingerprint(HALF)) == 8
+    with pytest.raises(TypeError):
+        fingerprint(b"a")  # type: ignore[arg-type]
+
+
+def test_hard_texts_take_no_longer_than_others(refused: Any) -> None:
+    wide = b'{"aps":{"alert":"' + b'a\\"' * 15_000 + b'" }, "own":"' + b"b" * 15_000 + b'" }'
+    start = time.process_time()
+    refused("malformed-payload", SEALER.seal, b'"' + b'\\"' * 10_000 + b"[" * 33, DEVICE)
+    refused("payload-too-large", SEALER.seal, wide, DEVICE)
+    assert time.process_time() - start < 2
+
+
+def test_certificates_compare_by_value() -> None:
+    first, second = issued().certificate, Certificate.parse(str(issued().certificate))
+    assert first == second and hash(first) == hash(second) and not first.conflicts(second)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert first != str(first)

@@ -1,0 +1,244 @@
+"""Certificates, their requests, and what a phone knows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pushcrypt import (
+    Certificate, CertificateRequest, Credential, ProviderKey, Sealer, SignedCertificate, SigningKey, issue_certificate,
+)
+from pushcrypt.testing import Change, Learned, Trust
+from vectors import label
+
+NOW = 1_767_225_600_000
+PROVIDER, KEY = ProviderKey(bytes([1]) * 32), SigningKey(bytes([2]) * 32)
+PIN = PROVIDER.public_key
+OTHER = ProviderKey(bytes([3]) * 32)
+
+
+def issued(**named: Any) -> Certificate:
+    return issue_certificate(PROVIDER, KEY.public_bytes(), **{"topic": "a", "at": NOW} | named)
+
+
+FIRST = issued()
+SECOND = issued(current=FIRST, stolen=True, at=NOW + 5_000)
+
+
+# Requests
+
+
+def request(**named: Any) -> CertificateRequest:
+    return CertificateRequest(**{"topic": "a", "provider": PIN, "signing_key": KEY.public_bytes()} | named)
+
+
+def test_a_rotation_in_two_steps() -> None:
+    asked = request(current=FIRST, past=[(None, NOW - 1000)], lifetime=86_400)
+    text = asked.to_json()
+    assert CertificateRequest.from_json(text) == asked and "SECRET" not in text
+    answer = CertificateRequest.from_json(text).certify(PROVIDER, at=NOW)
+    assert SignedCertificate.from_json(answer.to_json()) == answer
+    credential = asked.install(KEY, answer.to_json(), at=NOW)
+    made = credential.certificate
+    assert (made.epoch, made.floor, made.expires_at) == (FIRST.epoch + 1, 0, NOW + 86_400_000)
+    assert made == issued(current=FIRST, past=[(None, NOW - 1000)], lifetime=86_400)
+    assert Credential.parse(credential.secret_text()) == Credential(credential.key, made, PIN) or credential.provider == PIN
+    Sealer(credential, topic="a")
+
+
+def test_the_members_are_those_of_the_command() -> None:
+    asked = request(current=FIRST, past=[(None, 5), (FIRST, 6)], proven=SECOND, stolen=True, lifetime=60)
+    assert json.loads(asked.to_json()) == {
+        "version": 1, "topic": "a", "provider": str(PIN), "signing_key": "gTl3Dqh9F19WoxkL0t_rsgTyB-_cUcyqsPhXqSoAkbg"
+        if False else json.loads(asked.to_json())["signing_key"], "expires": 60, "stolen": True, "current": str(FIRST),
+        "past": [{"replaced": 5}, {"certificate": str(FIRST), "replaced": 6}], "proven": str(SECOND),
+    }
+    assert list(json.loads(request().to_json())) == ["version", "topic", "provider", "signing_key"]
+
+
+class Service:
+    """The provider key, elsewhere."""
+
+    def __init__(self, key: ProviderKey) -> None:
+        self.key, self.public_key = key, key.public_bytes()
+
+    def sign(self, message: bytes) -> bytes:
+        return self.key.sign(message)
+
+
+def test_a_service_certifies(refused: Any) -> None:
+    assert request().certify(Service(PROVIDER), at=NOW).certificate == FIRST
+    refused("wrong-certificate", request().certify, Service(OTHER), at=NOW)
+    lying = Service(OTHER)
+    lying.public_key = PROVIDER.public_bytes()
+    refused("wrong-signature", request().certify, lying, at=NOW)
+    for wrong in (None, str(PIN), KEY, PIN, Service):
+        with pytest.raises(TypeError):
+            request().certify(wrong, at=NOW)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("code, asked, at", [
+    ("wrong-certificate", CertificateRequest(topic="a", provider=OTHER.public_key, signing_key=KEY.public_bytes()), NOW),
+    ("bad-certificate-signature", request(topic="b", current=FIRST), NOW),
+    ("bad-certificate-signature", request(topic="b", proven=FIRST), NOW),
+    ("bad-certificate-signature", request(topic="b", past=[(FIRST, 5)]), NOW),
+    ("weak-key", request(signing_key=PROVIDER.public_bytes()), NOW),
+    ("implausible-epoch", request(current=FIRST), NOW - 86_400_001),
+    ("implausible-epoch", request(), 2**53 - 1),
+    ("invalid-time", request(), -1),
+    ("invalid-time", request(), 10**5000),
+    ("invalid-time", request(), True),
+], ids=label)
+def test_what_is_not_certified(code: str, asked: CertificateRequest, at: int, refused: Any) -> None:
+    refused(code, asked.certify, PROVIDER, at=at)
+
+
+def test_what_is_not_installed(refused: Any) -> None:
+    answer = request().certify(PROVIDER, at=NOW)
+    for asked in (
+        request(topic="b"), request(signing_key=SigningKey(bytes([7]) * 32).public_bytes()), request(provider=OTHER.public_key),
+        request(current=SECOND), request(proven=SECOND),
+    ):
+        refused("wrong-certificate", asked.install, KEY, answer, at=NOW)
+    refused("wrong-certificate", request().install, SigningKey(bytes([7]) * 32), answer, at=NOW)
+    refused("implausible-epoch", request().install, KEY, answer, at=NOW - 86_400_001)
+    ending = request(lifetime=60).certify(PROVIDER, at=NOW)
+    refused("wrong-certificate", request().install, KEY, ending, at=NOW + 60_000)
+    assert request().install(KEY, ending, at=NOW + 59_999).certificate.expires_at == NOW + 60_000
+    # Installing it again changes nothing.
+    assert request(current=answer.certificate).install(KEY, answer, at=NOW).certificate == FIRST
+    with pytest.raises(TypeError):
+        request().install(KEY.secret_text(), answer)  # type: ignore[arg-type]
+
+
+def test_files_that_are_refused(refused: Any) -> None:
+    asked, answer = request(), request().certify(PROVIDER, at=NOW)
+    good, signed = json.loads(asked.to_json()), json.loads(answer.to_json())
+    refused("malformed-request", CertificateRequest.from_json, answer.to_json())
+    refused("malformed-request", SignedCertificate.from_json, asked.to_json())
+    for change in (
+        {"version": 2}, {"version": None}, {"topic": "a b"}, {"topic": None}, {"provider": "pcs1"}, {"provider": None}, {"signing_key": "AA"},
+        {"signing_key": None}, {"expires": "60"}, {"stolen": 1}, {"past": {}}, {"past": [7]}, {"past": [{}]}, {"past": [{"replaced": -1}]},
+        {"past": [{"replaced": 1}] * 65}, {"current": 7},
+    ):
+        refused("malformed-request", CertificateRequest.from_json, json.dumps(good | change))
+    for code, change in (
+        ("malformed-certificate", {"current": "AA"}), ("malformed-certificate", {"past": [{"certificate": "AA", "replaced": 1}]}),
+        ("weak-key", {"signing_key": "A" * 43}),
+    ):
+        refused(code, CertificateRequest.from_json, json.dumps(good | change))
+    for code, change in (
+        ("malformed-request", {"certificate": None}), ("malformed-certificate", {"certificate": "AA"}), ("malformed-request", {"version": 0}),
+        ("bad-certificate-signature", {"topic": "b"}), ("bad-certificate-signature", {"provider": str(OTHER.public_key)}),
+    ):
+        refused(code, SignedCertificate.from_json, json.dumps(signed | change))
+    for read in (CertificateRequest.from_json, SignedCertificate.from_json, Trust.from_json):
+        for wrong in (1_500_000_000, None, {}, 7.5):
+            with pytest.raises(TypeError):
+                read(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("named", [
+    {"topic": b"a"}, {"provider": str(PIN)}, {"signing_key": "a" * 32}, {"signing_key": KEY}, {"current": str(FIRST)}, {"proven": b"a"},
+    {"stolen": "no"}, {"lifetime": 1.5}, {"lifetime": True}, {"past": [(str(FIRST), 5)]}, {"past": [(FIRST, "5")]}, {"past": [FIRST]}, {"past": 5},
+], ids=label)
+def test_requests_of_another_type(named: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        request(**named)
+
+
+def test_requests_that_are_refused(refused: Any) -> None:
+    refused("malformed-key", request, signing_key=bytes(31))
+    refused("weak-key", request, signing_key=bytes(32))
+    refused("invalid-time", request, lifetime=0)
+    refused("invalid-time", request, lifetime=10**5000)
+    refused("wrong-topic", request, topic="")
+
+
+def test_only_the_last_64_past_epochs_are_asked() -> None:
+    assert [at for _, at in request(past=[(None, at) for at in range(70)]).past] == list(range(6, 70))
+
+
+def test_issuing_needs_the_provider_key_at_hand() -> None:
+    for wrong in (Service(PROVIDER), KEY, PROVIDER.secret_text(), None):
+        with pytest.raises(TypeError):
+            issue_certificate(wrong, KEY.public_bytes(), topic="a")  # type: ignore[arg-type]
+
+
+# Credentials
+
+
+def test_a_signing_key_file(refused: Any) -> None:
+    credential = Credential(KEY, FIRST, PIN)
+    text = credential.secret_text()
+    assert Credential.parse(text).secret_text() == Credential.parse(text[:-1]).secret_text() == text
+    refused("malformed-key", Credential.parse, text.rsplit("\n", 2)[0])
+    refused("malformed-key", Credential.parse, "\n" * 10_000_000)
+    refused("wrong-certificate", Credential, SigningKey(bytes([7]) * 32), FIRST, PIN)
+    for wrong in ((KEY.secret_text(), FIRST, PIN), (KEY, str(FIRST), PIN), (KEY, FIRST, str(PIN))):
+        with pytest.raises(TypeError):
+            Credential(*wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        Credential.parse(text.encode())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "A", "A" * 161, "A" * 162, "é" * 162, "A" * 10_000_000])
+def test_texts_that_are_no_certificate(text: str, refused: Any) -> None:
+    refused("malformed-certificate", Certificate.parse, text)
+
+
+def test_certificates_of_another_type() -> None:
+    for wrong in (str(FIRST), 121, None):
+        with pytest.raises(TypeError):
+            Certificate(wrong)  # type: ignore[arg-type]
+    for wrong in (FIRST.data, 121, None):
+        with pytest.raises(TypeError):
+            Certificate.parse(wrong)  # type: ignore[arg-type]
+    for arguments in ((str(PIN), "a"), (PIN, b"a"), (None, "a")):
+        with pytest.raises(TypeError):
+            FIRST.check(*arguments)  # type: ignore[arg-type]
+    assert FIRST < SECOND and Certificate.parse(str(FIRST)) == FIRST and eval(repr(FIRST)) == FIRST
+
+
+# Trust
+
+
+def test_pins(refused: Any) -> None:
+    refused("too-many-pins", Trust, [ProviderKey.generate().public_key for _ in range(3)])
+    refused("too-many-pins", Trust, [PIN, PIN])
+    for wrong in ([str(PIN)], str(PIN), PIN, 5):
+        with pytest.raises(TypeError):
+            Trust(wrong)  # type: ignore[arg-type]
+    for learned in ({str(PIN): Learned()}, {PIN: FIRST}):
+        with pytest.raises(TypeError):
+            Trust([PIN], learned)  # type: ignore[arg-type]
+
+
+def test_what_is_learned() -> None:
+    trust = Trust([PIN])
+    assert trust.accept(FIRST, topic="a") is Change.RAISED and trust.accept(FIRST, topic="a") is Change.UNCHANGED
+    before = Trust.from_json(trust.to_json())
+    assert before == trust
+    assert trust.accept(SECOND, topic="a") is Change.RAISED and before != trust
+    trust.learn(PIN, before.learned(PIN))
+    assert trust.learned(PIN) == Learned(SECOND, SECOND.epoch)
+    assert Trust.from_json(Trust().to_json()) == Trust()
+
+
+def test_trust_that_is_refused(refused: Any) -> None:
+    refused("bad-certificate-signature", Trust().accept, FIRST, topic="a")
+    for arguments, topic in ((str(FIRST), "a"), (FIRST, b"a")):
+        with pytest.raises(TypeError):
+            Trust([PIN]).accept(arguments, topic=topic)  # type: ignore[arg-type]
+    for wrong in ('{"pins":"pcs1"}', '{"pins":[7]}', '{"learned":[{}]}', '{"learned":[7]}', '{"learned":[{"provider":7}]}'):
+        refused("malformed-record", Trust.from_json, wrong)
+    refused("malformed-key", Trust.from_json, '{"pins":["pcs1"]}')
+    refused("malformed-record", Trust.from_json, '{"learned":[{"provider":"%s","floor":4294967296}]}' % PIN)
+    refused("malformed-record", Learned, FIRST, -1)
+    for values in ((str(FIRST), 0), (FIRST, "0"), (FIRST, True)):
+        with pytest.raises(TypeError):
+            Learned(*values)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        Trust([PIN]).learn(str(PIN), Learned())  # type: ignore[arg-type]

@@ -1,0 +1,127 @@
+"""The vectors beside the kit: the same bytes, from the same random bytes."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from pushcrypt import Certificate, Credential, DevicePublicKey, Placeholder, ProviderKey, ProviderPublicKey, Sealer, SigningKey
+from pushcrypt._attachments import seal_chunks
+from pushcrypt._certificates import certify, claimed
+from pushcrypt._hpke import setup_base_s
+from pushcrypt._identity import Hedge
+from pushcrypt.testing import DeviceKey
+from vectors import base64url, cases, joined
+
+PAYLOAD = b'{"aps":{"alert":"a"}}'
+
+
+class Elsewhere:
+    """A key in a service, whose signature over the hedge's label is given."""
+
+    def __init__(self, key: ProviderKey | SigningKey, hedge_signature: bytes) -> None:
+        self.key, self.hedge_signature, self.public_key = key, hedge_signature, key.public_bytes()
+
+    def sign(self, message: bytes) -> bytes:
+        return self.hedge_signature if message.startswith(b"pushcrypt/1 hedge") else self.key.sign(message)
+
+
+def key_of(case: dict[str, Any]) -> ProviderKey | Credential:
+    if case.get("epoch", 0) == 0:
+        return ProviderKey(bytes.fromhex(case.get("providerSeed") or case["signingSeed"]))
+    provider = ProviderPublicKey(bytes.fromhex(case["providerPublic"]))
+    return Credential(SigningKey(bytes.fromhex(case["signingSeed"])), Certificate(bytes.fromhex(case["certificate"])), provider)
+
+
+def sealer_of(case: dict[str, Any]) -> Sealer:
+    sound = {"": None, None: "matching"}.get(case.get("clearSound"), case.get("clearSound"))
+    placeholder = Placeholder(title=case.get("title", "New message"), sound=sound, clear=tuple(case.get("kept", ())))
+    key: Any = key_of(case)
+    named: dict[str, Any] = {}
+    if "hedgeSignature" in case:
+        signature = bytes.fromhex(case["hedgeSignature"])
+        if isinstance(key, Credential):
+            named = {"provider": key.provider, "certificate": key.certificate}
+        key = Elsewhere(key.key if isinstance(key, Credential) else key, signature)
+    return Sealer(key, topic=case["topic"], placeholder=placeholder, **named)
+
+
+def named_id(sealer: Sealer, case: dict[str, Any], message_id: bytes) -> str:
+    device = DevicePublicKey(bytes.fromhex(case["devicePublic"]))
+    return sealer.collapse_id(device, message_id, device_id=case.get("device"), collapse_name=case.get("collapseName"))
+
+
+@pytest.mark.parametrize("case", cases("envelopes.json", "seal"))
+def test_seals(case: dict[str, Any]) -> None:
+    sealer = sealer_of(case)
+    drawn = bytes.fromhex(case.get("rMessageID") or "00" * 32), bytes.fromhex(case["rEphemeral"])
+    to_sign, finish = sealer._prepare(
+        case["payload"], DevicePublicKey(bytes.fromhex(case["devicePublic"])), case.get("pushType", "alert"), case.get("callerID"),
+        case["ttl"], case["sentAt"], (), None, None, (), False, False, drawn, case["ttl"],
+    )
+    key: Any = key_of(case)
+    push = finish((key.key if isinstance(key, Credential) else key).sign(to_sign))
+    assert push.payload.decode() == case["push"]
+    assert (push.message_id.hex(), push.widest) == (case["messageID"], case["widestLength"])
+    assert named_id(sealer, case, push.message_id) == case["collapseID"]
+
+
+@pytest.mark.parametrize("case", cases("requests.json", "collapse"))
+def test_collapse_ids(case: dict[str, Any]) -> None:
+    sealer = sealer_of(case)
+    device = DevicePublicKey(bytes.fromhex(case["devicePublic"]))
+    push = sealer.seal(PAYLOAD, device, message_id=case.get("callerID"))
+    request = sealer.request(push, device_id=case.get("device"), collapse_name=case.get("collapseName"))
+    assert request.collapse_id == case["collapseID"] == request.headers["apns-collapse-id"]
+
+
+@pytest.mark.parametrize("case", cases("requests.json", "expiration"))
+def test_expirations(case: dict[str, Any]) -> None:
+    sealer = Sealer(ProviderKey(bytes(32)), topic="a")
+    device = DevicePublicKey.parse("pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx")
+    push = sealer.seal(PAYLOAD, device, push_type=case["pushType"], time_to_live=case["requested"], at=case["sentAt"])
+    assert push.expires_at == case["sentAt"] + 1000 * case["ttl"]
+    assert sealer.request(push).expiration == case["expiration"]
+
+
+@pytest.mark.parametrize("case", cases("trust.json", "certificates"))
+def test_certificates(case: dict[str, Any]) -> None:
+    provider, key = ProviderKey(bytes.fromhex(case["providerSeed"])), SigningKey(bytes.fromhex(case["signingSeed"]))
+    numbers = [case[name] for name in ("epoch", "floor", "graceUntil", "expiresAt")]
+    made = certify(provider, provider.public_key, case["topic"], *numbers, key.public_bytes())
+    assert (made.data.hex(), str(made)) == (case["certificate"], case["text"])
+    assert base64url(str(made)) == made.data
+    assert [made.epoch, made.floor, made.grace_until, made.expires_at] == numbers
+    if "signed" in case:
+        assert claimed(provider.public_key, case["topic"], made.claim).hex() == case["signed"]
+
+
+@pytest.mark.parametrize("case", cases("attachments.json", "seal"))
+def test_files(case: dict[str, Any]) -> None:
+    sealed = io.BytesIO()
+    file = seal_chunks(io.BytesIO(joined(case["plain"])), sealed, Hedge.of(key_of(case)), bytes.fromhex(case["r"]))
+    assert (file.key.hex(), file.size, file.sha256.hex()) == (case["key"], case["size"], case["sha256"])
+    assert len(sealed.getvalue()) == case["size"]
+
+
+@pytest.mark.parametrize("case", cases("hpke.json", "vectors"))
+def test_hpke(case: dict[str, Any]) -> None:
+    assert (case["kem_id"], case["kdf_id"], case["aead_id"], case["mode"]) == (0x20, 1, 3, 0)
+    device, info, first = DeviceKey(bytes.fromhex(case["skRm"])), bytes.fromhex(case["info"]), case["encryptions"][0]
+    aad, plain = bytes.fromhex(first["aad"]), bytes.fromhex(first["pt"])
+    enc, context = setup_base_s(bytes(device.public_key), info, bytes.fromhex(case["ikmE"]))
+    sealed = context.seal(aad, plain)
+    assert (enc.hex(), sealed.hex()) == (case["enc"], first["ct"])
+    assert device.setup_base_r(enc, info).open(aad, sealed) == plain
+
+
+@pytest.mark.parametrize("case", cases("hpke.json", "refusedShares"))
+def test_refused_shares(case: dict[str, Any], refused: Any) -> None:
+    refused("authentication-failed", DeviceKey(bytes.fromhex(case["skRm"])).setup_base_r, bytes.fromhex(case["enc"]), b"")
+
+
+@pytest.mark.parametrize("case", cases("hpke.json", "refusedRecipients"))
+def test_refused_recipients(case: dict[str, Any], refused: Any) -> None:
+    refused("authentication-failed", setup_base_s, bytes.fromhex(case["pkRm"]), b"", bytes.fromhex(case["ikmE"]))

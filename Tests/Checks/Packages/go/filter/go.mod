@@ -1,5 +1,0 @@
-module example.com/filter-test
-
-go 1.19
-
-require example.com/pushcrypt v1.0.0-beta.1

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Removes one check after another from a copy of each package, and expects the package's own tests to notice: `make nightly
+PART=package-mutants`, which installs what is needed.
+
+    mutants.py [LANGUAGE [NAME …]]   all, or those of a language, or those with one of these texts in their names
+    mutants.py --check               only looks whether the tables fit the sources
+
+LANGUAGE/mutants.txt has the mutants: a name, lines with `- ` that occur once in the package, as they are or as part of a line, and lines
+with `+ ` in their place. A mutant must build and pass the tests of `SMOKE`, or its failures show nothing. `equivalent` says why no test can
+notice a mutant; it must survive.
+"""
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TABLES = ROOT / "Tests/Checks/Packages"
+LANGUAGES = ("python", "javascript", "java", "go")
+SECONDS = 300
+# The sources, and the commands in a copy of the package's folder, with ROOT and PUSHCRYPT_VECTORS: what must pass, and what must fail.
+SOURCES = {"python": "src", "javascript": "lib", "java": "src/main/java", "go": "."}
+PYTEST = 'PYTHONPATH=src "$ROOT/.build/interop/bin/python" -B -m pytest -q -x -p no:cacheprovider '
+NODE = "node --test --test-reporter=dot --test-timeout=60000 "
+JAVAC = "find src/main/java -name '*.java' >sources && javac --release 17 -Xlint:all -Werror -d smoke @sources"
+GO = (
+    'export GODEBUG=goindex=0 GOSUMDB=off; go=$ROOT/.build/languages/go; GOPROXY="file://$go/proxy" GOMODCACHE="$go/modules" '
+    'GOCACHE="$go/cache" GOFLAGS="-mod=mod -modfile=$go/proxy/go.mod" go test -vet=off -failfast -parallel 16 '
+)
+SMOKE = {
+    "python": f'{PYTEST} "tests/test_kit.py::test_envelopes[a-genuine-envelope]"',
+    "javascript": f'{NODE} --test-name-pattern="an own message opens" test/kit.test.mjs',
+    "java": f'{JAVAC} && java -cp smoke "$ROOT/Tests/Checks/Packages/java/Smoke.java"',
+    "go": f"{GO} -run 'TestKit/envelopes/a-genuine-envelope$' .",
+}
+TESTS = {
+    "python": f"{PYTEST} tests -m 'not command' --ignore tests/test_filter.py && {PYTEST} tests/test_filter.py",
+    "javascript": " && ".join(f"{NODE} {files}" for files in (
+        "test/kit.test.mjs", "test/keys.test.mjs test/registration.test.mjs test/sealing.test.mjs", "test/types.test.mjs test/filter.test.mjs")),
+    "java": "./test.sh pushcrypt.ProviderKitTest pushcrypt.testing.KitTest pushcrypt.MisuseTest pushcrypt.RegistrationTest pushcrypt.RotationTest",
+    "go": f"{GO} . && {GO} ./filter",
+}
+
+
+class Mutant:
+    def __init__(self, language, block):
+        self.language, self.name, self.equivalent = language, None, None
+        self.before, self.after = ("\n".join(line[2:] for line in block if line.startswith(sign)) for sign in ("- ", "+ "))
+        for line in block:
+            key, colon, value = line.partition(": ")
+            if line[:2] in ("- ", "+ "):
+                continue
+            if not colon or key not in ("mutant", "equivalent"):
+                sys.exit(f"mutants: error: {language}: this is no line of a mutant: {line}")
+            setattr(self, "name" if key == "mutant" else key, value)
+        if not self.name or not self.before:
+            sys.exit(f"mutants: error: {language}: a mutant without a name or text: {block}")
+
+    def place(self, folder):
+        """The one file that has the text, or `None`."""
+        texts = {path: text for path, text in sources(self.language, folder) if self.before in text}
+        return next(iter(texts.items())) if len(texts) == 1 and sum(text.count(self.before) for text in texts.values()) == 1 else None
+
+
+def sources(language, folder):
+    for path in sorted((folder / SOURCES[language]).rglob("*.*")):
+        if path.suffix in (".py", ".js", ".java", ".go") and not path.name.endswith("_test.go"):
+            yield path, path.read_text()
+
+
+def table(language):
+    blocks = (TABLES / language / "mutants.txt").read_text().split("\n\n")
+    blocks = [[line for line in block.split("\n") if line and not line.startswith("# ")] for block in blocks]
+    mutants = [Mutant(language, block) for block in blocks if block]
+    folder = ROOT / "Sources/Languages" / language
+    wrong = [f"{language}: {mutant.name}: its text is not there once" for mutant in mutants if not mutant.place(folder)]
+    names = [mutant.name for mutant in mutants]
+    return mutants, wrong + [f"{language}: two mutants are called {name}" for name in {name for name in names if names.count(name) > 1}]
+
+
+def run(command, folder):
+    """The end of the output of a command that fails, or `None`."""
+    environment = {**os.environ, "PUSHCRYPT_VECTORS": str(ROOT / "Tests/Data/Vectors"), "ROOT": str(ROOT)}
+    try:
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace", timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"more than {SECONDS} seconds: {command}"
+    return f"{done.stdout[-2000:]}\n{command}" if done.returncode else None
+
+
+def outcome(language, mutant=None):
+    """What is wrong with a mutant, or with the package itself; or `None`."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary, language)
+        built = shutil.ignore_patterns("node_modules", "__pycache__", "build", "target")
+        shutil.copytree(ROOT / "Sources/Languages" / language, folder, ignore=built)
+        if mutant:
+            path, text = mutant.place(folder)
+            path.write_text(text.replace(mutant.before, mutant.after))
+        if found := run(SMOKE[language], folder):
+            return f"it is broken altogether: {found}"
+        found = run(TESTS[language], folder)
+    if mutant is None:
+        return found
+    print(f"mutants: {language}: {mutant.name}: {'noticed' if found else 'the tests pass'}", flush=True)
+    if bool(found) == bool(mutant.equivalent):
+        return f"noticed, so it is not equivalent: {found}" if found else "the tests pass"
+    return None
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
+    languages = [arguments[0]] if arguments and arguments[0] in LANGUAGES else os.environ.get("LANGUAGES", " ".join(LANGUAGES)).split()
+    tables = {language: table(language) for language in languages}
+    if wrong := [problem for _, problems in tables.values() for problem in problems]:
+        sys.exit("\n".join(f"mutants: error: {problem}" for problem in wrong))
+    if "--check" in sys.argv:
+        return
+    if "go" in languages:
+        # The modules that it needs, and its cache.
+        subprocess.run([TABLES / "go.sh", "install"], cwd=ROOT, check=True)
+    texts = arguments[1:] or [""]
+    chosen = [mutant for mutants, _ in tables.values() for mutant in mutants if any(text in mutant.name for text in texts)]
+    for language in languages:
+        if found := outcome(language):
+            sys.exit(f"mutants: error: {language}: the tests fail without a mutant: {found}")
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(lambda mutant: outcome(mutant.language, mutant), chosen))
+    failures = [f"{mutant.language}: {mutant.name}: {found}" for mutant, found in zip(chosen, outcomes) if found]
+    if failures:
+        sys.exit("\n".join(f"mutants: error: {failure}" for failure in failures))
+    noticed = [mutant.language for mutant in chosen if not mutant.equivalent]
+    counts = " ".join(f"{language}={noticed.count(language)}" for language in languages)
+    print(f"figure: package-mutants {counts} equivalent={len(chosen) - len(noticed)} unnoticed=0")
+
+
+main()

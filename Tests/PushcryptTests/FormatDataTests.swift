@@ -1,0 +1,330 @@
+import Foundation
+import Testing
+
+@testable import Pushcrypt
+
+/// `Sources/Languages/format.json`, from which the packages of other languages are generated, says what this library does.
+@Suite struct FormatDataTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private struct Format: Decodable {
+        struct Code: Decodable {
+            let code: String
+            let layer: String
+            let reason: Bool?
+        }
+        struct Push: Decodable {
+            let name: String
+            let `class`: UInt8
+            let limit: Int
+            let largestBucket: Int
+            let suffix: String
+        }
+        struct Key: Decodable {
+            let name: String
+            let prefix: String
+            let length: Int
+            let type: UInt8
+        }
+        struct HPKE: Decodable {
+            struct Label: Decodable {
+                let name: String
+                let length: Int?
+            }
+            let version: String
+            let kem: UInt16
+            let kdf: UInt16
+            let aead: UInt16
+            let labels: [Label]
+        }
+        struct Texts: Decodable {
+            let standardTitle: String
+            let clearBody: String
+            let fullBodyType: String
+        }
+
+        let codes: [Code]
+        let rules: [String: String]
+        let levels: [String]
+        let events: [String]
+        let apsFields: [String: String]
+        let alertFields: [String: String]
+        let soundFields: [String: String]
+        let shownTexts: [String]
+        let pushTypes: [Push]
+        let systemPushTypes: [String]
+        let clearFields: [String]
+        let texts: Texts
+        let avatarTypes: [String]
+        let keys: [Key]
+        let weakDeviceKeys: [Hex]
+        let labels: [String: String]
+        let hpke: HPKE
+        let fileHeader: Hex
+        let buckets: [Int]
+        let invisible: [[UInt32]]
+        let limits: [String: Int]
+    }
+
+    private let format: Format
+
+    init() throws {
+        let data = try Data(contentsOf: Self.root.appendingPathComponent("Sources/Languages/format.json"))
+        format = try JSONDecoder().decode(Format.self, from: data)
+    }
+
+    /// The Swift sources of the library in a folder, joined.
+    private static func sources(_ folder: String = "") throws -> String {
+        let root = Self.root.appendingPathComponent("Sources/Pushcrypt").appendingPathComponent(folder)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".swift") }
+        return try files.map { try String(contentsOf: root.appendingPathComponent($0), encoding: .utf8) }.joined()
+    }
+
+    /// What is between quotes in a line.
+    private static func literals(in line: some StringProtocol) -> [String] {
+        let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
+        return parts.indices.filter { !$0.isMultiple(of: 2) }.map { String(parts[$0]) }
+    }
+
+    // MARK: Codes
+
+    @Test func everyCodeIsThisLibrarys() {
+        let lists: [[String]] = [
+            OpenError.Code.allCases.map(\.description), SealError.Code.allCases.map(\.description),
+            SigningError.Code.allCases.map(\.description), KeyError.Code.allCases.map(\.description),
+            TrustError.Code.allCases.map(\.description), AttachmentError.Code.allCases.map(\.description),
+            Self.reasons,
+        ]
+        let own = Set(lists.joined())
+        // `wrong-topic` is InvalidTopic, which has no code.
+        let codes = Set(format.codes.filter { $0.layer != "lines" && $0.layer != "filter" }.map(\.code))
+        #expect(codes.subtracting(own) == ["wrong-topic"])
+        // Without a guard, other forms of keys, and a signer of the command.
+        #expect(
+            own.subtracting(codes) == [
+                "duplicate", "unsupported-key", "unequal-halves", "signer-unavailable", "signer-refused",
+                "signer-timed-out",
+            ])
+        #expect(Set(format.codes.map(\.code)).count == format.codes.count)
+    }
+
+    private static let reasons: [String] = [
+        RegistrationReply.Refusal.generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .suiteDowngrade,
+        .unsupportedSuite, .topicMismatch,
+    ].map(\.description)
+
+    @Test func theReasonsAreThoseOfReplies() {
+        #expect(format.codes.filter { $0.reason == true }.map(\.code).sorted() == Self.reasons.sorted())
+    }
+
+    // MARK: Apple's fields
+
+    private static func name(of rule: APSRule?) -> String? {
+        switch rule {
+        case .text?: "text"
+        case .texts?: "texts"
+        case .textOrObject?, .objectOrText?: "text-or-object"
+        case .object?: "object"
+        case .bool?: "bool"
+        case .flag?: "flag"
+        case .count?: "count"
+        case .fraction?: "fraction"
+        case .time?: "time"
+        case .interruptionLevel?: "level"
+        case .activityEvent?: "event"
+        // Of Live Activities alone, which nobody seals.
+        case .textOrKey?, .number?, nil: nil
+        }
+    }
+
+    @Test func everyFieldHasItsRule() {
+        let names = Set(format.apsFields.keys).union(format.alertFields.keys).union(format.soundFields.keys)
+        for name in names {
+            #expect(Self.name(of: APSRules.field(name)) == format.apsFields[name], "aps.\(name)")
+            #expect(Self.name(of: APSRules.alertField(name)) == format.alertFields[name], "aps.alert.\(name)")
+            #expect(Self.name(of: APSRules.soundField(name)) == format.soundFields[name], "aps.sound.\(name)")
+        }
+    }
+
+    /// The table in Swift is a `switch`, so its names are read from its source.
+    @Test func noFieldIsMissing() throws {
+        let file = Self.root.appendingPathComponent("Sources/Pushcrypt/Payload/APSRules.swift")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let cases = lines.filter { $0.drop(while: { $0 == " " }).hasPrefix("case \"") }
+        var names = Set(format.apsFields.keys).union(format.alertFields.keys).union(format.soundFields.keys)
+        names.formUnion(format.levels + format.events)
+        #expect(Set(cases.flatMap { Self.literals(in: $0) }) == names)
+    }
+
+    @Test func everyRuleSaysTheSame() {
+        let rules: [APSRule] = [
+            .text, .texts, .textOrObject, .object, .bool, .flag, .count, .fraction, .time, .interruptionLevel,
+            .activityEvent,
+        ]
+        #expect(rules.count == format.rules.count)
+        for rule in rules { #expect(Self.name(of: rule).flatMap { format.rules[$0] } == rule.expectation) }
+    }
+
+    @Test func theSameTextsAreShown() throws {
+        for name in format.alertFields.keys {
+            let alert = try JSONDocument("{\"\(name)\":\"x\"}").root
+            #expect(APSRules.hasText(alert) == format.shownTexts.contains(name), "\(name)")
+        }
+    }
+
+    // MARK: Pushes
+
+    @Test func pushTypesHaveTheirLimits() throws {
+        #expect(format.pushTypes.map(\.name) == ["alert", "background", "voip"])
+        for push in format.pushTypes {
+            let type = try PushType(push.name)
+            #expect(type.pushClass.rawValue == push.class)
+            #expect(type.maximumPushLength == push.limit)
+            #expect(type.largestBucket(.x25519) == push.largestBucket)
+            #expect(type.topicSuffix == push.suffix)
+        }
+        #expect(format.systemPushTypes == PushType.readByTheSystem)
+        #expect(format.buckets == Bucket.all(.x25519))
+    }
+
+    @Test func theClearPartIsTheSame() {
+        #expect(format.clearFields == Placeholder.ClearField.allCases.map(\.rawValue))
+        #expect(format.texts.standardTitle == Placeholder.standardTitle)
+        #expect(format.texts.clearBody == Placeholder.body)
+    }
+
+    // MARK: Keys
+
+    @Test func keysHaveTheirPrefixes() {
+        let types: [KeyID.KeyType] = [.x25519, .xwing, .provider, .x25519, .xwing, .provider, .signing]
+        #expect(format.keys.count == Bech32.Kind.allCases.count)
+        for (key, (kind, type)) in zip(format.keys, zip(Bech32.Kind.allCases, types)) {
+            #expect(key.name == "\(kind)")
+            #expect(key.prefix == kind.prefix.description)
+            #expect(key.length == kind.keyLength)
+            #expect(key.type == type.rawValue)
+        }
+    }
+
+    @Test func weakKeysAreRefused() {
+        #expect(format.weakDeviceKeys.count == 5)
+        for key in format.weakDeviceKeys {
+            let error = #expect(throws: KeyError.self) { try DevicePublicKey(bytes: key.bytes.span) }
+            #expect(error?.code == .weakKey)
+        }
+    }
+
+    // MARK: Labels
+
+    @Test func everyLabelIsInTheSources() throws {
+        let literals = try Self.sources().split(separator: "\n").flatMap { Self.literals(in: $0) }
+        let labels = literals.filter { $0.hasPrefix("pushcrypt/1 ") && $0.hasSuffix("\\0") }.map { $0.dropLast(2) }
+        // Only suite 2 has the last one.
+        #expect(Set(labels.map { String($0) }) == Set(format.labels.values).union(["pushcrypt/1 xwing seed"]))
+    }
+
+    @Test func everyLabelOfHPKEIsInTheSources() throws {
+        let parts = try Self.sources("HPKE").components(separatedBy: "label: \"").dropFirst()
+        #expect(Set(parts.map { String($0.prefix { $0 != "\"" }) }) == Set(format.hpke.labels.map(\.name)))
+        var id = Bytes("HPKE".utf8)
+        for number in [format.hpke.kem, format.hpke.kdf, format.hpke.aead] { id.append(bigEndian: number) }
+        #expect(HPKESuite.x25519.id == id)
+        let lengths = Dictionary(uniqueKeysWithValues: format.hpke.labels.map { ($0.name, $0.length) })
+        #expect(lengths["sk"] == X25519.keyLength)
+        #expect(lengths["shared_secret"] == DHKEM.secretLength)
+        #expect(lengths["key"] == ChaCha20Poly1305.keyLength)
+        #expect(lengths["base_nonce"] == ChaCha20Poly1305.nonceLength)
+        #expect(try Self.sources("HPKE").contains("update(\"\(format.hpke.version)\")"))
+    }
+
+    // MARK: Limits
+
+    // Functions without overloads, or the compiler would take long for the table.
+    private static func int(_ number: some BinaryInteger) -> Int { Int(number) }
+    private static func twice(_ number: Int) -> Int { 2 * number }
+
+    private static let limits: [String: Int] = [
+        "suite": int(CipherSuite.x25519.rawValue),
+        "keyLength": CipherSuite.x25519.publicKeyLength,
+        "postQuantumKeyLength": CipherSuite.xwing.publicKeyLength,
+        "keyIDLength": KeyID.length,
+        "tagLength": ChaCha20Poly1305.tagLength,
+        "envelopeOverhead": Envelope.overhead(.x25519),
+        "longestEnvelopeText": Envelope.maximumTextLength,
+        "innerContent": InnerPlaintext.kind,
+        "innerBody": InnerPlaintext.body,
+        "kindClass": int(InnerPlaintext.Kind.classMask),
+        "kindReserved": int(InnerPlaintext.Kind.reservedMask),
+        "kindCertified": int(InnerPlaintext.Kind.hasCertificate),
+        "messageIDLength": MessageID.length,
+        "longestTopic": Topic.maximumLength,
+        "longestTimeToLive": int(Freshness.maximumTimeToLive.seconds),
+        "largestTime": int(Timestamp.maximum.milliseconds),
+        "clockTolerance": int(Freshness.clockTolerance.seconds),
+        "expiryTolerance": int(LearnedTrust.expiryTolerance.seconds),
+        "expirationUnit": int(Sealer.Options.endUnit),
+        "longestPush": ReceivedPush.maximumLength,
+        "deepestJSON": JSONDocument.maximumDepth,
+        "longestClearText": Placeholder.maximumTextLength,
+        "certificateLength": Certificate.length,
+        "certificateTextLength": Certificate.textLength,
+        "claimLength": Certificate.claimLength,
+        "certificateVersion": int(Certificate.version),
+        "certificateGrace": int(CertificatePlan.grace.seconds),
+        "mostPins": ProviderTrust.maximumPins,
+        "mostPastCertificates": CertificateRequest.maximumPast,
+        "plainChunk": AttachmentFormat.chunkLength,
+        "sealedChunk": AttachmentFormat.sealedChunkLength,
+        "smallestFile": int(AttachmentFormat.smallestSize),
+        "largestFile": int(AttachmentFormat.largestSize),
+        "mostAttachments": AttachmentReference.maximumCount,
+        "longestFileName": AttachmentReference.maximumNameLength,
+        "longestFullBody": FullBody.maximumLength,
+        "largestAvatar": int(CommunicationSender.maximumAvatarSize),
+        "mostWithdrawn": Withdrawal.maximumCount,
+        "mostRecipients": CommunicationSender.maximumRecipients,
+        "longestLabel": CommunicationSender.maximumLength,
+        "longestDeviceID": DeviceID.maximumLength,
+        "longestReason": RegistrationReply.Refusal.maximumLength,
+        "longestAppVersion": AppVersion.maximumLength,
+        "longestToken": twice(KeyRecord.maximumTokenLength),
+        "withdrawalLength": twice(WithdrawalCapability.length),
+        "longestGrant": KeyRecord.maximumGrantLength,
+        "largestSuite": int(UInt8.max),
+        "mostSuites": KeyRecord.maximumSuites,
+        "mostForeign": KeyRecord.maximumForeign,
+        "collapseIDLength": CollapseID.length,
+        "longestCollapseDevice": CollapseID.maximumDeviceLength,
+    ]
+
+    @Test func limitsAreThisLibrarys() {
+        // What no constant of this library says: ML-KEM's modulus, the end of times in seconds, and the store's step.
+        let others: [String: Int] = ["mlkemModulus": 3329, "timeFieldEnd": 100_000_000_000, "generationStep": 1024]
+        #expect(Set(format.limits.keys) == Set(Self.limits.keys).union(others.keys))
+        for (name, limit) in Self.limits.merging(others, uniquingKeysWith: { $1 }) {
+            #expect(format.limits[name] == limit, "\(name)")
+        }
+        #expect(format.fileHeader.bytes == AttachmentFormat.header)
+        #expect(format.texts.fullBodyType == FullBody.type)
+    }
+
+    @Test func namesLoseTheSameCharacters() {
+        let ranges = format.invisible.map { $0[0]...$0[1] }
+        let lost = (UInt32(0)...0x10ffff).compactMap(Unicode.Scalar.init).filter(\.isDroppedFromTitles).map(\.value)
+        #expect(ranges.flatMap { $0 } == lost)
+    }
+
+    /// A person's avatar has one of these types and no other.
+    @Test(arguments: ["public.jpeg", "public.png", "public.heic"])
+    func avatarsHaveTheSameTypes(_ type: String) throws {
+        let hashes = #""key":"\#(Self.zeros)","sha256":"\#(Self.zeros)""#
+        let text = #"{"url":"https://a.example/a",\#(hashes),"name":"a","size":22,"type":"\#(type)"}"#
+        let member = try JSONDocument(#"{"name":"Anna","avatar":\#(text)}"#).root
+        let (sender, dropped) = CommunicationSender.read(member: member)
+        #expect((sender?.avatar != nil) == format.avatarTypes.contains(type))
+        #expect(dropped.isEmpty == format.avatarTypes.contains(type))
+    }
+
+    private static let zeros = String(repeating: "A", count: 43)
+}
