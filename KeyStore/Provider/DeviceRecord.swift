@@ -24,7 +24,7 @@ public struct DeviceRecord: Hashable, Sendable {
     public let suites: [UInt8]
     /// The version of the app that the device reported.
     public let appVersion: AppVersion?
-    /// The push token that the device reported, in hexadecimal digits.
+    /// The push token, in lower-case hexadecimal digits; nil if neither the device nor the provider has said it.
     package let token: String?
     /// Where the token is valid.
     package let environment: PushEnvironment?
@@ -52,8 +52,9 @@ extension DeviceRecord {
         self.epoch = epoch
         suites = registration.suites
         appVersion = registration.appVersion
-        token = registration.token
-        environment = registration.environment
+        // A phone may register before APNs has given it a token. [D-35]
+        token = registration.token ?? old?.token
+        environment = registration.environment ?? (registration.token == nil ? old?.environment : nil)
         withdrawal = registration.withdrawal
         grant = registration.grant
     }

@@ -48,6 +48,20 @@ package struct RemovedDevice: Hashable, Sendable {
     }
 }
 
+/// A device that APNs reports as gone.
+package struct LostDevice: Hashable, Sendable {
+    /// The removal, at the time when APNs noticed.
+    package let removal: RemovedDevice
+    /// The token that APNs knows no more; nil if the report does not say it.
+    package let token: String?
+
+    /// Creates a report.
+    package init(id: String, at time: Timestamp, reason: String? = nil, token: String? = nil) {
+        removal = RemovedDevice(id: id, removedAt: time, reason: reason)
+        self.token = token
+    }
+}
+
 extension RemovedDevice {
     /// Throws `invalidName` for an invalid reason, and `futureTime`.
     func check(at now: Timestamp) throws(KeyStoreError) {
@@ -113,7 +127,7 @@ extension KeyStoreError {
 package struct DeviceRemovalResult: Hashable, Sendable {
     /// The number of devices removed.
     package fileprivate(set) var removed = 0
-    /// The number of devices kept, because they have registered since.
+    /// The number of devices kept, because they have registered since, or have another token.
     package fileprivate(set) var kept = 0
     /// The number of devices not found.
     package fileprivate(set) var unknown = 0
@@ -145,12 +159,12 @@ extension SQLiteKeyStore {
         let removal = RemovedDevice(id: id, removedAt: now, reason: reason)
         try removal.check(at: now)
         return try write(at: now) { (store) throws(KeyStoreError) in
-            try store.remove(removal, at: now, isChecked: false) == .removed
+            try store.remove(removal, at: now, isLost: { _ in true }) == .removed
         }
     }
 
-    /// Removes devices known to be gone since a certain time, 50 000 per transaction; keeps those that have registered
-    /// since.
+    /// Removes devices that APNs reports as gone, 50 000 per transaction; keeps those that have registered since, and those
+    /// with another token than the reported one.
     ///
     /// If this throws one of the errors named here, nothing was removed; otherwise whole chunks from the start of the
     /// batch were. Repeating the same batch does no harm.
@@ -158,15 +172,17 @@ extension SQLiteKeyStore {
     /// - Throws: `invalidName` for a reason that is not 1 to 255 bytes without control characters; `futureTime` for a
     ///   time more than a day after `now`, which would remove live devices.
     package func removeDevices(
-        _ batch: [RemovedDevice], at now: Timestamp
+        _ batch: [LostDevice], at now: Timestamp
     ) throws(KeyStoreError) -> DeviceRemovalResult {
         var result = DeviceRemovalResult()
-        for removal in batch { try removal.check(at: now) }
+        for lost in batch { try lost.removal.check(at: now) }
         for start in stride(from: 0, to: batch.count, by: Self.importChunk) {
             let chunk = batch[start..<min(start + Self.importChunk, batch.count)]
             let part = try write(at: now) { (store) throws(KeyStoreError) in
                 var part = DeviceRemovalResult()
-                for removal in chunk { part.count(try store.remove(removal, at: now, isChecked: true)) }
+                for lost in chunk {
+                    part.count(try store.remove(lost.removal, at: now) { lost.concerns($0, at: now) })
+                }
                 return part
             }
             result.add(part)
@@ -213,20 +229,27 @@ extension DeviceRemovalResult {
     }
 }
 
+extension LostDevice {
+    /// Whether the report is about the device as it is now: a renewed token, or a later registration, says that it is alive.
+    fileprivate func concerns(_ device: DeviceRecord, at now: Timestamp) -> Bool {
+        if let token, let held = device.token, token != held { return false }
+        return device.updatedAt.plausible(at: now) <= removal.removedAt
+    }
+}
+
 extension StoreTransaction {
-    /// Removes a device if it exists, and remembers that; `isChecked` keeps one that has registered since.
+    /// Removes a device if it exists and `isLost`, and remembers that.
     fileprivate func remove(
-        _ removal: RemovedDevice, at now: Timestamp, isChecked: Bool
+        _ removal: RemovedDevice, at now: Timestamp, isLost: (DeviceRecord) -> Bool
     ) throws(KeyStoreError) -> RemovalOutcome {
         var time = min(removal.removedAt, now)
         var known = KnownDevice()
         do throws(KeyStoreError) {
             guard let device = try device(id: removal.id)?.record else { return .unknown }
             known = KnownDevice(device: device)
-            let updatedAt = device.updatedAt.plausible(at: now)
-            guard !isChecked || updatedAt <= removal.removedAt else { return .kept }
+            guard isLost(device) else { return .kept }
             // Even if the clock was set back, the removal must be the later of the two.
-            time = max(time, updatedAt)
+            time = max(time, device.updatedAt.plausible(at: now))
         } catch {
             // A damaged row is useless, and is deleted.
             guard error.concernsOneRow else { throw error }

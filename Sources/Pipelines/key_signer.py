@@ -11,9 +11,11 @@ with CKM_EDDSA; a session that ends is opened again. The socket gets mode 0660: 
 With --certificates the key is the provider's, and it signs certificates and nothing else, for `pushcrypt key rotate --provider-signer`:
 run that one on another socket, which machines that seal do not reach.
 """
-import argparse, base64, http.client, json, os, queue, socketserver, ssl, stat, struct, sys, threading, urllib.parse
+import argparse, base64, collections, http.client, json, os, queue, socket, socketserver, ssl, stat, struct, sys, threading, urllib.parse
 
 LONGEST, TOGETHER = 4096, 64
+# The requests of a client that are not answered yet, and the seconds that one of its answers may take to be read.
+UNANSWERED, DEADLINE = 256, 10
 MESSAGE, HEDGE, CERTIFICATE = b"pushcrypt/1 signature\0", b"pushcrypt/1 hedge seed\0", b"pushcrypt/1 certificate\0"
 
 
@@ -180,11 +182,38 @@ class PKCS11:
                     return error if isinstance(error, Refused) else Refused(f"the token does not sign: {error.value:#x}")
 
 
+class Turns:
+    """The requests of all clients, a queue for each: who asks for much waits alone."""
+
+    def __init__(self):
+        self.changed, self.clients = threading.Condition(), collections.deque()
+
+    def add(self, client, request):
+        with self.changed:
+            client.waiting.append(request)
+            if len(client.waiting) == 1:
+                self.clients.append(client)
+                self.changed.notify()
+
+    def take(self):
+        """Waits for requests, and takes one of each client in turn."""
+        taken = []
+        with self.changed:
+            while not self.clients:
+                self.changed.wait()
+            while self.clients and len(taken) < TOGETHER:
+                client = self.clients.popleft()
+                taken.append((client, *client.waiting.popleft()))
+                if client.waiting:
+                    self.clients.append(client)
+        return taken
+
+
 class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads, request_queue_size = True, 256
 
     def __init__(self, path, service, threads, certifies):
-        self.service, self.work, self.certifies = service, queue.Queue(1024), certifies
+        self.service, self.turns, self.certifies = service, Turns(), certifies
         if os.path.lexists(path):
             if not stat.S_ISSOCK(os.lstat(path).st_mode):
                 raise Refused("the socket's path is a file that is not a socket")
@@ -197,12 +226,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
     def sign(self):
         while True:
-            requests = [self.work.get()]
-            while len(requests) < TOGETHER:
-                try:
-                    requests.append(self.work.get_nowait())
-                except queue.Empty:
-                    break
+            requests = self.turns.take()
             try:
                 answers = self.service.sign([message for _, _, message in requests])
             except Refused as refused:
@@ -214,18 +238,32 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 class Client(socketserver.StreamRequestHandler):
+    """One thread reads a client's requests, and one writes its answers: nobody else waits for it."""
+
     rbufsize = 1 << 16
 
     def setup(self):
         super().setup()
-        self.lock = threading.Lock()
+        self.waiting, self.answers = collections.deque(), queue.SimpleQueue()
+        self.room = threading.Semaphore(UNANSWERED)
+        # A write that takes longer fails.
+        self.request.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", DEADLINE, 0))
+        self.writer = threading.Thread(target=self.write, daemon=True)
+        self.writer.start()
 
     def handle(self):
+        try:
+            self.read()
+        except ConnectionError:
+            pass  # The client has gone.
+
+    def read(self):
         while len(head := self.rfile.read(4)) == 4 and 5 <= (count := int.from_bytes(head, "big")) <= LONGEST:
             frame = self.rfile.read(count)
             if len(frame) < count:
                 return
             number, kind, body = frame[:4], frame[4], frame[5:]
+            self.room.acquire()
             if kind == 1:
                 good = body == b"pushcrypt-signer/1"
                 self.reply(number, *((0, self.server.service.public) if good else (1, b"another protocol")))
@@ -236,16 +274,35 @@ class Client(socketserver.StreamRequestHandler):
                 elif not (is_certificate if kind == 3 else is_message)(body, self.server.service.public):
                     self.reply(number, 1, b"these bytes are not what this key signs")
                 else:
-                    self.server.work.put((self, number, body))
+                    self.server.turns.add(self, (number, body))
             else:
                 self.reply(number, 1, b"an unknown request")
 
     def reply(self, number, status, body):
-        try:
-            with self.lock:
-                self.wfile.write(struct.pack(">I", 5 + len(body)) + number + bytes([status]) + body)
-        except OSError:
-            pass  # The client has gone, and will ask again.
+        self.answers.put(struct.pack(">I", 5 + len(body)) + number + bytes([status]) + body)
+
+    def write(self):
+        """Writes the answers in turn; a client that does not read them, or that has gone, is let go."""
+        gone = False
+        while answer := self.answers.get():
+            try:
+                if not gone:
+                    self.wfile.write(answer)
+            except OSError:
+                gone = True
+                try:
+                    self.request.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass  # It has gone, and will ask again.
+            self.room.release()
+
+    def finish(self):
+        # The connection is closed once every request has its answer, or nobody reads them.
+        for _ in range(UNANSWERED):
+            self.room.acquire()
+        self.answers.put(b"")
+        self.writer.join()
+        super().finish()
 
 
 def main():

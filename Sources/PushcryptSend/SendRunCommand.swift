@@ -139,7 +139,7 @@ extension SendRunCommand {
         settings.log = arguments.log
         settings.isDry = arguments.isDryRun
         let certificate = try arguments.login.certificate(console)
-        for environment in SendEnvironment.allCases {
+        for environment in PushEnvironment.allCases {
             settings.destinations[environment] = try arguments.login.destination(environment, certificate)
         }
         return settings
@@ -164,6 +164,7 @@ extension SendRunCommand {
                 "the message has no topic", hint: "add --topic with the app's bundle id, or seal with --emit request")
         }
         do throws(LineFailure) {
+            try SendLine.checkIsSealed(line?["payload"] ?? root, orSaidToBeClear: line?["unencrypted"])
             let request = try PushToSend(
                 token: token, topic: topic, pushType: arguments.single.pushType ?? line?["push_type"]?.string,
                 priority: (arguments.single.priority.map { Int64($0) } ?? line?["priority"]?.integer)
@@ -174,6 +175,7 @@ extension SendRunCommand {
                 payload: (line?["payload"] ?? root).minified())
             return SendLine(request, arguments.login.environment)
         } catch {
+            guard error.code != SendCode.notSealed.rawValue else { throw .refused("\(error.code): \(error.message)") }
             throw .usage(error.message)
         }
     }

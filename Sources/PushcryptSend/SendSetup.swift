@@ -1,3 +1,4 @@
+internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
@@ -35,7 +36,7 @@ extension SendLogin {
     }
 
     func destination(
-        _ environment: SendEnvironment, _ certificate: ClientCertificate?
+        _ environment: PushEnvironment, _ certificate: ClientCertificate?
     ) throws(CommandFailure) -> Destination {
         var destination = Destination(host: environment.host)
         if let host { try destination.take(host) }
@@ -61,12 +62,12 @@ extension SendLogin {
     }
 }
 
-extension SendEnvironment {
+extension PushEnvironment {
     /// Apple's server.
     fileprivate var host: String {
         switch self {
         case .production: "api.push.apple.com"
-        case .sandbox: "api.sandbox.push.apple.com"
+        case .development: "api.sandbox.push.apple.com"
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
@@ -26,8 +27,8 @@ private final class Route {
 final class Sender {
     struct Settings {
         var dispatch = Dispatcher.Settings()
-        var destinations: [SendEnvironment: Destination] = [:]
-        var standardEnvironment = SendEnvironment.production
+        var destinations: [PushEnvironment: Destination] = [:]
+        var standardEnvironment = PushEnvironment.production
         /// In milliseconds.
         var retryFor: UInt64 = 3_600_000
         var window = 2000
@@ -45,7 +46,7 @@ final class Sender {
     private let breaker = CircuitBreaker()
     private let dialer: Dialer
     private let stop: StopSignal
-    private var routes: [SendEnvironment: Route] = [:]
+    private var routes: [PushEnvironment: Route] = [:]
     private var input: InputLines
     private let inputDescriptor: Descriptor
     private var output: SendOutput
@@ -168,7 +169,7 @@ extension Sender {
         }
     }
 
-    private func route(to environment: SendEnvironment) -> Route {
+    private func route(to environment: PushEnvironment) -> Route {
         if let route = routes[environment] { return route }
         let destination = settings.destinations[environment] ?? Destination(host: "")
         let route = Route(

@@ -155,6 +155,32 @@ struct RegistrationTests {
         #expect(try home.store.addDevice(registration, id: "b", at: start) == .added)
     }
 
+    // MARK: Tokens
+
+    /// A phone may register before APNs has given it a token.
+    @Test func aRegistrationWithoutATokenKeepsTheTokenAndItsEnvironment() throws {
+        let store = try Home(.memory).store
+        var registration = registration()
+        (registration.token, registration.environment) = ("0a1b", .development)
+        _ = try store.addDevice(registration, id: "a", at: start)
+        func device() throws -> (token: String?, environment: PushEnvironment?) {
+            let device = try #require(try store.device(id: "a"))
+            return (device.token, device.environment)
+        }
+        (registration.token, registration.environment) = (nil, nil)
+        #expect(try store.addDevice(registration, id: "a", at: start + 1) == .unchanged)
+        #expect(try device() == ("0a1b", .development))
+        _ = try store.importDevices([.registered(id: "a", registration)], at: start + 2)
+        #expect(try device() == ("0a1b", .development))
+        // An environment belongs to a token.
+        registration.token = "2c3d"
+        _ = try store.addDevice(registration, id: "a", at: start + 3)
+        #expect(try device() == ("2c3d", nil))
+        registration.token = nil
+        _ = try store.addDevice(registration, id: "a", replace: true, at: start + 4)
+        #expect(try device() == (nil, nil))
+    }
+
     // MARK: Times that a wrong clock has left
 
     @Test func aRegistrationFromTheFutureIsNoLaterThanARemoval() throws {
@@ -165,7 +191,7 @@ struct RegistrationTests {
         _ = try store.addDevice(registration, id: "a", at: start)
         #expect(try store.device(id: "a")?.updatedAt == start)
         _ = try store.addDevice(registration, id: "a", at: start + year)
-        let gone = RemovedDevice(id: "a", removedAt: start, reason: "unregistered")
+        let gone = LostDevice(id: "a", at: start, reason: "unregistered")
         #expect(try store.removeDevices([gone], at: start).removed == 1)
     }
 

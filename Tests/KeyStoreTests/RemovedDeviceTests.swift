@@ -163,7 +163,7 @@ struct RemovedDeviceTests {
         }
         try home.raw().execute("UPDATE devices SET generation = 9 WHERE id = 'broken'")
         let batch = ["old", "same", "new", "broken", "never", "old"].map {
-            RemovedDevice(id: $0, removedAt: start + 20, reason: "unregistered")
+            LostDevice(id: $0, at: start + 20, reason: "unregistered")
         }
         let result = try store.removeDevices(batch, at: start + 1000)
         #expect(result.removed == 3 && result.kept == 1 && result.unknown == 2)
@@ -179,8 +179,7 @@ struct RemovedDeviceTests {
         let now = start + 1000
         for id in ["a", "b"] { _ = try store.addDevice(registration(DeviceKey().publicKey), id: id, at: start) }
         let batch = [
-            RemovedDevice(id: "a", removedAt: start + 1),
-            RemovedDevice(id: "b", removedAt: now.adding(milliseconds: clock.ahead)),
+            LostDevice(id: "a", at: start + 1), LostDevice(id: "b", at: now.adding(milliseconds: clock.ahead)),
         ]
         #expect(code { try store.removeDevices(batch, at: now) } == (clock.isTaken ? nil : .futureTime))
         #expect(try removed(store).map(\.removedAt) == (clock.isTaken ? [start + 1, now] : []))
@@ -192,10 +191,26 @@ struct RemovedDeviceTests {
         let store = try Home(.memory).store
         _ = try store.addDevice(registration(), id: "a", at: start)
         #expect(try store.addDevice(registration(), id: "a", at: start + 30) == .unchanged)
-        let result = try store.removeDevices([RemovedDevice(id: "a", removedAt: start + 20)], at: start + 40)
+        let result = try store.removeDevices([LostDevice(id: "a", at: start + 20)], at: start + 40)
         #expect(result.kept == 1)
         #expect(try store.importDevices([.registered(id: "a", registration())], at: start + 60).unchanged == 1)
         #expect(try store.device(id: "a")?.updatedAt == start + 30, "a line is not the device")
+    }
+
+    /// An answer may come long after the token that it is about.
+    @Test func aDeviceWithAnotherTokenIsKept() throws {
+        let store = try Home(.memory).store
+        for (id, token) in ["same": "0a1b", "renewed": "2c3d", "none": nil] {
+            var registration = registration(DeviceKey().publicKey)
+            registration.token = token
+            _ = try store.addDevice(registration, id: id, at: start)
+        }
+        let batch = ["same", "renewed", "none"].map { LostDevice(id: $0, at: start + 20, token: "0a1b") }
+        let result = try store.removeDevices(batch, at: start + 40)
+        #expect(result.removed == 2 && result.kept == 1)
+        #expect(try store.device(id: "renewed") != nil)
+        // A report without a token is about the device.
+        #expect(try store.removeDevices([LostDevice(id: "renewed", at: start + 20)], at: start + 40).removed == 1)
     }
 
     // MARK: Forgetting

@@ -109,7 +109,7 @@ struct ReturningDeviceTests {
         #expect(try store.importDevices([removal], at: start + 30).removed == 1)
         #expect(try removed(store).map(\.user) == ["alice", "bob"])
         #expect(try removed(store).last?.lastKey?.generation == 9)
-        #expect(try store.removeDevices([RemovedDevice(id: "b", removedAt: start + 20)], at: start + 30).unknown == 1)
+        #expect(try store.removeDevices([LostDevice(id: "b", at: start + 20)], at: start + 30).unknown == 1)
     }
 
     @Test func aKeyThatMovesLeavesItsUser() throws {

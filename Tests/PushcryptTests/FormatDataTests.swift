@@ -288,7 +288,7 @@ import Testing
         "longestDeviceID": DeviceID.maximumLength,
         "longestReason": RegistrationReply.Refusal.maximumLength,
         "longestAppVersion": AppVersion.maximumLength,
-        "longestToken": twice(KeyRecord.maximumTokenLength),
+        "longestToken": twice(DeviceRegistration.maximumTokenLength),
         "withdrawalLength": twice(WithdrawalCapability.length),
         "longestGrant": KeyRecord.maximumGrantLength,
         "largestSuite": int(UInt8.max),

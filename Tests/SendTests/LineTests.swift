@@ -16,7 +16,7 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
 
 @Suite struct LineTests {
     private static let request =
-        #"{"to":"phone1","id":"a","topic":"com.example.app","push_type":"alert","priority":5,"expiration":7,"collapse_id":"c","payload":{"aps": {}},"token":"0a1B","user":[1, 2]}"#
+        #"{"to":"phone1","id":"a","topic":"com.example.app","push_type":"alert","priority":5,"expiration":7,"collapse_id":"c","payload":{"aps": {},"ENCRYPTED_DATA":"A"},"token":"0a1B","user":[1, 2]}"#
 
     private static func message(_ line: String) throws -> PushToSend {
         guard case .message(let message, _) = SendLine(bytes(line), number: 1).content else {
@@ -29,7 +29,7 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
         let message = try Self.message(Self.request)
         #expect(message.deviceToken == "0a1B")
         #expect(message.expiration == 7)
-        #expect(text(message.payload) == #"{"aps":{}}"#)
+        #expect(text(message.payload) == #"{"aps":{},"ENCRYPTED_DATA":"A"}"#)
         #expect(
             message.headers.map { "\($0.name): \($0.value)" } == [
                 "apns-topic: com.example.app", "apns-push-type: alert", "apns-priority: 5", "apns-expiration: 7",
@@ -42,12 +42,12 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
         #""topic":"a\nb""#,
         #""topic":" a""#, #""topic":"""#, #""collapse_id":"\u0000""#, #""priority":7"#, #""priority":"10""#,
         #""expiration":-1"#, #""expiration":1.5"#, #""push_type":"a\u007f""#, #""payload":[]"#,
-        #""environment":"test""#,
+        #""environment":"test""#, #""environment":"sandbox""#, #""unencrypted":1"#, #""unencrypted":null"#,
     ])
     func aWrongMemberIsRefused(_ member: String) {
         let name = member.prefix { $0 != ":" }
         let others = [
-            #""token":"0a""#, #""topic":"a""#, #""payload":{}"#,
+            #""token":"0a""#, #""topic":"a""#, #""payload":{"ENCRYPTED_DATA":"A"}"#,
         ].filter { !$0.hasPrefix(name) }
         let line = "{" + (others + [member]).joined(separator: ",") + "}"
         guard case .refused(let failure) = SendLine(bytes(line), number: 1).content else {
@@ -58,19 +58,19 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
     }
 
     @Test func anExpirationOfZeroIsSent() throws {
-        let message = try Self.message(#"{"token":"0a","topic":"a","expiration":0,"payload":{}}"#)
+        let message = try Self.message(#"{"token":"0a","topic":"a","expiration":0,"payload":{"ENCRYPTED_DATA":"A"}}"#)
         #expect(message.headers.contains { $0 == ("apns-expiration", "0") })
     }
 
     @Test(arguments: [("alert", 4096), ("voip", 5120)])
     func whatAPNsWouldRefuseIsNotSent(_ type: String, _ longest: Int) throws {
         func line(_ length: Int, _ more: String = "") -> String {
-            let payload = #"{"a":"\#(String(repeating: "x", count: length - 8))"}"#
+            let payload = #"{"ENCRYPTED_DATA":"\#(String(repeating: "x", count: length - 21))"}"#
             return #"{"token":"0a","topic":"a","push_type":"\#(type)","payload":\#(payload)\#(more)}"#
         }
         #expect(try Self.message(line(longest)).payload.count == longest)
         let id = String(repeating: "c", count: 65)
-        for line in [line(longest + 1), line(9, #","collapse_id":"\#(id)""#)] {
+        for line in [line(longest + 1), line(30, #","collapse_id":"\#(id)""#)] {
             guard case .refused(let failure) = SendLine(bytes(line), number: 1).content else {
                 Issue.record("\(line) is sent")
                 continue
@@ -93,7 +93,8 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
 
     @Test func anErrorWithItsPayloadIsSentAgain() throws {
         let line = SendLine(bytes(Self.request), number: 3)
-        let error = text(line.answer(.gaveUp(APNsAnswer(status: 503)))).dropLast(2) + #","payload":{"aps": {}}}"#
+        let error =
+            text(line.answer(.gaveUp(APNsAnswer(status: 503)))).dropLast(2) + #","payload":{"ENCRYPTED_DATA":"A"}}"#
         #expect(try Self.message(String(error)).headers.count == 5)
         #expect(
             text(SendLine(bytes(String(error)), number: 1).answer(.accepted(APNsAnswer(status: 200)))).hasSuffix(
@@ -105,6 +106,32 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
         guard case .passedOn = SendLine(bytes(line), number: 1).content else {
             Issue.record("it is not passed on")
             return
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"HIV result"}}"#, nil, false), (#"{"aps":{},"ENCRYPTED_DATA":7}"#, nil, false),
+        (#"{"aps":{"ENCRYPTED_DATA":"A"}}"#, nil, false), (#"{"aps":{}}"#, "false", false),
+        (#"{"aps":{}}"#, "true", true), (#"{"ENCRYPTED_DATA":"A"}"#, "false", true),
+        (#"{"ENCRYPTED_DATA":"A"}"#, "true", true),
+    ])
+    func onlyWhatIsSealedOrMeantToBeReadableIsSent(_ payload: String, _ word: String?, _ isSent: Bool) {
+        let member = word.map { #","unencrypted":\#($0)"# } ?? ""
+        let line = SendLine(bytes(#"{"token":"0a","topic":"a","payload":\#(payload)\#(member)}"#), number: 1)
+        switch line.content {
+        case .message: #expect(isSent)
+        case .refused(let failure): #expect(!isSent && failure.code == "not-sealed")
+        case .passedOn: Issue.record("it is passed on")
+        }
+    }
+
+    @Test func anEnvironmentIsNamedAsInRecords() {
+        for environment in PushEnvironment.allCases {
+            let line = Self.request.dropLast() + #","environment":"\#(environment.rawValue)"}"#
+            guard case .message(_, environment) = SendLine(bytes(String(line)), number: 1).content else {
+                Issue.record("\(line)")
+                continue
+            }
         }
     }
 

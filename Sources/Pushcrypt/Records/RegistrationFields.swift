@@ -74,16 +74,24 @@ package struct WithdrawalCapability: Hashable, Sendable, LosslessStringConvertib
     package var description: String { bytes.hex }
 }
 
-extension KeyRecord {
+extension DeviceRegistration {
     /// The maximum length of a device token in bytes.
-    static let maximumTokenLength = 100
+    package static let maximumTokenLength = 100
+
+    /// Whether a text is a device token as records have it. [D-27]
+    package static func isToken(_ text: String) -> Bool {
+        (2...2 * maximumTokenLength).contains(text.utf8.count) && ContiguousArray(lowerCaseHex: text) != nil
+    }
+}
+
+extension KeyRecord {
     static let maximumGrantLength = 1024
 
     func token() throws(KeyError) -> String? {
-        try text("token", "an even number of 2 to \(2 * Self.maximumTokenLength) lower-case hexadecimal digits") {
-            text in
-            (2...2 * Self.maximumTokenLength).contains(text.utf8.count) && ContiguousArray(lowerCaseHex: text) != nil
-        }
+        try text(
+            "token",
+            "an even number of 2 to \(2 * DeviceRegistration.maximumTokenLength) lower-case hexadecimal digits"
+        ) { DeviceRegistration.isToken($0) }
     }
 
     func environment() throws(KeyError) -> PushEnvironment? {

@@ -26,6 +26,8 @@ package struct BatchLine {
     ///   - reserved: The members that an answer may have, which a line must not bring.
     package init(_ text: ContiguousArray<UInt8>, names: Set<String>, reserved: Set<String>) throws(LineFailure) {
         let document: JSONDocument
+        // What only an answer that is an error has.
+        var failure: [JSONMember] = []
         do throws(JSONError) {
             document = try JSONDocument(
                 parsing: text, maximumBytes: Self.maximumLength, maximumDepth: Self.maximumDepth)
@@ -38,6 +40,8 @@ package struct BatchLine {
         for member in document.root.writtenMembers {
             if names.contains(member.name) {
                 members.append(member)
+            } else if LineFailure.members.contains(member.name) {
+                failure.append(member)
             } else if reserved.contains(member.name) {
                 reservedName = reservedName ?? member.name
             } else if let meant = names.first(where: { Self.isNearly($0, member.name) }) {
@@ -46,11 +50,12 @@ package struct BatchLine {
                 passed.append(member)
             }
         }
-        // Added by an earlier run: a line that failed can be given again as it is.
-        if LineFailure.hasWritten(passed) {
-            passed.removeAll { LineFailure.members.contains($0.name) }
+        if LineFailure.hasWritten(failure) {
+            // Added by an earlier run: a line that failed can be given again as it is.
             // A phone whose registration was refused has a reply.
             if reservedName == "reply" { reservedName = nil }
+        } else {
+            reservedName = failure.first?.name ?? reservedName
         }
     }
 
@@ -100,9 +105,9 @@ package struct BatchLine {
         }
     }
 
-    /// Writes the members that are passed through, except those in `others`, which the answer already has.
-    package func writePassed(to json: inout JSONWriter, beside others: Set<String> = []) {
-        for member in passed where !others.contains(member.name) { json.member(member) }
+    /// Writes the members that are passed through.
+    package func writePassed(to json: inout JSONWriter) {
+        for member in passed { json.member(member) }
     }
 }
 
@@ -119,6 +124,9 @@ package struct LineFailure: Error {
 
     static let noKey = LineFailure(
         .noKey, "the device has no key to seal to: register it, or send its pushes unsealed with --unencrypted pass")
+
+    static let noNamedSigner = LineFailure(
+        .malformedLine, "sign_with names a provider key of the store, and here another key signs: leave it out")
 
     init(code: String, message: String) {
         self.code = code
@@ -164,9 +172,9 @@ package struct LineFailure: Error {
     }
 
     /// Whether these members are as `write` writes them, and do not only have the names.
-    static func hasWritten(_ passed: [JSONMember]) -> Bool {
-        guard let error = passed.first(where: { $0.name == "error" })?.value,
-            passed.first(where: { $0.name == "line" })?.value.integer != nil
+    static func hasWritten(_ members: [JSONMember]) -> Bool {
+        guard let error = members.first(where: { $0.name == "error" })?.value,
+            members.first(where: { $0.name == "line" })?.value.integer != nil
         else { return false }
         let members = error.members
         return members.map(\.name) == ["code", "message"] && members.allSatisfy { $0.value.kind == .string }

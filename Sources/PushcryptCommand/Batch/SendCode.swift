@@ -8,6 +8,8 @@ package enum SendCode: String, CaseIterable, CustomStringConvertible, Sendable {
     case wrongAddress = "wrong-address"
     /// APNs refuses the request for another reason.
     case requestRefused = "request-refused"
+    /// The payload has nothing encrypted, and the line does not say that this is meant.
+    case notSealed = "not-sealed"
     /// The message's time ended.
     case tooLate = "too-late"
     /// APNs did not accept it in time, but may later.

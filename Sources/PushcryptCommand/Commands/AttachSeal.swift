@@ -128,7 +128,8 @@ struct AttachSealCommand: CommandBody {
         if let signingKeyFile { return try console.readSigningKey(from: signingKeyFile).hedge }
         let store = try console.open(store)
         let keys = try withStoreErrors { () throws(KeyStoreError) in try SealingKeys(of: store, .named(signer)) }
-        return Sealer(signer: keys.signer.signer, topic: keys.signer.topic ?? .example)
+        let key = try withStoreErrors { () throws(KeyStoreError) in try keys.anySigner() }
+        return Sealer(signer: key.signer, topic: key.topic ?? .example)
     }
 
     /// The description of the file, checked before a long file is read.

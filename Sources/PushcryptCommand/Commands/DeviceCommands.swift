@@ -34,6 +34,8 @@ struct DeviceAddCommand: CommandBody {
             ],
             examples: [
                 Example("pushcrypt device add phone1 record.json --user alice"),
+                Example(
+                    "pushcrypt device add phone1 phone1.pub --token 8f3a51c0", "if your app's server keeps the tokens"),
                 Example("pushcrypt device add phone1 record.json --reply", "the answer for the phone"),
                 Example("pushcrypt device add --batch --reply < lines > answers"),
             ])
@@ -43,6 +45,8 @@ struct DeviceAddCommand: CommandBody {
     private let file: String?
     private let owner: DeviceOwner
     private let topic: TopicArgument
+    private let token: String?
+    private let environment: PushEnvironment?
     private let replaces: Bool
     private let wantsReply: Bool
     private let isBatch: Bool
@@ -58,6 +62,10 @@ struct DeviceAddCommand: CommandBody {
             "--user", "USER", .name(.user), help: "the device's user; default unchanged")
         owner = user.map(DeviceOwner.user) ?? .unchanged
         topic = TopicArgument(&arguments, help: "the key's app, if the record does not say it")
+        token = arguments.value(
+            "--token", "HEX", help: "the token that APNs gave the app, instead of the record's; default unchanged")
+        environment = arguments.choice(
+            "--environment", "WHICH", help: "where the token is valid: development for a build from Xcode")
         replaces = arguments.flag(
             "--replace", help: "accept any generation, user and app, for example after a reinstall")
         wantsReply = arguments.flag("--reply", help: "print the phone's registration reply, as JSON")
@@ -67,8 +75,8 @@ struct DeviceAddCommand: CommandBody {
         isJSON = arguments.json()
         arguments.option("--batch", needs: "--reply", hint: "pushcrypt device import registers many without replies")
         arguments.option(
-            "--batch", excludes: ["--user", "--topic", "--replace"],
-            hint: "each line has its own 'user' and record")
+            "--batch", excludes: ["--user", "--topic", "--token", "--environment", "--replace"],
+            hint: "each line has its own 'user', 'token' and record")
         arguments.atMostOne(of: "--reply", "--json")
     }
 
@@ -97,6 +105,7 @@ struct DeviceAddCommand: CommandBody {
             }
             registration.topic = topic
         }
+        try address().replace(in: &registration)
         let store = try console.open(store)
         if wantsReply { try RegistrationReplies(of: store).check(registration, of: id) }
         let outcome: RegistrationOutcome
@@ -139,6 +148,17 @@ struct DeviceAddCommand: CommandBody {
             try console.write(line: json.bytes)
         }
         return .done
+    }
+}
+
+extension DeviceAddCommand {
+    /// What the command line says of the token.
+    private func address() throws(CommandFailure) -> PushAddress {
+        var address = PushAddress(environment: environment)
+        guard let token else { return address }
+        address.token = PushAddress.token(token)
+        guard address.token != nil else { throw .usage("--token is not \(PushAddress.tokenForm)") }
+        return address
     }
 }
 

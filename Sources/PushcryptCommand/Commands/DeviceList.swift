@@ -5,7 +5,9 @@ internal import PushcryptKeyStore
 struct DeviceListCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
-            discussion: ["Columns: the device, its key, the app, the key's age in days, the user."],
+            discussion: [
+                "Columns: the device, its key, the app, the key's age in days, the first digits of its push token, the user."
+            ],
             examples: [
                 Example("pushcrypt device list"),
                 Example(
@@ -117,7 +119,8 @@ private func listFailure(_ body: () throws -> Void) -> CommandFailure? {
 
 private func columns(_ device: DeviceRecord, at now: Timestamp) -> ContiguousArray<UInt8> {
     columns(
-        device.id, "\(device.publicKey)", device.topic?.bundleID ?? "-", device.keyAge(at: now), device.user)
+        device.id, "\(device.publicKey)", device.topic?.bundleID ?? "-", device.keyAge(at: now),
+        device.token.map { "\($0.prefix(8))" } ?? "-", device.user)
 }
 
 extension DeviceRecord {

@@ -7,7 +7,7 @@ struct DeviceRemoveCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Nothing is sealed for a removed device until 'device add' registers it again; older data does not bring it back.",
-                "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered since; other answers are ignored. The same file may be read again.",
+                "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; other answers are ignored. The same file may be read again.",
             ],
             examples: [
                 Example("pushcrypt device remove phone1"),
@@ -67,9 +67,9 @@ struct DeviceRemoveCommand: CommandBody {
         var result = DeviceRemovalResult()
         var ignored = 0
         try lines.forEach { (line) throws(CommandFailure) in
-            let removal = try ProviderAnswer(line, at: now).removal
-            if removal == nil { ignored += 1 }
-            return removal
+            let lost = try ProviderAnswer(line, at: now).lost
+            if lost == nil { ignored += 1 }
+            return lost
         } take: { (items, _) throws(CommandFailure) in
             let part = try withStoreErrors { () throws(KeyStoreError) in
                 try store.removeDevices(items.map(\.item), at: now)

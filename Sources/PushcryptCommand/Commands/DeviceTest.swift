@@ -58,7 +58,7 @@ struct DeviceTestCommand: CommandBody {
         let now = console.timestamp
         let settings = SealSettings(topic: try topic.topic(), emission: .request, now: { now })
         let text = self.message ?? "This device opens what its provider seals."
-        let message = try source.plan(to: id, in: "ID", settings, console)
+        let (_, device, message) = try source.plan(to: id, in: "ID", settings, console)
             .seal(Self.payload(text, at: now), deviceGivenIn: "ID")
         let headers = [PushRequest.Header.pushType, .topic, .priority].compactMap { header in
             message.request.map { (name: header.rawValue, value: $0.value(of: header)) }
@@ -68,6 +68,7 @@ struct DeviceTestCommand: CommandBody {
             var json = JSONWriter()
             json.object { json in
                 message.write(.payload, withFacts: true, to: &json)
+                device?.address.write(to: &json)
                 json.object(for: "headers") { json in
                     for (name, value) in headers { json.string(value, for: name) }
                 }

@@ -6,7 +6,7 @@ struct SealCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Seals the content of a payload for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers. A payload that could not be opened or shown is refused with exit 65.",
-                "--batch seals a message per line, {\"to\": \"phone1\", \"payload\": {…}}, and answers in order. A line may have 'to_user' instead of 'to', and topic, id, ttl, placeholder, push_type, withdraw, drop, from_name, collapse_id and priority instead of the options; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 1. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too. Docs/ProviderPipelines.md has the rest.",
+                "--batch seals a message per line, {\"to\": \"phone1\", \"payload\": {…}}, and answers in order. A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, from_name, collapse_id and priority instead of the options; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 1. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too. Docs/ProviderPipelines.md has the rest.",
                 "--fit shortens texts with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file: store it below --url before you send the push. A phone that cannot fetch it shows the short body.",
                 "--json adds the fingerprint, message id, bucket and sizes. --log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…' and, in a batch, line=…; --log json an object, with id and time, and messages as objects too. The phone's journal and 'inspect' show the same fingerprint.",
             ],
@@ -42,9 +42,13 @@ struct SealCommand: CommandBody {
         let plan = try plan(for: device, settings, console)
         // Far longer than any payload.
         let payload = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
-        let message = try plan.seal(payload, deviceGivenIn: "--to")
+        let (item, recipient, message) = try plan.seal(payload, deviceGivenIn: "--to")
         var output: ContiguousArray<UInt8>
-        if arguments.isJSON {
+        if settings.emission == .request {
+            var json = JSONWriter()
+            json.object { item.write(message, for: recipient, .request, withFacts: arguments.isJSON, to: &$0) }
+            output = json.bytes
+        } else if arguments.isJSON {
             var json = JSONWriter()
             json.object { message.write(settings.emission, withFacts: true, to: &$0) }
             output = json.bytes

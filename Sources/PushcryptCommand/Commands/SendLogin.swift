@@ -1,4 +1,4 @@
-internal import Pushcrypt
+package import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
@@ -9,7 +9,7 @@ package struct SendLogin: Sendable {
     package let team: String?
     package let certificate: String?
     package let passphraseFile: String?
-    package let environment: SendEnvironment?
+    package let environment: PushEnvironment?
     package let host: String?
     package let authorities: String?
     package let proxy: String?
@@ -33,7 +33,7 @@ package struct SendLogin: Sendable {
         passphraseFile = arguments.value(
             "--certificate-passphrase-file", "FILE", .secret, help: "the passphrase of the certificate's file")
         environment = arguments.choice(
-            "--environment", "WHICH", help: "the APNs for lines that do not say; default production")
+            "--environment", "WHICH", help: "the APNs of lines that do not say; default production")
         host = arguments.value("--host", "HOST[:PORT]", help: "another host than Apple's, for tests, or its port 2197")
         authorities = arguments.value(
             "--ca-file", "FILE", .file, help: "certificates that sign the host's, instead of the system's")

@@ -4,7 +4,7 @@ internal import PushcryptKeyStore
 
 /// One line of `device import` or `device add --batch`: a phone's registration record, and the provider's name for the device.
 ///
-///     {"device","user","record":{… a registration record …}}
+///     {"device","user","token","environment","record":{… a registration record …}}
 ///
 /// The line's members are the provider's. The record is the phone's, and the phone may write anything: no member of it is
 /// used as the name of a device or user, or as a time here. A provider that passes records on unchecked lets no phone take
@@ -13,7 +13,7 @@ struct DeviceLine {
     /// The longest line in bytes.
     static let maximumLength = DeviceInput.maximumRecord
     /// The members that are read.
-    static let names: Set = ["device", "user", "record"]
+    static let names: Set = ["device", "user", "token", "environment", "record"]
 
     let id: String
     let registration: DeviceRegistration
@@ -25,7 +25,9 @@ struct DeviceLine {
             throw Self.malformed("it has no 'device', the provider's name for the device")
         }
         self.id = id
-        registration = try Self.registration(member("record"))
+        var registration = try Self.registration(member("record"))
+        try Self.address(member("token"), member("environment")).replace(in: &registration)
+        self.registration = registration
         owner = try Self.owner(member("user"))
     }
 
@@ -60,6 +62,23 @@ struct DeviceLine {
         } catch {
             throw CommandFailure(error, in: DeviceInput.name)
         }
+    }
+
+    private static func address(
+        _ token: JSONValue?, _ environment: JSONValue?
+    ) throws(CommandFailure) -> PushAddress {
+        var address = PushAddress()
+        if let token, token.kind != .null {
+            address.token = token.string.flatMap(PushAddress.token)
+            guard address.token != nil else { throw malformed("its 'token' is not \(PushAddress.tokenForm)") }
+        }
+        if let environment, environment.kind != .null {
+            address.environment = environment.string.flatMap(PushEnvironment.init)
+            guard address.environment != nil else {
+                throw malformed("its 'environment' is not \(PushAddress.environmentForm)")
+            }
+        }
+        return address
     }
 
     private static func owner(_ value: JSONValue?) throws(CommandFailure) -> DeviceOwner {

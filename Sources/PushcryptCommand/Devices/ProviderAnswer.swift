@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// The answer of APNs to one push: `{"to","status","reason","timestamp"}`, with `to` or `device`.
+/// The answer of APNs to one push: `{"to","token","status","reason","timestamp"}`, with `to` or `device`.
 struct ProviderAnswer {
     /// The reasons of status 410, and how a store records them.
     private static let reasons = ["Unregistered": "unregistered", "ExpiredToken": "expired-token"]
@@ -11,7 +11,7 @@ struct ProviderAnswer {
     private static let earliest: Int64 = 1_000_000_000_000
 
     /// The device that is gone, and when APNs noticed; nil for any other answer.
-    let removal: RemovedDevice?
+    let lost: LostDevice?
 
     init(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) {
         let root: JSONValue
@@ -23,12 +23,12 @@ struct ProviderAnswer {
         guard root.kind == .object else { throw Self.malformed("it is not an object") }
         if root["status"] == nil, root["error"] != nil {
             // APNs did not answer, as 'send' says.
-            removal = nil
+            lost = nil
             return
         }
         guard let status = root["status"]?.integer else { throw Self.malformed("it has no 'status', a number") }
         guard status == Self.gone, let reason = Self.reasons[root["reason"]?.string ?? ""] else {
-            removal = nil
+            lost = nil
             return
         }
         guard let id = (root["to"] ?? root["device"])?.string else {
@@ -47,7 +47,7 @@ struct ProviderAnswer {
         guard removedAt <= now.adding(Freshness.clockTolerance) else {
             throw Self.malformed("its 'timestamp' is more than a day ahead: pass on APNs' milliseconds since 1970")
         }
-        removal = RemovedDevice(id: id, removedAt: removedAt, reason: reason)
+        lost = LostDevice(id: id, at: removedAt, reason: reason, token: root["token"]?.string?.lowercased())
     }
 
     private static func malformed(_ what: String) -> CommandFailure {

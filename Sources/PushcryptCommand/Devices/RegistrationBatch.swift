@@ -160,7 +160,8 @@ extension BatchAnswer {
             line.failure?.write(line: line.number, to: &json)
             line.line?.write(["device", "user"], to: &json)
             if let reply = line.reply { json.raw(reply.json, for: "reply") }
-            line.line?.writePassed(to: &json, beside: line.failure == nil ? [] : LineFailure.members)
+            line.line?.write(["token", "environment"], to: &json)
+            line.line?.writePassed(to: &json)
         }
         if let failure = line.failure { tally.refused[failure.code, default: 0] += 1 } else { tally.done += 1 }
     }

@@ -166,9 +166,11 @@ extension Explanation {
             fix: "Choose another one."),
         Explanation(
             KeyStoreError.Code.unknownName, .store,
-            summary: "no key has this name",
+            summary: "no key has this name, or none is for the app",
             cause: "It is mistyped, the key is in another store or not yet made, or its only key is pending.",
-            fix: "List the keys with 'pushcrypt doctor'; make one with 'pushcrypt key new'."),
+            fix:
+                "List the keys with 'pushcrypt key list'; make one with 'pushcrypt key new', for a provider with --topic."
+        ),
         Explanation(
             KeyStoreError.Code.ambiguousName, .store,
             summary: "the store has keys under several names, and no default",

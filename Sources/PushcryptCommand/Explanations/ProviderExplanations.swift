@@ -219,7 +219,7 @@ extension Explanation {
             LineError.Code.reservedKey, .batches,
             summary: "a key passed through is one of the answer's own",
             cause:
-                "Lines pass unknown keys to their answers, which have their own, such as unencrypted and fingerprint.",
+                "Lines pass unknown keys to their answers, which have their own, such as error, line and unencrypted.",
             fix: "Rename it. The error leaves it out."),
         Explanation(
             LineError.Code.noDevice, .batches,

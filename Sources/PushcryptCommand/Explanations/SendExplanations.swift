@@ -21,12 +21,19 @@ extension Explanation {
             SendCode.wrongAddress, .sending,
             summary: "device token, topic, environment and key do not go together",
             cause:
-                "A development build's token belongs to the sandbox. A topic is the app's, and a key may be for other topics.",
+                "A build from Xcode has a token of development. A topic is the app's, and a key may be for other topics.",
             fix: "Send it to the environment of the build, with the topic of the app that registered."),
         Explanation(
             SendCode.requestRefused, .sending,
             summary: "APNs refuses the request",
             fix: "Fix what APNs' reason names, or give the message up: it is refused again."),
+        Explanation(
+            SendCode.notSealed, .sending,
+            summary: "the payload has nothing encrypted",
+            cause: "It was not given to 'pushcrypt seal', or something else has changed it since.",
+            fix:
+                "Seal it with --emit request. A line with \"unencrypted\":true is sent as it is; 'seal --unencrypted pass' writes it."
+        ),
         Explanation(
             SendCode.tooLate, .sending,
             summary: "the message's expiration has come",

@@ -56,7 +56,7 @@ extension BatchAnswer {
     fileprivate mutating func refuse(_ number: Int, _ line: BatchLine?, _ failure: LineFailure) {
         append { json in
             failure.write(line: number, to: &json)
-            line?.writePassed(to: &json, beside: LineFailure.members)
+            line?.writePassed(to: &json)
         }
         tally.refused[failure.code, default: 0] += 1
     }

@@ -13,7 +13,7 @@ func sealBatch(
     let batch = try SealBatch(for: recipients, from: source, arguments, console)
     let stale = StaleStoreWarning(console)
     // Wrong keys are wrong for every line.
-    stale.report(try withStoreErrors { () throws(KeyStoreError) in try source.keys() }.signer)
+    stale.report(try withStoreErrors { () throws(KeyStoreError) in try source.keys() }.signers)
     let worker: @Sendable () throws(CommandFailure) -> SealWorker = { () throws(CommandFailure) in
         SealWorker(batch, try withStoreErrors { () throws(KeyStoreError) in try source.followingKeys() }, stale)
     }
@@ -153,7 +153,7 @@ final class SealWorker: LineWorker {
         var rest = items[...]
         do throws(KeyStoreError) {
             try keys.refresh()
-            stale.report(keys.signer)
+            defer { stale.report(keys.signers) }
             while !rest.isEmpty, answer.isWanted {
                 let devices = try keys.devices(for: rest.lazy.map(\.recipient))
                 seal(rest, for: devices, into: &answer)
@@ -225,7 +225,7 @@ private struct SealAnswer {
     }
 
     /// Answers an item, for one of its devices if the store knows it by an id.
-    mutating func add(_ item: SealItem, _ device: String?, _ outcome: SealOutcome) {
+    mutating func add(_ item: SealItem, _ device: SealingKeys.Device?, _ outcome: SealOutcome) {
         if rest.output.count >= Self.partLength {
             isWanted = isWanted && write(rest)
             rest = BatchAnswer()
@@ -233,15 +233,13 @@ private struct SealAnswer {
         switch outcome {
         case .sealed(let message): add(item, device, message)
         case .unencrypted(let payload, let request): add(item, payload, request)
-        case .refused(let failure): refuse(item, device, LineFailure(failure))
+        case .refused(let failure): refuse(item, device?.id, LineFailure(failure))
         }
     }
 
-    private mutating func add(_ item: SealItem, _ device: String?, _ message: SealedMessage) {
+    private mutating func add(_ item: SealItem, _ device: SealingKeys.Device?, _ message: SealedMessage) {
         rest.append { [batch] json in
-            item.writeRecipient(device, to: &json)
-            message.write(batch.settings.emission, withFacts: batch.hasFacts, to: &json)
-            item.writePassed(to: &json)
+            item.write(message, for: device, batch.settings.emission, withFacts: batch.hasFacts, to: &json)
         }
         rest.tally.done += 1
         rest.tally.bytes[message.payload.envelope.innerLength, default: 0] += message.payload.json.count
@@ -253,6 +251,7 @@ private struct SealAnswer {
             item.writeRecipient(nil, to: &json)
             batch.settings.emission.write(payload, request, to: &json)
             json.bool(true, for: "unencrypted")
+            item.writeAddress(nil, to: &json)
             item.writePassed(to: &json)
         }
         rest.tally.unencrypted += 1
@@ -264,7 +263,7 @@ private struct SealAnswer {
             failure.write(line: item.number, to: &json)
             item.writeRecipient(device, to: &json)
             item.writeOptions(to: &json)
-            item.writePassed(to: &json, beside: LineFailure.members)
+            item.writePassed(to: &json)
         }
         rest.tally.refused[failure.code, default: 0] += 1
         log("refused", item) { [("line", .number(item.number)), ("code", .word(failure.code))] }

@@ -87,11 +87,10 @@ extension Emission {
         }
     }
 
-    /// Returns the text of a message that is written alone.
+    /// Returns the text of a message that is written alone; a request is an object of more.
     func text(of message: SealedMessage) -> ContiguousArray<UInt8> {
         switch self {
-        case .payload: message.payload.json
-        case .request: message.request?.json ?? message.payload.json
+        case .payload, .request: message.payload.json
         case .apns: message.request?.simulatorFile ?? message.payload.json
         }
     }

@@ -20,8 +20,7 @@ struct SealPlan {
     /// One answer.
     private struct Step {
         let item: SealItem
-        /// The device's id in the store.
-        var device: String?
+        var device: SealingKeys.Device?
         let work: Work
 
         enum Work {
@@ -80,7 +79,7 @@ struct SealPlan {
     }
 
     private mutating func add(_ item: SealItem, _ request: SealRequest, _ device: SealingKeys.Lookup) {
-        let id = (try? device.get())?.id
+        let found = try? device.get()
         let work: Step.Work
         do throws(SealFailure) {
             let device = try device.get()
@@ -91,7 +90,7 @@ struct SealPlan {
             if item.skipsIfRemoved, error.isMissingDevice { return }
             work = .refuse(error)
         }
-        steps.append(Step(item: item, device: id, work: work))
+        steps.append(Step(item: item, device: found, work: work))
     }
 
     private mutating func pass(_ item: SealItem, _ request: SealRequest) -> Step {
@@ -107,19 +106,21 @@ struct SealPlan {
     private mutating func group(
         for request: SealRequest, _ device: SealingKeys.Device?
     ) throws(SealFailure) -> Int {
+        let given = request.topic ?? settings.topic
+        let signer = try keys.signer(named: request.signer, for: given ?? device?.topic, device)
         let key = SealerCache.Key(
-            topic: try topic(for: request, device),
+            signer: signer.name, topic: try topic(given, signer, device),
             placeholder: request.placeholder?.otherwise(settings.placeholder) ?? settings.placeholder)
         if let group = groups.firstIndex(where: { $0.key == key }) { return group }
-        groups.append(Group(key, try keys.sealer(key.topic, key.placeholder)))
+        groups.append(Group(key, try keys.sealer(signer, key.topic, key.placeholder)))
         return groups.count - 1
     }
 
     /// The app that a message is for. The caller's word and the topics that the keys are bound to must agree; the store's
     /// setting is for messages that have none of these.
-    private func topic(for request: SealRequest, _ device: SealingKeys.Device?) throws(SealFailure) -> Topic {
-        let given = request.topic ?? settings.topic
-        let signer = keys.signer
+    private func topic(
+        _ given: Topic?, _ signer: SealingKeys.Signer, _ device: SealingKeys.Device?
+    ) throws(SealFailure) -> Topic {
         if let given, let bound = signer.topic, bound != given {
             throw .topicConflict(
                 SealFailure.TopicConflict(
@@ -129,16 +130,16 @@ struct SealPlan {
             throw .topicConflict(
                 SealFailure.TopicConflict(
                     owner: .device(device?.id ?? ""), bound: bound, topic: topic,
-                    provider: signer.topic == nil ? nil : signer.name))
+                    provider: given == nil ? signer.name : nil))
         }
-        guard let topic = given ?? signer.topic ?? device?.topic ?? signer.defaultTopic else { throw .noTopic }
+        guard let topic = given ?? signer.topic ?? device?.topic ?? keys.standards.topic else { throw .noTopic }
         return topic
     }
 
     // MARK: Sealing
 
     /// Seals the messages, and gives `answer` the outcome for every item and device in order, until it returns false.
-    func carryOut(_ answer: (SealItem, _ device: String?, SealOutcome) -> Bool) {
+    func carryOut(_ answer: (SealItem, SealingKeys.Device?, SealOutcome) -> Bool) {
         let signed = sealTogether()
         for step in steps {
             let outcome: SealOutcome
@@ -246,9 +247,9 @@ extension SealSource {
         let keys = try withStoreErrors { () throws(KeyStoreError) in try self.keys() }
         let devices = try withStoreErrors { () throws(KeyStoreError) in try keys.devices(for: [recipient]) }
         var plan = SealPlan(settings, keys)
-        for devices in devices { plan.add(SealItem(to: recipient, settings), devices[...]) }
+        for devices in devices { plan.add(SealItem(to: recipient, named: name, settings), devices[...]) }
         if let failure = plan.failure { throw CommandFailure(failure, deviceGivenIn: place) }
-        console.warn(ofStale: keys.signer.warning)
+        console.warn(ofStale: keys.signers.lazy.compactMap(\.warning).first)
         keys.leaveStore()
         return plan
     }
@@ -258,18 +259,18 @@ extension SealPlan {
     /// Seals the only message of the plan, and ends the command if it is refused.
     func seal(
         _ payload: ContiguousArray<UInt8>, deviceGivenIn place: String
-    ) throws(CommandFailure) -> SealedMessage {
+    ) throws(CommandFailure) -> (item: SealItem, device: SealingKeys.Device?, message: SealedMessage) {
         var plan = self
         plan.payload = payload
-        var outcome: SealOutcome?
-        plan.carryOut { _, _, one in
-            outcome = one
+        var answer: (SealItem, SealingKeys.Device?, SealOutcome)?
+        plan.carryOut { item, device, outcome in
+            answer = (item, device, outcome)
             return true
         }
-        switch outcome {
-        case .sealed(let message): return message
-        case .refused(let failure): throw CommandFailure(failure, deviceGivenIn: place)
-        case .unencrypted, nil: preconditionFailure("a named device has one answer")
+        switch answer {
+        case (let item, let device, .sealed(let message))?: return (item, device, message)
+        case (_, _, .refused(let failure))?: throw CommandFailure(failure, deviceGivenIn: place)
+        case (_, _, .unencrypted)?, nil: preconditionFailure("a named device has one answer")
         }
     }
 }

@@ -17,6 +17,8 @@ final class SealRequest {
     /// The payload as the line has it; nil if one payload is sealed for all.
     private(set) var payload: ContiguousArray<UInt8>?
     private(set) var topic: Topic?
+    /// The name of the provider key that signs.
+    private(set) var signer: String?
     private(set) var placeholder: PlaceholderChoice?
     private(set) var options: Sealer.Options
     private(set) var headers: RequestHeaders
@@ -55,7 +57,8 @@ extension SealRequest.Recipient {
 extension SealRequest {
     /// The members of a line that every batch reads.
     static let names: Set = [
-        "to", "to_user", "payload", "topic", "id", "ttl", "placeholder", "push_type", "withdraw", "drop", "from_name",
+        "to", "to_user", "payload", "topic", "sign_with", "id", "ttl", "placeholder", "push_type", "withdraw", "drop",
+        "from_name", "token", "environment",
     ]
     /// The members that are read only if a request is written.
     static let headerNames: Set = ["collapse_id", "priority"]
@@ -64,7 +67,9 @@ extension SealRequest {
     convenience init(_ line: BatchLine, hasPayload: Bool, _ settings: SealSettings) throws(LineFailure) {
         self.init(to: try Self.recipient(line), settings)
         payload = try Self.payload(line, isExpected: hasPayload)
+        try Self.refuseSharedToken(line)
         topic = try Self.topic(line)
+        signer = try line.text("sign_with")
         placeholder = try line.value("placeholder").map { (value) throws(LineFailure) in try PlaceholderChoice(value) }
         if let name = try line.text("id") { options.messageName = name }
         if let time = line.value("ttl") { options.timeToLive = try Self.interval(time) }
@@ -96,6 +101,19 @@ extension SealRequest {
         case (_?, _?): throw LineFailure(.malformedLine, "'to' and 'to_user' exclude each other")
         }
     }
+
+    /// A token is one device's: with one for all of a user's, one phone would get the pushes of the others.
+    private static func refuseSharedToken(_ line: BatchLine) throws(LineFailure) {
+        guard line["to_user"] != nil else { return }
+        for name in addressNames where line.value(name) != nil {
+            throw LineFailure(
+                .malformedLine,
+                "\(name) is one device's, and to_user names all of a user's: 'device add' keeps each one's")
+        }
+    }
+
+    /// The members that are for `send`, and go before what the store knows.
+    static let addressNames = ["token", "environment"]
 
     private static func payload(
         _ line: BatchLine, isExpected: Bool
@@ -198,101 +216,5 @@ extension PlaceholderChoice {
             throw LineFailure(.malformedLine, "placeholder.clear must be an array of these: \(words)")
         }
         return Set(fields)
-    }
-}
-
-// MARK: Items
-
-/// One request on its way through a plan, with the parts of its line that the answer repeats.
-final class SealItem {
-    enum Content {
-        case request(SealRequest)
-        case refused(LineFailure)
-    }
-
-    /// The line's number in the input.
-    let number: Int
-    let content: Content
-    /// The file that the item's messages share if their body is too long; nil without `--overflow`.
-    let file: SealOverflow.SharedFile?
-    /// Whether the device was listed by the store, and is skipped silently if it has been removed since.
-    private(set) var skipsIfRemoved = false
-
-    /// The line, if it is an object.
-    private var line: BatchLine?
-    /// The line, if it is the name of a recipient.
-    private var name: String?
-
-    /// Creates the item of a single message, which is not a line of a batch.
-    init(to recipient: SealRequest.Recipient, _ settings: SealSettings) {
-        number = 1
-        content = .request(SealRequest(to: recipient, settings))
-        file = settings.overflow.map { _ in SealOverflow.SharedFile() }
-    }
-
-    /// Reads a line of a batch.
-    init(_ number: Int, _ line: LineChunk.Line, of batch: SealBatch) {
-        self.number = number
-        file = batch.settings.overflow.map { _ in batch.common?.file ?? SealOverflow.SharedFile() }
-        guard case .text(let text) = line else {
-            content = .refused(.lineTooLong)
-            return
-        }
-        do throws(LineFailure) {
-            switch batch.form {
-            case .devices:
-                // Always an id, even if it looks like a key: someone who can write the database must not name a key.
-                let id = String(decoding: text, as: UTF8.self)
-                name = id
-                skipsIfRemoved = true
-                content = .request(SealRequest(to: .device(id), batch.settings))
-            case .recipients where text.first != UInt8(ascii: "{"):
-                let name = String(
-                    decoding: text.last == UInt8(ascii: "\r") ? text.dropLast() : text[...], as: UTF8.self)
-                self.name = name
-                do throws(KeyError) {
-                    content = .request(SealRequest(to: try SealRequest.Recipient(named: name), batch.settings))
-                } catch {
-                    throw LineFailure(error)
-                }
-            case .messages, .recipients:
-                let line = try BatchLine(text, names: batch.names, reserved: batch.reserved)
-                self.line = line
-                try line.refuseReserved()
-                content = .request(try SealRequest(line, hasPayload: batch.common == nil, batch.settings))
-            }
-        } catch {
-            content = .refused(error)
-        }
-    }
-
-    /// The recipient; nil if the line is refused.
-    var recipient: SealRequest.Recipient? {
-        if case .request(let request) = content { request.recipient } else { nil }
-    }
-
-    /// The `id` of the line, if it is a text.
-    var callerID: String? { line?["id"]?.string }
-
-    /// Writes the recipient: the device, if there may be several, or the line's own members.
-    func writeRecipient(_ device: String?, to json: inout JSONWriter) {
-        if let id = device ?? name {
-            json.string(id, for: "to")
-        } else {
-            line?.write(["to", "to_user"], to: &json)
-        }
-        line?.write(["id"], to: &json)
-    }
-
-    /// Writes the line's other members, without the payload, so that a refused line can be given again.
-    func writeOptions(to json: inout JSONWriter) {
-        line?.write(
-            ["topic", "ttl", "placeholder", "push_type", "withdraw", "drop", "from_name", "collapse_id", "priority"],
-            to: &json)
-    }
-
-    /// Writes the members that are passed through, without those whose names the answer has already.
-    func writePassed(to json: inout JSONWriter, beside others: Set<String> = []) {
-        line?.writePassed(to: &json, beside: others)
     }
 }

@@ -35,7 +35,9 @@ struct ProviderArguments: Sendable {
 extension Arguments {
     /// `--sign-with`: a provider key in the store.
     mutating func providerName() -> String? {
-        value("--sign-with", "NAME", .name(.providerKey), help: "the provider key in the store, if not the default one")
+        value(
+            "--sign-with", "NAME", .name(.providerKey),
+            help: "the provider key in the store, if not the one of the device's app")
     }
 }
 

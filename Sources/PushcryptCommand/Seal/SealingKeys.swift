@@ -4,16 +4,13 @@ internal import PushcryptKeyStore
 
 /// The keys and devices of one thread, with the sealers made of them; not safe to share between threads.
 final class SealingKeys {
-    /// The key that signs, and the store's settings that go with it.
+    /// A key that signs.
     struct Signer: Sendable {
         let signer: EnvelopeSigner
-        /// The key's name, and the app it is bound to; nil without a store.
+        /// The key's name in the store.
         var name: String?
+        /// The app that the key is bound to.
         var topic: Topic?
-        /// The store's own topic and placeholder, for messages that have none.
-        var defaultTopic: Topic?
-        var placeholder = PlaceholderChoice()
-
         /// Why the store may be an old copy, for the person who seals; its code is `stale-store`.
         var warning: KeyStoreError?
 
@@ -24,9 +21,15 @@ final class SealingKeys {
         }
     }
 
+    /// What a store says of messages that have no topic or placeholder.
+    struct Standards: Sendable {
+        var topic: Topic?
+        var placeholder = PlaceholderChoice()
+    }
+
     /// The key to sign with, if there is a store.
     enum SignerChoice: Sendable {
-        /// The store's key of this name, or the default one.
+        /// The store's key of this name, or the one of each device's app.
         case named(String?)
         /// A key outside the store.
         case signer(EnvelopeSigner, for: Topic?)
@@ -38,6 +41,9 @@ final class SealingKeys {
         var id: String?
         let key: DevicePublicKey
         var topic: Topic?
+        /// The provider key that it has pinned.
+        var pinnedProvider: ProviderPublicKey?
+        var address = PushAddress()
     }
 
     /// The outcome of looking a device up.
@@ -46,7 +52,9 @@ final class SealingKeys {
     /// The most devices to look up together: as many as the signatures that a signer is asked to make at once.
     static let devicesAtOnce = Sealer.signaturesAtOnce
 
-    private(set) var signer: Signer
+    private(set) var standards = Standards()
+    /// The keys that have signed, or are about to.
+    private(set) var signers: [Signer] = []
     private var sealers = SealerCache()
     private var store: Store?
 
@@ -55,15 +63,17 @@ final class SealingKeys {
         let choice: SignerChoice
         /// The state that has been read; nil if changes are not followed.
         var version: StoreVersion?
+        /// None unless each device's app decides.
+        var providers = ProviderKeys.none
     }
 
     /// Creates keys without devices.
-    init(_ signer: EnvelopeSigner, for topic: Topic?) { self.signer = Signer(signer, for: topic) }
+    init(_ signer: EnvelopeSigner, for topic: Topic?) { signers = [Signer(signer, for: topic)] }
 
     /// Reads the keys of a store once.
     init(of store: SQLiteKeyStore, _ choice: SignerChoice) throws(KeyStoreError) {
         self.store = Store(connection: store, choice: choice)
-        signer = try Signer(store, choice)
+        try read()
     }
 
     /// Reads the keys of a store over a separate connection, and follows its changes.
@@ -72,12 +82,35 @@ final class SealingKeys {
         // Before the keys are read, so that no later change is missed.
         let version = try connection.version()
         self.store = Store(connection: connection, choice: choice, version: version)
-        signer = try Signer(connection, choice)
+        try read()
+    }
+
+    /// Reads the settings, and the key that signs if the caller names one, or the one that most likely does.
+    private func read() throws(KeyStoreError) {
+        guard var store else { return }
+        standards.topic = try store.connection.defaultTopic()
+        standards.placeholder = try store.connection.placeholder()
+        sealers = SealerCache()
+        signers = []
+        switch store.choice {
+        case .signer(let signer, let topic): signers = [Signer(signer, for: topic)]
+        case .named(let name?): signers = [try Signer(store.connection, name)]
+        case .named(nil):
+            let providers = try ProviderKeys(of: store.connection)
+            store.providers = providers
+            do throws(KeyStoreError) {
+                signers = [try Signer(store.connection, try key(of: providers).name)]
+            } catch {
+                // Which of several keys it is, each device says.
+                guard error.code == .ambiguousName else { throw error }
+            }
+        }
+        self.store = store
     }
 
     // MARK: Changes
 
-    /// Reads the key again if the store has changed: another process may have rotated the key, or restored the store.
+    /// Reads the keys again if the store has changed: another process may have rotated a key, or restored the store.
     ///
     /// - Throws: the store cannot be read now. The keys read before must not be used then.
     func refresh() throws(KeyStoreError) {
@@ -88,21 +121,71 @@ final class SealingKeys {
             store.connection = try store.connection.anotherConnection()
             version = try store.connection.version()
         }
-        signer = try Signer(store.connection, store.choice)
-        sealers = SealerCache()
-        store.version = version
-        self.store = store
+        self.store?.connection = store.connection
+        try read()
+        self.store?.version = version
     }
 
-    /// Closes the store. Only devices whose keys are given are found afterwards.
+    /// Closes the store. Only devices whose keys are given are found afterwards, and only keys that have signed sign.
     func leaveStore() { store = nil }
+
+    // MARK: Signers
+
+    /// Returns the key that signs a message: the named one, the one for all, or that of the device's app.
+    ///
+    /// - Parameters:
+    ///   - name: The key that the message names.
+    ///   - topic: The app, if the message or the device says it.
+    ///   - device: The device; nil if it has no key.
+    func signer(named name: String?, for topic: Topic?, _ device: Device?) throws(SealFailure) -> Signer {
+        guard let store, case .named(let standard) = store.choice else {
+            guard name == nil else { throw .line(.noNamedSigner) }
+            return signers[0]
+        }
+        do throws(KeyStoreError) {
+            if let name = name ?? standard { return try signer(named: name, of: store) }
+            let record = try key(of: store.providers, for: topic, pinned: device?.pinnedProvider)
+            return try signer(named: record.name, of: store)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// Returns a key for what no phone checks.
+    func anySigner() throws(KeyStoreError) -> Signer {
+        if let signer = signers.first { return signer }
+        guard let store, let record = store.providers.records.first else {
+            throw KeyStoreError(.unknownName, "the store has no provider key")
+        }
+        return try signer(named: record.name, of: store)
+    }
+
+    /// The store's topic is for messages that have none, and whose key says none.
+    private func key(
+        of providers: ProviderKeys, for topic: Topic? = nil, pinned: ProviderPublicKey? = nil
+    ) throws(KeyStoreError) -> ProviderKeyRecord {
+        do throws(KeyStoreError) {
+            return try providers.key(for: topic, pinned: pinned)
+        } catch {
+            guard topic == nil, let topic = standards.topic else { throw error }
+            return try providers.key(for: topic, pinned: pinned)
+        }
+    }
+
+    private func signer(named name: String, of store: Store) throws(KeyStoreError) -> Signer {
+        if let signer = signers.first(where: { $0.name == name }) { return signer }
+        let signer = try Signer(store.connection, name)
+        signers.append(signer)
+        return signer
+    }
 
     // MARK: Sealers
 
-    /// Returns the sealer for an app and a placeholder, which the store's settings complete.
-    func sealer(_ topic: Topic, _ placeholder: PlaceholderChoice) throws(SealFailure) -> Sealer {
+    /// Returns the sealer for a key, an app and a placeholder, which the store's settings complete.
+    func sealer(_ signer: Signer, _ topic: Topic, _ placeholder: PlaceholderChoice) throws(SealFailure) -> Sealer {
         do throws(SealError) {
-            return try sealers.sealer(SealerCache.Key(topic: topic, placeholder: placeholder), signer)
+            let key = SealerCache.Key(signer: signer.name, topic: topic, placeholder: placeholder)
+            return try sealers.sealer(key, signer, standards)
         } catch {
             throw .sealing(error)
         }
@@ -161,7 +244,9 @@ final class SealingKeys {
 
 extension SealingKeys.Device {
     fileprivate init(_ record: DeviceRecord) {
-        self.init(id: record.id, key: record.publicKey, topic: record.topic)
+        self.init(
+            id: record.id, key: record.publicKey, topic: record.topic, pinnedProvider: record.pinnedProvider,
+            address: PushAddress(record))
     }
 }
 
@@ -175,41 +260,39 @@ extension SealRequest.Recipient {
 }
 
 extension SealingKeys.Signer {
-    fileprivate init(_ store: SQLiteKeyStore, _ choice: SealingKeys.SignerChoice) throws(KeyStoreError) {
-        switch choice {
-        case .signer(let signer, let topic): self.init(signer, for: topic)
-        case .named(let name):
-            let (record, credential) = try store.signingCredential(named: name)
-            if let credential, let topic = record.topic {
-                let signer = EnvelopeSigner(
-                    verified: credential.certificate, credential.key, by: credential.provider, for: topic)
-                self.init(signer, for: topic)
-            } else {
-                self.init(EnvelopeSigner(try store.providerSecret(named: record.name)), for: record.topic)
-            }
-            self.name = record.name
-            warning = record.warning
+    fileprivate init(_ store: SQLiteKeyStore, _ name: String) throws(KeyStoreError) {
+        let (record, credential) = try store.signingCredential(named: name)
+        if let credential, let topic = record.topic {
+            let signer = EnvelopeSigner(
+                verified: credential.certificate, credential.key, by: credential.provider, for: topic)
+            self.init(signer, for: topic)
+        } else {
+            self.init(EnvelopeSigner(try store.providerSecret(named: record.name)), for: record.topic)
         }
-        defaultTopic = try store.defaultTopic()
-        placeholder = try store.placeholder()
+        self.name = record.name
+        warning = record.warning
     }
 }
 
-/// The sealers of one thread, one for each app and placeholder.
+/// The sealers of one thread, one for each key, app and placeholder.
 struct SealerCache {
     /// More than providers use: placeholders that differ from line to line must not fill the memory.
     private static let maximum = 64
 
     struct Key: Equatable {
+        /// The name of the key that signs; nil if there is one for all.
+        let signer: String?
         let topic: Topic
         let placeholder: PlaceholderChoice
     }
 
     private var sealers: [(key: Key, sealer: Sealer)] = []
 
-    fileprivate mutating func sealer(_ key: Key, _ signer: SealingKeys.Signer) throws(SealError) -> Sealer {
+    fileprivate mutating func sealer(
+        _ key: Key, _ signer: SealingKeys.Signer, _ standards: SealingKeys.Standards
+    ) throws(SealError) -> Sealer {
         if let found = sealers.first(where: { $0.key == key }) { return found.sealer }
-        let placeholder = try key.placeholder.otherwise(signer.placeholder).placeholder()
+        let placeholder = try key.placeholder.otherwise(standards.placeholder).placeholder()
         if sealers.count == Self.maximum { sealers.removeAll() }
         sealers.append((key, Sealer(signer: signer.signer, topic: key.topic, placeholder: placeholder)))
         return sealers[sealers.count - 1].sealer

@@ -8,8 +8,8 @@ final class StaleStoreWarning: Sendable {
 
     init(_ console: Console) { self.console = console }
 
-    func report(_ signer: SealingKeys.Signer) {
-        guard let warning = signer.warning else { return }
+    func report(_ signers: [SealingKeys.Signer]) {
+        guard let warning = signers.lazy.compactMap(\.warning).first else { return }
         let isFirst = isGiven.change { given in
             defer { given = true }
             return !given

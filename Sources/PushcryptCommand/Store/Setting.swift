@@ -25,7 +25,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .title: Placeholder.standardTitle
         case .ttl: "30d"
         case .grace: "31d"
-        case .environment: SendEnvironment.production.rawValue
+        case .environment: PushEnvironment.production.rawValue
         case .suites: "1"
         case .sound, .clear, .topic, .keyFile, .keyID, .team: nil
         }
@@ -44,13 +44,13 @@ enum Setting: String, CaseIterable, Sendable {
         case .keyFile: "the APNs key of 'send', an absolute path; with team"
         case .keyID: "its id; default the one in its name"
         case .team: "the id of the team that it belongs to"
-        case .environment: "production or sandbox, for 'send'"
+        case .environment: "production or development, for 'send'"
         case .suites:
             "the suites of which 'device add --reply' lets a phone make a key: 1, or 1,2 once every sealing server has libsodium 1.0.22; payloads are then at most 1,629 bytes"
         }
     }
 
-    private static let environments = SendEnvironment.allCases.map(\.rawValue)
+    private static let environments = PushEnvironment.allCases.map(\.rawValue)
     private static let clearFields = Placeholder.ClearField.allCases.map(\.rawValue)
 
     private var kind: ValueKind {
@@ -129,9 +129,6 @@ extension SQLiteKeyStore {
         try self.setting(setting).flatMap(setting.seconds)
     }
 }
-
-/// The two hosts of APNs: for apps from the App Store and TestFlight, and for those that Xcode installed.
-package enum SendEnvironment: String, CaseIterable, Sendable { case production, sandbox }
 
 /// Whether a text is a key id or a team id: ten letters and digits, of which Apple writes the letters in upper case.
 package func isAppleID(_ text: String) -> Bool {

@@ -62,7 +62,7 @@ extension APNsAnswer {
     /// What an answer means, and what to change.
     var advice: String {
         switch reason {
-        case "BadDeviceToken": "the token is not one of this environment: a development build's belongs to the sandbox"
+        case "BadDeviceToken": "the token is not one of this environment: a build from Xcode has one of development"
         case "DeviceTokenNotForTopic": "token and topic belong to different apps"
         case "TopicDisallowed": "the key or certificate is not for this topic"
         case "BadTopic", "MissingTopic": "the topic is not an app's bundle id"

@@ -7,6 +7,7 @@ struct SendLine {
     /// The members that are read.
     private static let names: Set = [
         "to", "id", "token", "environment", "topic", "push_type", "priority", "expiration", "collapse_id", "payload",
+        "unencrypted",
     ]
     /// The members that an answer adds, beside `error` and `line`.
     private static let answerNames: Set = ["status", "reason", "timestamp", "retry", "apns_id", "dry_run"]
@@ -14,12 +15,12 @@ struct SendLine {
     private static let ownNames = names.union(reserved)
     private static let frontNames = ["to", "id"]
     private static let headerNames = ["topic", "push_type", "priority", "expiration", "collapse_id"]
-    private static let backNames = ["token", "environment"]
+    private static let backNames = ["token", "environment", "unencrypted"]
     /// How every line begins that a seal refused, or that was not sent before.
     private static let errorStart = ContiguousArray("{\"error\":".utf8)
 
     enum Content {
-        case message(PushToSend, SendEnvironment?)
+        case message(PushToSend, PushEnvironment?)
         /// The line says why it was not sealed: it is its own answer.
         case passedOn
         case refused(LineFailure)
@@ -69,7 +70,7 @@ struct SendLine {
     }
 
     /// A message from the command line, without a line.
-    init(_ request: PushToSend, _ environment: SendEnvironment?) {
+    init(_ request: PushToSend, _ environment: PushEnvironment?) {
         number = 1
         content = .message(request, environment)
         (front, back, headers) = ([], [], [])
@@ -100,8 +101,10 @@ extension SendLine {
     private static func message(_ line: BatchLine) throws(LineFailure) -> PushToSend {
         guard let payload = line["payload"] else { throw LineFailure(.malformedLine, "the line has no payload") }
         guard payload.kind == .object else { throw LineFailure(.malformedLine, "payload must be a JSON object") }
+        try checkIsSealed(payload, orSaidToBeClear: line["unencrypted"])
         guard let token = try line.text("token") else {
-            throw LineFailure(.malformedLine, "the line has no token, the device token in hexadecimal")
+            throw LineFailure(
+                .malformedLine, "the line has no token: 'device add --token' keeps a device's, and 'seal' writes it")
         }
         guard let topic = try line.text("topic") else {
             throw LineFailure(.malformedLine, "the line has no topic: seal with --emit request")
@@ -112,6 +115,17 @@ extension SendLine {
             payload: payload.minified())
     }
 
+    /// Refuses a payload that was never sealed: APNs would deliver it, and Apple could read it.
+    static func checkIsSealed(_ payload: JSONValue, orSaidToBeClear word: JSONValue?) throws(LineFailure) {
+        guard word.map({ $0.bool != nil }) ?? true else {
+            throw LineFailure(.malformedLine, "unencrypted must be true or false")
+        }
+        guard payload[PayloadKeys.encryptedData]?.string == nil, word?.bool != true else { return }
+        throw LineFailure(
+            .notSealed,
+            "the payload is not sealed: give it to 'pushcrypt seal', or say \"unencrypted\":true if Apple may read it")
+    }
+
     private static func number(_ line: BatchLine, _ name: String) throws(LineFailure) -> UInt64? {
         guard let value = line[name] else { return nil }
         guard let number = value.integer, number >= 0 else {
@@ -120,10 +134,10 @@ extension SendLine {
         return UInt64(number)
     }
 
-    private static func environment(_ line: BatchLine) throws(LineFailure) -> SendEnvironment? {
+    private static func environment(_ line: BatchLine) throws(LineFailure) -> PushEnvironment? {
         guard let name = try line.text("environment") else { return nil }
-        guard let environment = SendEnvironment(rawValue: name) else {
-            throw LineFailure(.malformedLine, "environment must be production or sandbox")
+        guard let environment = PushEnvironment(rawValue: name) else {
+            throw LineFailure(.malformedLine, "environment must be production or development")
         }
         return environment
     }

@@ -87,7 +87,7 @@ step_install() {
 step_push() {
     printf '{"to":"phone","token":"%s","payload":{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}}\n' "$PUSH_TOKEN" |
         "$(command_path)" --store "$PUSH_STORE" seal --batch --emit request |
-        "$(command_path)" send --environment sandbox --key "$APNS_KEY" --team "$DEVELOPMENT_TEAM"
+        "$(command_path)" send --environment development --key "$APNS_KEY" --team "$DEVELOPMENT_TEAM"
 }
 
 for name in "${steps[@]}"; do step "$name"; done

@@ -56,6 +56,8 @@ learn() {
     [ -s provider.pub ] || fail 'the signer shows no key'
 }
 
+"$python" "$here/crowd.py"
+
 "$pushcrypt" key new device -o phone.key >phone.pub
 for ((i = 0; i < count; i++)); do echo "{\"to\":\"$(<phone.pub)\",\"id\":\"m$i\",\"payload\":{\"aps\":{\"alert\":\"Hello\"}}}"; done >lines
 

@@ -16,6 +16,8 @@ PROGRAM = os.path.abspath(sys.argv[1])
 TOPIC, TEAM, KEY = "com.example.app", "TEAM123456", "ABC123DEFG"
 DEVICES = 500
 GONE = 1_700_000_000_000
+# How a run ends whose lines were refused for good.
+FAILED = 1
 PIPE = 1 << 20
 problems = []
 
@@ -195,7 +197,7 @@ def part_input(folder):
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", fault=lambda *_: Fault("late", seconds=1)) as mock:
         ours, theirs = pty.openpty()
         tty.setraw(theirs)
-        os.write(theirs, "".join(json.dumps(line(n, payload={"aps": {}})) + "\n" for n in range(5)).encode() + b'{"to":')
+        os.write(theirs, "".join(json.dumps(line(n, payload={"aps": {}, "ENCRYPTED_DATA": "x"})) + "\n" for n in range(5)).encode() + b'{"to":')
         program = subprocess.Popen(command(folder, mock), stdin=ours, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         deadline = time.time() + 20
         while mock.seen < 1 and time.time() < deadline:
@@ -457,7 +459,7 @@ def part_settings(folder):
         way = ["--host", f"localhost:{mock.port}", "--ca-file", f"{folder}/authority.pem"]
         expect(run("init").returncode == 0, "no store")
         expect(b"must know who sends" in run("send", *way, text=json.dumps(line(1)).encode()).stderr, "sent without a key")
-        for name, value in (("team", TEAM), ("key-file", f"{folder}/AuthKey_{KEY}.p8"), ("environment", "sandbox"), ("topic", TOPIC)):
+        for name, value in (("team", TEAM), ("key-file", f"{folder}/AuthKey_{KEY}.p8"), ("environment", "development"), ("topic", TOPIC)):
             done = run("config", name, value)
             expect(done.returncode == 0, name, done.stderr)
         for name, value in (("team", "team"), ("key-file", "AuthKey.p8"), ("environment", "test"), ("key-id", "abc123defg")):
@@ -511,27 +513,29 @@ def part_refusals(folder):
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         seal_refused = '{"error":{"code":"no-key","message":"m"},"line":1,"to":null,"token":"0a"}\n'
         lines = [line(1), line(2, token="zz"), seal_refused, line(3, topic="a\r\nb: c"), line(4, payload=[]), "{\n", line(5)]
+        lines += [line(6, payload={"aps": {"alert": "clear"}}), line(7, payload={"aps": {"alert": "meant"}}, unencrypted=True)]
         lines += [line(6, expiration=int(time.time()) - 1), line(7, topic="com.example.other")]
         answers, _ = send(folder, mock, lines, "--in-order", code=1)
         expect(answers[2] == json.loads(seal_refused), answers[2])
         codes = [a["error"]["code"] if "error" in a else a["status"] for a in answers]
-        wanted = [200, "malformed-line", "no-key", "malformed-line", "malformed-line", "unexpected-end", 200, "too-late", "wrong-address"]
+        wanted = [200, "malformed-line", "no-key", "malformed-line", "malformed-line", "unexpected-end", 200]
+        wanted += ["not-sealed", 200, "too-late", "wrong-address"]
         expect(codes == wanted, codes)
         # An error keeps the line without its payload: with it, the line can be sent again.
         again = answers[1] | {"payload": line(2)["payload"], "token": token(2)}
         answers, _ = send(folder, mock, [again], code=0)
         expect(answers[0]["id"] == "message-2" and "error" not in answers[0], answers)
         answers, _ = send(folder, mock, ["{}\n" + json.dumps(line(9))], "--dry-run", code=1)
-        expect(answers[1]["dry_run"] is True and len(mock.taken) == 3, answers)
+        expect(answers[1]["dry_run"] is True and len(mock.taken) == 4, answers)
     return 510
 
 
 def part_single(folder):
     """One message of the command line."""
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
-        payload = '{"aps": {"alert": "x"}}'
+        payload = '{"aps": {"alert": "x"}, "ENCRYPTED_DATA": "x"}'
         answers, _ = send(folder, mock, [payload], "--token", token(1), "--topic", TOPIC, "--expiration", "0", code=0)
-        expect(answers[0]["status"] == 200 and mock.taken[0].body == b'{"aps":{"alert":"x"}}', answers)
+        expect(answers[0]["status"] == 200 and mock.taken[0].body == b'{"aps":{"alert":"x"},"ENCRYPTED_DATA":"x"}', answers)
         expect(dict(mock.taken[0].headers)["apns-expiration"] == "0", mock.taken[0].headers)
     return 1
 
@@ -766,6 +770,65 @@ def part_workers(folder):
             expect((code, done, len(queues["answers"]), queues["unsent"]) == (0, 5, 5, []), name, code, done, queues, said)
             expect(time.time() - before < 20 and "Exception" not in said, name, time.time() - before, said)
     return 324
+
+
+def part_fan_out(folder, count=2000):
+    """From a store of two apps to every phone: each gets its own push once. Who is gone is removed, who has a new token is not."""
+    apps = ["com.example.chat", "com.example.news"]
+    place = f"{folder}/place"
+    os.mkdir(place)
+
+    def run(script, code=0, **more):
+        done = subprocess.run(["bash", "-uc", f"set -o pipefail; {script}"], cwd=place, capture_output=True, text=True, timeout=3600,
+                              env=os.environ | {"PATH": os.path.dirname(PROGRAM) + ":" + os.environ["PATH"], "PUSHCRYPT_STORE": "P"}, **more)
+        expect(done.returncode == code, script[:200], done.returncode, done.stderr)
+        return done.stdout
+
+    run("pushcrypt init")
+    keys = []
+    for app in apps:
+        run(f"pushcrypt key new provider --name {app} --topic {app}")
+        keys.append(run(f"pushcrypt --store {app} init; pushcrypt --store {app} key new device --topic {app}").strip())
+    # Phones of one app share a key, which only another store's export may say.
+    run("pushcrypt device import --from-export", input="".join(
+        json.dumps({"device": f"phone{n:06d}", "public_key": keys[n % 2], "topic": apps[n % 2], "updated": 1, "token": token(n)}
+                   | ({"environment": "development"} if n % 3 == 0 else {})) + "\n" for n in range(count)))
+    with open(f"{folder}/token.p8", "rb") as file:
+        public = serialization.load_pem_private_key(file.read(), None).public_key()
+    gone = {n for n in range(count) if n % 10 == 7}
+    devices = {token(n): Device({apps[n % 2]}, int(time.time() * 1000) if n in gone else None) for n in range(count)}
+    with open(f"{place}/today.json", "w") as file:
+        file.write('{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}')
+    rules = QuickRules(devices, {KEY: (TEAM, public, set(apps))})
+    with Mock(rules, f"{folder}/service.pem", f"{folder}/service.key") as mock:
+        way = f"--key ../AuthKey_{KEY}.p8 --team {TEAM} --host localhost:{mock.port} --ca-file ../authority.pem"
+        start = time.time()
+        run(f"pushcrypt seal --to-all --emit request today.json | pushcrypt send {way} > answers", code=FAILED)
+        took = time.time() - start
+        taken = collections.Counter(request.path.rsplit("/", 1)[1] for request in mock.taken)
+        expect(taken == {token(n): 1 for n in range(count) if n not in gone}, "pushes", len(taken), sum(taken.values()))
+        for app in apps:
+            with open(f"{place}/{app}.pushes", "w") as file:
+                file.writelines('{"payload":%s}\n' % r.body.decode() for r in mock.taken[:200] if dict(r.headers)["apns-topic"] == app)
+        pushes = sum(dict(r.headers)["apns-topic"] == apps[int(r.path.rsplit("/", 1)[1], 16) % 2 ^ 1] for r in mock.taken)
+        expect(pushes == count - len(gone), pushes, "pushes have their device's topic")
+    for app in apps:
+        provider = run(f"pushcrypt key show {app}").strip()
+        opened = run(f"pushcrypt --store {app} provider pin {provider} 2>/dev/null || echo {provider} | pushcrypt --store {app} provider pin; "
+                     f"pushcrypt --store {app} open --batch {app}.pushes").splitlines()
+        expect(opened and all('"outcome":"opened"' in line for line in opened), app, opened[:1])
+    renewed = sorted(gone)[::2]
+    run("pushcrypt device import --from-export", input="".join(
+        json.dumps({"device": f"phone{n:06d}", "public_key": keys[n % 2], "topic": apps[n % 2], "updated": 2, "token": token(count + n)})
+        + "\n" for n in renewed))
+    counts = json.loads(run("pushcrypt device remove --from-apns-410 answers --json"))
+    wanted = {"removed": len(gone) - len(renewed), "kept": len(renewed), "unknown": 0, "ignored": count - len(gone), "refused": 0}
+    expect(counts == wanted, counts, wanted)
+    left = {line.split()[0] for line in run("pushcrypt device list").splitlines()}
+    expect(left == {f"phone{n:06d}" for n in range(count) if n not in gone or n in renewed}, len(left), "are left")
+    if count > 2000:
+        print(f"send: {count} devices of two apps: {took:.1f} s, {count / took:.0f} a second", flush=True)
+    return count
 
 
 def part_document(folder):

@@ -6,12 +6,12 @@ import Testing
 
 /// Passed-through members keep their tokens.
 @Suite struct BatchLineTests {
-    private func passed(_ line: String, reserved: Set<String> = [], beside others: Set<String> = []) throws -> String {
+    private func passed(_ line: String, reserved: Set<String> = []) throws -> String {
         let line = try BatchLine(ContiguousArray(line.utf8), names: ["to", "payload"], reserved: reserved)
         var json = JSONWriter()
         json.object { json in
             json.integer(1, for: "first")
-            line.writePassed(to: &json, beside: others)
+            line.writePassed(to: &json)
         }
         return String(decoding: json.bytes, as: UTF8.self)
     }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "What an earlier run has added is dropped: both members together, as they are written, and nothing else",
+        "What an earlier run has added is dropped: both members together, as they are written; any other is refused",
         arguments: [
             (#"{"error":{"code":"x","message":"y"},"line":7,"kept":null}"#, #","kept":null"#),
             (#"{"line":7,"kept":null,"error":{"code":"x","message":"y"}}"#, #","kept":null"#),
@@ -51,14 +51,20 @@ import Testing
             (#"{"error":null,"line":null}"#, nil),
         ])
     func earlierRun(line: String, expected: String?) throws {
-        let all = "," + line.dropFirst().dropLast()
-        #expect(try passed(line) == #"{"first":1"# + (expected ?? all) + "}")
+        let parsed = try BatchLine(ContiguousArray(line.utf8), names: [], reserved: [])
+        let code = refusal { () throws(LineFailure) in try parsed.refuseReserved() }
+        #expect(code == (expected == nil ? "reserved-key" : nil))
+        #expect(try passed(line) == #"{"first":1"# + (expected ?? "") + "}")
     }
 
-    @Test("In an answer that is an error, its own members are the only ones of their names")
+    @Test("No answer has an error or a line that came with its input")
     func errorAnswer() throws {
-        let passed = try passed(#"{"error":"mine","a":1,"line":"mine"}"#, beside: LineFailure.members)
-        #expect(passed == #"{"first":1,"a":1}"#)
+        let line = try BatchLine(
+            ContiguousArray(#"{"error":"mine","a":1,"line":"mine"}"#.utf8), names: [], reserved: [])
+        var json = JSONWriter()
+        json.object { line.writePassed(to: &$0) }
+        #expect(String(decoding: json.bytes, as: UTF8.self) == #"{"a":1}"#)
+        #expect(refusal { () throws(LineFailure) in try line.refuseReserved() } == "reserved-key")
     }
 
     @Test("A key that is taken under its escaped name is taken")

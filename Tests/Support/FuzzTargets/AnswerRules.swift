@@ -40,7 +40,8 @@ struct AnswerRules {
         let kept = passed.map(\.name).filter { !["error", "line"].contains($0) }
         let keptInAnswer = answer.members.map(\.name).filter(Set(kept).contains)
         require(kept == keptInAnswer, "batch: what is passed through stays in its order")
-        // An error of the line's own is passed through.
-        return isError ? Answer(error: given["error"] == nil ? said : nil) : Answer(kept: answer)
+        require(
+            isError || answer["error"] == nil && answer["line"] == nil, "batch: only an error has an error's members")
+        return isError ? Answer(error: said) : Answer(kept: answer)
     }
 }

@@ -1,0 +1,41 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+/// Where Apple delivers the pushes of a device: its token, and the environment in which the token is valid.
+struct PushAddress: Sendable {
+    /// In lower-case hexadecimal digits.
+    var token: String?
+    var environment: PushEnvironment?
+
+    /// What a token looks like, in words.
+    static let tokenForm = "the device token, 2 to \(2 * DeviceRegistration.maximumTokenLength) hexadecimal digits"
+    static let environmentForm = PushEnvironment.allCases.map(\.rawValue).joined(separator: " or ")
+
+    /// Takes the provider's word over the record's. An environment belongs to its token.
+    func replace(in registration: inout DeviceRegistration) {
+        if let token {
+            registration.token = token
+            registration.environment = environment
+        } else if let environment {
+            registration.environment = environment
+        }
+    }
+
+    /// Returns a token in the form in which records have it; nil if it is none.
+    static func token(_ text: String) -> String? {
+        let token = text.lowercased()
+        return DeviceRegistration.isToken(token) ? token : nil
+    }
+}
+
+extension PushAddress {
+    init(_ device: DeviceRecord) { self.init(token: device.token, environment: device.environment) }
+
+    /// Writes the members that `send` reads. A token of production needs no environment.
+    func write(to json: inout JSONWriter) {
+        guard let token else { return }
+        json.string(token, for: "token")
+        if environment == .development { json.string(PushEnvironment.development.rawValue, for: "environment") }
+    }
+}

@@ -1,0 +1,126 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+/// One request on its way through a plan, with the parts of its line that the answer repeats.
+final class SealItem {
+    enum Content {
+        case request(SealRequest)
+        case refused(LineFailure)
+    }
+
+    /// The line's number in the input.
+    let number: Int
+    let content: Content
+    /// The file that the item's messages share if their body is too long; nil without `--overflow`.
+    let file: SealOverflow.SharedFile?
+    /// Whether the device was listed by the store, and is skipped silently if it has been removed since.
+    private(set) var skipsIfRemoved = false
+
+    /// The line, if it is an object.
+    private var line: BatchLine?
+    /// The line, if it is the name of a recipient.
+    private var name: String?
+
+    /// Creates the item of a single message, which is not a line of a batch; `name` is the recipient as the caller gave it.
+    init(to recipient: SealRequest.Recipient, named name: String, _ settings: SealSettings) {
+        number = 1
+        self.name = name
+        content = .request(SealRequest(to: recipient, settings))
+        file = settings.overflow.map { _ in SealOverflow.SharedFile() }
+    }
+
+    /// Reads a line of a batch.
+    init(_ number: Int, _ line: LineChunk.Line, of batch: SealBatch) {
+        self.number = number
+        file = batch.settings.overflow.map { _ in batch.common?.file ?? SealOverflow.SharedFile() }
+        guard case .text(let text) = line else {
+            content = .refused(.lineTooLong)
+            return
+        }
+        do throws(LineFailure) {
+            switch batch.form {
+            case .devices:
+                // Always an id, even if it looks like a key: someone who can write the database must not name a key.
+                let id = String(decoding: text, as: UTF8.self)
+                name = id
+                skipsIfRemoved = true
+                content = .request(SealRequest(to: .device(id), batch.settings))
+            case .recipients where text.first != UInt8(ascii: "{"):
+                let name = String(
+                    decoding: text.last == UInt8(ascii: "\r") ? text.dropLast() : text[...], as: UTF8.self)
+                self.name = name
+                do throws(KeyError) {
+                    content = .request(SealRequest(to: try SealRequest.Recipient(named: name), batch.settings))
+                } catch {
+                    throw LineFailure(error)
+                }
+            case .messages, .recipients:
+                let line = try BatchLine(text, names: batch.names, reserved: batch.reserved)
+                self.line = line
+                try line.refuseReserved()
+                content = .request(try SealRequest(line, hasPayload: batch.common == nil, batch.settings))
+            }
+        } catch {
+            content = .refused(error)
+        }
+    }
+
+    /// The recipient; nil if the line is refused.
+    var recipient: SealRequest.Recipient? {
+        if case .request(let request) = content { request.recipient } else { nil }
+    }
+
+    /// The `id` of the line, if it is a text.
+    var callerID: String? { line?["id"]?.string }
+
+    /// Writes the answer for a device: the recipient, the message, and what goes on to `send`.
+    func write(
+        _ message: SealedMessage, for device: SealingKeys.Device?, _ emission: Emission, withFacts: Bool,
+        to json: inout JSONWriter
+    ) {
+        writeRecipient(device?.id, to: &json)
+        message.write(emission, withFacts: withFacts, to: &json)
+        writeAddress(emission == .request ? device?.address : nil, to: &json)
+        writePassed(to: &json)
+    }
+
+    /// Writes where Apple delivers to: as the line says, or else the store.
+    func writeAddress(_ address: PushAddress?, to json: inout JSONWriter) {
+        guard let line, let address else {
+            address?.write(to: &json)
+            line?.write(SealRequest.addressNames, to: &json)
+            return
+        }
+        if line.value("token") != nil {
+            line.write(SealRequest.addressNames, to: &json)
+        } else if line.value("environment") != nil {
+            PushAddress(token: address.token).write(to: &json)
+            line.write(["environment"], to: &json)
+        } else {
+            address.write(to: &json)
+        }
+    }
+
+    /// Writes the recipient: the device, if there may be several, or the line's own members.
+    func writeRecipient(_ device: String?, to json: inout JSONWriter) {
+        if let id = device ?? name {
+            json.string(id, for: "to")
+        } else {
+            line?.write(["to", "to_user"], to: &json)
+        }
+        line?.write(["id"], to: &json)
+    }
+
+    /// Writes the line's other members, without the payload, so that a refused line can be given again.
+    func writeOptions(to json: inout JSONWriter) {
+        line?.write(
+            [
+                "topic", "sign_with", "ttl", "placeholder", "push_type", "withdraw", "drop", "from_name", "collapse_id",
+                "priority",
+            ] + SealRequest.addressNames, to: &json)
+    }
+
+    /// Writes the members that are passed through.
+    func writePassed(to json: inout JSONWriter) { line?.writePassed(to: &json) }
+}

@@ -1,0 +1,37 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+/// The provider keys of a store, and which of them is for an app.
+struct ProviderKeys: Sendable {
+    /// By name.
+    let records: [ProviderKeyRecord]
+
+    static let none = ProviderKeys(records: [])
+
+    private init(records: [ProviderKeyRecord]) { self.records = records }
+
+    init(of store: SQLiteKeyStore) throws(KeyStoreError) { records = try store.providerKeys() }
+
+    /// Returns the key whose messages a phone of the app opens: the one that it has pinned; otherwise the default, or the only
+    /// one, among those that are bound to the app; otherwise among those that are bound to none.
+    ///
+    /// Without an app: the pinned key, the default one, or the only one.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`.
+    func key(for topic: Topic?, pinned: ProviderPublicKey? = nil) throws(KeyStoreError) -> ProviderKeyRecord {
+        let able = records.filter { topic == nil || $0.topic == nil || $0.topic == topic }
+        if let pinned, let key = able.first(where: { $0.publicKey == pinned }) { return key }
+        let bound = topic == nil ? able : able.filter { $0.topic == topic }
+        let candidates = bound.isEmpty ? able : bound
+        if let key = candidates.first(where: \.isDefault) ?? (candidates.count == 1 ? candidates.first : nil) {
+            return key
+        }
+        let app = topic.map { records.isEmpty ? "" : " for \($0)" } ?? ""
+        throw candidates.isEmpty
+            ? KeyStoreError(.unknownName, "the store has no provider key\(app)")
+            : KeyStoreError(
+                .ambiguousName,
+                "the store has several provider keys\(app): make one the default, or name one of "
+                    + candidates.map(\.name).joined(separator: ", "))
+    }
+}
