@@ -65,6 +65,10 @@ public final class CertificateRequest {
         return new CertificateRequest(provider(members), topic(members), signingKey, plan);
     }
 
+    private static PushcryptException wrong(String what) {
+        return new PushcryptException(Code.WRONG_CERTIFICATE, "the certificate is " + what);
+    }
+
     private static PushcryptException malformed() {
         return new PushcryptException(Code.MALFORMED_REQUEST);
     }
@@ -162,15 +166,7 @@ public final class CertificateRequest {
         return certify(key, Instant.now());
     }
 
-    /**
-     * Signs the certificate at a given time.
-     *
-     * @param key the provider key
-     * @param at the present time
-     * @return the answer, for {@link #install}
-     * @throws PushcryptException as {@link #certify(ProviderKey)}
-     */
-    public String certify(ProviderKey key, Instant at) {
+    String certify(ProviderKey key, Instant at) {
         return Json.object(
             "version", 1, "topic", Json.quoted(topic), "provider", Json.quoted(provider), "certificate", Json.quoted(issue(key, at)));
     }
@@ -181,11 +177,15 @@ public final class CertificateRequest {
      * @param key the signing key that the request names
      * @param answer what {@link #certify} returned or {@code pushcrypt key certify} wrote
      * @return what signs from now on: store it before you seal with it
-     * @throws PushcryptException {@code wrong-certificate} for the answer to another request or another key; {@code implausible-epoch} unless it follows the
-     *     current certificate and is within 24 hours from now; {@code malformed-request}, {@code malformed-certificate}, {@code bad-certificate-signature}
-     *     or {@code weak-key}
+     * @throws PushcryptException {@code wrong-certificate} for the answer to another request or another key, for one that is not later than what is in use, and
+     *     for one that has expired; {@code implausible-epoch} for one more than 24 hours ahead; {@code malformed-request}, {@code malformed-certificate},
+     *     {@code bad-certificate-signature} or {@code weak-key}
      */
     public Credential install(SigningKey key, String answer) {
+        return install(key, answer, Times.milliseconds(Instant.now()));
+    }
+
+    Credential install(SigningKey key, String answer, long now) {
         Payload.Members members = members(answer);
         if (members.containsKey("signing_key")) {
             throw new PushcryptException(Code.MALFORMED_REQUEST, "this is a request that the provider key has not certified yet: certify it first");
@@ -194,10 +194,13 @@ public final class CertificateRequest {
         certificate.check(provider(members).key, topic(members));
         boolean isAnswer = topic(members).equals(topic) && provider(members).equals(provider) && Arrays.equals(certificate.signingKey(), signingKey)
             && Arrays.equals(key.publicKey, signingKey);
-        if (!isAnswer) throw new PushcryptException(Code.WRONG_CERTIFICATE, "the certificate is not the answer to this request; certify this one");
-        long latest = Times.later(Times.milliseconds(Instant.now()), Format.CLOCK_TOLERANCE);
-        boolean isNext = plan.current() == null || certificate.epoch() > plan.current().epoch();
-        if (!isNext || Times.isAfter(1000 * certificate.epoch(), latest)) throw new PushcryptException(Code.IMPLAUSIBLE_EPOCH);
+        if (!isAnswer) throw wrong("not the answer to this request; certify this one");
+        for (Certificate other : Arrays.asList(plan.current(), plan.proven())) {
+            boolean isLater = other == null || other.hasClaimOf(certificate) || certificate.epoch() > other.epoch();
+            if (!isLater) throw wrong("of epoch " + certificate.epoch() + ", not above the last, " + other.epoch() + "; make another request");
+        }
+        if (Times.isAfter(1000 * certificate.epoch(), Times.later(now, Format.CLOCK_TOLERANCE))) throw new PushcryptException(Code.IMPLAUSIBLE_EPOCH);
+        if (!Times.isAfter(certificate.expiry(), now)) throw wrong("past its end; certify the request again");
         return new Credential(key, certificate, provider);
     }
 

@@ -13,7 +13,7 @@ import pushcrypt.internal.Json;
  * <pre>{@code RequestOptions.builder().deviceId("phone1").collapseName("table").build()}</pre>
  */
 public final class RequestOptions {
-    /** The standard priority, the end of the message, and a collapse id of its own. */
+    /** The standard priority, the end of the message, and its own collapse id. */
     public static final RequestOptions DEFAULT = builder().build();
 
     /** What of the collapse id's input stands for the device and for the pushes; null for the key and the message id. */

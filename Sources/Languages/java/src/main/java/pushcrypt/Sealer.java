@@ -87,7 +87,7 @@ public final class Sealer {
     }
 
     /**
-     * Starts a sealer at epoch 0 with the provider key in a service. It is asked for one signature over a label, from which hedge keys come.
+     * Starts a sealer at epoch 0 with the provider key in a service. It signs a label once, from which hedge keys come.
      *
      * @param signer the key that signs
      * @param topic the app's bundle id, without {@code .voip}
@@ -99,7 +99,7 @@ public final class Sealer {
     }
 
     /**
-     * Starts a sealer from epoch 1 on with the signing key in a service. It is asked for one signature over a label, from which hedge keys come.
+     * Starts a sealer from epoch 1 on with the signing key in a service. It signs a label once, from which hedge keys come.
      *
      * @param signer the key that signs
      * @param certificate its certificate
@@ -251,7 +251,7 @@ public final class Sealer {
     }
 
     /**
-     * Seals a file that accompanies a message. Each call has a key of its own. (Docs/FormatAttachments.md)
+     * Seals a file that accompanies a message. Each call has its own key. (Docs/FormatAttachments.md)
      *
      * @param plain the file
      * @param url where the sealed file will be stored

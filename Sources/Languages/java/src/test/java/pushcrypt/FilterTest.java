@@ -544,7 +544,7 @@ final class FilterTest {
             assertEquals("t" + number, answer.join().members().get("token"));
             OpenedPush opened = receiver.open(answer.join().payload(), device, trust);
             assertEquals(payload(number).replace("\n", ""), new String(opened.payload(), StandardCharsets.UTF_8));
-            assertTrue(seen.add(opened.messageId()), "message " + number + " has an id of its own");
+            assertTrue(seen.add(opened.messageId()), "message " + number + " has its own id");
         }
         isDone.set(true);
         killer.join();

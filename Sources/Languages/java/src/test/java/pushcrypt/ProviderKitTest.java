@@ -103,7 +103,7 @@ final class ProviderKitTest {
             held = isRemoved ? stored.removed() : stored;
             assertEquals(held, StoredDevice.fromJson(held.toJson()));
         }
-        // The kit's provider has no app of its own.
+        // The kit's provider has no app.
         String topic = record.topic() != null && (heldTopic == null || test.has("replace") || isRemoved) ? record.topic() : heldTopic != null ? heldTopic : TOPIC;
         List<ProviderPublicKey> own = test.all("provider-has").stream().map(ProviderPublicKey::parse).toList();
         AcceptOptions.Builder options = AcceptOptions.builder(own.isEmpty() ? PROVIDER.publicKey() : own.get(0), topic).ownKeys(own);

@@ -91,7 +91,14 @@ final class RotationTest {
         refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> plan.request(PIN, "b", key.publicBytes()).certify(PROVIDER));
         refused(Code.MALFORMED_REQUEST, () -> request.install(key, text));
         refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(answer));
-        refused(Code.IMPLAUSIBLE_EPOCH, () -> CertificatePlan.builder().current(installed.certificate()).build().request(PIN, TOPIC, key.publicBytes()).install(key, answer));
+        // One that is installed already is not refused; one that is older, or has ended, is.
+        assertEquals(installed, CertificatePlan.builder().current(installed.certificate()).build().request(PIN, TOPIC, key.publicBytes()).install(key, answer));
+        Certificate next = CertificatePlan.builder().current(installed.certificate()).build().issue(PROVIDER, TOPIC).certificate();
+        refused(Code.WRONG_CERTIFICATE, () -> CertificatePlan.builder().current(next).build().request(PIN, TOPIC, key.publicBytes()).install(key, answer));
+        refused(Code.WRONG_CERTIFICATE, () -> CertificatePlan.builder().proven(next).build().request(PIN, TOPIC, key.publicBytes()).install(key, answer));
+        long end = installed.certificate().expiresAt().toEpochMilli();
+        assertEquals(installed, request.install(key, answer, end - 1));
+        refused(Code.WRONG_CERTIFICATE, () -> request.install(key, answer, end));
         refused(Code.IMPLAUSIBLE_EPOCH, () -> request.install(key, carried.certify(PROVIDER, Instant.now().plus(Duration.ofDays(3)))));
         refused(Code.IMPLAUSIBLE_EPOCH, () -> carried.certify(PROVIDER, Instant.now().minus(Duration.ofDays(2))));
         refused(Code.WEAK_KEY, () -> CertificatePlan.FIRST.request(PIN, TOPIC, PIN.bytes()).certify(PROVIDER));

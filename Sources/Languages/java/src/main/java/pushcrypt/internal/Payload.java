@@ -75,7 +75,7 @@ public final class Payload {
     /** Decodes UTF-8 [J-1]. A new decoder refuses malformed input, and keeps a byte order mark. */
     public static String decode(byte[] data, Code code) {
         String text = new String(data, StandardCharsets.UTF_8);
-        // Written in the data, or in the place of what is malformed.
+        // Written in the data, or instead of what is malformed.
         if (text.indexOf('\ufffd') < 0) return text;
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString();
