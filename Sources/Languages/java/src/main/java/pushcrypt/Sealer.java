@@ -3,6 +3,7 @@ package pushcrypt;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -212,7 +213,7 @@ public final class Sealer {
     SealedPush seal(String payload, DevicePublicKey to, SealOptions options, Sealing.Fixed fixed) {
         if (to.suite() != Format.SUITE) throw new PushcryptException(Code.UNSUPPORTED_SUITE);
         long at = Times.milliseconds(clock.instant());
-        return new SealedPush(Sealing.seal(payload, own, topic, placeholder, to, at, options, fixed), to, at, options.pushType);
+        return Sealing.seal(payload, own, topic, placeholder, to, at, options, fixed);
     }
 
     /**
@@ -239,7 +240,7 @@ public final class Sealer {
             throw new PushcryptException(Code.INVALID_REQUEST, "APNs refuses background pushes with priority 10; use 5 or 1");
         }
         byte[] device = options.device != null ? options.device : Bytes.concat(new byte[] {2}, push.recipient().key);
-        byte[] pushes = options.pushes != null ? options.pushes : Bytes.concat(new byte[] {2}, push.id);
+        byte[] pushes = options.pushes != null ? options.pushes : Bytes.concat(new byte[] {2}, HexFormat.of().parseHex(push.messageId()));
         byte[] hash = Sealing.hedged(own, Format.LABEL_COLLAPSE, Envelope.lp16(topic), device, pushes);
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("apns-topic", topic + (push.pushType() == PushType.VOIP ? ".voip" : ""));
@@ -267,7 +268,7 @@ public final class Sealer {
     SealedFile sealFile(byte[] plain, String url, String type, String name, byte[] random) {
         byte[] key = Sealing.hedged(own, Format.LABEL_FILE, random, Bytes.bigEndian(plain.length, 8), Platform.sha256(plain));
         byte[] sealed = FileStream.seal(plain, key);
-        return new SealedFile(sealed, new AttachmentReference(url, key, sealed.length, Platform.sha256(sealed), type, name));
+        return new SealedFile(sealed, new AttachmentReference(url, Envelope.encode(key), sealed.length, Envelope.encode(Platform.sha256(sealed)), type, name));
     }
 
     /**

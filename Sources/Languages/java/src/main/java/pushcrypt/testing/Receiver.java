@@ -3,6 +3,7 @@ package pushcrypt.testing;
 import static pushcrypt.internal.Bytes.part;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
@@ -133,12 +134,13 @@ public final class Receiver {
         if (Times.isAfter(sentAt, Times.later(now, Format.CLOCK_TOLERANCE))) throw new PushcryptException(Code.NOT_YET_VALID);
 
         // Step 7.
-        byte[] payload = part(inner, Format.INNER_BODY + (certificate == null ? 0 : Format.CERTIFICATE_LENGTH), end), messageID = part(inner, 69, 85);
-        Payload.Members members = Payload.parse(payload, Code.MALFORMED_PAYLOAD);
-        if (!(members.get("aps") instanceof Payload.Members)) throw new PushcryptException(Code.MALFORMED_PAYLOAD);
+        byte[] body = part(inner, Format.INNER_BODY + (certificate == null ? 0 : Format.CERTIFICATE_LENGTH), end);
+        String payload = Payload.decode(body, Code.MALFORMED_PAYLOAD), messageId = HexFormat.of().formatHex(inner, 69, 85);
+        if (!(Payload.parse(payload, Code.MALFORMED_PAYLOAD).get("aps") instanceof Payload.Members)) throw new PushcryptException(Code.MALFORMED_PAYLOAD);
         Learned known = trust.learned(provider);
         return new OpenedPush(
-            payload, members, messageID, sentAt, timeToLive, provider, epoch, known.after(certificate), known.conflictsWith(certificate), device);
+            messageId, Instant.ofEpochMilli(sentAt), Duration.ofSeconds(timeToLive), provider, epoch, known.after(certificate),
+            known.conflictsWith(certificate), device, payload);
     }
 
     /**
