@@ -1,9 +1,6 @@
 package pushcrypt;
 
-import java.util.Collection;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
+import java.util.*;
 import pushcrypt.internal.Envelope;
 
 /**

@@ -5,11 +5,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.FileStream;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Json;
-import pushcrypt.internal.Payload;
+import pushcrypt.internal.*;
 
 /**
  * The place of a sealed file, and its key. (Docs/FormatAttachments.md, "Reference")

@@ -2,16 +2,8 @@ package pushcrypt;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Json;
-import pushcrypt.internal.Keys;
-import pushcrypt.internal.Payload;
-import pushcrypt.internal.Times;
+import java.util.*;
+import pushcrypt.internal.*;
 
 /**
  * Asks for a certificate where the provider key is, and installs the answer. It holds no secret.

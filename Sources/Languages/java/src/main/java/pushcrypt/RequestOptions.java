@@ -2,10 +2,7 @@ package pushcrypt;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Json;
+import pushcrypt.internal.*;
 
 /**
  * How one push is sent:

@@ -2,21 +2,9 @@ package pushcrypt;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.Arrays;
-import java.util.HexFormat;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Objects;
+import java.util.*;
 import java.util.function.UnaryOperator;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.FileStream;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Json;
-import pushcrypt.internal.Keys;
-import pushcrypt.internal.Payload;
-import pushcrypt.internal.Platform;
-import pushcrypt.internal.Times;
+import pushcrypt.internal.*;
 
 /**
  * Seals APNs payloads for the devices of one app. (Docs/Format.md, "Sealing")

@@ -9,14 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.function.UnaryOperator;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Hpke;
-import pushcrypt.internal.Json;
-import pushcrypt.internal.Payload;
-import pushcrypt.internal.Platform;
-import pushcrypt.internal.Times;
+import pushcrypt.internal.*;
 
 /** Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing"; Docs/FormatNotes.md, "Randomness". */
 final class Sealing {

@@ -2,10 +2,7 @@ package pushcrypt.internal;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
+import java.util.*;
 import java.util.stream.Collectors;
 import pushcrypt.Code;
 import pushcrypt.PushcryptException;

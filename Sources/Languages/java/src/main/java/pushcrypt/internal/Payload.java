@@ -3,10 +3,7 @@ package pushcrypt.internal;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
+import java.util.*;
 import pushcrypt.Code;
 import pushcrypt.PushcryptException;
 

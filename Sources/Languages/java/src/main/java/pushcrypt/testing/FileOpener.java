@@ -7,12 +7,7 @@ import javax.crypto.Cipher;
 import pushcrypt.AttachmentReference;
 import pushcrypt.Code;
 import pushcrypt.PushcryptException;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.FileStream;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Payload;
-import pushcrypt.internal.Platform;
+import pushcrypt.internal.*;
 
 /**
  * Opens a sealed file in pieces: Docs/FormatAttachments.md, "Opening a file".

@@ -5,24 +5,10 @@ import static pushcrypt.internal.Bytes.part;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.Base64;
-import java.util.HexFormat;
-import java.util.List;
+import java.util.*;
 import java.util.regex.Pattern;
-import pushcrypt.Certificate;
-import pushcrypt.Code;
-import pushcrypt.ProviderPublicKey;
-import pushcrypt.PushType;
-import pushcrypt.PushcryptException;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Hpke;
-import pushcrypt.internal.Keys;
-import pushcrypt.internal.Payload;
-import pushcrypt.internal.Platform;
-import pushcrypt.internal.Times;
+import pushcrypt.*;
+import pushcrypt.internal.*;
 
 /**
  * Opens pushes for one app: Docs/Format.md, "Opening", steps 1 to 7.
