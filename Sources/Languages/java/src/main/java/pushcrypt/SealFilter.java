@@ -52,7 +52,7 @@ public final class SealFilter implements AutoCloseable {
     private final Duration answerTimeout;
     /** Whether this thread completes an answer of this filter. */
     private final ThreadLocal<Boolean> isCompleting = new ThreadLocal<>();
-    /** The room in the window: an answer wakes one thread that waits for it. */
+    /** The room in the window: each answer makes some, for one thread that waits. */
     private final Semaphore room;
     private final Map<Long, Entry> pending = new LinkedHashMap<>();
     private Process child;
@@ -301,15 +301,7 @@ public final class SealFilter implements AutoCloseable {
             ByteArrayOutputStream line = new ByteArrayOutputStream();
             // A line without an end is not an answer: the process was killed while it wrote it.
             for (int count = output.read(some); count >= 0; count = output.read(some)) {
-                int start = 0;
-                for (int at = 0; at < count; at++) {
-                    if (some[at] != '\n') continue;
-                    line.write(some, start, at - start);
-                    answer(line.toByteArray());
-                    line.reset();
-                    start = at + 1;
-                }
-                line.write(some, start, count - start);
+                read(some, count, line);
                 if (line.size() > Format.FILTER_LONGEST_ANSWER) throw new PushcryptException(Code.MALFORMED_LINE);
             }
             return null;
@@ -322,6 +314,24 @@ public final class SealFilter implements AutoCloseable {
             started.destroyForcibly();
             return "its output cannot be read: " + unexpected;
         }
+    }
+
+    /** Takes the answers that end in some bytes, and then makes room for as many messages: a thread that waits for it wakes once. */
+    private void read(byte[] some, int count, ByteArrayOutputStream line) {
+        int start = 0, answered = 0;
+        try {
+            for (int at = 0; at < count; at++) {
+                if (some[at] != '\n') continue;
+                line.write(some, start, at - start);
+                answer(line.toByteArray());
+                answered += 1;
+                line.reset();
+                start = at + 1;
+            }
+        } finally {
+            room.release(answered);
+        }
+        line.write(some, start, count - start);
     }
 
     private void answer(byte[] line) {
@@ -341,7 +351,6 @@ public final class SealFilter implements AutoCloseable {
             completing += 1;
             if (isClosing) notifyAll();
         }
-        room.release();
         execute(() -> complete(entry, members));
     }
 
