@@ -108,7 +108,7 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
      */
     public Credential issue(ProviderKey provider, String topic) {
         SigningKey key = SigningKey.of(Platform.random());
-        return new Credential(key, request(provider.publicKey(), topic, key.publicBytes()).issue(provider, Instant.now()), provider.publicKey());
+        return new Credential(key, request(provider.publicKey(), topic, key.publicText()).issue(provider, Instant.now()), provider.publicKey());
     }
 
     /**
@@ -116,12 +116,12 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
      *
      * @param provider the provider key
      * @param topic the app's bundle id
-     * @param signingKey {@link SigningKey#publicBytes} of a key that was generated for this, and stored
+     * @param signingKey {@link SigningKey#publicText} of a key that was generated for this, and stored
      * @return the request, to be carried to where the provider key is
-     * @throws PushcryptException {@code weak-key} or {@code wrong-topic}
+     * @throws PushcryptException {@code malformed-key}, {@code weak-key} or {@code wrong-topic}
      */
-    public CertificateRequest request(ProviderPublicKey provider, String topic, byte[] signingKey) {
-        return new CertificateRequest(provider, topic, signingKey.clone(), this);
+    public CertificateRequest request(ProviderPublicKey provider, String topic, String signingKey) {
+        return new CertificateRequest(provider, topic, signingKey, this);
     }
 
     private static long epoch(Certificate certificate) {

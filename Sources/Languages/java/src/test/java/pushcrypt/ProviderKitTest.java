@@ -148,7 +148,7 @@ final class ProviderKitTest {
     @TestFactory
     Stream<DynamicTest> payloads() {
         SigningKey key = SigningKey.of(new byte[32]);
-        CertificateRequest request = CertificatePlan.FIRST.request(PROVIDER.publicKey(), TOPIC, key.publicBytes());
+        CertificateRequest request = CertificatePlan.FIRST.request(PROVIDER.publicKey(), TOPIC, key.publicText());
         Credential certified = request.install(key, request.certify(PROVIDER, Instant.ofEpochSecond(1)));
         return Vectors.kit("payloads", test -> {
             long time = Long.parseLong(test.one("time"));
@@ -278,7 +278,7 @@ final class ProviderKitTest {
                 Long.parseUnsignedLong(one.get("expiresAt").toString()));
             ProviderKey provider = ProviderKey.of(Vectors.hex(one.get("providerSeed")));
             SigningKey signing = SigningKey.of(Vectors.hex(one.get("signingSeed")));
-            Certificate made = Certificate.issue(claim, signing.publicBytes(), provider.publicKey, provider::sign, (String) one.get("topic"));
+            Certificate made = Certificate.issue(claim, signing.publicKey, provider.publicKey, provider::sign, (String) one.get("topic"));
             assertEquals(one.get("text"), made.toString());
             assertEquals(one.get("certificate"), HexFormat.of().formatHex(made.bytes()));
             assertEquals(made, Certificate.parse(made.toString()));

@@ -135,7 +135,7 @@ final class RegistrationTest {
         Credential next = CertificatePlan.after(first.certificate()).withProven(accepted.staleStore()).issue(PROVIDER, TOPIC);
         assertTrue(next.certificate().epoch() > second.certificate().epoch());
         assertEquals(next.certificate().epoch(), next.certificate().floor());
-        byte[] pushKey = SigningKey.generate().publicBytes();
+        byte[] pushKey = SigningKey.generate().publicKey;
         Reply reply = Registration.accept(foreign, null, null, options(options -> options.pushKey(pushKey))).reply();
         assertEquals(43, Reply.fromJson(reply.toJson()).pushKey().length());
         refused(Code.WEAK_KEY, () -> options(options -> options.pushKey(new byte[32])));

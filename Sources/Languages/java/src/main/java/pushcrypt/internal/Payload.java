@@ -4,6 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.*;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import pushcrypt.Code;
 import pushcrypt.PushcryptException;
 
@@ -40,6 +42,7 @@ public final class Payload {
     }
 
     public static final Object NULL = new Object();
+    private static final Pattern NUMBER = Pattern.compile("-?(?:0|[1-9][0-9]*+)(?:\\.[0-9]++)?(?:[eE][+-]?[0-9]++)?");
     private static final String SPACES = " \t\n\r";
     /** Behind the text; no token begins with it. */
     private static final char END = '\uffff';
@@ -207,23 +210,9 @@ public final class Payload {
     }
 
     private Number number() {
-        int start = at;
-        if (isAt("-")) at++;
-        if (isAt("0")) at++; else digits();
-        if (isAt(".")) {
-            at++;
-            digits();
-        }
-        if (isAt("eE")) {
-            at++;
-            if (isAt("+-")) at++;
-            digits();
-        }
-        return new Number(text.substring(start, at));
-    }
-
-    private void digits() {
-        if (!isAt("0123456789")) throw refused();
-        while (isAt("0123456789")) at++;
+        Matcher number = NUMBER.matcher(text).region(at, text.length());
+        if (!number.lookingAt()) throw refused();
+        at = number.end();
+        return new Number(number.group());
     }
 }

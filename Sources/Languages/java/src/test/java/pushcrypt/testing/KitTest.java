@@ -192,7 +192,7 @@ final class KitTest {
                     DeviceKey.of(Vectors.hex(test.one("bytes"))).secretText());
                 case "provider-secret" -> secret(test, bare, ProviderKey.parse(text).publicKey().bytes(), ProviderKey.parse(text).secretText(),
                     ProviderKey.of(Vectors.hex(test.one("bytes"))).secretText());
-                case "signing-secret" -> secret(test, bare, SigningKey.parse(text).publicBytes(), SigningKey.parse(text).secretText(),
+                case "signing-secret" -> secret(test, bare, Base64.getUrlDecoder().decode(SigningKey.parse(text).publicText()), SigningKey.parse(text).secretText(),
                     SigningKey.of(Vectors.hex(test.one("bytes"))).secretText());
                 default -> throw new AssertionError(kind);
             }
