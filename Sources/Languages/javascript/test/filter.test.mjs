@@ -27,7 +27,7 @@ function answer(line) {
     if (is("stop") && (run === 0 || is("always"))) return process.kill(process.pid, "SIGSTOP");
     if (is("die") && run === 0 && seen === 3) return process.kill(process.pid, "SIGKILL");
     if (is("silent")) return;
-    if (is("garbage") && run === 0) return say(process.env.GARBAGE.replace("NUMBER", number));
+    if (is("garbage") && (run === 0 || is("always"))) return say(process.env.GARBAGE.replace("NUMBER", number));
     if (payload.refuse) return say(JSON.stringify({ error: { code: payload.refuse, message: "refused" }, line: 1, ...members }));
     const text = '{"big":12345678901234567890,"to":' + JSON.stringify(message.to) + "}", { to, ...more } = members;
     const said = JSON.stringify({ to }).slice(0, -1) + ',"payload":' + text + "," + JSON.stringify(more).slice(1);
@@ -166,6 +166,10 @@ test("what is no answer ends the command, and leaves nobody waiting", async () =
         assert.equal(starts(), 2, line);
         await filter.close();
     }
+    // Always, it is given up.
+    const never = fakeOf("garbage always", {}, { GARBAGE: '{"pushcrypt-client":99,"payload":{}}' });
+    await throws(FilterError, () => never.filter.seal(message("a")));
+    assert.equal(never.starts(), 5);
     pauses.longestAnswer = 1000;
     const { filter, starts } = fakeOf("garbage", {}, { GARBAGE: "x".repeat(5000) });
     assert.equal((await filter.seal(message("a"))).id, "a");
