@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the package and runs its tests, with the JDK and Debian's JUnit 5 (`apt-get install junit5`), and without a network.
 # `mvn test` does the same with Maven. Both find the vectors in the checkout, or in PUSHCRYPT_VECTORS, and the command in the path, or as PUSHCRYPT.
-# Usage: [HEAP=64m] test.sh [CLASS | CLASS#METHOD]…        such as FilterTest, or testing.KitTest#envelopes
+# Usage: [HEAP=64m] test.sh [CLASS | CLASS#METHOD]…        such as pushcrypt.FilterTest, or pushcrypt.testing.KitTest#envelopes
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -17,8 +17,8 @@ for test; do
     shift
     case $test in
     --*) ;;
-    *\#*) test=--select-method=pushcrypt.$test ;;
-    *) test=--select-class=pushcrypt.$test ;;
+    *\#*) test=--select-method=$test ;;
+    *) test=--select-class=$test ;;
     esac
     set -- "$@" "$test"
 done

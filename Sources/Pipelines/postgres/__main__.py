@@ -83,19 +83,19 @@ async def run(given, provider):
     tasks = [asyncio.create_task(server.serve()) for server in servers]
     working = asyncio.create_task(sender.run() if sender else asyncio.Event().wait())
     tidying, stopped = asyncio.create_task(tidy(provider, given.keep_days)), asyncio.create_task(asked.wait())
-    await asyncio.wait([*tasks, working, stopped], return_when=asyncio.FIRST_COMPLETED)
-    if sender:
-        if asked.is_set():
-            sender.stop()
-        code = await working
-    else:
+    try:
+        await asyncio.wait([*tasks, working, stopped], return_when=asyncio.FIRST_COMPLETED)
+        if sender:
+            if asked.is_set():
+                sender.stop()
+            return await working
         await asyncio.sleep(given.drain if asked.is_set() else 0)
-        code = 0 if asked.is_set() else 1
-    for server in servers:
-        server.should_exit = True
-    await asyncio.gather(*tasks)
-    tidying.cancel()
-    return code
+        return 0 if asked.is_set() else 1
+    finally:
+        tidying.cancel()
+        for server in servers:
+            server.should_exit = True
+        await asyncio.gather(*tasks)
 
 
 async def main(given):

@@ -174,7 +174,7 @@ class Provider:
                 if seals:
                     self.sealer(keys)
         except (*AGAIN, Unavailable, TimeoutError) as error:
-            return [str(error) or type(error).__name__]
+            return [str(error) or "the database does not answer"]
         return []
 
     # Phones

@@ -27,9 +27,9 @@ run_tests() (
     export PUSHCRYPT_VECTORS=$PWD/Tests/Data/Vectors
     cd "$root/copy"
     PUSHCRYPT='' ./test.sh >../tests 2>&1 || { cat ../tests >&2; fail 'its tests'; }
-    PUSHCRYPT=$pushcrypt ./test.sh FilterTest#theCommandIsKilled RotationTest#withTheCommand >../command 2>&1 ||
+    PUSHCRYPT=$pushcrypt ./test.sh pushcrypt.FilterTest#theCommandIsKilled pushcrypt.RotationTest#withTheCommand >../command 2>&1 ||
         { cat ../command >&2; fail 'its tests of the command'; }
-    HEAP=64m ./test.sh FilterTest#withoutMemory >../heap 2>&1 && grep -q '1 tests successful' ../heap || { cat ../heap >&2; fail 'its test of the heap'; }
+    HEAP=64m ./test.sh pushcrypt.FilterTest#withoutMemory >../heap 2>&1 && grep -q '1 tests successful' ../heap || { cat ../heap >&2; fail 'its test of the heap'; }
     grep -h '^figure:' ../command
     echo "packages: java: $(grep -o '[0-9]* tests successful' ../tests)"
 )

@@ -43,5 +43,5 @@ for failed in "$logs"/failed-*; do
     printf '\npackages: error: %s; the end of %s.log:\n' "${failed##*-}" "$logs/${failed##*-}" >&2
     tail -n 40 "$logs/${failed##*-}.log" >&2
 done
-! compgen -G "$logs/failed-*" >/dev/null
+if compgen -G "$logs/failed-*" >/dev/null; then exit 1; fi
 exec Tests/Checks/Interop/run.sh

@@ -116,25 +116,26 @@ class SealFilter {
         }
     }
 
-    /** Waits for the answers under way, and ends the command. */
+    /** Waits for the answers under way, and ends the command; after `timeout` seconds for neither. */
     close(timeout) {
         const patience = timeout === undefined ? undefined : milliseconds(timeout, "timeout");
-        this.#closing ??= this.#close(patience);
-        return this.#closing;
+        this.#closing ??= this.#close();
+        if (patience === undefined) return this.#closing;
+        const timer = setTimeout(() => {
+            this.#giveUp(new FilterError("the filter was closed before the answer", true));
+            this.#child?.kill("SIGKILL");
+        }, patience);
+        return this.#closing.finally(() => clearTimeout(timer));
     }
 
-    async #close(patience) {
-        const until = patience === undefined ? undefined : performance.now() + patience;
-        let timer;
-        if (patience !== undefined) timer = setTimeout(() => this.#giveUp(new FilterError("the filter was closed before the answer", true)), patience);
+    async #close() {
         if (this.#pending.size > 0) await (this.#idle = signal()).promise;
-        clearTimeout(timer);
         clearTimeout(this.#pause);
         const child = this.#child;
         if (child === null) return;
         const ended = new Promise((resolve) => child.once("close", resolve));
         child.stdin.end();
-        timer = setTimeout(() => child.kill("SIGKILL"), until === undefined ? this.#answerTimeout : Math.max(until - performance.now(), 0));
+        const timer = setTimeout(() => child.kill("SIGKILL"), this.#answerTimeout);
         await ended;
         clearTimeout(timer);
     }

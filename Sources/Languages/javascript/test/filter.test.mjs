@@ -1,6 +1,6 @@
 // The client of `pushcrypt seal --batch` against a child that does what the command never should; and, if there is one, against the command.
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
@@ -27,7 +27,7 @@ function answer(line) {
     if (is("stop") && (run === 0 || is("always"))) return process.kill(process.pid, "SIGSTOP");
     if (is("die") && run === 0 && seen === 3) return process.kill(process.pid, "SIGKILL");
     if (is("silent")) return;
-    if (is("garbage") && run === 0) return say(process.env.GARBAGE.replace("NUMBER", number));
+    if (is("garbage") && (run === 0 || is("always"))) return say(process.env.GARBAGE.replace("NUMBER", number));
     if (payload.refuse) return say(JSON.stringify({ error: { code: payload.refuse, message: "refused" }, line: 1, ...members }));
     const text = '{"big":12345678901234567890,"to":' + JSON.stringify(message.to) + "}", { to, ...more } = members;
     const said = JSON.stringify({ to }).slice(0, -1) + ',"payload":' + text + "," + JSON.stringify(more).slice(1);
@@ -56,6 +56,7 @@ function fakeOf(mode, more = {}, env = {}) {
 }
 const message = (id, more) => ({ to: "d", id, token: `t${id}`, payload: { aps: { alert: "a" } }, ...more });
 test.beforeEach(() => Object.assign(pauses, usual, { firstPause: 1, longestPause: 50 }));
+test.after(() => rmSync(folder, { recursive: true }));
 test.afterEach(() => Promise.all(made.splice(0).map((filter) => filter.close(0))));
 
 test("each message gets its own answer, as it was written", async () => {
@@ -146,7 +147,6 @@ test("wrong options are final, and never tried again", async () => {
 test("a program that is not there is told at once", async () => {
     // A pause would last for the whole day.
     Object.assign(pauses, { firstPause: 86_400_000, longestPause: 86_400_000 });
-    chmodSync(join(folder, "fake"), 0o755);
     writeFileSync(join(folder, "text"), "no program", { mode: 0o644 });
     for (const name of ["/no/such/program", "/no/null\0byte", join(folder, "text"), "pushcrypt-no-such-program"]) {
         const filter = filterOf({ command: name }), errors = await Promise.all([1, 2].map((id) => throws(FilterError, () => filter.seal(message(`${id}`)))));
@@ -166,6 +166,10 @@ test("what is no answer ends the command, and leaves nobody waiting", async () =
         assert.equal(starts(), 2, line);
         await filter.close();
     }
+    // Always, it is given up.
+    const never = fakeOf("garbage always", {}, { GARBAGE: '{"pushcrypt-client":99,"payload":{}}' });
+    await throws(FilterError, () => never.filter.seal(message("a")));
+    assert.equal(never.starts(), 5);
     pauses.longestAnswer = 1000;
     const { filter, starts } = fakeOf("garbage", {}, { GARBAGE: "x".repeat(5000) });
     assert.equal((await filter.seal(message("a"))).id, "a");
@@ -180,7 +184,9 @@ test("close waits for answers, but no longer than it is told", async () => {
     const { filter } = fakeOf("stop always", { window: 1 }), calls = ["a", "b"].map((id) => throws(FilterError, () => filter.seal(message(id))));
     await delay(200);
     const { pid } = filter;
+    const closing = filter.close();
     await filter.close(0.1);
+    await closing;
     const [error] = await Promise.all(calls);
     assert.deepEqual([error.retryable, filter.pid], [true, undefined]);
     assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });

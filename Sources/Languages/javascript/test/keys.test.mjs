@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
@@ -131,6 +131,7 @@ test("requests and answers are those of the command", { skip: noCommand }, async
     run("--store", "P", "key", "rotate", "--request", "-o", "theirs.json");
     writeFileSync(join(folder, "answer.json"), await CertificateRequest.parse(readFileSync(join(folder, "theirs.json"))).certify(holder));
     run("--store", "P", "key", "rotate", "--install", "answer.json");
+    rmSync(folder, { recursive: true });
 });
 
 test("trust is stored as JSON, and merging keeps the higher", async () => {

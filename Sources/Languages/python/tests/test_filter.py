@@ -191,11 +191,14 @@ def test_misuse_is_final(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_child_for_which_nothing_waits_is_not_tried_again(tmp_path: pathlib.Path) -> None:
+    """Until there is a message."""
     tried = tmp_path / "tried"
 
     async def main() -> None:
-        async with AsyncFilter(shell(f"echo a >>'{tried}'; exit 1")):
+        async with AsyncFilter(shell(f"test -e '{tried}' && exec {' '.join(FAKE)}; echo a >>'{tried}'; exit 1")) as sealing:
             await asyncio.sleep(1)
+            assert sealing.pid is None
+            check(message(), await sealing.seal(message()))
 
     run(main())
     assert tried.read_text() == "a\n"
@@ -302,17 +305,17 @@ def test_another_event_loop() -> None:
         check(message(), await sealing.seal(message()))
         return sealing
 
-    with pytest.warns() as _:
-        import warnings
-
-        warnings.warn("a filter that is not closed may warn", ResourceWarning, stacklevel=1)
-        sealing = run(start())
-
     async def use() -> None:
         with pytest.raises(FilterError) as caught:
             await sealing.seal(message())
         assert not caught.value.retryable
 
+    loop = asyncio.new_event_loop()
+    sealing = loop.run_until_complete(start())
+    # While its loop is there, when it is closed, and when the loop is gone.
+    run(use())
+    loop.run_until_complete(sealing.aclose())
+    loop.close()
     run(use())
 
 

@@ -127,8 +127,12 @@ public final class Driver {
 
     private static String answerReference(byte[] json) {
         AttachmentReference reference = AttachmentReference.fromJson(json);
-        return String.join(" ", "ok", word(reference.url()), word(reference.type()), word(reference.name()), word(reference.key()),
-            word(reference.sha256()), Long.toString(reference.size()));
+        return String.join(" ", "ok", word(reference.url()), word(reference.type()), word(reference.name()), bytes(reference.key()),
+            bytes(reference.sha256()), Long.toString(reference.size()));
+    }
+
+    private static String bytes(String base64url) {
+        return word(Base64.getUrlDecoder().decode(base64url));
     }
 
     private static String base64url(String word) {
@@ -152,7 +156,7 @@ public final class Driver {
 
     private static String answerSealedFile(String secret, byte[] plain) {
         SealedFile sealed = sealer(secret, "a").build().sealFile(plain, "https://a", "a.b", "a");
-        return "sealed " + word(sealed.reference().key()) + " " + word(sealed.bytes());
+        return "sealed " + bytes(sealed.reference().key()) + " " + word(sealed.bytes());
     }
 
     private static String answer(String[] words) throws GeneralSecurityException {

@@ -1,10 +1,6 @@
 package pushcrypt;
 
-import java.util.Collection;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Objects;
-import java.util.Set;
+import java.util.*;
 import pushcrypt.internal.Envelope;
 
 /**
@@ -12,25 +8,29 @@ import pushcrypt.internal.Envelope;
  *
  * <pre>{@code AcceptOptions.builder(sealer.provider(), "com.example.app").certificate(current).issued(all).build()}</pre>
  */
-public final class AcceptOptions {
+public final class AcceptOptions implements Cloneable {
     final ProviderPublicKey provider;
     final String topic;
-    final Certificate certificate;
-    final List<Certificate> issued;
-    final Set<ProviderPublicKey> ownKeys;
-    final StoredDevice elsewhere;
-    final boolean replaces;
-    final byte[] pushKey;
+    Set<ProviderPublicKey> ownKeys;
+    Certificate certificate;
+    List<Certificate> issued;
+    StoredDevice elsewhere;
+    boolean replaces;
+    byte[] pushKey;
 
-    private AcceptOptions(Builder builder) {
-        provider = builder.provider;
-        topic = builder.topic;
-        certificate = builder.certificate;
-        issued = builder.issued;
-        ownKeys = Set.copyOf(builder.ownKeys);
-        elsewhere = builder.elsewhere;
-        replaces = builder.replaces;
-        pushKey = builder.pushKey;
+    private AcceptOptions(ProviderPublicKey provider, String topic) {
+        Envelope.checkContext(topic);
+        this.provider = provider;
+        this.topic = topic;
+        ownKeys = Set.of(provider);
+    }
+
+    private AcceptOptions copy() {
+        try {
+            return (AcceptOptions) super.clone();
+        } catch (CloneNotSupportedException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     /**
@@ -42,25 +42,15 @@ public final class AcceptOptions {
      * @throws PushcryptException {@code wrong-topic}
      */
     public static Builder builder(ProviderPublicKey provider, String topic) {
-        return new Builder(provider, topic);
+        return new Builder(new AcceptOptions(provider, topic));
     }
 
     /** Builds options. */
     public static final class Builder {
-        private final ProviderPublicKey provider;
-        private final String topic;
-        private final Set<ProviderPublicKey> ownKeys = new HashSet<>();
-        private Certificate certificate;
-        private List<Certificate> issued;
-        private StoredDevice elsewhere;
-        private boolean replaces;
-        private byte[] pushKey;
+        private final AcceptOptions made;
 
-        private Builder(ProviderPublicKey provider, String topic) {
-            Envelope.checkContext(topic);
-            this.provider = provider;
-            this.topic = topic;
-            ownKeys.add(Objects.requireNonNull(provider, "provider"));
+        private Builder(AcceptOptions made) {
+            this.made = made;
         }
 
         /**
@@ -70,7 +60,7 @@ public final class AcceptOptions {
          * @return this
          */
         public Builder certificate(Certificate certificate) {
-            this.certificate = certificate;
+            made.certificate = certificate;
             return this;
         }
 
@@ -81,7 +71,7 @@ public final class AcceptOptions {
          * @return this
          */
         public Builder issued(Collection<Certificate> certificates) {
-            issued = List.copyOf(certificates);
+            made.issued = List.copyOf(certificates);
             return this;
         }
 
@@ -92,7 +82,9 @@ public final class AcceptOptions {
          * @return this
          */
         public Builder ownKeys(Collection<ProviderPublicKey> keys) {
-            ownKeys.addAll(keys);
+            Set<ProviderPublicKey> all = new HashSet<>(keys);
+            all.add(made.provider);
+            made.ownKeys = Set.copyOf(all);
             return this;
         }
 
@@ -103,7 +95,7 @@ public final class AcceptOptions {
          * @return this
          */
         public Builder elsewhere(StoredDevice device) {
-            elsewhere = device;
+            made.elsewhere = device;
             return this;
         }
 
@@ -113,7 +105,7 @@ public final class AcceptOptions {
          * @return this
          */
         public Builder replace() {
-            replaces = true;
+            made.replaces = true;
             return this;
         }
 
@@ -125,7 +117,7 @@ public final class AcceptOptions {
          * @throws PushcryptException {@code weak-key}
          */
         public Builder pushKey(byte[] publicKey) {
-            pushKey = ProviderPublicKey.of(publicKey).key;
+            made.pushKey = ProviderPublicKey.of(publicKey).key;
             return this;
         }
 
@@ -135,7 +127,7 @@ public final class AcceptOptions {
          * @return the options, which never change
          */
         public AcceptOptions build() {
-            return new AcceptOptions(this);
+            return made.copy();
         }
     }
 }

@@ -3,11 +3,7 @@ package pushcrypt;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.function.UnaryOperator;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Keys;
-import pushcrypt.internal.Times;
+import pushcrypt.internal.*;
 
 /**
  * Says, by the provider key, which key signs the messages of an epoch. (Docs/FormatTrust.md, "Certificate")

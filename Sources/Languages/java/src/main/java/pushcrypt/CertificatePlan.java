@@ -2,7 +2,6 @@ package pushcrypt;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import pushcrypt.internal.Format;
 import pushcrypt.internal.Platform;
@@ -11,7 +10,7 @@ import pushcrypt.internal.Times;
 /**
  * How the next certificate follows from the earlier ones: Docs/FormatTrust.md, [T-7] to [T-9].
  *
- * <pre>{@code CertificatePlan.builder().current(certificate).lifetime(Duration.ofDays(180)).build()}</pre>
+ * <pre>{@code CertificatePlan.after(certificate).withLifetime(Duration.ofDays(180))}</pre>
  *
  * @param current the certificate that is replaced, or {@code null} at epoch 0
  * @param past the epochs that were replaced within the last 38 days, at most the last 64
@@ -21,7 +20,7 @@ import pushcrypt.internal.Times;
  */
 public record CertificatePlan(Certificate current, List<PastEpoch> past, Certificate proven, boolean isStolen, Duration lifetime) {
     /** That of a provider's first certificate, which never expires. */
-    public static final CertificatePlan FIRST = builder().build();
+    public static final CertificatePlan FIRST = after(null);
     private static final long LARGEST_EPOCH = (1L << 32) - 1;
 
     /**
@@ -51,12 +50,52 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
     }
 
     /**
-     * Starts with the plan of a first certificate.
+     * Returns the plan of the certificate that follows another, and never expires.
      *
-     * @return a builder
+     * @param current the certificate that is replaced, or {@code null} at epoch 0
+     * @return the plan
      */
-    public static Builder builder() {
-        return new Builder();
+    public static CertificatePlan after(Certificate current) {
+        return new CertificatePlan(current, List.of(), null, false, null);
+    }
+
+    /**
+     * Returns the plan with the epochs that were replaced within the last 38 days.
+     *
+     * @param past the epochs
+     * @return another plan
+     */
+    public CertificatePlan withPast(List<PastEpoch> past) {
+        return new CertificatePlan(current, past, proven, isStolen, lifetime);
+    }
+
+    /**
+     * Returns the plan with a certificate that a record showed and that the provider never issued: all earlier keys end at once [T-9].
+     *
+     * @param proven what {@link Accepted#staleStore} returned, or {@code null}
+     * @return another plan
+     */
+    public CertificatePlan withProven(Certificate proven) {
+        return new CertificatePlan(current, past, proven, isStolen, lifetime);
+    }
+
+    /**
+     * Returns the plan that ends all earlier keys at once: somebody else may have one [T-9].
+     *
+     * @return another plan
+     */
+    public CertificatePlan stolen() {
+        return new CertificatePlan(current, past, proven, true, lifetime);
+    }
+
+    /**
+     * Returns the plan with a limit to how long the key may sign.
+     *
+     * @param lifetime whole seconds; {@code null} for ever
+     * @return another plan
+     */
+    public CertificatePlan withLifetime(Duration lifetime) {
+        return new CertificatePlan(current, past, proven, isStolen, lifetime);
     }
 
     /**
@@ -69,7 +108,7 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
      */
     public Credential issue(ProviderKey provider, String topic) {
         SigningKey key = SigningKey.of(Platform.random());
-        return new Credential(key, request(provider.publicKey(), topic, key.publicBytes()).issue(provider, Instant.now()), provider.publicKey());
+        return new Credential(key, request(provider.publicKey(), topic, key.publicText()).issue(provider, Instant.now()), provider.publicKey());
     }
 
     /**
@@ -77,12 +116,12 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
      *
      * @param provider the provider key
      * @param topic the app's bundle id
-     * @param signingKey {@link SigningKey#publicBytes} of a key that was generated for this, and stored
+     * @param signingKey {@link SigningKey#publicText} of a key that was generated for this, and stored
      * @return the request, to be carried to where the provider key is
-     * @throws PushcryptException {@code weak-key} or {@code wrong-topic}
+     * @throws PushcryptException {@code malformed-key}, {@code weak-key} or {@code wrong-topic}
      */
-    public CertificateRequest request(ProviderPublicKey provider, String topic, byte[] signingKey) {
-        return new CertificateRequest(provider, topic, signingKey.clone(), this);
+    public CertificateRequest request(ProviderPublicKey provider, String topic, String signingKey) {
+        return new CertificateRequest(provider, topic, signingKey, this);
     }
 
     private static long epoch(Certificate certificate) {
@@ -102,79 +141,5 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
             if (isInUse) lowest = Math.min(lowest, epoch(one.certificate()));
         }
         return new Claim(epoch, Math.max(lowest, floor), Times.later(now, Format.CERTIFICATE_GRACE), expiresAt);
-    }
-
-    /** Builds a plan. */
-    public static final class Builder {
-        private Certificate current, proven;
-        private final List<PastEpoch> past = new ArrayList<>();
-        private boolean isStolen;
-        private Duration lifetime;
-
-        private Builder() {}
-
-        /**
-         * Names the certificate that is replaced.
-         *
-         * @param certificate the certificate, or {@code null} at epoch 0
-         * @return this
-         */
-        public Builder current(Certificate certificate) {
-            current = certificate;
-            return this;
-        }
-
-        /**
-         * Adds an epoch that was replaced within the last 38 days.
-         *
-         * @param certificate its certificate, or {@code null} for epoch 0
-         * @param replacedAt when it was replaced
-         * @return this
-         */
-        public Builder past(Certificate certificate, Instant replacedAt) {
-            past.add(new PastEpoch(certificate, replacedAt));
-            return this;
-        }
-
-        /**
-         * Names a certificate that a record showed and that the provider never issued: all earlier keys end at once [T-9].
-         *
-         * @param certificate what {@link Accepted#staleStore} returned, or {@code null}
-         * @return this
-         */
-        public Builder proven(Certificate certificate) {
-            proven = certificate;
-            return this;
-        }
-
-        /**
-         * Ends all earlier keys at once: somebody else may have one [T-9].
-         *
-         * @return this
-         */
-        public Builder stolen() {
-            isStolen = true;
-            return this;
-        }
-
-        /**
-         * Limits how long the key may sign.
-         *
-         * @param lifetime whole seconds
-         * @return this
-         */
-        public Builder lifetime(Duration lifetime) {
-            this.lifetime = lifetime;
-            return this;
-        }
-
-        /**
-         * Builds the plan.
-         *
-         * @return the plan
-         */
-        public CertificatePlan build() {
-            return new CertificatePlan(current, past, proven, isStolen, lifetime);
-        }
     }
 }

@@ -1,6 +1,7 @@
 package pushcrypt;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -17,30 +18,24 @@ public final class Placeholder {
     /** A field of {@code aps} that may also be sent in the clear. */
     public enum ClearField {
         /** The app's badge. */
-        BADGE("badge"),
+        BADGE,
         /** The category, which has the text that is shown when previews are hidden. */
-        CATEGORY("category"),
+        CATEGORY,
         /** The key that groups notifications. */
-        THREAD_ID("thread-id"),
+        THREAD_ID,
         /** How urgent the notification is. */
-        INTERRUPTION_LEVEL("interruption-level"),
+        INTERRUPTION_LEVEL,
         /** How relevant the notification is. */
-        RELEVANCE_SCORE("relevance-score"),
+        RELEVANCE_SCORE,
         /** The window that the system brings to the front. */
-        TARGET_CONTENT_ID("target-content-id"),
+        TARGET_CONTENT_ID,
         /** The criteria for Focus filters. */
-        FILTER_CRITERIA("filter-criteria");
-
-        private final String text;
-
-        ClearField(String text) {
-            this.text = text;
-        }
+        FILTER_CRITERIA;
 
         /** Returns Apple's name. */
         @Override
         public String toString() {
-            return text;
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }
 

@@ -2,10 +2,7 @@ package pushcrypt;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Json;
+import pushcrypt.internal.*;
 
 /**
  * How one push is sent:
@@ -13,7 +10,7 @@ import pushcrypt.internal.Json;
  * <pre>{@code RequestOptions.builder().deviceId("phone1").collapseName("table").build()}</pre>
  */
 public final class RequestOptions {
-    /** The standard priority, the end of the message, and a collapse id of its own. */
+    /** The standard priority, the end of the message, and its own collapse id. */
     public static final RequestOptions DEFAULT = builder().build();
 
     /** What of the collapse id's input stands for the device and for the pushes; null for the key and the message id. */

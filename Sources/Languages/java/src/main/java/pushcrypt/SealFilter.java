@@ -9,24 +9,11 @@ import java.io.OutputStream;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.*;
+import java.util.concurrent.*;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Json;
-import pushcrypt.internal.Payload;
+import pushcrypt.internal.*;
 import pushcrypt.internal.Payload.Members;
 
 /**
@@ -61,19 +48,17 @@ public final class SealFilter implements AutoCloseable {
     public record Answer(String payload, Map<String, Object> members) {}
 
     private final List<String> command;
-    private final int window;
     private final Executor executor;
     private final Duration answerTimeout;
     /** Whether this thread completes an answer of this filter. */
     private final ThreadLocal<Boolean> isCompleting = new ThreadLocal<>();
-    private final ReentrantLock lock = new ReentrantLock();
-    /** For those who wait for room in the window, for who closes the filter, and for who watches a child. */
-    private final Condition room = lock.newCondition(), rest = lock.newCondition(), childEnds = lock.newCondition();
+    /** The room in the window: each answer makes some, for one thread that waits. */
+    private final Semaphore room;
     private final Map<Long, Entry> pending = new LinkedHashMap<>();
     private Process child;
     private BlockingQueue<byte[]> lines;
     private long next, progressAt;
-    private int ends, queued, completing, failures;
+    private int ends, entering, completing;
     private boolean isClosing, isPausing, isOver;
     private FilterException failure;
 
@@ -81,7 +66,7 @@ public final class SealFilter implements AutoCloseable {
         command = new ArrayList<>(builder.command);
         command.addAll(List.of("seal", "--batch"));
         command.addAll(builder.options);
-        window = builder.window;
+        room = new Semaphore(builder.window);
         executor = builder.executor;
         answerTimeout = builder.answerTimeout;
     }
@@ -109,13 +94,8 @@ public final class SealFilter implements AutoCloseable {
      *
      * @return the id, or -1 if none runs
      */
-    public long pid() {
-        lock.lock();
-        try {
-            return child == null ? -1 : child.pid();
-        } finally {
-            lock.unlock();
-        }
+    public synchronized long pid() {
+        return child == null ? -1 : child.pid();
     }
 
     /**
@@ -139,41 +119,37 @@ public final class SealFilter implements AutoCloseable {
         byte[] start = before.getBytes(StandardCharsets.UTF_8);
         if (start.length + LONGEST_NUMBER + 2 > Format.FILTER_LONGEST_LINE) throw new PushcryptException(Code.LINE_TOO_LONG);
         CompletableFuture<Answer> answer = new CompletableFuture<>();
-        lock.lock();
-        try {
+        synchronized (this) {
             if (isClosing) throw new IllegalStateException("the filter is closed");
-            int failuresBefore = failures;
-            waitForRoom(failuresBefore);
-            if (isOver || failures != failuresBefore) {
-                answer.completeExceptionally(failure);
-                return answer;
-            }
-            if (pending.isEmpty()) progressAt = System.nanoTime();
-            byte[] end = (next + "}\n").getBytes(StandardCharsets.UTF_8), line = new byte[start.length + end.length];
-            System.arraycopy(start, 0, line, 0, start.length);
-            System.arraycopy(end, 0, line, start.length, end.length);
-            pending.put(next++, new Entry(line, answer));
-            if (child != null) lines.add(line);
-            else if (!isPausing) start();
+            entering += 1;
+        }
+        boolean isEntering = true;
+        try {
+            room.acquire();
+        } catch (InterruptedException interrupted) {
+            isEntering = false;
+            throw interrupted;
         } finally {
-            lock.unlock();
+            enter(isEntering, start, answer);
         }
         return answer;
     }
 
-    /** The caller holds the lock. Each answer wakes one who waits. */
-    private void waitForRoom(int failuresBefore) throws InterruptedException {
-        queued += 1;
-        try {
-            while (pending.size() >= window && failures == failuresBefore && !isOver) room.await();
-        } catch (InterruptedException interrupted) {
-            // The answer that may have woken this thread is for another.
-            room.signal();
-            throw interrupted;
-        } finally {
-            queued -= 1;
-            rest.signalAll();
+    /** Gives a line to the command, of a thread that has room for it. One that was interrupted only leaves. */
+    private synchronized void enter(boolean hasRoom, byte[] start, CompletableFuture<Answer> answer) {
+        entering -= 1;
+        notifyAll();
+        if (!hasRoom) return;
+        if (isOver) {
+            room.release();
+            answer.completeExceptionally(failure);
+            return;
         }
+        if (pending.isEmpty()) progressAt = System.nanoTime();
+        byte[] line = Bytes.concat(start, Bytes.ascii(next + "}\n"));
+        pending.put(next++, new Entry(line, answer));
+        if (child != null) lines.add(line);
+        else if (!isPausing) start();
     }
 
     /**
@@ -194,38 +170,34 @@ public final class SealFilter implements AutoCloseable {
      */
     public void close(Duration timeout) {
         // Beyond 292 years nanoseconds have no number.
-        long nanoseconds = timeout == null || timeout.getSeconds() > Integer.MAX_VALUE ? Long.MAX_VALUE : timeout.toNanos(), begin = System.nanoTime();
-        Process ending = null;
+        long end = System.nanoTime() + (timeout == null || timeout.getSeconds() > Integer.MAX_VALUE ? Long.MAX_VALUE / 2 : timeout.toNanos());
         String reason = "it did not answer before the filter was closed";
-        boolean isInterrupted = false, isDone = false;
+        boolean isInterrupted = false;
         try {
-            lock.lockInterruptibly();
-            try {
-                isClosing = true;
-                long left = nanoseconds;
-                while ((pending.size() + queued > 0 && !isOver || completing > 0 && isCompleting.get() == null) && left > 0) left = rest.awaitNanos(left);
-                ending = child;
-                if (ending != null) lines.add(END);
-                isDone = left > 0;
-            } finally {
-                lock.unlock();
-            }
-            if (ending != null) isDone &= ending.waitFor(nanoseconds == Long.MAX_VALUE ? nanoseconds : nanoseconds - (System.nanoTime() - begin), TimeUnit.NANOSECONDS);
+            Process ending = lastChild(end);
+            if (ending == null || ending.waitFor(end - System.nanoTime(), TimeUnit.NANOSECONDS)) return;
         } catch (InterruptedException interrupted) {
             reason = "the thread that closed the filter was interrupted";
             isInterrupted = true;
         }
-        if (!isDone) {
-            lock.lock();
-            try {
-                isClosing = true;
-                fail(reason, true);
-                if (child != null) child.destroyForcibly();
-            } finally {
-                lock.unlock();
-            }
+        synchronized (this) {
+            isClosing = true;
+            fail(reason, true);
+            if (child != null) child.destroyForcibly();
         }
         if (isInterrupted) Thread.currentThread().interrupt();
+    }
+
+    /** Waits for all answers until a time, and ends the input of the command. Returns what has to end then, or null. */
+    private synchronized Process lastChild(long end) throws InterruptedException {
+        isClosing = true;
+        while (pending.size() + entering > 0 && !isOver || completing > 0 && isCompleting.get() == null) {
+            long left = end - System.nanoTime();
+            if (left <= 0) return child;
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+        if (child != null) lines.add(END);
+        return child;
     }
 
     /** Starts the command, and gives it everything that is not answered, in order. The caller holds the lock. */
@@ -310,21 +282,15 @@ public final class SealFilter implements AutoCloseable {
     }
 
     /** Kills a child that has messages and answers none for the timeout: one that stopped, or hangs. */
-    private void watch(Process started, StringBuffer errors) throws InterruptedException {
-        lock.lock();
-        try {
-            while (child == started) {
-                long timeout = answerTimeout.toNanos(), left = pending.isEmpty() ? timeout : timeout - (System.nanoTime() - progressAt);
-                if (left > 0) {
-                    childEnds.awaitNanos(left);
-                } else {
-                    errors.append("it did not answer for ").append(answerTimeout.toMillis()).append(" ms");
-                    started.destroyForcibly();
-                    return;
-                }
+    private synchronized void watch(Process started, StringBuffer errors) throws InterruptedException {
+        while (child == started) {
+            long timeout = answerTimeout.toNanos(), left = pending.isEmpty() ? timeout : timeout - (System.nanoTime() - progressAt);
+            if (left <= 0) {
+                errors.append("it did not answer for ").append(answerTimeout.toMillis()).append(" ms");
+                started.destroyForcibly();
+                return;
             }
-        } finally {
-            lock.unlock();
+            TimeUnit.NANOSECONDS.timedWait(this, left);
         }
     }
 
@@ -335,15 +301,7 @@ public final class SealFilter implements AutoCloseable {
             ByteArrayOutputStream line = new ByteArrayOutputStream();
             // A line without an end is not an answer: the process was killed while it wrote it.
             for (int count = output.read(some); count >= 0; count = output.read(some)) {
-                int start = 0;
-                for (int at = 0; at < count; at++) {
-                    if (some[at] != '\n') continue;
-                    line.write(some, start, at - start);
-                    answer(line.toByteArray());
-                    line.reset();
-                    start = at + 1;
-                }
-                line.write(some, start, count - start);
+                read(some, count, line);
                 if (line.size() > Format.FILTER_LONGEST_ANSWER) throw new PushcryptException(Code.MALFORMED_LINE);
             }
             return null;
@@ -358,6 +316,24 @@ public final class SealFilter implements AutoCloseable {
         }
     }
 
+    /** Takes the answers that end in some bytes, and then makes room for as many messages: a thread that waits for it wakes once. */
+    private void read(byte[] some, int count, ByteArrayOutputStream line) {
+        int start = 0, answered = 0;
+        try {
+            for (int at = 0; at < count; at++) {
+                if (some[at] != '\n') continue;
+                line.write(some, start, at - start);
+                answer(line.toByteArray());
+                answered += 1;
+                line.reset();
+                start = at + 1;
+            }
+        } finally {
+            room.release(answered);
+        }
+        line.write(some, start, count - start);
+    }
+
     private void answer(byte[] line) {
         Members members = Payload.parse(line, Code.MALFORMED_LINE);
         if (!(members.get(NUMBER) instanceof Payload.Number number) || !number.isInteger() || number.text().length() > LONGEST_NUMBER) {
@@ -367,17 +343,13 @@ public final class SealFilter implements AutoCloseable {
             && error.get("message") instanceof String;
         if (!isRefused && !(members.get("payload") instanceof Members)) throw new PushcryptException(Code.MALFORMED_LINE);
         Entry entry;
-        lock.lock();
-        try {
+        synchronized (this) {
             entry = pending.remove(Long.valueOf(number.text()));
             if (entry == null) throw new PushcryptException(Code.MALFORMED_LINE);
             ends = 0;
             progressAt = System.nanoTime();
             completing += 1;
-            room.signal();
-            if (isClosing) rest.signalAll();
-        } finally {
-            lock.unlock();
+            if (isClosing) notifyAll();
         }
         execute(() -> complete(entry, members));
     }
@@ -395,13 +367,7 @@ public final class SealFilter implements AutoCloseable {
                 completion.run();
             } finally {
                 if (isInner == null) isCompleting.remove();
-                lock.lock();
-                try {
-                    completing -= 1;
-                    if (isClosing) rest.signalAll();
-                } finally {
-                    lock.unlock();
-                }
+                completed();
             }
         };
         try {
@@ -413,6 +379,11 @@ public final class SealFilter implements AutoCloseable {
                 counted.run();
             }
         }
+    }
+
+    private synchronized void completed() {
+        completing -= 1;
+        if (isClosing) notifyAll();
     }
 
     /** Completes an answer. Its message gets an end even if there is no memory for its values. */
@@ -440,31 +411,24 @@ public final class SealFilter implements AutoCloseable {
     }
 
     private void ended(int code, String reason, String errors) throws InterruptedException {
-        long pause;
-        lock.lock();
-        try {
-            child = null;
-            isPausing = true;
-            childEnds.signalAll();
-            if (!pending.isEmpty()) ends = Math.min(ends + 1, Format.FILTER_MOST_ENDS);
-            pause = (long) Format.FILTER_FIRST_PAUSE << ends;
-            if (code == Format.FILTER_MISUSE || ends >= Format.FILTER_MOST_ENDS) {
-                fail(reason != null ? reason : "it ended with " + code + ": " + errors, code == Format.FILTER_MISUSE);
-                pause = Format.FILTER_LONGEST_PAUSE;
-            }
-            rest.signalAll();
-            if (isOver) return;
-        } finally {
-            lock.unlock();
-        }
+        long pause = restart(code, reason, errors);
+        if (pause < 0) return;
         Thread.sleep(pause);
-        lock.lock();
-        try {
+        synchronized (this) {
             isPausing = false;
             if (!pending.isEmpty()) start();
-        } finally {
-            lock.unlock();
         }
+    }
+
+    /** Returns after how many milliseconds the next command may start, or -1 for never. */
+    private synchronized long restart(int code, String reason, String errors) {
+        child = null;
+        isPausing = true;
+        if (!pending.isEmpty()) ends = Math.min(ends + 1, Format.FILTER_MOST_ENDS);
+        boolean isLast = code == Format.FILTER_MISUSE, isFailure = isLast || ends >= Format.FILTER_MOST_ENDS;
+        if (isFailure) fail(reason != null ? reason : "it ended with " + code + ": " + errors, isLast);
+        notifyAll();
+        return isOver ? -1 : isFailure ? Format.FILTER_LONGEST_PAUSE : (long) Format.FILTER_FIRST_PAUSE << ends;
     }
 
     private FilterException unanswered(String reason, boolean isRetryable) {
@@ -475,12 +439,11 @@ public final class SealFilter implements AutoCloseable {
     private void fail(String reason, boolean isLast) {
         FilterException reported = unanswered(reason, !isLast);
         failure = reported;
-        failures += 1;
         isOver |= isLast;
         List<Entry> all = List.copyOf(pending.values());
         pending.clear();
-        room.signalAll();
-        rest.signalAll();
+        room.release(all.size());
+        notifyAll();
         completing += 1;
         execute(() -> all.forEach(entry -> entry.answer.completeExceptionally(reported)));
     }

@@ -3,58 +3,27 @@ package pushcrypt;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HexFormat;
 
-/** A sealed payload. */
-public final class SealedPush {
-    final byte[] id;
-    private final Sealing.Sealed sealed;
-    private final DevicePublicKey recipient;
-    private final long sentAt;
-    private final PushType pushType;
-
-    SealedPush(Sealing.Sealed sealed, DevicePublicKey recipient, long sentAt, PushType pushType) {
-        this.id = sealed.messageID();
-        this.sealed = sealed;
-        this.recipient = recipient;
-        this.sentAt = sentAt;
-        this.pushType = pushType;
-    }
-
+/**
+ * A sealed payload.
+ *
+ * @param json what to send instead of the payload, unchanged
+ * @param messageId the id of the message, which a phone shows once: 32 hexadecimal digits
+ * @param sentAt when it was sealed
+ * @param timeToLive the time to live that was sealed, whole seconds
+ * @param widestLength the bytes of the longest form that a client may re-encode the JSON to [S-4]
+ * @param recipient the device's key
+ * @param pushType the push type to send it as
+ */
+public record SealedPush(
+    String json, String messageId, Instant sentAt, Duration timeToLive, int widestLength, DevicePublicKey recipient, PushType pushType) {
     /**
-     * Returns what to send instead of the payload, unchanged.
-     *
-     * @return JSON
-     */
-    public String json() {
-        return sealed.push();
-    }
-
-    /**
-     * Returns the same in UTF-8.
+     * Returns what to send instead of the payload, in UTF-8.
      *
      * @return the bytes
      */
     public byte[] bytes() {
-        return sealed.push().getBytes(StandardCharsets.UTF_8);
-    }
-
-    /**
-     * Returns the id of the message, which a phone shows once.
-     *
-     * @return 32 hexadecimal digits
-     */
-    public String messageId() {
-        return HexFormat.of().formatHex(id);
-    }
-
-    /**
-     * Returns the time to live that was sealed.
-     *
-     * @return whole seconds
-     */
-    public Duration timeToLive() {
-        return Duration.ofSeconds(sealed.timeToLive());
+        return json.getBytes(StandardCharsets.UTF_8);
     }
 
     /**
@@ -63,33 +32,6 @@ public final class SealedPush {
      * @return the end
      */
     public Instant expiresAt() {
-        return Instant.ofEpochMilli(sentAt).plus(timeToLive());
-    }
-
-    /**
-     * Returns the length of the longest form that a client may re-encode the JSON to.
-     *
-     * @return bytes
-     */
-    public int widestLength() {
-        return sealed.widestLength();
-    }
-
-    /**
-     * Returns the key that the message is sealed to.
-     *
-     * @return the device's key
-     */
-    public DevicePublicKey recipient() {
-        return recipient;
-    }
-
-    /**
-     * Returns the push type to send it as.
-     *
-     * @return the type
-     */
-    public PushType pushType() {
-        return pushType;
+        return sentAt.plus(timeToLive);
     }
 }

@@ -2,20 +2,9 @@ package pushcrypt;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Objects;
+import java.util.*;
 import java.util.function.UnaryOperator;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.FileStream;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Json;
-import pushcrypt.internal.Keys;
-import pushcrypt.internal.Payload;
-import pushcrypt.internal.Platform;
-import pushcrypt.internal.Times;
+import pushcrypt.internal.*;
 
 /**
  * Seals APNs payloads for the devices of one app. (Docs/Format.md, "Sealing")
@@ -87,7 +76,7 @@ public final class Sealer {
     }
 
     /**
-     * Starts a sealer at epoch 0 with the provider key in a service. It is asked for one signature over a label, from which hedge keys come.
+     * Starts a sealer at epoch 0 with the provider key in a service. It signs a label once, from which hedge keys come.
      *
      * @param signer the key that signs
      * @param topic the app's bundle id, without {@code .voip}
@@ -99,7 +88,7 @@ public final class Sealer {
     }
 
     /**
-     * Starts a sealer from epoch 1 on with the signing key in a service. It is asked for one signature over a label, from which hedge keys come.
+     * Starts a sealer from epoch 1 on with the signing key in a service. It signs a label once, from which hedge keys come.
      *
      * @param signer the key that signs
      * @param certificate its certificate
@@ -212,7 +201,7 @@ public final class Sealer {
     SealedPush seal(String payload, DevicePublicKey to, SealOptions options, Sealing.Fixed fixed) {
         if (to.suite() != Format.SUITE) throw new PushcryptException(Code.UNSUPPORTED_SUITE);
         long at = Times.milliseconds(clock.instant());
-        return new SealedPush(Sealing.seal(payload, own, topic, placeholder, to, at, options, fixed), to, at, options.pushType);
+        return Sealing.seal(payload, own, topic, placeholder, to, at, options, fixed);
     }
 
     /**
@@ -239,7 +228,7 @@ public final class Sealer {
             throw new PushcryptException(Code.INVALID_REQUEST, "APNs refuses background pushes with priority 10; use 5 or 1");
         }
         byte[] device = options.device != null ? options.device : Bytes.concat(new byte[] {2}, push.recipient().key);
-        byte[] pushes = options.pushes != null ? options.pushes : Bytes.concat(new byte[] {2}, push.id);
+        byte[] pushes = options.pushes != null ? options.pushes : Bytes.concat(new byte[] {2}, HexFormat.of().parseHex(push.messageId()));
         byte[] hash = Sealing.hedged(own, Format.LABEL_COLLAPSE, Envelope.lp16(topic), device, pushes);
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("apns-topic", topic + (push.pushType() == PushType.VOIP ? ".voip" : ""));
@@ -251,7 +240,7 @@ public final class Sealer {
     }
 
     /**
-     * Seals a file that accompanies a message. Each call has a key of its own. (Docs/FormatAttachments.md)
+     * Seals a file that accompanies a message. Each call has its own key. (Docs/FormatAttachments.md)
      *
      * @param plain the file
      * @param url where the sealed file will be stored
@@ -267,7 +256,7 @@ public final class Sealer {
     SealedFile sealFile(byte[] plain, String url, String type, String name, byte[] random) {
         byte[] key = Sealing.hedged(own, Format.LABEL_FILE, random, Bytes.bigEndian(plain.length, 8), Platform.sha256(plain));
         byte[] sealed = FileStream.seal(plain, key);
-        return new SealedFile(sealed, new AttachmentReference(url, key, sealed.length, Platform.sha256(sealed), type, name));
+        return new SealedFile(sealed, new AttachmentReference(url, Envelope.encode(key), sealed.length, Envelope.encode(Platform.sha256(sealed)), type, name));
     }
 
     /**

@@ -5,15 +5,11 @@ import static pushcrypt.internal.Bytes.concat;
 
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HexFormat;
 import java.util.function.UnaryOperator;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Hpke;
-import pushcrypt.internal.Json;
-import pushcrypt.internal.Payload;
-import pushcrypt.internal.Platform;
-import pushcrypt.internal.Times;
+import pushcrypt.internal.*;
 
 /** Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing"; Docs/FormatNotes.md, "Randomness". */
 final class Sealing {
@@ -33,9 +29,6 @@ final class Sealing {
             return Bytes.bigEndian(certificate == null ? 0 : certificate.epoch(), 4);
         }
     }
-
-    /** What was sealed. */
-    record Sealed(String push, byte[] messageID, long timeToLive, int widestLength) {}
 
     private Sealing() {}
 
@@ -62,7 +55,7 @@ final class Sealing {
         return until.subtract(BigInteger.valueOf(sentAt)).add(BigInteger.valueOf(999)).divide(SECOND).longValueExact();
     }
 
-    static Sealed seal(String payload, Identity own, String topic, Placeholder placeholder, DevicePublicKey device, long sentAt, SealOptions options, Fixed fixed) {
+    static SealedPush seal(String payload, Identity own, String topic, Placeholder placeholder, DevicePublicKey device, long sentAt, SealOptions options, Fixed fixed) {
         PushType pushType = options.pushType;
         if (sentAt < 0 || sentAt > Format.LARGEST_TIME) throw new PushcryptException(Code.INVALID_TIME);
         if (own.certificate != null && Times.isAfter(sentAt, own.certificate.expiry())) {
@@ -101,7 +94,9 @@ final class Sealing {
             Envelope.signed(header, setup.enc(), device.key, own.provider, own.signingKey, own.epoch(), topic, contentHash));
         System.arraycopy(signature, 0, inner, 4, signature.length);
         byte[] envelope = concat(header, setup.enc(), setup.context().seal(inner));
-        return new Sealed(clear + Envelope.encode(envelope) + "\"}", messageID, timeToLive, widestLength);
+        return new SealedPush(
+            clear + Envelope.encode(envelope) + "\"}", HexFormat.of().formatHex(messageID), Instant.ofEpochMilli(sentAt), Duration.ofSeconds(timeToLive),
+            widestLength, device, pushType);
     }
 
     /** The member `pushcrypt`, or nothing: Docs/FormatMessages.md, Docs/FormatAttachments.md. */

@@ -1,5 +1,6 @@
 package pushcrypt;
 
+import pushcrypt.internal.Envelope;
 import pushcrypt.internal.Format.Kind;
 import pushcrypt.internal.Keys;
 import pushcrypt.internal.Platform;
@@ -47,9 +48,9 @@ public final class SigningKey extends AbstractSecretKey {
     /**
      * Returns the public half, which a certificate names.
      *
-     * @return 32 bytes
+     * @return 43 characters of base64url
      */
-    public byte[] publicBytes() {
-        return publicKey.clone();
+    public String publicText() {
+        return Envelope.encode(publicKey);
     }
 }

@@ -101,7 +101,7 @@ public record StoredDevice(DeviceRecord record, String user, boolean isRemoved) 
     }
 
     /**
-     * Returns what is kept of a device that is removed: its user, key, suite and generation [D-34]. Store it in the place of the device.
+     * Returns what is kept of a device that is removed: its user, key, suite and generation [D-34]. Store it instead of the device.
      *
      * @return another value
      */

@@ -214,13 +214,13 @@ final class FilterTest {
         filters.forEach(SealFilter::close);
     }
 
-    /** A command that reads, ends and never answers: it is started five times, one after another, and gets no more than a window. */
+    /** A command that reads, ends and never answers: it is started five times, one after another, and gets a window each time. */
     @Test
     void aCommandThatHearsNothing() throws Exception {
         String script = "mkdir \"$0 runs\" || touch \"$0.two\"\ntimeout 0.5 cat > \"$0.$$\"\nrmdir \"$0 runs\"\nexit 3\n";
         List<CompletableFuture<Answer>> calls = new ArrayList<>();
         try (SealFilter filter = SealFilter.builder().command(program("deaf", script)).window(30).build()) {
-            for (int call = 0; call < 31; call++) {
+            for (int call = 0; call < 30; call++) {
                 calls.add(sealed(filter));
                 Thread.sleep(25);
             }
@@ -543,8 +543,8 @@ final class FilterTest {
             }
             assertEquals("t" + number, answer.join().members().get("token"));
             OpenedPush opened = receiver.open(answer.join().payload(), device, trust);
-            assertEquals(payload(number).replace("\n", ""), new String(opened.payload(), StandardCharsets.UTF_8));
-            assertTrue(seen.add(opened.messageId()), "message " + number + " has an id of its own");
+            assertEquals(payload(number).replace("\n", ""), opened.payload());
+            assertTrue(seen.add(opened.messageId()), "message " + number + " has its own id");
         }
         isDone.set(true);
         killer.join();

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.util.Base64;
 import org.junit.jupiter.api.function.Executable;
 
 /** What several test classes share. */
@@ -53,6 +54,7 @@ final class Fixtures {
     }
 
     static AttachmentReference reference(byte[] key, String type) {
-        return new AttachmentReference("https://a", key, 22, key, type, "a");
+        String text = Base64.getUrlEncoder().withoutPadding().encodeToString(key);
+        return new AttachmentReference("https://a", text, 22, text, type, "a");
     }
 }

@@ -112,7 +112,7 @@ final class RegistrationTest {
     /** [D-22], [D-26], [D-33] */
     @Test
     void foreignPinsAndStaleStores() {
-        Credential first = CertificatePlan.FIRST.issue(PROVIDER, TOPIC), second = CertificatePlan.builder().current(first.certificate()).build().issue(PROVIDER, TOPIC);
+        Credential first = CertificatePlan.FIRST.issue(PROVIDER, TOPIC), second = CertificatePlan.after(first.certificate()).issue(PROVIDER, TOPIC);
         ProviderPublicKey other = ProviderKey.generate().publicKey();
         DeviceRecord foreign = new DeviceRecord(null, DEVICE, List.of(1), null, 1, null, other, second.certificate(), null, null, null, null, null);
         Accepted accepted = Registration.accept(foreign, null, null, options(options -> options.certificate(first.certificate()).issued(List.of(first.certificate()))));
@@ -132,10 +132,10 @@ final class RegistrationTest {
         // Those of another key are ignored.
         assertNull(Registration.accept(foreign, null, null, AcceptOptions.builder(other, TOPIC).build()).staleStore());
         // What a stale store has issued next ends all earlier keys at once.
-        Credential next = CertificatePlan.builder().current(first.certificate()).proven(accepted.staleStore()).build().issue(PROVIDER, TOPIC);
+        Credential next = CertificatePlan.after(first.certificate()).withProven(accepted.staleStore()).issue(PROVIDER, TOPIC);
         assertTrue(next.certificate().epoch() > second.certificate().epoch());
         assertEquals(next.certificate().epoch(), next.certificate().floor());
-        byte[] pushKey = SigningKey.generate().publicBytes();
+        byte[] pushKey = SigningKey.generate().publicKey;
         Reply reply = Registration.accept(foreign, null, null, options(options -> options.pushKey(pushKey))).reply();
         assertEquals(43, Reply.fromJson(reply.toJson()).pushKey().length());
         refused(Code.WEAK_KEY, () -> options(options -> options.pushKey(new byte[32])));

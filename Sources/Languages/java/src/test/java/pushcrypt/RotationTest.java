@@ -18,6 +18,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
@@ -35,6 +36,10 @@ final class RotationTest {
     @TempDir
     Path folder;
 
+    private static String text(byte[] key) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(key);
+    }
+
     @Test
     void inThisProcess() {
         DeviceKey phone = DeviceKey.generate();
@@ -44,11 +49,11 @@ final class RotationTest {
         assertEquals(first.certificate().epoch(), new Receiver(TOPIC).open(push.json(), phone, trust).epoch());
         assertEquals(first, Credential.parse(first.secretText()));
         assertFalse(first.toString().contains(first.key().secretText()));
-        Credential stolen = CertificatePlan.builder().current(first.certificate()).past(null, Instant.now()).stolen().build().issue(PROVIDER, TOPIC);
+        Credential stolen = CertificatePlan.after(first.certificate()).withPast(List.of(new CertificatePlan.PastEpoch(null, Instant.now()))).stolen().issue(PROVIDER, TOPIC);
         trust.accept(stolen.certificate(), TOPIC);
         refused(Code.AUTHENTICATION_FAILED, () -> new Receiver(TOPIC).open(push.json(), phone, trust));
         assertNull(stolen.certificate().graceUntil());
-        Credential planned = CertificatePlan.builder().current(stolen.certificate()).build().issue(PROVIDER, TOPIC);
+        Credential planned = CertificatePlan.after(stolen.certificate()).issue(PROVIDER, TOPIC);
         assertTrue(planned.certificate().graceUntil().isAfter(Instant.now().plus(Duration.ofDays(37))));
         assertEquals(stolen.certificate().epoch(), planned.certificate().floor());
     }
@@ -56,21 +61,22 @@ final class RotationTest {
     /** [S-10] */
     @Test
     void anExpiredCertificateSealsNothing() {
-        Credential brief = CertificatePlan.builder().lifetime(Duration.ofHours(1)).build().issue(PROVIDER, TOPIC);
+        Credential brief = CertificatePlan.FIRST.withLifetime(Duration.ofHours(1)).issue(PROVIDER, TOPIC);
         Instant end = brief.certificate().expiresAt();
         Sealer in = Sealer.builder(brief, TOPIC).clock(Clock.fixed(end, ZoneOffset.UTC)).build();
         assertTrue(in.seal(PAYLOAD, DEVICE).json().length() > 400);
         Sealer after = Sealer.builder(brief, TOPIC).clock(Clock.fixed(end.plusMillis(1), ZoneOffset.UTC)).build();
         refused(Code.INVALID_TIME, () -> after.seal(PAYLOAD, DEVICE));
-        fault(() -> CertificatePlan.builder().lifetime(Duration.ofMillis(1500)).build());
+        fault(() -> CertificatePlan.FIRST.withLifetime(Duration.ofMillis(1500)));
     }
 
     @Test
     void withTheProviderKeyElsewhere() {
         Certificate old = CertificatePlan.FIRST.issue(PROVIDER, TOPIC).certificate();
         SigningKey key = SigningKey.generate();
-        CertificatePlan plan = CertificatePlan.builder().current(old).past(null, Instant.ofEpochMilli(1_700_000_000_123L)).lifetime(Duration.ofDays(180)).build();
-        CertificateRequest request = plan.request(PIN, TOPIC, key.publicBytes());
+        CertificatePlan plan = CertificatePlan.after(old).withLifetime(Duration.ofDays(180))
+            .withPast(List.of(new CertificatePlan.PastEpoch(null, Instant.ofEpochMilli(1_700_000_000_123L))));
+        CertificateRequest request = plan.request(PIN, TOPIC, key.publicText());
         String text = request.toJson();
         assertFalse(text.contains(key.secretText()));
         CertificateRequest carried = CertificateRequest.fromJson(text);
@@ -84,19 +90,26 @@ final class RotationTest {
         assertEquals(PIN, new Sealer(installed, TOPIC).provider());
 
         refused(Code.WRONG_CERTIFICATE, () -> request.install(SigningKey.generate(), answer));
-        refused(Code.WRONG_CERTIFICATE, () -> plan.request(PIN, TOPIC, SigningKey.generate().publicBytes()).install(key, answer));
-        refused(Code.WRONG_CERTIFICATE, () -> plan.request(PIN, "b", key.publicBytes()).install(key, answer));
+        refused(Code.WRONG_CERTIFICATE, () -> plan.request(PIN, TOPIC, SigningKey.generate().publicText()).install(key, answer));
+        refused(Code.WRONG_CERTIFICATE, () -> plan.request(PIN, "b", key.publicText()).install(key, answer));
         refused(Code.WRONG_CERTIFICATE, () -> carried.certify(ProviderKey.generate()));
         refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> request.install(key, answer.replace(TOPIC, "b")));
-        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> plan.request(PIN, "b", key.publicBytes()).certify(PROVIDER));
+        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> plan.request(PIN, "b", key.publicText()).certify(PROVIDER));
         refused(Code.MALFORMED_REQUEST, () -> request.install(key, text));
         refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(answer));
-        refused(Code.IMPLAUSIBLE_EPOCH, () -> CertificatePlan.builder().current(installed.certificate()).build().request(PIN, TOPIC, key.publicBytes()).install(key, answer));
+        // One that is installed already is not refused; one that is older, or has ended, is.
+        assertEquals(installed, CertificatePlan.after(installed.certificate()).request(PIN, TOPIC, key.publicText()).install(key, answer));
+        Certificate next = CertificatePlan.after(installed.certificate()).issue(PROVIDER, TOPIC).certificate();
+        refused(Code.WRONG_CERTIFICATE, () -> CertificatePlan.after(next).request(PIN, TOPIC, key.publicText()).install(key, answer));
+        refused(Code.WRONG_CERTIFICATE, () -> CertificatePlan.FIRST.withProven(next).request(PIN, TOPIC, key.publicText()).install(key, answer));
+        long end = installed.certificate().expiresAt().toEpochMilli();
+        assertEquals(installed, request.install(key, answer, end - 1));
+        refused(Code.WRONG_CERTIFICATE, () -> request.install(key, answer, end));
         refused(Code.IMPLAUSIBLE_EPOCH, () -> request.install(key, carried.certify(PROVIDER, Instant.now().plus(Duration.ofDays(3)))));
         refused(Code.IMPLAUSIBLE_EPOCH, () -> carried.certify(PROVIDER, Instant.now().minus(Duration.ofDays(2))));
-        refused(Code.WEAK_KEY, () -> CertificatePlan.FIRST.request(PIN, TOPIC, PIN.bytes()).certify(PROVIDER));
-        refused(Code.WEAK_KEY, () -> CertificatePlan.FIRST.request(PIN, TOPIC, new byte[32]));
-        fault(() -> CertificatePlan.FIRST.request(PIN, TOPIC, new byte[31]));
+        refused(Code.WEAK_KEY, () -> CertificatePlan.FIRST.request(PIN, TOPIC, text(PIN.bytes())).certify(PROVIDER));
+        refused(Code.WEAK_KEY, () -> CertificatePlan.FIRST.request(PIN, TOPIC, text(new byte[32])));
+        refused(Code.MALFORMED_KEY, () -> CertificatePlan.FIRST.request(PIN, TOPIC, text(new byte[31])));
         for (String wrong : List.of("{}", "[]", text.replace("\"version\":1", "\"version\":2"), text.replace("\"expires\":", "\"expires\":-"),
             text.replace("\"past\":[", "\"past\":[7,"), text.replace("\"past\":", "\"past\":1,\"p\":"), text.replace(PIN.toString(), DEVICE.toString()),
             text.replace("\"replaced\":", "\"replace\":"), text.replace("{\"version\"", "{\"stolen\":1,\"version\""), text.replace(TOPIC, "a b"),
@@ -112,7 +125,7 @@ final class RotationTest {
         String command = FilterTest.command();
         Assumptions.assumeTrue(command != null, "no pushcrypt");
         SigningKey key = SigningKey.generate();
-        CertificateRequest request = CertificatePlan.builder().lifetime(Duration.ofDays(90)).build().request(PIN, TOPIC, key.publicBytes());
+        CertificateRequest request = CertificatePlan.FIRST.withLifetime(Duration.ofDays(90)).request(PIN, TOPIC, key.publicText());
         Files.writeString(folder.resolve("request.json"), request.toJson());
         FilterTest.secretFile(folder.resolve("provider.key"), PROVIDER.secretText());
         run(command, "key", "certify", "request.json", "--provider-key-file", "provider.key", "--yes", "-o", "certificate.json");
@@ -143,7 +156,7 @@ final class RotationTest {
         refused(Code.TOO_MANY_PINS, () -> new Trust(List.of(PIN, PIN), Map.of()));
         fault(() -> Trust.of(null));
         SigningKey key = SigningKey.generate();
-        CertificateRequest request = CertificatePlan.FIRST.request(PIN, TOPIC, key.publicBytes());
+        CertificateRequest request = CertificatePlan.FIRST.request(PIN, TOPIC, key.publicText());
         Certificate first = request.install(key, request.certify(PROVIDER, now)).certificate();
         refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> new Trust(List.of(), Map.of()).accept(first, TOPIC));
         refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> new Sealer(new Credential(key, first, PIN), "b"));
@@ -160,7 +173,7 @@ final class RotationTest {
         for (String wrong : List.of("{}", "{\"pins\":[1],\"learned\":{}}", "{\"pins\":[],\"learned\":[]}", "{\"pins\":[],\"learned\":{\"a\":1}}")) {
             refused(Code.MALFORMED_RECORD, () -> Trust.fromJson(wrong));
         }
-        Credential second = CertificatePlan.builder().current(first).stolen().build().issue(PROVIDER, TOPIC);
+        Credential second = CertificatePlan.after(first).stolen().issue(PROVIDER, TOPIC);
         trust.accept(second.certificate(), TOPIC);
         trust.learn(PIN, stored.learned(PIN));
         assertEquals(new Learned(second.certificate(), second.certificate().epoch()), trust.learned(PIN));

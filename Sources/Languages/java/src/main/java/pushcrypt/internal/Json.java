@@ -2,10 +2,7 @@ package pushcrypt.internal;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
+import java.util.*;
 import java.util.stream.Collectors;
 import pushcrypt.Code;
 import pushcrypt.PushcryptException;
@@ -55,56 +52,38 @@ public final class Json {
     /** A payload of maps, lists, texts, numbers and booleans. */
     public static String write(Map<?, ?> object, Code code, String what) {
         StringBuilder text = new StringBuilder();
-        new Writer(text, code, what).write(object, Format.DEEPEST_JSON);
+        String refused = write(object, text, Format.DEEPEST_JSON);
+        // Without the place, which would quote names of the payload.
+        if (refused != null) throw new PushcryptException(code, what + " " + refused);
         return text.toString();
     }
 
-    private record Writer(StringBuilder text, Code code, String what) {
-        void write(Object value, int depth) {
-            if (value instanceof String string) {
-                if (!isUnicode(string)) throw refused("has half of a surrogate pair");
-                text.append(quoted(string));
-            } else if (value instanceof Double || value instanceof Float) {
-                double number = ((Number) value).doubleValue();
-                if (Double.isNaN(number) || Double.isInfinite(number)) throw refused("has a number that JSON does not have");
-                text.append(value);
-            } else if (value instanceof Map<?, ?> members) {
-                if (depth == 0) throw refused("is nested deeper than 32");
-                text.append('{');
-                String separator = "";
-                for (Map.Entry<?, ?> member : members.entrySet()) {
-                    if (!(member.getKey() instanceof String name) || !isUnicode(name)) throw refused("has a name that is not a text");
-                    text.append(separator).append(quoted(name)).append(':');
-                    write(member.getValue(), depth - 1);
-                    separator = ",";
-                }
-                text.append('}');
-            } else if (value instanceof List<?> elements) {
-                if (depth == 0) throw refused("is nested deeper than 32");
-                text.append('[');
-                String separator = "";
-                for (Object element : elements) {
-                    text.append(separator);
-                    write(element, depth - 1);
-                    separator = ",";
-                }
-                text.append(']');
-            } else if (isWrittenPlainly(value)) {
-                text.append(value);
-            } else {
-                throw refused("has a " + value.getClass().getSimpleName() + ", which JSON does not have");
+    /** Writes a value. Returns what is wrong with it, or null. */
+    private static String write(Object value, StringBuilder text, int depth) {
+        if (value instanceof String string) {
+            text.append(quoted(string));
+            return isUnicode(string) ? null : "has half of a surrogate pair";
+        }
+        if (value instanceof Map || value instanceof List) {
+            if (depth == 0) return "is nested deeper than 32";
+            boolean isMap = value instanceof Map;
+            String refused = null, separator = isMap ? "{" : "[";
+            for (Object element : isMap ? ((Map<?, ?>) value).entrySet() : (List<?>) value) {
+                if (refused != null) return refused;
+                text.append(separator);
+                separator = ",";
+                if (isMap && ((Map.Entry<?, ?>) element).getKey() instanceof String name && isUnicode(name)) text.append(quoted(name)).append(':');
+                else if (isMap) return "has a name that is not a text";
+                refused = write(isMap ? ((Map.Entry<?, ?>) element).getValue() : element, text, depth - 1);
             }
+            text.append(separator.equals(",") ? "" : separator).append(isMap ? '}' : ']');
+            return refused;
         }
-
-        private static boolean isWrittenPlainly(Object value) {
-            return value == null || value instanceof Boolean || value instanceof Integer || value instanceof Long || value instanceof Short
-                || value instanceof Byte || value instanceof BigInteger || value instanceof BigDecimal;
-        }
-
-        /** Without the place, which would quote names of the payload. */
-        private PushcryptException refused(String reason) {
-            return new PushcryptException(code, what + " " + reason);
-        }
+        text.append(value);
+        if (value instanceof Double || value instanceof Float) return Double.isFinite(((Number) value).doubleValue()) ? null : "has a number that JSON does not have";
+        boolean isWritten = value == null || value instanceof Boolean || value instanceof Integer || value instanceof Long || value instanceof Short
+            || value instanceof Byte || value instanceof BigInteger || value instanceof BigDecimal;
+        return isWritten ? null : "has a " + value.getClass().getSimpleName() + ", which JSON does not have";
     }
 
     /** A parsed value as maps, lists, texts, booleans, null, and numbers as BigDecimal. */

@@ -3,10 +3,9 @@ package pushcrypt.internal;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
+import java.util.*;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import pushcrypt.Code;
 import pushcrypt.PushcryptException;
 
@@ -27,7 +26,8 @@ public final class Payload {
     /** The members of an object in order, and the place of each value in the text. */
     public static final class Members extends LinkedHashMap<String, Object> {
         private static final long serialVersionUID = 1;
-        private final transient Map<String, int[]> places = new LinkedHashMap<>();
+        /** Where the values begin and end in the text, in their order. */
+        private final transient List<Integer> places = new ArrayList<>();
         private final transient String text;
 
         Members(String text) {
@@ -36,13 +36,16 @@ public final class Payload {
 
         /** A value as it is written. */
         public String written(String name) {
-            int[] place = places.get(name);
-            return text.substring(place[0], place[1]);
+            int index = 2 * List.copyOf(keySet()).indexOf(name);
+            return text.substring(places.get(index), places.get(index + 1));
         }
     }
 
     public static final Object NULL = new Object();
+    private static final Pattern NUMBER = Pattern.compile("-?(?:0|[1-9][0-9]*+)(?:\\.[0-9]++)?(?:[eE][+-]?[0-9]++)?");
     private static final String SPACES = " \t\n\r";
+    /** Behind the text; no token begins with it. */
+    private static final char END = '\uffff';
 
     private final String text;
     private final Code code;
@@ -75,7 +78,7 @@ public final class Payload {
     /** Decodes UTF-8 [J-1]. A new decoder refuses malformed input, and keeps a byte order mark. */
     public static String decode(byte[] data, Code code) {
         String text = new String(data, StandardCharsets.UTF_8);
-        // Written in the data, or in the place of what is malformed.
+        // Written in the data, or instead of what is malformed.
         if (text.indexOf('\ufffd') < 0) return text;
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString();
@@ -102,57 +105,69 @@ public final class Payload {
         return new PushcryptException(code);
     }
 
+    private char peek() {
+        return at < text.length() ? text.charAt(at) : END;
+    }
+
     private boolean isAt(String characters) {
-        return at < text.length() && characters.indexOf(text.charAt(at)) >= 0;
+        return characters.indexOf(peek()) >= 0;
     }
 
     private void space() {
-        while (isAt(SPACES)) at++;
+        while (peek() <= ' ' && isAt(SPACES)) at++;
     }
 
-    private boolean takes(String token) {
+    private boolean takes(char token) {
         space();
-        if (!text.startsWith(token, at)) return false;
-        at += token.length();
+        if (peek() != token) return false;
+        at++;
         return true;
     }
 
     /** Reads a value at this depth of objects and arrays. */
     private Object value(int depth) {
-        space();
-        if (takes("\"")) return string();
-        if (takes("{")) return object(depth + 1);
-        if (takes("[")) return array(depth + 1);
-        if (takes("true")) return true;
-        if (takes("false")) return false;
-        if (takes("null")) return NULL;
-        return number();
+        if (takes('"')) return string();
+        if (takes('{')) return object(depth + 1);
+        if (takes('[')) return array(depth + 1);
+        return switch (peek()) {
+            case 't' -> word("true", true);
+            case 'f' -> word("false", false);
+            case 'n' -> word("null", NULL);
+            default -> number();
+        };
+    }
+
+    private Object word(String word, Object value) {
+        if (!text.startsWith(word, at)) throw refused();
+        at += word.length();
+        return value;
     }
 
     private Members object(int depth) {
         Members members = new Members(text);
         if (depth > Format.DEEPEST_JSON) throw refused();
-        if (takes("}")) return members;
+        if (takes('}')) return members;
         do {
-            if (!takes("\"")) throw refused();
+            if (!takes('"')) throw refused();
             String name = string();
-            if (!takes(":")) throw refused();
+            if (!takes(':')) throw refused();
             space();
             int start = at;
             if (members.put(name, value(depth)) != null) throw refused();
-            members.places.put(name, new int[] {start, at});
-        } while (takes(","));
-        if (!takes("}")) throw refused();
+            members.places.add(start);
+            members.places.add(at);
+        } while (takes(','));
+        if (!takes('}')) throw refused();
         return members;
     }
 
     private List<Object> array(int depth) {
         List<Object> elements = new ArrayList<>();
         if (depth > Format.DEEPEST_JSON) throw refused();
-        if (takes("]")) return elements;
+        if (takes(']')) return elements;
         do elements.add(value(depth));
-        while (takes(","));
-        if (!takes("]")) throw refused();
+        while (takes(','));
+        if (!takes(']')) throw refused();
         return elements;
     }
 
@@ -195,23 +210,9 @@ public final class Payload {
     }
 
     private Number number() {
-        int start = at;
-        if (isAt("-")) at++;
-        if (isAt("0")) at++; else digits();
-        if (isAt(".")) {
-            at++;
-            digits();
-        }
-        if (isAt("eE")) {
-            at++;
-            if (isAt("+-")) at++;
-            digits();
-        }
-        return new Number(text.substring(start, at));
-    }
-
-    private void digits() {
-        if (!isAt("0123456789")) throw refused();
-        while (isAt("0123456789")) at++;
+        Matcher number = NUMBER.matcher(text).region(at, text.length());
+        if (!number.lookingAt()) throw refused();
+        at = number.end();
+        return new Number(number.group());
     }
 }

@@ -5,11 +5,8 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
 import pushcrypt.DevicePublicKey;
-import pushcrypt.internal.Format;
+import pushcrypt.internal.*;
 import pushcrypt.internal.Format.Kind;
-import pushcrypt.internal.Keys;
-import pushcrypt.internal.Platform;
-import pushcrypt.internal.Times;
 
 /** A device's secret key, X25519, which opens messages. A device must not have two keys with one id [O-3.2]. Printing it shows nothing of the secret. */
 public final class DeviceKey {

@@ -1,20 +1,9 @@
 package pushcrypt.testing;
 
-import java.util.ArrayList;
-import java.util.HexFormat;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import java.util.*;
 import java.util.regex.Pattern;
-import pushcrypt.AttachmentReference;
-import pushcrypt.Code;
-import pushcrypt.MessageSender;
-import pushcrypt.PushcryptException;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Json;
-import pushcrypt.internal.Payload;
+import pushcrypt.*;
+import pushcrypt.internal.*;
 
 /**
  * What an opened message says beside its text: Docs/FormatAttachments.md, Docs/FormatMessages.md.

@@ -7,11 +7,7 @@ import javax.crypto.Cipher;
 import pushcrypt.AttachmentReference;
 import pushcrypt.Code;
 import pushcrypt.PushcryptException;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.FileStream;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Payload;
-import pushcrypt.internal.Platform;
+import pushcrypt.internal.*;
 
 /**
  * Opens a sealed file in pieces: Docs/FormatAttachments.md, "Opening a file".
@@ -34,7 +30,11 @@ public final class FileOpener {
      * @param reference the reference of the file
      */
     public FileOpener(AttachmentReference reference) {
-        this(reference.key(), reference.size(), reference.sha256());
+        this(decoded(reference.key()), reference.size(), decoded(reference.sha256()));
+    }
+
+    private static byte[] decoded(String text) {
+        return Envelope.decode(text, Code.MALFORMED_REFERENCE);
     }
 
     FileOpener(byte[] key, long size, byte[] sha256) {

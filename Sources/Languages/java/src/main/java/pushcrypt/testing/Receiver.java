@@ -3,25 +3,12 @@ package pushcrypt.testing;
 import static pushcrypt.internal.Bytes.part;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.Base64;
-import java.util.HexFormat;
-import java.util.List;
+import java.util.*;
 import java.util.regex.Pattern;
-import pushcrypt.Certificate;
-import pushcrypt.Code;
-import pushcrypt.ProviderPublicKey;
-import pushcrypt.PushType;
-import pushcrypt.PushcryptException;
-import pushcrypt.internal.Bytes;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Hpke;
-import pushcrypt.internal.Keys;
-import pushcrypt.internal.Payload;
-import pushcrypt.internal.Platform;
-import pushcrypt.internal.Times;
+import pushcrypt.*;
+import pushcrypt.internal.*;
 
 /**
  * Opens pushes for one app: Docs/Format.md, "Opening", steps 1 to 7.
@@ -133,12 +120,13 @@ public final class Receiver {
         if (Times.isAfter(sentAt, Times.later(now, Format.CLOCK_TOLERANCE))) throw new PushcryptException(Code.NOT_YET_VALID);
 
         // Step 7.
-        byte[] payload = part(inner, Format.INNER_BODY + (certificate == null ? 0 : Format.CERTIFICATE_LENGTH), end), messageID = part(inner, 69, 85);
-        Payload.Members members = Payload.parse(payload, Code.MALFORMED_PAYLOAD);
-        if (!(members.get("aps") instanceof Payload.Members)) throw new PushcryptException(Code.MALFORMED_PAYLOAD);
+        byte[] body = part(inner, Format.INNER_BODY + (certificate == null ? 0 : Format.CERTIFICATE_LENGTH), end);
+        String payload = Payload.decode(body, Code.MALFORMED_PAYLOAD), messageId = HexFormat.of().formatHex(inner, 69, 85);
+        if (!(Payload.parse(payload, Code.MALFORMED_PAYLOAD).get("aps") instanceof Payload.Members)) throw new PushcryptException(Code.MALFORMED_PAYLOAD);
         Learned known = trust.learned(provider);
         return new OpenedPush(
-            payload, members, messageID, sentAt, timeToLive, provider, epoch, known.after(certificate), known.conflictsWith(certificate), device);
+            messageId, Instant.ofEpochMilli(sentAt), Duration.ofSeconds(timeToLive), provider, epoch, known.after(certificate),
+            known.conflictsWith(certificate), device, payload);
     }
 
     /**

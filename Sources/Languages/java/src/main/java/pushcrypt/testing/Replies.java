@@ -1,9 +1,6 @@
 package pushcrypt.testing;
 
-import pushcrypt.Code;
-import pushcrypt.DevicePublicKey;
-import pushcrypt.PushcryptException;
-import pushcrypt.Reply;
+import pushcrypt.*;
 
 /** What a phone does with a provider's replies: Docs/FormatRecords.md, "Rules of phones". */
 public final class Replies {

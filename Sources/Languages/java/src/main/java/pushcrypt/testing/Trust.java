@@ -1,19 +1,8 @@
 package pushcrypt.testing;
 
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import pushcrypt.Certificate;
-import pushcrypt.Code;
-import pushcrypt.ProviderPublicKey;
-import pushcrypt.PushcryptException;
-import pushcrypt.internal.Envelope;
-import pushcrypt.internal.Format;
-import pushcrypt.internal.Json;
-import pushcrypt.internal.Payload;
+import java.util.*;
+import pushcrypt.*;
+import pushcrypt.internal.*;
 
 /**
  * The pins of one account, for one app, and what the phone has learned of provider keys there: Docs/FormatTrust.md, [T-3] to [T-6].

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -90,7 +91,7 @@ final class KitTest {
         });
         assertEquals(before, trust);
         if (opened[0] == null) return;
-        test.check("payload-sha256", HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(opened[0].payload())));
+        test.check("payload-sha256", HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(opened[0].payload().getBytes(StandardCharsets.UTF_8))));
         test.check("message-id", opened[0].messageId());
         test.check("sent-at", opened[0].sentAt().toEpochMilli());
         test.check("time-to-live", opened[0].timeToLive().toSeconds());
@@ -191,7 +192,7 @@ final class KitTest {
                     DeviceKey.of(Vectors.hex(test.one("bytes"))).secretText());
                 case "provider-secret" -> secret(test, bare, ProviderKey.parse(text).publicKey().bytes(), ProviderKey.parse(text).secretText(),
                     ProviderKey.of(Vectors.hex(test.one("bytes"))).secretText());
-                case "signing-secret" -> secret(test, bare, SigningKey.parse(text).publicBytes(), SigningKey.parse(text).secretText(),
+                case "signing-secret" -> secret(test, bare, Base64.getUrlDecoder().decode(SigningKey.parse(text).publicText()), SigningKey.parse(text).secretText(),
                     SigningKey.of(Vectors.hex(test.one("bytes"))).secretText());
                 default -> throw new AssertionError(kind);
             }
@@ -237,11 +238,15 @@ final class KitTest {
             test.check("url", reference.url());
             test.check("type", reference.type());
             test.check("file-name", reference.name());
-            test.check("key", HexFormat.of().formatHex(reference.key()));
-            test.check("sha256", HexFormat.of().formatHex(reference.sha256()));
+            test.check("key", hex(reference.key()));
+            test.check("sha256", hex(reference.sha256()));
             test.check("size", reference.size());
             assertEquals(reference, AttachmentReference.fromJson(reference.toJson()));
         }));
+    }
+
+    private static String hex(String base64url) {
+        return HexFormat.of().formatHex(Base64.getUrlDecoder().decode(base64url));
     }
 
     private static Extras extras(Case test) {
