@@ -51,12 +51,12 @@ extension DeviceRecord {
         pinnedProvider = registration.pinnedProvider
         self.epoch = epoch
         suites = registration.suites
-        appVersion = registration.appVersion
-        // A phone may register before APNs has given it a token. [D-35]
+        // What a registration lacks stays: a phone may register before APNs has given it a token. [D-35]
+        appVersion = registration.appVersion ?? old?.appVersion
         token = registration.token ?? old?.token
         environment = registration.environment ?? (registration.token == nil ? old?.environment : nil)
-        withdrawal = registration.withdrawal
-        grant = registration.grant
+        withdrawal = registration.withdrawal ?? old?.withdrawal
+        grant = registration.grant ?? old?.grant
     }
 
     func differs(from other: DeviceRecord) -> Bool {

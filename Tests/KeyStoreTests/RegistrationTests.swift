@@ -155,7 +155,21 @@ struct RegistrationTests {
         #expect(try home.store.addDevice(registration, id: "b", at: start) == .added)
     }
 
-    // MARK: Tokens
+    // MARK: What a registration lacks
+
+    @Test func aRegistrationKeepsVersionGrantAndWithdrawalThatItLacks() throws {
+        let store = try Home(.memory).store
+        let withdrawal = WithdrawalCapability()
+        var first = registration()
+        (first.appVersion, first.grant, first.withdrawal) = (AppVersion("1.0"), "abc_-", withdrawal)
+        _ = try store.addDevice(first, id: "a", at: start)
+        #expect(try store.addDevice(registration(), id: "a", at: start + 1) == .unchanged)
+        let kept = try #require(try store.device(id: "a"))
+        #expect(kept.appVersion == AppVersion("1.0") && kept.grant == "abc_-" && kept.withdrawal == withdrawal)
+        _ = try store.addDevice(registration(), id: "a", replace: true, at: start + 2)
+        let other = try #require(try store.device(id: "a"))
+        #expect(other.appVersion == nil && other.grant == nil && other.withdrawal == nil)
+    }
 
     /// A phone may register before APNs has given it a token.
     @Test func aRegistrationWithoutATokenKeepsTheTokenAndItsEnvironment() throws {

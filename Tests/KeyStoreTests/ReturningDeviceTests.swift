@@ -156,9 +156,9 @@ struct ReturningDeviceTests {
         #expect(device.withdrawal == withdrawal)
         #expect(try store.addDevice(registration("00ff11", .production, "abc_-"), id: "a", at: start) == .updated)
         #expect(try store.addDevice(registration("00ff11", .development, "abc_-"), id: "a", at: start) == .updated)
-        #expect(try store.addDevice(registration("00ff11", .development, nil), id: "a", at: start) == .updated)
+        #expect(try store.addDevice(registration("00ff11", .development, nil), id: "a", at: start) == .unchanged)
         device = try #require(try store.device(id: "a"))
-        #expect(device.token == "00ff11" && device.environment == .development && device.grant == nil)
+        #expect(device.token == "00ff11" && device.environment == .development && device.grant == "abc_-")
         let result = try store.importDevices(
             [.registered(id: "a", registration("aa", .production, "g"), updatedAt: start + 9)], at: start + 10)
         #expect(result.updated == 1)

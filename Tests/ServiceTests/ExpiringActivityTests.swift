@@ -123,13 +123,19 @@ import Waiting
         #expect(merged.raised == 1)
     }
 
-    /// What has nothing to remove creates no file, with time or without.
+    /// What has nothing to remove creates no file, with time or without, for which the system is always asked.
     @Test(arguments: [false, true]) func lookingForWithdrawnMessagesCreatesNothing(_ isExpired: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("activity-\(UUID())")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
-        NotificationList().removeWithdrawn(in: folder, ExpiringActivity { _, block in if isExpired { block(true) } })
+        let asked = Locked(0)
+        let activity = ExpiringActivity { _, block in
+            asked.withLock { $0 += 1 }
+            if isExpired { block(true) }
+        }
+        NotificationList().removeWithdrawn(in: folder, activity)
+        #expect(asked.withLock { $0 } == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 }

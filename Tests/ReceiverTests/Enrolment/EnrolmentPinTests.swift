@@ -35,6 +35,25 @@ import Testing
         #expect(try phone.pins == [builtIn])
     }
 
+    /// The next launch brings the pin back.
+    @Test(arguments: StoreKind.allCases) func aReplyPinsNothingAfterABuiltInKeyWasLost(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let builtIn = ProviderKey().publicKey
+        let phone = try Installation(kind)
+        phone.firstTrust = .builtIn([ProviderPin(builtIn)])
+        guard case .plan(let plan) = phone.reconcile(at: .start) else {
+            Issue.record("there is no plan")
+            return
+        }
+        var work = try phone.enrolment.begin(plan, at: .start)
+        let request = try #require(work.request)
+        let reply = try RegistrationReply(json: provider.answer(request.record.json, at: .start))
+        #expect(try phone.store.unpinProvider(builtIn, for: "default"))
+        let result = try phone.enrolment.handle(reply, to: request, state: &work.state, at: .start)
+        #expect(result.provider == .notAccepted(try provider.key.publicKey))
+        #expect(try phone.pins == [])
+    }
+
     /// The key that once signed messages was stolen, and ended before the release was built: it never opens on a new phone.
     @Test(arguments: StoreKind.allCases) func aBuiltInCertificateEndsWhatItEnds(_ kind: StoreKind) throws {
         let provider = try Provider()
