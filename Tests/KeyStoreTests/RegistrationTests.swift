@@ -155,7 +155,7 @@ struct RegistrationTests {
         #expect(try home.store.addDevice(registration, id: "b", at: start) == .added)
     }
 
-    // MARK: What a registration lacks
+    // MARK: Absent members
 
     @Test func aRegistrationKeepsVersionGrantAndWithdrawalThatItLacks() throws {
         let store = try Home(.memory).store
