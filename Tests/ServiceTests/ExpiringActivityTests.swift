@@ -129,13 +129,13 @@ import Waiting
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
-        let asked = Locked(0)
+        let told = System()
         let activity = ExpiringActivity { _, block in
-            asked.withLock { $0 += 1 }
+            told.activity.begin("") { _ in }
             if isExpired { block(true) }
         }
         NotificationList().removeWithdrawn(in: folder, activity)
-        #expect(asked.withLock { $0 } == 1)
+        #expect(told.asked == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 }
