@@ -160,13 +160,14 @@ struct RegistrationTests {
     @Test func aRegistrationKeepsVersionGrantAndWithdrawalThatItLacks() throws {
         let store = try Home(.memory).store
         let withdrawal = WithdrawalCapability()
-        var first = registration()
+        let bare = registration()
+        var first = bare
         (first.appVersion, first.grant, first.withdrawal) = (AppVersion("1.0"), "abc_-", withdrawal)
         _ = try store.addDevice(first, id: "a", at: start)
-        #expect(try store.addDevice(registration(), id: "a", at: start + 1) == .unchanged)
+        #expect(try store.addDevice(bare, id: "a", at: start + 1) == .unchanged)
         let kept = try #require(try store.device(id: "a"))
         #expect(kept.appVersion == AppVersion("1.0") && kept.grant == "abc_-" && kept.withdrawal == withdrawal)
-        _ = try store.addDevice(registration(), id: "a", replace: true, at: start + 2)
+        _ = try store.addDevice(bare, id: "a", replace: true, at: start + 2)
         let other = try #require(try store.device(id: "a"))
         #expect(other.appVersion == nil && other.grant == nil && other.withdrawal == nil)
     }
