@@ -122,9 +122,8 @@ class Sender:
                     refused.append((number, epoch, None, reason, None))
                     continue
                 self.taken[number, epoch] = Taken(environment, attempts)
-                where = "sandbox" if environment == "development" else environment
                 self.child.stdin.write(
-                    f'{{"number": {number}, "epoch": {epoch}, "token": "{token}", "environment": "{where}", {request[1:]}\n'.encode())
+                    f'{{"number": {number}, "epoch": {epoch}, "token": "{token}", "environment": "{environment}", {request[1:]}\n'.encode())
             try:
                 await self.child.stdin.drain()
             except ConnectionError:
