@@ -128,6 +128,15 @@ struct ReplayEpochTests: ReplayGuardSuite {
         #expect(replay.take(message(1, epoch: 2, floor: 2, request: "b", sentAt: start + 60)) == .copy)
     }
 
+    /// While another process writes, a message is only looked up.
+    @Test func aFloorThatAThiefHasRaisedIsVoidForAReader() {
+        var rows = MemoryRows()
+        rows.setFloor(ReplayFloor(time: start + 100, epoch: 1), of: message(epoch: 1))
+        let at = start + 100
+        #expect(ReplayRules.find(message(epoch: 1, sentAt: start + 60), in: rows, at: at).verdict == .seen)
+        #expect(ReplayRules.find(message(epoch: 2, floor: 2, sentAt: start + 60), in: rows, at: at).verdict == .new)
+    }
+
     /// The floor keeps the epoch of the row that was dropped, not of the message that took its room.
     @Test(arguments: Kind.allCases)
     func aFloorKeepsTheEpochOfTheRowThatWasDropped(_ kind: Kind) throws {

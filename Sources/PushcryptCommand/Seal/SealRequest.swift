@@ -104,8 +104,7 @@ extension SealRequest {
 
     /// A token is one device's: with one for all of a user's, one phone would get the pushes of the others.
     private static func refuseSharedToken(_ line: BatchLine) throws(LineFailure) {
-        guard line["to_user"] != nil else { return }
-        for name in addressNames where line.value(name) != nil {
+        for name in addressNames where line.value(name) != nil && line["to_user"] != nil {
             throw LineFailure(
                 .malformedLine,
                 "\(name) is one device's, and to_user names all of a user's: 'device add' keeps each one's")

@@ -19,7 +19,12 @@ struct ProviderKeys: Sendable {
     ///
     /// - Throws: `unknownName`, `ambiguousName`.
     func key(for topic: Topic?, pinned: ProviderPublicKey? = nil) throws(KeyStoreError) -> ProviderKeyRecord {
-        let able = records.filter { topic == nil || $0.topic == nil || $0.topic == topic }
+        func isAble(_ record: ProviderKeyRecord) -> Bool {
+            topic == nil || record.topic == nil || record.topic == topic
+        }
+        // Nearly every store has one, and each message asks.
+        if records.count == 1, isAble(records[0]) { return records[0] }
+        let able = records.filter(isAble)
         if let pinned, let key = able.first(where: { $0.publicKey == pinned }) { return key }
         let bound = topic == nil ? able : able.filter { $0.topic == topic }
         let candidates = bound.isEmpty ? able : bound
