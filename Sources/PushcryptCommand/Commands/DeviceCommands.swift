@@ -30,7 +30,7 @@ struct DeviceAddCommand: CommandBody {
                 "Reads the output of 'key show': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
                 "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
                 "--reply prints what an enrolling phone expects: the key that is sealed to from now on, the provider's with its newest certificate, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store never had; the warning stale-store, that it has a certificate which this store never issued.",
-                "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 1. Other keys are passed through.",
+                "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 65. Other keys are passed through.",
             ],
             examples: [
                 Example("pushcrypt device add phone1 record.json --user alice"),

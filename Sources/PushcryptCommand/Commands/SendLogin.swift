@@ -13,13 +13,15 @@ package struct SendLogin: Sendable {
     package let host: String?
     package let authorities: String?
     package let proxy: String?
+    /// The file with the URL of the proxy, which has a login in it.
+    package let proxyFile: String?
     /// In milliseconds.
     package let timeout: Int?
 
     /// The names of the options.
     static let names = [
         "--key", "--key-id", "--team", "--certificate", "--certificate-passphrase-file", "--environment", "--host",
-        "--ca-file", "--proxy", "--timeout",
+        "--ca-file", "--proxy", "--proxy-file", "--timeout",
     ]
 
     init(_ arguments: inout Arguments) {
@@ -40,11 +42,14 @@ package struct SendLogin: Sendable {
         proxy = arguments.value(
             "--proxy", "URL",
             help:
-                "an HTTP proxy, http://HOST:PORT; default as the variable https_proxy says, which hides a password from 'ps'"
+                "an HTTP proxy, http://HOST:PORT; default as the variable https_proxy says"
         )
+        proxyFile = arguments.value(
+            "--proxy-file", "FILE", .secret, help: "a file with the proxy's URL, http://USER:PASSWORD@HOST:PORT")
         timeout = arguments.milliseconds(
             "--timeout", "TIME", 100...600_000, help: "how long a connection or an answer may take; default 30s")
         arguments.atMostOne(of: "--key", "--certificate")
+        arguments.atMostOne(of: "--proxy", "--proxy-file")
         arguments.option("--key-id", needs: "--key")
         arguments.option("--team", needs: "--key")
         arguments.option("--key", needs: "--team", hint: "the developer account shows it, ten characters")
