@@ -36,6 +36,7 @@ package struct SendLogin: Sendable {
             "--certificate-passphrase-file", "FILE", .secret, help: "the passphrase of the certificate's file")
         environment = arguments.choice(
             "--environment", "WHICH", help: "the APNs of lines that do not say; default production")
+        arguments.group("the connection", isAdvanced: true)
         host = arguments.value("--host", "HOST[:PORT]", help: "another host than Apple's, for tests, or its port 2197")
         authorities = arguments.value(
             "--ca-file", "FILE", .file, help: "certificates that sign the host's, instead of the system's")
@@ -48,6 +49,7 @@ package struct SendLogin: Sendable {
             "--proxy-file", "FILE", .secret, help: "a file with the proxy's URL, http://USER:PASSWORD@HOST:PORT")
         timeout = arguments.milliseconds(
             "--timeout", "TIME", 100...600_000, help: "how long a connection or an answer may take; default 30s")
+        arguments.group(nil)
         arguments.atMostOne(of: "--key", "--certificate")
         arguments.atMostOne(of: "--proxy", "--proxy-file")
         arguments.option("--key-id", needs: "--key")

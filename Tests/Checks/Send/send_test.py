@@ -17,7 +17,7 @@ TOPIC, TEAM, KEY = "com.example.app", "TEAM123456", "ABC123DEFG"
 DEVICES = 500
 GONE = 1_700_000_000_000
 # How a run ends whose lines were refused for good.
-FAILED = 1
+FAILED = 65
 PIPE = 1 << 20
 problems = []
 
