@@ -123,7 +123,7 @@ import Waiting
         #expect(merged.raised == 1)
     }
 
-    /// What has nothing to remove creates no file, with time or without, for which the system is always asked.
+    /// Looking always asks the system for time, and creates no file, whether there is time or not.
     @Test(arguments: [false, true]) func lookingForWithdrawnMessagesCreatesNothing(_ isExpired: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("activity-\(UUID())")
         try FileManager.default.createDirectory(
