@@ -32,6 +32,8 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     let file: FileIdentity?
     let keys: StoreKeys
     let options: StoreOptions
+    /// Why the store can only be read; nil if it can be written, as far as is known.
+    private let readOnlyReason: KeyStoreError?
     private let connection: Locked<SQLiteConnection>
 
     // MARK: Opening
@@ -70,14 +72,15 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     package func anotherConnection() throws(KeyStoreError) -> SQLiteKeyStore {
         guard let directory else { return self }
         let facts = try Self.databaseFacts(in: directory)
-        let connection = try Self.connect(directory.file(Self.databaseName), options)
-        try Self.checkKind(of: connection)
-        guard try Self.unverifiedHeader(connection).storeID == keys.storeID else {
-            throw KeyStoreError(
-                .wrongPassphrase, "\(directory.path) now holds another store than before: start again to use it")
+        let (connection, _, reason) = try Self.connect(in: directory, options) { (connection) throws(KeyStoreError) in
+            try Self.checkKind(of: connection)
+            guard try Self.unverifiedHeader(connection).storeID == keys.storeID else {
+                throw KeyStoreError(
+                    .wrongPassphrase, "\(directory.path) now holds another store than before: start again to use it")
+            }
+            try Self.verifyHeader(connection, keys)
         }
-        try Self.verifyHeader(connection, keys)
-        return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
+        return SQLiteKeyStore(connection, facts.identity, keys, directory, options, readOnlyReason: reason)
     }
 
     /// Read before the file is opened: if another file takes its name in between, this connection counts as replaced.
@@ -153,20 +156,42 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             // They were created while the database was read-only.
             if facts.isWritable, !log.isWritable { try directory.makeWritable(name) }
         }
-        let connection = try connect(directory.file(databaseName), options)
-        let keys = try unlock(connection, "the store at \(directory.path)", .file(in: directory), passphrase)
-        return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
+        let (connection, keys, reason) = try connect(in: directory, options) { (connection) throws(KeyStoreError) in
+            try unlock(connection, "the store at \(directory.path)", .file(in: directory), passphrase)
+        }
+        return SQLiteKeyStore(connection, facts.identity, keys, directory, options, readOnlyReason: reason)
+    }
+
+    /// Connects to the database in a directory, and reads it with `body`.
+    ///
+    /// Where SQLite cannot create its log, as on a read-only or full disk, a database without one is read as it is.
+    private static func connect<R>(
+        in directory: StoreDirectory, _ options: StoreOptions, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> (SQLiteConnection, R, readOnlyReason: KeyStoreError?) {
+        let failure: KeyStoreError
+        do throws(KeyStoreError) {
+            let connection = try connect(directory.file(databaseName), options)
+            return (connection, try body(connection), nil)
+        } catch {
+            failure = error
+        }
+        guard failure.code == .inputOutput || failure.code == .diskFull,
+            try directory.facts(of: "keystore.db-wal")?.size ?? 0 == 0
+        else { throw failure }
+        let connection = try SQLiteConnection(unchangingAt: directory.file(databaseName))
+        return (connection, try body(connection), failure)
     }
 
     init(
         _ connection: SQLiteConnection, _ file: FileIdentity?, _ keys: StoreKeys, _ directory: StoreDirectory?,
-        _ options: StoreOptions
+        _ options: StoreOptions, readOnlyReason: KeyStoreError? = nil
     ) {
         self.connection = Locked(connection)
         self.file = file
         self.keys = keys
         self.directory = directory
         self.options = options
+        self.readOnlyReason = readOnlyReason
     }
 
     static func connect(
@@ -291,7 +316,8 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     private func transaction<R>(
         _ access: SQLiteConnection.Access, _ body: (StoreTransaction) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
-        try connection.withLock { (connection) throws(KeyStoreError) in
+        if access == .writing, let readOnlyReason { throw readOnlyReason }
+        return try connection.withLock { (connection) throws(KeyStoreError) in
             try connection.transaction(access) { () throws(KeyStoreError) in
                 if access == .writing { try refuseReplaced() }
                 let isWriting = access == .writing

@@ -11,21 +11,23 @@ extension SQLiteKeyStore {
     ///   - directory: The directory of the store.
     ///   - key: The copy of `store.key` that opens it; nil to use the one in the directory.
     ///   - passphrase: The passphrase of the backup, if it has one.
-    ///   - replace: Whether to replace a store that has other provider keys or a later epoch by now, is another one, or
-    ///     cannot be read. Later epochs of the same store are noticed as if phones had reported them.
-    /// - Returns: The path at which the directory's `store.key` is kept, if `key` replaced it with another.
+    ///   - replace: Whether to replace a store that has other provider keys, a later epoch or other devices by now, is another
+    ///     one, or cannot be read. Later epochs of the same store are noticed as if phones had reported them.
+    ///   - withRemoved: Whether devices come back that the store has removed since.
+    /// - Returns: What has changed.
     /// - Throws: `storeExists` for a store that only `replace` replaces; `storeBusy` while another process has it open; the
     ///   errors of opening the backup. The store has not changed then.
     package static func restore(
         _ path: String, to directory: String, key: String?, passphrase: StorePassphrase?, replace: Bool,
-        options: StoreOptions = StoreOptions(), at now: Timestamp
-    ) throws(KeyStoreError) -> String? {
+        withRemoved: Bool = false, options: StoreOptions = StoreOptions(), at now: Timestamp
+    ) throws(KeyStoreError) -> RestoreResult {
         // Refused before a directory is created.
         _ = try Restoration.openBackup(path)
         let key: StoreKeyCopy? = if let key { try StoreKeyCopy(at: key) } else { nil }
         return try StoreDirectory.making(directory) { (directory) throws(KeyStoreError) in
             let restoration = Restoration(
-                path: path, directory: directory, key: key, passphrase: passphrase, replaces: replace, options: options)
+                path: path, directory: directory, key: key, passphrase: passphrase, replaces: replace,
+                withRemoved: withRemoved, options: options)
             return try directory.withLock(waiting: options.busyTimeout) { () throws(KeyStoreError) in
                 try restoration.run(at: now)
             }
@@ -39,8 +41,10 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Notes that the store was restored over one with these provider keys.
-    fileprivate func setRestored(at time: Timestamp, over former: [ProviderKeyRecord]) throws(KeyStoreError) {
+    /// Notes that the store was restored over one with these provider keys and removals.
+    fileprivate func setRestored(
+        at time: Timestamp, over former: [ProviderKeyRecord], keeping removals: [RemovedDeviceRow]
+    ) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in
             try store.setSetting("\(time.milliseconds)", named: Self.restoredSetting)
             for key in former {
@@ -50,8 +54,20 @@ extension SQLiteKeyStore {
                 row.notice(certificate)
                 try store.put(row)
             }
+            for removal in removals {
+                try store.delete(DeviceRow.self, key: .text(removal.record.id))
+                try store.put(removal)
+            }
         }
     }
+}
+
+/// What a restore has changed.
+package struct RestoreResult: Sendable {
+    /// The path at which the directory's `store.key` is kept, if it was replaced with another.
+    package let formerKey: String?
+    /// What has become of the devices and keys of the store that was there, if it was the same one.
+    package let difference: RestoreDifference
 }
 
 /// One restore; the directory is locked.
@@ -66,12 +82,13 @@ private struct Restoration {
     let key: StoreKeyCopy?
     let passphrase: StorePassphrase?
     let replaces: Bool
+    let withRemoved: Bool
     let options: StoreOptions
 
     private var new: String { directory.file(SQLiteKeyStore.newDatabaseName) }
     private var database: String { directory.file(SQLiteKeyStore.databaseName) }
 
-    func run(at now: Timestamp) throws(KeyStoreError) -> String? {
+    func run(at now: Timestamp) throws(KeyStoreError) -> RestoreResult {
         for name in Self.newFiles { try directory.removeIfPresent(name) }
         do throws(KeyStoreError) {
             try copy()
@@ -80,15 +97,25 @@ private struct Restoration {
             let old = try lockOut()
             let former = try old.map { (old) throws(KeyStoreError) in try providerKeys(of: old, keys) } ?? []
             if !replaces { try refuseToReplace(former, by: saved) }
+            let difference = try old.map { (old) throws(KeyStoreError) in try self.difference(from: old, keys) }
             let change = try keyChange()
             do {
                 let connection = try SQLiteKeyStore.connect(new, named: database, options)
-                try SQLiteKeyStore(connection, nil, keys, nil, options).setRestored(at: now, over: former)
+                let removals =
+                    try withRemoved || difference == nil
+                    ? []
+                    : old.map { (old) throws(KeyStoreError) in
+                        try self.removals(in: old, keys)
+                    } ?? []
+                try SQLiteKeyStore(connection, nil, keys, nil, options)
+                    .setRestored(at: now, over: former, keeping: removals)
                 try connection.useLog()
             }
             try install(change)
             withExtendedLifetime(old) {}
-            return change == .replacement ? directory.file(StoreKeyFile.oldName) : nil
+            return RestoreResult(
+                formerKey: change == .replacement ? directory.file(StoreKeyFile.oldName) : nil,
+                difference: (difference ?? nil) ?? RestoreDifference())
         } catch {
             for name in Self.newFiles { try? directory.removeIfPresent(name) }
             throw error
@@ -231,6 +258,47 @@ private struct Restoration {
                 )
             }
         }
+    }
+
+    /// Compares the devices of the present store with the backup's; nil for another store, or one that cannot be read, which
+    /// only `replaces` replaces.
+    private func difference(
+        from old: SQLiteConnection, _ keys: StoreKeys
+    ) throws(KeyStoreError) -> RestoreDifference? {
+        let difference: RestoreDifference
+        do throws(KeyStoreError) {
+            try SQLiteKeyStore.checkKind(of: old)
+            guard try SQLiteKeyStore.unverifiedHeader(old).storeID == keys.storeID else { return nil }
+            difference = try RestoreDifference(
+                from: old, to: SQLiteKeyStore.connect(new, named: path, options))
+        } catch {
+            guard error.code == .corruptStore || error.code == .newerVersion || error.code == .olderVersion else {
+                throw error
+            }
+            if replaces { return nil }
+            throw cannotCompare(error)
+        }
+        guard replaces || difference.isHarmless else {
+            throw KeyStoreError(
+                .storeExists,
+                "the store at \(directory.path) has changed since the backup: \(difference.text(withRemoved: withRemoved))"
+            )
+        }
+        return difference
+    }
+
+    /// The removals of the present store; one that is damaged is left out.
+    private func removals(in old: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) -> [RemovedDeviceRow] {
+        let store = StoreTransaction(connection: old, keys: keys)
+        var removals: [RemovedDeviceRow] = []
+        for id in try old.rows("SELECT id FROM \(RemovedDeviceRow.table.name)") {
+            do throws(KeyStoreError) {
+                if let row: RemovedDeviceRow = try store.row(key: id[0]) { removals.append(row) }
+            } catch {
+                guard error.concernsOneRow else { throw error }
+            }
+        }
+        return removals
     }
 
     // MARK: The key

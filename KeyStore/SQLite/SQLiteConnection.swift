@@ -48,22 +48,29 @@ final class SQLiteConnection {
         path: String, named name: String? = nil, busyTimeout milliseconds: Int32,
         interruption: SQLiteInterruption? = nil
     ) throws(KeyStoreError) {
-        try self.init(path, name ?? path, milliseconds, "", interruption)
+        try self.init(path, name ?? path, milliseconds, interruption)
     }
 
     /// Opens a database that no other connection has open, and locks others out until it is closed; throws without waiting.
     convenience init(exclusivelyAt path: String) throws(KeyStoreError) {
-        try self.init(path, path, 0, "PRAGMA locking_mode = EXCLUSIVE;", nil)
+        try self.init(path, path, 0, setUp: "PRAGMA locking_mode = EXCLUSIVE;", nil)
+    }
+
+    /// Opens a database that has no log, and that nobody can change meanwhile, without creating any file.
+    convenience init(unchangingAt path: String) throws(KeyStoreError) {
+        try self.init(path, path, 0, isUnchanging: true, nil)
     }
 
     private init(
-        _ path: String, _ name: String, _ milliseconds: Int32, _ locking: String, _ interruption: SQLiteInterruption?
+        _ path: String, _ name: String, _ milliseconds: Int32, setUp: String = "", isUnchanging: Bool = false,
+        _ interruption: SQLiteInterruption?
     ) throws(KeyStoreError) {
         _ = Self.started
         var handle: OpaquePointer?
-        var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
+        flags |= isUnchanging ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE
         if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
-        let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
+        let code = unsafe sqlite3_open_v2(isUnchanging ? Self.unchanging(path) : path, &handle, flags, nil)
         guard let opened = unsafe handle else {
             throw KeyStoreError(.inputOutput, "cannot use \(name): out of memory")
         }
@@ -79,9 +86,18 @@ final class SQLiteConnection {
         for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
         try execute(
             """
-            \(locking) PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = MEMORY;
+            \(setUp) PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = MEMORY;
             PRAGMA cache_size = -\(Self.cache * 1024); PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
+    }
+
+    /// The address of a file that is opened as it is, without a look at its log.
+    private static func unchanging(_ path: String) -> String {
+        let escaped = path.unicodeScalars.map { scalar in
+            "%?#".unicodeScalars.contains(scalar)
+                ? "%" + String(scalar.value, radix: 16, uppercase: true) : String(scalar)
+        }
+        return "file:\(escaped.joined())?immutable=1"
     }
 
     static let cache = 8

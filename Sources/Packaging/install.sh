@@ -10,6 +10,8 @@ set -euo pipefail
 umask 022
 
 pages=share/man/man1
+# The documents that help pages name, under the same paths.
+documents=share/doc/pushcrypt/Docs
 
 # Each shell's own folder.
 completions() {
@@ -32,6 +34,10 @@ install)
         install -d "$prefix/${file%/*}"
         "$program" completions "$shell" >"$prefix/$file"
     done
+    sources=$(dirname "$0")/../..
+    install -d "$prefix/$documents/migration"
+    install -m 644 "$sources"/Docs/*.md "$prefix/$documents/"
+    install -m 644 "$sources"/Docs/migration/*.md "$prefix/$documents/migration/"
     ;;
 send)
     install -d "$3/bin"
@@ -61,6 +67,7 @@ remove)
     rm -f "$prefix"/bin/pushcrypt{,-send} "$prefix"/lib/{libpushcrypt.so{,.0},pkgconfig/pushcrypt.pc} "$prefix/include/pushcrypt.h"
     remove_pages "$prefix"
     completions | while read -r _ file; do rm -f "$prefix/$file"; done
+    rm -rf "${prefix:?}/$documents"
     ;;
 *)
     sed -n '4,8s/^# //p' "$0" >&2

@@ -49,6 +49,7 @@ extension CommandTable {
                 ]),
         ],
         hidden: [Command("complete", "list the completions at the cursor of a command line", CompleteCommand.self)],
+        topics: [advanced],
         version: {
             let suite = CipherSuite.xwing.isSupported ? ", post-quantum" : ""
             return "pushcrypt \(programVersion) (libsodium \(Sodium.version)\(suite))"
@@ -58,7 +59,41 @@ extension CommandTable {
             _ = arguments.storePath()
             _ = arguments.json()
         },
-        check: SecretText.refuse)
+        check: SecretText.refuse, jsonMessages: LogFormat.json.messages)
+
+    /// The words that nobody needs in the first hour.
+    private static let advanced = Topic("advanced", "the words that you need only later") {
+        [
+            .init(
+                name: "suite",
+                help: "the kind of a device key: 1 is X25519; 2 adds a key that a quantum computer does not break"),
+            .init(
+                name: "generation",
+                help: "counts a device's keys: a provider refuses a record of a lower one, which is an old copy"),
+            .init(
+                name: "epoch",
+                help:
+                    "counts a provider's signing keys. 'key rotate' begins the next one; the provider key, which phones have pinned, stays"
+            ),
+            .init(
+                name: "certificate",
+                help:
+                    "the provider key's statement that a signing key of an epoch speaks for it; it travels in each push"
+            ),
+            .init(
+                name: "signer",
+                help:
+                    "a program at a Unix socket that has a secret key and signs for 'seal --signer' or 'key rotate --provider-signer'"
+            ),
+            .init(
+                name: "bucket", help: "one of a few sizes that sealed messages have, so that their length tells little"),
+            .init(
+                name: "format",
+                help: "how other programs write keys: jwk, pem and raw, for 'key import' and 'key export'"),
+            .init(name: "relay", help: "what is between provider and phone, above all Apple"),
+            .init(name: "fallback", help: "what a phone shows of a push that it cannot open"),
+        ]
+    }
 
     @Sendable private static func programPage() -> ProgramPage {
         ProgramPage(
@@ -79,21 +114,14 @@ extension CommandTable {
             files: [
                 .init(name: "~/.local/share/pushcrypt", help: "the key store, a folder that only its owner can read"),
                 .init(
+                    name: "share/doc/pushcrypt/Docs",
+                    help:
+                        "below the folder of the installation: the documents that help pages name, such as Docs/Send.md"
+                ),
+                .init(
                     name: "store.key",
                     help: "in a key store without a passphrase: the key under which its secrets are sealed"),
             ],
             exitCodes: ExitCode.allCases.map { .init(name: "\($0.rawValue)", help: $0.meaning) })
-    }
-}
-
-extension ExitCode {
-    /// One line for people, lower case, no full stop.
-    fileprivate var meaning: String {
-        switch self {
-        case .done: "done"
-        case .failed: "failed, and may succeed later: a full disk, a busy store, a file that cannot be read"
-        case .usage: "the command line or the set-up must change first"
-        case .refused: "the input is refused, and will be again; for open: the fallback is shown"
-        }
     }
 }

@@ -5,8 +5,7 @@ internal import PushcryptKeyStore
 package func runPushcrypt() -> Never {
     prepareProcess()
     SQLiteKeyStore.prepareProcess()
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    endProcess(run(arguments: arguments, table: .pushcrypt, console: .standard).rawValue)
+    endProcess(run(arguments: SystemEnvironment.arguments, table: .pushcrypt, console: .standard).rawValue)
 }
 
 extension Console {

@@ -7,6 +7,8 @@ struct SendCounts: Equatable {
     var accepted = 0
     /// The messages that were not accepted, by code.
     var failed: [String: Int] = [:]
+    /// Whether one of these may be accepted later.
+    private(set) var mayRetry = false
     /// The requests, with those that were sent again.
     var requests = 0
     /// The answers that did not accept a message, by status and reason; also of messages that were sent again.
@@ -16,7 +18,13 @@ struct SendCounts: Equatable {
     /// The time from a request to its answer.
     var latency = DurationHistogram()
 
-    mutating func fail(_ code: String) { failed[code, default: 0] += 1 }
+    mutating func fail(_ code: String, mayRetry: Bool) {
+        failed[code, default: 0] += 1
+        if mayRetry { self.mayRetry = true }
+    }
+
+    /// The exit code of the run.
+    var exit: ExitCode { failed.isEmpty ? .done : mayRetry ? .failed : .refused }
 }
 
 /// The counts for the text file collector of Prometheus.

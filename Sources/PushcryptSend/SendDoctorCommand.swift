@@ -40,7 +40,8 @@ struct SendDoctorCommand: CommandBody {
         }
         let hasLogin = authorization != nil || certificate != nil
         do throws(CommandFailure) {
-            let destination = try login.destination(login.environment ?? .production, certificate)
+            let destination = try login.destination(
+                login.environment ?? .production, certificate, console)
             let result = try Probe(destination: destination).send(request, authorization: authorization)
             findings += self.findings(result, destination.authority, hasLogin: hasLogin, console.now())
         } catch {

@@ -34,7 +34,7 @@ extension CommandTable {
             ],
             version: { "pushcrypt \(CommandTable.programVersion) (\(Libraries.versions))" },
             page: { ProgramPage(date: "", examples: [], environment: [], files: [], exitCodes: []) },
-            sharedOptions: { _ in }, check: SecretText.refuse)
+            sharedOptions: { _ in }, check: SecretText.refuse, jsonMessages: LogFormat.json.messages)
     }
 }
 
@@ -115,7 +115,7 @@ struct SendRunCommand: CommandBody {
         if !sender.hasReadAll, !isStream {
             throw .failed("stopped by a signal after \(sender.counts.lines) lines: the rest of the input was not read")
         }
-        return sender.counts.failed.isEmpty ? .done : .failed
+        return sender.counts.exit
     }
 }
 
@@ -140,7 +140,7 @@ extension SendRunCommand {
         settings.isDry = arguments.isDryRun
         let certificate = try arguments.login.certificate(console)
         for environment in PushEnvironment.allCases {
-            settings.destinations[environment] = try arguments.login.destination(environment, certificate)
+            settings.destinations[environment] = try arguments.login.destination(environment, certificate, console)
         }
         return settings
     }

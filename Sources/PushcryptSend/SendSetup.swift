@@ -36,13 +36,12 @@ extension SendLogin {
     }
 
     func destination(
-        _ environment: PushEnvironment, _ certificate: ClientCertificate?
+        _ environment: PushEnvironment, _ certificate: ClientCertificate?, _ console: Console
     ) throws(CommandFailure) -> Destination {
         var destination = Destination(host: environment.host)
         if let host { try destination.take(host) }
         destination.authorities = authorities
-        try checkProxy()
-        destination.proxy = proxy
+        destination.proxy = try proxyURL(console)
         destination.timeout = timeout.map { UInt64($0) } ?? destination.timeout
         destination.certificate = certificate
         return destination
@@ -50,15 +49,28 @@ extension SendLogin {
 }
 
 extension SendLogin {
-    /// Refuses a proxy that TLS leads to: libcurl would show it the certificate for APNs, and offer it HTTP/2.
-    private func checkProxy() throws(CommandFailure) {
+    /// The URL of a proxy; nil for what the environment says.
+    ///
+    /// Refuses one that TLS leads to: libcurl would show it the certificate for APNs, and offer it HTTP/2.
+    private func proxyURL(_ console: Console) throws(CommandFailure) -> String? {
+        if proxy?.contains("@") == true {
+            throw .usage(
+                "--proxy has a login, which every user of this machine sees",
+                hint: "write the URL into a file of yours, and name it with --proxy-file; replace the password")
+        }
+        let written = try proxyFile.map { (file) throws(CommandFailure) in
+            try unsafe withSecret(from: file, console) { unsafe String(decoding: $0, as: UTF8.self) }
+        }
+        let url = written ?? proxy
         // Which of them libcurl takes.
         let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        let url = proxy ?? names.lazy.compactMap(SystemEnvironment.variable).first { !$0.isEmpty }
-        guard url?.lowercased().hasPrefix("https://") == true else { return }
-        throw .usage(
-            "the proxy's URL begins with https://",
-            hint: "write http://HOST:PORT in --proxy or https_proxy: what goes through it is encrypted in any case")
+        let used = url ?? names.lazy.compactMap(SystemEnvironment.variable).first { !$0.isEmpty }
+        guard used?.lowercased().hasPrefix("https://") != true else {
+            throw .usage(
+                "the proxy's URL begins with https://",
+                hint: "write http://HOST:PORT in --proxy or https_proxy: what goes through it is encrypted in any case")
+        }
+        return url
     }
 }
 

@@ -139,7 +139,7 @@ extension Sender {
 
     /// Answers a line that comes after the stop.
     private func refuse(_ line: SendLine) {
-        counts.fail(SendCode.notSent.rawValue)
+        counts.fail(SendCode.notSent.rawValue, mayRetry: true)
         output.append(line.answer(.notSent), as: messages)
     }
 
@@ -154,10 +154,11 @@ extension Sender {
     private func take(_ line: SendLine, _ text: InputLines.Line?) {
         switch line.content {
         case .refused(let failure):
-            counts.fail(failure.code)
+            counts.fail(failure.code, mayRetry: false)
             output.append(line.answer(failure), as: messages)
         case .passedOn:
-            counts.fail("passed-on")
+            // `seal` knows the reason.
+            counts.fail("passed-on", mayRetry: true)
             if case .text(let text) = text { output.append(text + [newline], as: messages) }
         case .message(_, _) where isStopped: refuse(line)
         case .message(_, _) where settings.isDry: output.append(line.dryAnswer, as: messages)
@@ -298,7 +299,7 @@ extension Sender {
         heldBytes -= line.byteCount
         output.append(line.answer(outcome), as: delivery.number)
         if let failure = SendFailure(outcome) {
-            counts.fail(failure.code.rawValue)
+            counts.fail(failure.code.rawValue, mayRetry: failure.mayRetry)
             report("failed", [("line", .number(line.number)), ("code", .word(failure.code.rawValue))])
         } else {
             counts.accepted += 1

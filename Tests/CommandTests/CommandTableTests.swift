@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import PushcryptCommand
@@ -101,10 +102,30 @@ import Testing
 
     @Test("The program has at most 42 commands and 125 options to learn")
     func limits() {
-        let own = Self.entries.filter { $0.table.program == CommandTable.pushcrypt.program && $0.command.body != nil }
-            .filter { entry in !CommandTable.pushcrypt.hidden.contains { $0.name == entry.path[0] } }
-        #expect(own.count <= 42)
-        #expect(Set(own.flatMap { $0.details.options.map(\.name) }).count <= 125)
+        let listing = CommandListing(.pushcrypt)
+        print("commands: \(listing.commands.count), options: \(listing.options.count)")
+        #expect(1...42 ~= listing.commands.count)
+        #expect(1...125 ~= listing.options.count)
+    }
+
+    @Test("A page of help has at most 60 lines", arguments: entries)
+    func length(entry: Entry) {
+        let page = HelpPage(table: entry.table, path: entry.path).text
+        // No page says less than `--help all`.
+        let whole = HelpPage(table: entry.table, path: entry.path, isWhole: true).text
+        for option in entry.details.options { #expect(whole.contains(option.name)) }
+        #expect(whole.utf8.count >= page.utf8.count - 100)
+        #expect(page.split(separator: "\n", omittingEmptySubsequences: false).count <= 61, "\(page)")
+    }
+
+    @Test("A document that a page names is one of those that are installed", arguments: entries)
+    func documents(entry: Entry) {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+        let page = HelpPage(table: entry.table, path: entry.path, isWhole: true).text
+        for word in page.split(whereSeparator: { " \n()".contains($0) }) where word.hasPrefix("Docs/") {
+            let file = word.prefix { $0 != "," && $0 != ":" }.trimmingCharacters(in: ["."])
+            #expect(FileManager.default.fileExists(atPath: root.appending(path: file).path), "\(file)")
+        }
     }
 
     private func isWord(_ text: String) -> Bool {

@@ -78,21 +78,18 @@ enum ExpectedPage: CaseIterable {
               --store DIR  the key store; default PUSHCRYPT_STORE, or the user's data
                            directory
               --json       write JSON, for programs
+          -q, --quiet      write only errors and warnings to standard error
           -h, --help       show this help
               --version    show the versions of this program and its libraries
 
-        exit codes:
-          0   done
-          1   failed, and may succeed later: a full disk, a busy store, a file that
-              cannot be read
-          64  the command line or the set-up must change first
-          65  the input is refused, and will be again; for open: the fallback is shown
+        more help:
+          sample help exit-codes  what the exit codes mean
 
         examples:
           # says hello
           sample greet
 
-        sample COMMAND --help shows more about a command
+        sample COMMAND --help shows more about a command, sample --help all lists every command
 
         """
 
@@ -130,23 +127,34 @@ enum ExpectedPage: CaseIterable {
         operands:
           FILE  the message
 
-        options:
+        message:
           -t, --to ID           the device to send to; repeatable
               --ttl DURATION    how long it lives
               --priority LEVEL  how urgent it is (low, normal, high)
               --key SOURCE      where the key is read from
-          -q, --quiet           say nothing
-              --store DIR       the key store; default PUSHCRYPT_STORE, or the user's
-                                data directory
-              --json            write JSON, for programs
-          -o, --output FILE     write to a file that appears only after success
-              --force           replace the output file if it exists
-          -h, --help            show this help
+
+        options:
+              --store DIR    the key store; default PUSHCRYPT_STORE, or the user's data
+                             directory
+              --json         write JSON, for programs
+          -o, --output FILE  write to a file that appears only after success
+              --force        replace the output file if it exists
+          -q, --quiet        write only errors and warnings to standard error
+          -h, --help         show this help
 
         examples:
           sample send --to phone1 message.json
           # from a pipe
           sample send -t a -t b -
 
+        sample send --help all shows more, and 1 more option
+
         """
+
+    /// The page of `send` after `--help all`.
+    static let wholeText =
+        commandText
+        .replacing("A second paragraph.\n", with: "A second paragraph.\n\nFew people read this.\n")
+        .replacing("\noptions:\n", with: "\ndebugging:\n      --trace  say how it went\n\noptions:\n")
+        .replacing("\nsample send --help all shows more, and 1 more option\n", with: "")
 }

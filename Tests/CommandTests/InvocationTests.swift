@@ -17,7 +17,6 @@ import Testing
         #expect(send.recipients == ["a", "b"])
         #expect(send.seconds == 7200)
         #expect(send.priority == .low)
-        #expect(send.isQuiet)
         #expect(!send.isJSON)
         #expect(send.key == nil)
         #expect(send.store == nil)

@@ -29,7 +29,7 @@ extension CommandTable {
             _ = arguments.storePath()
             _ = arguments.json()
         },
-        check: SecretText.refuse)
+        check: SecretText.refuse, jsonMessages: LogFormat.json.messages)
 }
 
 /// Prints what it was given, one line a value.
@@ -42,6 +42,7 @@ struct Send: CommandBody {
                 "Sends the message that FILE holds to every device that --to names, and waits for none of them to answer.",
                 "A second paragraph.",
             ],
+            more: ["Few people read this."],
             examples: [
                 Example("sample send --to phone1 message.json"), Example("sample send -t a -t b -", "from a pipe"),
             ])
@@ -52,18 +53,20 @@ struct Send: CommandBody {
     let seconds: Int?
     let priority: Priority?
     let key: String?
-    let isQuiet: Bool
     let store: String?
     let isJSON: Bool
     let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
         file = arguments.optionalInput("FILE", help: "the message")
+        arguments.group("message")
         recipients = arguments.values("--to", short: "-t", "ID", isRequired: true, help: "the device to send to")
         seconds = arguments.seconds("--ttl", "DURATION", 1...2_592_000, help: "how long it lives")
         priority = arguments.choice("--priority", "LEVEL", help: "how urgent it is")
         key = arguments.value("--key", "SOURCE", .secret, help: "where the key is read from")
-        isQuiet = arguments.flag("--quiet", short: "-q", help: "say nothing")
+        arguments.group("debugging", isAdvanced: true)
+        _ = arguments.flag("--trace", help: "say how it went")
+        arguments.group(nil)
         store = arguments.storePath()
         isJSON = arguments.json()
         output = OutputArguments(&arguments)
@@ -75,7 +78,7 @@ struct Send: CommandBody {
         if let priority { lines.append("priority \(priority)") }
         if let key { lines.append("key \(key)") }
         if let store { lines.append("store \(store)") }
-        if isQuiet { lines.append("quiet") }
+        if console.isQuiet { lines.append("quiet") }
         if isJSON { lines.append("json") }
         lines.append("file \(file)")
         try console.deliver(lines.joined(separator: "; ") + "\n", to: output)

@@ -95,14 +95,55 @@ struct FullDiskTests {
         #expect(try store.deviceCount() == 0)
     }
 
-    @Test func aReadOnlyDiskIsSaid() throws {
+    @Test func aReadOnlyDiskIsReadAndNotWritten() throws {
         guard let disk = try SmallDisk(kilobytes: 600) else { return }
         let path = disk.path + "/store"
-        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+        let provider = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+            .generateProviderKey(at: start)
         try disk.setReadOnly(true)
-        let failure = error { try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick).deviceKeys() }
-        #expect(failure?.code == .inputOutput)
+        try checkReading(path, provider, changing: .inputOutput)
         #expect(code { try SQLiteKeyStore.create(in: disk.path + "/new", at: start) } == .inputOutput)
         try disk.setReadOnly(false)
+    }
+
+    @Test func aFullDiskIsRead() throws {
+        guard let disk = try SmallDisk(kilobytes: 600) else { return }
+        // A name that SQLite must not take for a part of an address.
+        let path = disk.path + "/a?b%20#c"
+        let provider = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+            .generateProviderKey(at: start)
+        try disk.fill()
+        try checkReading(path, provider, changing: .diskFull)
+        disk.empty()
+        #expect(try SQLiteKeyStore.open(in: path).addDevice(registration(), id: "later", at: start) == .added)
+    }
+
+    private func checkReading(
+        _ path: String, _ provider: ProviderKeyRecord, changing expected: KeyStoreError.Code
+    ) throws {
+        let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
+        for store in [store, try store.anotherConnection()] {
+            #expect(try store.providerKeys() == [provider])
+            #expect(code { try store.addDevice(registration(), id: "phone", at: start) } == expected)
+        }
+    }
+
+    /// The newest changes are in it.
+    @Test func aLogThatCannotBeReadIsNotLeftOut() throws {
+        guard let disk = try SmallDisk(kilobytes: 900) else { return }
+        let home = try Home()
+        _ = try home.store.generateProviderKey(at: start)
+        let copy = disk.path + "/copy"
+        try #require(unsafe mkdir(copy, 0o700) == 0)
+        for name in ["keystore.db", "keystore.db-wal", "store.key"] {
+            try writeFile("\(copy)/\(name)", try readFile(home.scratch.file(name)))
+            try #require(unsafe chmod("\(copy)/\(name)", 0o600) == 0)
+        }
+        try disk.setReadOnly(true)
+        let found = Result { try SQLiteKeyStore.open(in: copy, passphrase: nil, options: .quick).providerKeys() }
+        // Either it is read with its log, or not at all.
+        #expect((try? found.get())?.count ?? 1 == 1)
+        try disk.setReadOnly(false)
+        #expect(try SQLiteKeyStore.open(in: copy, passphrase: nil, options: .quick).providerKeys().count == 1)
     }
 }

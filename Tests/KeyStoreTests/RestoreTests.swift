@@ -21,11 +21,12 @@ struct RestoreTests {
     @discardableResult
     private func restore(
         _ path: String? = nil, to directory: String? = nil, key: String? = nil, passphrase: StorePassphrase? = nil,
-        replace: Bool = false
+        replace: Bool = false, withRemoved: Bool = false
     ) throws -> String? {
         try SQLiteKeyStore.restore(
             path ?? backup, to: directory ?? scratch.store, key: key, passphrase: passphrase, replace: replace,
-            options: .impatient, at: start)
+            withRemoved: withRemoved, options: .impatient, at: start
+        ).formerKey
     }
 
     private func open(_ directory: String) throws -> SQLiteKeyStore {
@@ -185,6 +186,38 @@ struct RestoreTests {
         let next = try open(elsewhere).rotateSigningKey(at: start)
         #expect(next.epoch > lost.epoch && next.certificate?.floor == next.epoch && next.warning == nil)
         #expect(try list(elsewhere).sorted().filter { !$0.hasPrefix("keystore.db-") } == ["keystore.db", "store.key"])
+    }
+
+    @Test func whatHasChangedSinceIsSaidAndReplacedOnRequestOnly() throws {
+        try restore(to: elsewhere, key: key)
+        do {
+            let store = try open(elsewhere)
+            try store.removeDevice(id: "d3", reason: "lost", at: start)
+            let registration = DeviceRegistration(publicKey: .numbered(99), createdAt: start)
+            try store.addDevice(registration, id: "new", owner: .user("anna"), at: start)
+            let known = DeviceRegistration(publicKey: .numbered(4), createdAt: start)
+            try store.addDevice(known, id: "d4", owner: .user("bert"), at: start)
+            _ = try store.generateDeviceKey(named: "own", topic: nil, suite: .x25519, at: start)
+        }
+        let refusal = try #require(error { try restore(to: elsewhere) })
+        #expect(refusal.code == .storeExists)
+        for text in [
+            "1 device is lost, which the backup lacks ('new')", "1 device is as it was before its last change ('d4')",
+            "1 device key is lost", "1 removed device stays removed ('d3')",
+        ] { #expect(refusal.description.contains(text), "\(refusal)") }
+        #expect(try open(elsewhere).deviceCount() == 20)
+        // The removal is the store's: it outlives the backup, unless the caller says otherwise.
+        try restore(to: elsewhere, replace: true)
+        #expect(try open(elsewhere).deviceCount() == 19)
+        let removed = code {
+            try open(elsewhere).readDevices { (reader) throws(KeyStoreError) in try reader.device(id: "d3") }
+        }
+        #expect(removed == .removedDevice)
+        #expect(try open(elsewhere).check().allSatisfy { $0.severity == .note })
+        #expect(code { try restore(to: elsewhere) } == .storeExists)
+        try restore(to: elsewhere, replace: true, withRemoved: true)
+        #expect(try open(elsewhere).deviceCount() == 20)
+        try restore(to: elsewhere)
     }
 
     @Test func aSecretThatWasTakenOutComesBackOnRequestOnly() throws {

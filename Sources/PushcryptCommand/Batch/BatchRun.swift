@@ -91,14 +91,17 @@ struct BatchRun {
         let end = work(source, size: size, output.sink, worker)
         report(end.tally)
         if let failure = end.failure { throw failure }
+        let isInterrupted = !end.isComplete && stop.isInterrupted && console.messages.isTerminal
         guard end.isComplete || isStream && !output.isFile else {
-            throw .failed("stopped by a signal after \(end.tally.lines) lines: the rest of the input was not read")
+            throw CommandFailure(
+                isInterrupted ? .interrupted : .failed,
+                "stopped by a signal after \(end.tally.lines) lines: the rest of the input was not read")
         }
         if !end.isComplete {
             console.hint("stopped by a signal after \(end.tally.lines) lines: all that was read is answered")
         }
         try output.finish()
-        return end.tally.refused.isEmpty ? .done : .failed
+        return isInterrupted ? .interrupted : ExitCode(refusedLines: end.tally.refused.keys)
     }
 
     private func work<Source: LineSource & Sendable, Worker: LineWorker>(

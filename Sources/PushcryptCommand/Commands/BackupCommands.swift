@@ -26,10 +26,11 @@ struct BackupCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         guard file != "-", keyFile != "-" else { throw .usage("a backup is written to a file, not to standard output") }
+        for path in [file, keyFile ?? ""] { _ = try console.utf8(path) }
         let store = try console.open(store)
         let (file, keyFile) = (file, keyFile)
         try withStoreErrors { () throws(KeyStoreError) in try store.backUp(to: file, key: keyFile) }
-        console.hint("every row of \(quoted(file)) was checked")
+        console.changed("wrote \(file), and checked every row of it")
         return .done
     }
 }
@@ -38,7 +39,7 @@ struct RestoreCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Makes a backup the database of the key store, after checking every row. Stop every process that uses the store first. What has changed since the backup is lost: devices, removals, rotations. A store that has rotated a key since is replaced only with --replace: phones that follow the new key do not open what the old one signs. If --replace replaces store.key with another, the former is kept as store.key.old. See Docs/Operations.md."
+                "Makes a backup the database of the key store, after checking every row. Stop every process that uses the store first. What has changed since the backup would be lost: this says what, and goes on only with --replace. Devices that were removed since stay removed, without --with-removed. If a key was rotated since, phones that follow the new one do not open what the old one signs, until you rotate again. If --replace replaces store.key with another, the former is kept as store.key.old."
             ],
             examples: [
                 Example("pushcrypt restore keystore.backup", "beside its store.key"),
@@ -51,6 +52,7 @@ struct RestoreCommand: CommandBody {
     private let file: String
     private let keyFile: String?
     private let replaces: Bool
+    private let withRemoved: Bool
     private let store: StoreArguments
 
     init(_ arguments: inout Arguments) {
@@ -58,12 +60,16 @@ struct RestoreCommand: CommandBody {
         keyFile = arguments.value(
             "--store-key", "FILE", .file, help: "the copy of store.key; default the one in the store")
         replaces = arguments.flag(
-            "--replace", help: "also replace a store that has rotated since, cannot be read, or is another one")
+            "--replace", help: "also replace a store that has changed since, cannot be read, or is another one")
+        withRemoved = arguments.flag(
+            "--with-removed", help: "with --replace: bring back the devices that were removed since")
         store = StoreArguments(&arguments)
+        arguments.option("--with-removed", needs: "--replace")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         guard file != "-", keyFile != "-" else { throw .usage("a backup is read from a file, not from standard input") }
+        for path in [file, keyFile ?? ""] { _ = try console.utf8(path) }
         let path = try console.path(of: store)
         let passphrase: StorePassphrase?
         if let source = store.passphraseFile {
@@ -71,28 +77,31 @@ struct RestoreCommand: CommandBody {
         } else {
             passphrase = nil
         }
-        let formerKey: String?
+        let result: RestoreResult
         do throws(KeyStoreError) {
-            formerKey = try restore(to: path, passphrase, console)
+            result = try restore(to: path, passphrase, console)
         } catch {
             guard error.code == .passphraseNeeded else { throw failure(error) }
             let passphrase = try console.passphrase(console.askPassphrase("passphrase for \(quoted(file)): "))
-            do throws(KeyStoreError) { formerKey = try restore(to: path, passphrase, console) } catch {
+            do throws(KeyStoreError) { result = try restore(to: path, passphrase, console) } catch {
                 throw failure(error)
             }
         }
-        if let formerKey {
+        if let formerKey = result.formerKey {
             console.hint("\(quoted(formerKey)) opens backups of the store that was here: keep it with them")
         }
-        console.hint("the store at \(quoted(path)) is the backup's; next: pushcrypt doctor")
+        let difference = result.difference.text(withRemoved: withRemoved)
+        console.changed("restored the key store \(path)" + (difference.isEmpty ? "" : ": \(difference)"))
+        console.hint("next: pushcrypt doctor")
         return .done
     }
 
     private func restore(
         to path: String, _ passphrase: StorePassphrase?, _ console: Console
-    ) throws(KeyStoreError) -> String? {
+    ) throws(KeyStoreError) -> RestoreResult {
         try SQLiteKeyStore.restore(
-            file, to: path, key: keyFile, passphrase: passphrase, replace: replaces, at: console.timestamp)
+            file, to: path, key: keyFile, passphrase: passphrase, replace: replaces, withRemoved: withRemoved,
+            at: console.timestamp)
     }
 
     private func failure(_ error: KeyStoreError) -> CommandFailure {
@@ -105,6 +114,6 @@ struct RestoreCommand: CommandBody {
             hint = "--store-key FILE names the copy of store.key that opens this backup"
         default: return failure
         }
-        return CommandFailure(failure.exit, failure.message, hints: [hint])
+        return failure.advising([hint])
     }
 }

@@ -53,8 +53,10 @@ struct CompleteCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let input = try console.read("-", limit: Self.maximumLine).split(separator: 0, omittingEmptySubsequences: false)
-            .map { String(decoding: $0, as: UTF8.self) }
+        let input = try console.read("-", limit: Self.maximumLine, mayBeEmpty: true).split(
+            separator: 0, omittingEmptySubsequences: false
+        )
+        .map { String(decoding: $0, as: UTF8.self) }
         let line = ShellLine(input[0], of: shell, home: console.variable("HOME"))
         if line.isRedirection {
             try console.write(Completion.Paths.files.rawValue + "\n")

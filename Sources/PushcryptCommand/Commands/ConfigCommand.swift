@@ -37,8 +37,9 @@ struct ConfigCommand: CommandBody {
         if isReset, value != nil { throw .usage("VALUE and --default exclude each other") }
         let store = try console.open(store)
         guard value != nil || isReset else {
-            guard let value = try withStoreErrors({ () throws(KeyStoreError) in try store.setting(setting) }) else {
-                throw .failed("\(setting.rawValue) is not set", hint: "pushcrypt config \(setting.rawValue) VALUE")
+            let set = try withStoreErrors { () throws(KeyStoreError) in try store.setting(setting) }
+            guard let value = set ?? setting.standard else {
+                throw .refused("\(setting.rawValue) is not set", hint: "pushcrypt config \(setting.rawValue) VALUE")
             }
             try console.write(value + "\n")
             return .done
@@ -50,6 +51,7 @@ struct ConfigCommand: CommandBody {
             console.warnOfSuffix(topic)
         }
         try withStoreErrors { () throws(KeyStoreError) in try store.setSetting(value, named: setting.rawValue) }
+        console.changed(value.map { "set \(setting.rawValue) to \($0)" } ?? "reset \(setting.rawValue)")
         return .done
     }
 

@@ -1,10 +1,11 @@
+internal import Pushcrypt
 internal import PushcryptCommandKit
 
 struct DemoCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Really runs each command that it shows after a $, and removes its folder at the end."
+                "Really runs each command that it shows after a $, after 'pushcrypt init' for each store, and removes its folder at the end."
             ],
             examples: [Example("pushcrypt demo")])
     }
@@ -16,7 +17,10 @@ struct DemoCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let folder = try TemporaryFolder()
         return try folder.whileItExists { (path) throws(CommandFailure) in
-            try Demo(path: path, table: table, console: console).tell()
+            // What the commands write is enough here.
+            var quiet = console
+            quiet.isQuiet = true
+            try Demo(path: path, table: table, console: quiet).tell()
             return .done
         }
     }
@@ -30,72 +34,72 @@ private struct Demo {
 
     private static let payload =
         #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8 🚲 — 내일 봐"},"sound":"default"},"chat":"c41"}"#
-    private static let second =
-        #"{"aps":{"alert":{"title":"Table for two","body":"Sorry, make it half past"},"sound":"default"},"chat":"c41"}"#
 
     func tell() throws(CommandFailure) {
-        try keys()
-        try sealAndOpen()
-        try whatCannotBeOpened()
-        try rotateWithAMessageInFlight()
+        try firstPush()
+        try refusedPush()
+        try secondPhone()
+        try rotation()
     }
 
-    private func keys() throws(CommandFailure) {
-        try say("1. The provider and the phone each create a key. Only public keys change hands.")
-        try command("--store provider init")
-        try command("--store phone init")
+    private func firstPush() throws(CommandFailure) {
+        for store in ["provider", "phone", "tablet"] { try command("--store \(store) init", isShown: false) }
+        try say("1. The provider and Alice's phone each make a key. Only public keys change hands.")
         try command("--store provider key new provider --topic com.example.app")
-        try command("--store phone key new device --topic com.example.app")
-        try command("--store phone key show --json -o phone.json")
-        try command("--store provider device add phone1 phone.json")
         try command("--store provider key show --json -o provider.json")
-        try command("--store phone provider pin provider.json")
-    }
-
-    private func sealAndOpen() throws(CommandFailure) {
-        try say("2. The payload that the provider sends today:")
+        try enrol("phone")
+        try say("2. The payload that the provider sends today, and the same, sealed: all that Apple sees.")
         try write(Self.payload, to: "today.json")
         try show("today.json")
-        try say("3. The same, sealed. This is all that the relay sees, and all it can tell:")
-        try command("--store provider seal --to phone1 today.json -o sealed.json")
+        try command("--store provider seal --to phone today.json -o sealed.json")
         try show("sealed.json")
-        try command("inspect sealed.json")
-        try say("4. The phone shows:")
+        try say("3. The phone shows:")
         try command("--store phone open --banner sealed.json")
     }
 
-    private func whatCannotBeOpened() throws(CommandFailure) {
-        try say("5. One character changed on the way: the phone shows only that a notification came.")
-        let sealed = try read("sealed.json")
-        try write(Self.tampered(sealed), to: "tampered.json")
-        try command("--store phone open --banner tampered.json", expecting: .refused)
-        try say("6. An unsealed push: only its title is shown, on one line, not its text.")
-        try write(#"{"aps":{"mutable-content":1,"alert":{"title":"Bank","body":"Send money"}}}"#, to: "forged.json")
-        try command("--store phone open --banner forged.json", expecting: .refused)
-        try say("7. The relay sends the first push again: it does not ring twice.")
-        try command("--store phone open --banner --request-id another sealed.json")
+    /// Makes a key on a device, and registers it for Alice.
+    private func enrol(_ device: String) throws(CommandFailure) {
+        try command("--store \(device) key new device --topic com.example.app")
+        try command("--store \(device) key show --json -o \(device).json")
+        try command("--store provider device add \(device) \(device).json --user alice")
+        try command("--store \(device) provider pin provider.json")
     }
 
-    private func rotateWithAMessageInFlight() throws(CommandFailure) {
-        try say("8. The phone changes its key while a message is on its way to the old one:")
-        try write(Self.second, to: "second.json")
-        try command("--store provider seal --to phone1 second.json -o in-flight.json")
-        try command("--store phone key rotate --json")
-        try command("--store phone key show --json -o phone-new.json")
-        try command("--store provider device add phone1 phone-new.json")
-        try command("--store phone key rotate --confirm")
-        try command("--store phone open --banner in-flight.json")
-        try say("9. From now on another key signs, which the provider's key certifies. The next push tells the phone:")
+    private func refusedPush() throws(CommandFailure) {
+        try say("4. One character was changed on the way: the push is refused, and the phone shows the placeholder.")
+        try write(Self.tampered(try read("sealed.json")), to: "tampered.json")
+        try command("--store phone open --banner tampered.json", expecting: .refused)
+    }
+
+    private func secondPhone() throws(CommandFailure) {
+        try say("5. Alice has a tablet too. A push for her becomes two lines, and each device opens its own.")
+        try enrol("tablet")
+        try command("--store provider seal --to-user alice today.json -o lines.json")
+        try command("--store tablet open --batch lines.json -o shown.json", expecting: .refused)
+        for line in try read("shown.json").split(separator: "\n") { try console.write(Self.summary(line) + "\n") }
+    }
+
+    private func rotation() throws(CommandFailure) {
+        try say("6. From now on another key signs, which the provider's key certifies. The next push tells the phone.")
         try command("--store provider key rotate")
-        try command("--store provider seal --to phone1 today.json -o certified.json")
+        try command("--store provider seal --to phone today.json -o certified.json")
         try command("--store phone open --banner certified.json")
         try command("--store phone provider list")
+    }
+
+    /// Whom an answer of `open --batch` is for, and the title or the reason.
+    private static func summary(_ line: Substring) -> String {
+        guard let answer = try? JSONDocument(parsing: ContiguousArray(line.utf8)).root else { return String(line) }
+        let device = answer["to"]?.string ?? "?"
+        let result =
+            answer["notification"]?["title"]?.string.map { "opened, \($0)" } ?? answer["error"]?["code"]?.string
+        return "   \(device): \(result ?? "?")"
     }
 
     // MARK: Telling
 
     private func say(_ text: String) throws(CommandFailure) {
-        try console.write("\n" + console.styled(text, .bold) + "\n\n")
+        try console.write("\n" + console.styled(text, .bold) + "\n")
     }
 
     private func show(_ file: String) throws(CommandFailure) {
@@ -103,10 +107,12 @@ private struct Demo {
     }
 
     /// Runs a command of the table in this process; names of files mean files in the folder.
-    private func command(_ line: String, expecting expected: ExitCode = .done) throws(CommandFailure) {
-        try console.write(console.styled("$ pushcrypt \(line)", .cyan) + "\n")
+    private func command(
+        _ line: String, expecting expected: ExitCode = .done, isShown: Bool = true
+    ) throws(CommandFailure) {
+        if isShown { try console.write(console.styled("$ pushcrypt \(line)", .cyan) + "\n") }
         let words = line.split(separator: " ").map(String.init)
-        let files = ["provider", "phone"]
+        let files = ["provider", "phone", "tablet"]
         let arguments = words.enumerated().map { index, word in
             let isStore = files.contains(word) && index > 0 && words[index - 1] == "--store"
             return isStore || word.hasSuffix(".json") ? "\(path)/\(word)" : word

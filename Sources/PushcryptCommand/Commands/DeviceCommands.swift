@@ -5,7 +5,9 @@ internal import PushcryptKeyStore
 extension Command {
     static let device = Command(group: "device", "the devices that a provider seals for") {
         CommandGroup(
-            discussion: ["Docs/Devices.md explains records, removals, imports and exports."],
+            discussion: [
+                "Docs/Devices.md explains records, tokens, apps and removals, Docs/DeviceImport.md imports and exports."
+            ],
             commands: [
                 Command("add", "register a device's public key, or a newer one", DeviceAddCommand.self),
                 Command("list", "list the devices, one per line", DeviceListCommand.self),
@@ -29,8 +31,10 @@ struct DeviceAddCommand: CommandBody {
             discussion: [
                 "Reads the output of 'key show': the key (pcr1…) or the registration record (--json). A lower generation than the store's is refused: the record is old, or replayed. A key alone is generation 1: it enrols a device; after a rotation, register the record.",
                 "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
+            ],
+            more: [
                 "--reply prints what an enrolling phone expects: the key that is sealed to from now on, the provider's with its newest certificate, or why the record was refused. A warning, and 'foreign' in the reply, say that the phone trusts a provider key which this store never had; the warning stale-store, that it has a certificate which this store never issued.",
-                "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 1. Other keys are passed through.",
+                "--batch reads lines as 'device import' does, and answers each, once the device is stored, with {\"device\", \"user\", \"reply\"}. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N, …}, with 'reply' if the phone is to be told, and the command ends with 65. Other keys are passed through.",
             ],
             examples: [
                 Example("pushcrypt device add phone1 record.json --user alice"),
@@ -122,6 +126,7 @@ struct DeviceAddCommand: CommandBody {
                 failure.exit, failure.message,
                 hints: ["after a rotation give the record, which has a generation: pushcrypt key show --json"])
         }
+        console.changed(outcome.name, try withStoreErrors { () throws(KeyStoreError) in try store.device(id: id) }, id)
         var foreign = try ForeignProviders(of: store)
         let members = foreign.add(id, pinning: registration.pinnedProvider)
         console.warn(of: foreign)
@@ -159,6 +164,18 @@ extension DeviceAddCommand {
         address.token = PushAddress.token(token)
         guard address.token != nil else { throw .usage("--token is not \(PushAddress.tokenForm)") }
         return address
+    }
+}
+
+extension Console {
+    /// Says what was done to a device, and what the store has of it.
+    func changed(_ verb: String, _ device: DeviceRecord?, _ id: String) {
+        guard let device else { return changed("\(verb) \(id)") }
+        let facts = [
+            "key \(device.publicKey.id) (generation \(device.generation))", device.user.map { "user \($0)" },
+            device.topic.map { "app \($0)" }, device.token == nil ? nil : "with a push token",
+        ]
+        changed("\(verb) \(id): " + facts.compactMap { $0 }.joined(separator: ", "))
     }
 }
 

@@ -84,11 +84,11 @@ private struct ImportCounts {
 }
 
 extension Console {
-    /// Reports counts: as JSON on standard output, or as a hint.
+    /// Reports counts: as JSON on standard output, or as a line for people.
     func report(_ counts: [(name: String, count: Int)], asJSON: Bool) throws(CommandFailure) {
         guard asJSON else {
             let words = counts.map { "\($0.count) \($0.name.split(separator: "_").joined(separator: " "))" }
-            return hint(words.joined(separator: ", "))
+            return changed(words.joined(separator: ", "))
         }
         var json = JSONWriter()
         json.object { json in for (name, count) in counts { json.integer(count, for: name) } }

@@ -46,10 +46,12 @@ struct DeviceRemoveCommand: CommandBody {
         let removals = ids.map { RemovedDevice(id: $0, removedAt: console.timestamp, reason: reason) }
         var unknown: [String] = []
         for removal in removals {
+            // A row that cannot be read is removed too.
+            let device = try? store.device(id: removal.id)
             let wasThere = try withStoreErrors { () throws(KeyStoreError) in
                 try store.removeDevice(id: removal.id, reason: removal.reason, at: removal.removedAt)
             }
-            if !wasThere { unknown.append(removal.id) }
+            if wasThere { console.changed("removed", device, removal.id) } else { unknown.append(removal.id) }
         }
         for id in unknown { console.error("there is no device \(quoted(id))") }
         if !unknown.isEmpty { console.hint("pushcrypt device list shows them") }

@@ -1,23 +1,78 @@
+internal import Pushcrypt
 internal import PushcryptCommandKit
 
 struct HelpCommand: CommandBody {
     static var page: CommandPage {
-        CommandPage(examples: [Example("pushcrypt help seal")])
+        CommandPage(
+            discussion: [
+                "The word 'all' at the end shows everything. --json lists the commands and their options, for programs."
+            ],
+            examples: [
+                Example("pushcrypt help seal"), Example("pushcrypt help seal all"),
+                Example("pushcrypt help exit-codes"),
+            ])
     }
 
     private let words: [String]
+    private let isJSON: Bool
     private let table: CommandTable
 
     init(_ arguments: inout Arguments) {
         words = arguments.operands(
-            "COMMAND", .command, help: "all words of the command; default a list of all")
+            "COMMAND", .command, help: "all words of the command, or a topic; default a list of all commands")
+        isJSON = arguments.json()
         table = arguments.table
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let path = try Parser(table: table).path(of: words)
-        try console.write(HelpPage(table: table, path: path).text)
+        if words.count == 1, !isJSON, let topic = table.allTopics.first(where: { $0.name == words[0] }) {
+            try console.write(topic.text)
+            return .done
+        }
+        let isWhole = words.last == "all"
+        let path = try Parser(table: table).path(of: isWhole ? words.dropLast() : words)
+        guard isJSON else {
+            try console.write(HelpPage(table: table, path: path, isWhole: isWhole).text)
+            return .done
+        }
+        try console.write(line: CommandListing(table, below: path).json)
         return .done
+    }
+}
+
+/// Every command that runs, and its options, for programs.
+struct CommandListing {
+    let commands: [(name: String, summary: String, options: [Option])]
+
+    init(_ table: CommandTable, below path: [String] = []) {
+        commands = table.paths.filter { $0.starts(with: path) }.compactMap { path in
+            guard let command = table.command(at: path), command.body != nil else { return nil }
+            return (path.joined(separator: " "), command.summary, command.details(in: table).options)
+        }
+    }
+
+    /// The names of all options, each once, in alphabetical order.
+    var options: [String] { Set(commands.flatMap { $0.options.map(\.name) }).sorted() }
+
+    var json: ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.array(for: "commands") { json in
+                for command in commands {
+                    json.object { json in
+                        json.string(command.name, for: "name")
+                        json.string(command.summary, for: "summary")
+                        json.array(for: "options") { json in
+                            for option in command.options { json.string(option.name) }
+                        }
+                    }
+                }
+            }
+            json.array(for: "options") { json in for name in options { json.string(name) } }
+            json.integer(commands.count, for: "command_count")
+            json.integer(options.count, for: "option_count")
+        }
+        return json.bytes
     }
 }
 

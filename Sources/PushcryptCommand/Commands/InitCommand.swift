@@ -37,22 +37,39 @@ struct InitCommand: CommandBody {
             var json = JSONWriter()
             json.object { $0.string(path, for: "store") }
             try console.write(line: json.bytes)
-        } else {
-            console.hint(
-                "made the key store \(quoted(path)); next: pushcrypt key new provider (on a server), or key new device (on a phone)"
-            )
         }
+        console.changed("made the key store \(path)")
+        console.hint("next: pushcrypt key new provider (on a server), or pushcrypt key new device (on a phone)")
         return .done
     }
 
     private func newPassphrase(_ console: Console) throws(CommandFailure) -> StorePassphrase? {
-        if let source = store.passphraseFile { return try console.passphrase(console.readSecret(from: source)) }
+        if let source = store.passphraseFile {
+            let passphrase = try console.readSecret(from: source)
+            console.warn(ofShort: passphrase)
+            return try console.passphrase(passphrase)
+        }
         guard asksPassphrase else { return nil }
         let first = try console.askPassphrase("new passphrase: ")
         let second = try console.askPassphrase("the same again: ")
         guard first.withSpan({ first in second.withSpan { Sodium.areEqual(first, $0) } }) else {
             throw .refused("the two passphrases differ", hint: "run the command again")
         }
+        console.warn(ofShort: first)
         return try console.passphrase(first)
+    }
+}
+
+extension Console {
+    /// The least length of a passphrase in bytes that is not warned of.
+    private static let shortPassphrase = 10
+
+    /// Warns of a new passphrase that a thief of the store would soon have tried.
+    fileprivate func warn(ofShort passphrase: borrowing Ephemeral) {
+        let count = passphrase.withSpan { $0.count }
+        guard count < Self.shortPassphrase else { return }
+        warning(
+            "a passphrase of \(count) \(count == 1 ? "character" : "characters") is soon guessed by a thief of the store: take several words that belong to no sentence"
+        )
     }
 }

@@ -48,7 +48,7 @@ private struct Inspection {
         } catch {
             let failure = CommandFailure(error)
             let hint = push?.fingerprint.map { "its fingerprint, as in the phone's journal, is \($0)" }
-            throw CommandFailure(failure.exit, failure.message, hints: hint.map { [$0] } ?? [])
+            throw failure.advising(hint.map { [$0] } ?? [])
         }
         self.push = push
         pushLength = trimmed.count

@@ -129,6 +129,7 @@ struct KeyDefaultCommand: CommandBody {
             case .provider: try store.setDefaultProviderKey(named: name)
             }
         }
+        console.changed("made \(name) the default \(kind) key")
         return .done
     }
 }
@@ -166,9 +167,8 @@ struct KeyRemoveCommand: CommandBody {
                 json.array(for: "removed") { json in for id in removed { json.string(id.description) } }
             }
             try console.write(line: json.bytes)
-        } else {
-            console.hint("destroyed: \(removed.map(\.description).joined(separator: ", "))")
         }
+        console.changed("removed \(name): \(kind) key \(removed.map(\.description).joined(separator: ", "))")
         return .done
     }
 

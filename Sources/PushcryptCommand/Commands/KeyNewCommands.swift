@@ -102,9 +102,8 @@ struct KeyNewProviderCommand: CommandBody {
         if destination.output.file != nil {
             try console.write((destination.isJSON ? record.json : "\(record.publicKey)") + "\n")
         }
-        console.hint(
-            "the secret of provider key \(record.keyID) is only where it was written: move it away from this machine; the signing key of epoch \(record.epoch) is in the store"
-        )
+        console.changed("\(record.text(after: "made")), signing key of epoch \(record.epoch)")
+        console.hint("the secret of the provider key is only where it was written: move it away from this machine")
     }
 }
 
@@ -191,6 +190,7 @@ extension Console {
             return record
         }
         try write((arguments.isJSON ? registrationText(record, store) : "\(record.publicKey)") + "\n")
+        changed(record.text(after: imported == nil ? "made" : "imported"))
     }
 
     /// Stores a provider's key, a new one without `imported`, and prints what the phones need.
@@ -209,6 +209,21 @@ extension Console {
             return record
         }
         try write((arguments.isJSON ? record.json : "\(record.publicKey)") + "\n")
+        changed(record.text(after: imported == nil ? "made" : "imported"))
+    }
+}
+
+extension DeviceKeyRecord {
+    /// What was done with the key, for people.
+    func text(after verb: String) -> String {
+        "\(verb) \(name): device key \(keyID) (generation \(generation))" + (topic.map { ", app \($0)" } ?? "")
+    }
+}
+
+extension ProviderKeyRecord {
+    /// What was done with the key, for people.
+    func text(after verb: String) -> String {
+        "\(verb) \(name): provider key \(keyID)" + (topic.map { ", app \($0)" } ?? "")
     }
 }
 

@@ -44,9 +44,9 @@ struct KeyOfflineCommand: CommandBody {
                 saved, named: name, topic: topic, clock: clock.assurance(console), at: console.timestamp)
         }
         if isJSON { try console.write(record.json + "\n") }
+        console.changed("\(record.text(after: "moved")), to \(path)")
         console.hint(
-            "the secret of provider key \(record.keyID) is only in \(quoted(path)) now, and in backups made before: destroy those, and move the file away from this machine"
-        )
+            "backups made before still have the secret: destroy them, and move the file away from this machine")
         return .done
     }
 }

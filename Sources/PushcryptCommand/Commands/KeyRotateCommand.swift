@@ -7,9 +7,11 @@ struct KeyRotateCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Of a provider: creates a signing key, certifies it with the provider key, and destroys the signing key before it. Phones follow with their next push. Planned, what the old key signed opens for 38 more days; with --stolen it ends at once. With several provider keys, name one.",
+                "Docs/KeyRotation.md has the recipes.",
+            ],
+            more: [
                 "With the provider key offline, --request and --install are the two halves, and 'key certify' is between them. --provider-signer asks a service that has it.",
                 "Of a device: creates a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then run --confirm; the first message that opens with it also confirms it.",
-                "Docs/KeyRotation.md has the recipes.",
             ],
             examples: [
                 Example("pushcrypt key rotate --if-older-than 90d", "from cron"),
@@ -35,7 +37,9 @@ struct KeyRotateCommand: CommandBody {
             "--if-older-than", "TIME", 1...3650 * 86_400, help: "do nothing while the key is younger, for cron"
         ).map { .seconds(UInt64($0)) }
         provider = ProviderRotation(&arguments)
+        arguments.group("of a device's key")
         device = DeviceRotation(&arguments)
+        arguments.group(nil)
         clock = ClockArgument(&arguments)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()

@@ -16,11 +16,11 @@ struct DeviceRotation: Sendable {
     init(_ arguments: inout Arguments) {
         ((confirms, acknowledged, purges, grace, isPostQuantum), given) = arguments.given { arguments in
             (
-                arguments.flag("--confirm", help: "device: the provider has the pending key: make it active"),
+                arguments.flag("--confirm", help: "the provider has the pending key: make it active"),
                 arguments.value(
                     "--acknowledged", "KEY-ID",
                     help: "with --confirm: the acknowledged key; nothing happens if another is pending"),
-                arguments.flag("--purge", help: "device: destroy the old keys whose grace period has passed"),
+                arguments.flag("--purge", help: "destroy the old keys whose grace period has passed"),
                 arguments.seconds(
                     "--grace", "TIME", 0...400 * 86_400,
                     help: "with --confirm: how long the old key opens; default the store's, or 31d"),
@@ -53,9 +53,9 @@ struct DeviceRotation: Sendable {
         let text = try key.isJSON ? registrationText(record, key.store) : "\(record.publicKey)"
         try console.write(text + "\n")
         let named = key.name.map { " \(quoted($0))" } ?? ""
+        console.changed("\(record.text(after: "rotated")), pending, opens already")
         console.hint(
-            "key \(record.keyID) is pending and opens already; register it (pushcrypt key show\(named) --json), then: pushcrypt key rotate\(named) --confirm"
-        )
+            "register it (pushcrypt key show\(named) --json), then: pushcrypt key rotate\(named) --confirm")
         return .done
     }
 
@@ -81,7 +81,7 @@ struct DeviceRotation: Sendable {
         }
         if key.isJSON { try console.write(registrationText(record, key.store) + "\n") }
         let old = grace.seconds == 0 ? "opens no more" : "opens for \(durationText(Int(clamping: grace.seconds))) more"
-        console.hint("key \(record.keyID) is active; the old one \(old)")
+        console.changed("\(record.text(after: "confirmed")), active; the old key \(old)")
         return .done
     }
 
@@ -111,7 +111,7 @@ struct DeviceRotation: Sendable {
                 )
             }
         } else {
-            console.hint("destroyed: \(purged.map(\.keyID.description).joined(separator: ", "))")
+            console.changed("purged \(purged.map(\.keyID.description).joined(separator: ", "))")
         }
         return .done
     }

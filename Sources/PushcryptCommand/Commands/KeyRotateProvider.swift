@@ -19,18 +19,22 @@ struct ProviderRotation: Sendable {
     init(_ arguments: inout Arguments) {
         ((isStolen, anyway, lifetime, isRequest, certificate, signer, signerTimeout, topic, output), given) =
             arguments.given { arguments in
-                (
+                arguments.group("of a provider's key")
+                return (
                     arguments.flag(
-                        "--stolen", help: "provider: end all earlier keys at once, which somebody else may have"),
+                        "--stolen", help: "end all earlier keys at once, which somebody else may have"),
                     arguments.flag(
                         "--anyway",
                         help: "with --stolen: also if the provider key is in the store, where it does not help"),
                     arguments.certificateLifetime(),
                     arguments.flag(
                         "--request",
-                        help: "provider key offline: make the signing key, and write a request for 'key certify'"),
+                        help:
+                            "with the provider key offline: make the signing key, and write a request for 'key certify'"
+                    ),
                     arguments.value(
-                        "--install", "FILE", .input, help: "provider key offline: use what 'key certify' wrote"),
+                        "--install", "FILE", .input, help: "with the provider key offline: use what 'key certify' wrote"
+                    ),
                     arguments.value(
                         "--provider-signer", "ADDRESS",
                         help: "the program at unix:PATH has the provider key, and certifies"),
@@ -79,9 +83,10 @@ struct ProviderRotation: Sendable {
     private func chosen(_ key: RotatedKey) throws(CommandFailure) -> ProviderKeyRecord {
         let records = try withStoreErrors { () throws(KeyStoreError) in try key.store.providerKeys() }
         if key.name == nil, records.count > 1 {
-            throw .usage(
-                "the store has \(records.count) provider keys, and a rotation ends one",
-                hint: "name it: " + records.map { sanitized(forTerminal: $0.name) }.joined(separator: ", "))
+            throw CommandFailure(
+                .usage,
+                "the store has \(records.count) provider keys, and a rotation ends the signing key of one: name it",
+                hints: records.map { "pushcrypt key rotate \(quoted($0.name)) ends \($0.signingText)" })
         }
         return try withStoreErrors { () throws(KeyStoreError) in try key.store.providerKey(named: key.name) }
     }
@@ -100,7 +105,7 @@ struct ProviderRotation: Sendable {
         } catch {
             throw failure(error)
         }
-        if let record { console.hint(change: record, after: old) }
+        if let record { console.report(rotation: record) }
         return record
     }
 
@@ -123,9 +128,8 @@ struct ProviderRotation: Sendable {
                 "an earlier request of \(quoted(old.name)) can no longer be installed; if it was not yours, somebody was in this server"
             )
         }
-        console.hint(
-            "app \(request.topic), signing key \(request.signingKey.text); nothing has changed yet: 'key certify' where the provider key is, then 'key rotate --install' here"
-        )
+        console.changed("requested \(old.name): app \(request.topic), signing key \(request.signingKey.text)")
+        console.hint("it does not sign yet: 'key certify' where the provider key is, then 'key rotate --install' here")
     }
 
     private func newRequest(
@@ -152,14 +156,14 @@ struct ProviderRotation: Sendable {
     private func install(
         _ signed: SignedCertificate, _ key: RotatedKey, _ console: Console
     ) throws(CommandFailure) -> ProviderKeyRecord {
-        var old: ProviderKeyRecord?
+        var isNew = false
         let record = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.installCertificate(signed, named: key.name, clock: key.clock, at: console.timestamp) {
-                old = $0
+            try key.store.installCertificate(signed, named: key.name, clock: key.clock, at: console.timestamp) { _ in
+                isNew = true
             }
         }
-        if let old {
-            console.hint(change: record, after: old)
+        if isNew {
+            console.report(rotation: record)
         } else {
             console.hint("the certificate of epoch \(record.epoch) was installed before: nothing has changed")
         }
@@ -189,11 +193,19 @@ struct ProviderRotation: Sendable {
 }
 
 extension Console {
-    fileprivate func hint(change record: ProviderKeyRecord, after old: ProviderKeyRecord) {
+    fileprivate func report(rotation record: ProviderKeyRecord) {
         guard let certificate = record.certificate else { return }
-        hint(
-            "\(quoted(record.name)) signs at epoch \(record.epoch) from now on; "
+        changed(
+            "rotated \(record.name): signs at epoch \(record.epoch) from now on; "
                 + earlierKeys(floor: certificate.floor, graceUntil: certificate.graceUntil))
+    }
+}
+
+extension ProviderKeyRecord {
+    /// The key that signs now, for people.
+    fileprivate var signingText: String {
+        let key = epoch == 0 ? "signing by provider key \(keyID) itself" : "the signing key of epoch \(epoch)"
+        return "\(key), since \(signsSince)" + (topic.map { ", app \($0)" } ?? "")
     }
 }
 

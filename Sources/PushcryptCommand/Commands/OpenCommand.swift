@@ -6,11 +6,13 @@ struct OpenCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Writes the notification that a phone would show: a banner on a terminal, JSON otherwise. A push that does not open gives the fallback, with exit 65 and the reason on standard error. Nothing is fetched.",
+                "Writes the notification that a phone would show: a banner on a terminal, JSON otherwise. A push that does not open gives the fallback, with exit 65 and the reason on standard error. Nothing is fetched."
+            ],
+            more: [
                 "The JSON leaves out badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and parts of localised texts (title_loc_key, title_loc_args and so on) if they are not set. Keys of attachments are never shown.",
-                "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 1 if one is an error. Other keys are passed through, except \"request_id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given.",
+                "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 65 if one is an error. Other keys are passed through, except \"request_id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given.",
                 "A message that was shown before is passive, without sound and badge; with \"duplicate\": true, which came under another request or is too old to tell, also without category, attachments and full_body.",
-                "Opening may change the store: a pending device key becomes active, and the newest certificate of the provider is kept. Device keys that ended a day earlier are then deleted.",
+                "Opening may change the store: a pending device key becomes active, and the newest certificate of the provider is kept. Device keys that ended a day earlier are then deleted. With --no-guard nothing is kept, so the same push opens the same way each time.",
             ],
             examples: [
                 Example("pushcrypt open --topic com.example.app sealed.json"),
@@ -31,16 +33,20 @@ struct OpenCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         file = arguments.optionalInput("FILE", help: "the received push; default standard input")
+        arguments.group("what is opened")
         receiver = ReceiverArguments(&arguments)
         fullBody = FullBodyArgument(&arguments)
+        arguments.group("output")
         showsBanner = arguments.flag("--banner", help: "draw the notification even if the output is not a terminal")
+        isJSON = arguments.json()
+        output = OutputArguments(&arguments)
+        arguments.group("many pushes")
         isBatch = arguments.flag(
             "--batch",
             help: "open a push for each line of FILE, an object with 'payload', as 'seal --batch' writes")
         batch = BatchArguments(&arguments)
+        arguments.group(nil)
         store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-        output = OutputArguments(&arguments)
         receiver.excludeStore(&arguments)
         arguments.atMostOne(of: "--banner", "--json")
     }
@@ -50,7 +56,12 @@ struct OpenCommand: CommandBody {
         if let name = batch.given.first {
             throw .usage("\(name) goes with many pushes", hint: "leave it out, or add --batch")
         }
-        let receiver = try CommandReceiver(receiver, store, console)
+        return try self.receiver.withReceiver(store, console) { (receiver) throws(CommandFailure) in
+            try openOne(receiver, console)
+        }
+    }
+
+    private func openOne(_ receiver: CommandReceiver, _ console: Console) throws(CommandFailure) -> ExitCode {
         let push = PushToOpen(try console.readPush(file), mayPassInTheClear: self.receiver.passesClear)
         let session = OpenSession(
             receiver: receiver, push: push, pushClass: self.receiver.pushClass, requestID: self.receiver.requestID,
@@ -58,7 +69,7 @@ struct OpenCommand: CommandBody {
         let (received, warnings) = session.run()
         for warning in warnings { console.warning(warning) }
         let delivery = try fullBody.extend(received, console)
-        defer { receiver.finish(delivery, at: console.timestamp) }
+        defer { if self.receiver.isGuarded { receiver.finish(delivery, at: console.timestamp) } }
         return try console.show(delivery, push, asBanner: showsBanner, asJSON: isJSON, to: output)
     }
 
@@ -73,7 +84,14 @@ struct OpenCommand: CommandBody {
         let run = try BatchRun(
             .opened, jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, batch,
             to: output, console)
-        let opener = try CommandReceiver(receiver, store, console)
+        return try receiver.withReceiver(store, console) { (opener) throws(CommandFailure) in
+            try open(by: opener, run, console)
+        }
+    }
+
+    private func open(by opener: CommandReceiver, _ run: BatchRun, _ console: Console) throws(CommandFailure)
+        -> ExitCode
+    {
         let (mayPassInTheClear, pushClass) = (receiver.passesClear, receiver.pushClass)
         return try run.run(file: file) { () throws(CommandFailure) in
             OpenWorker(
@@ -86,7 +104,7 @@ extension Console {
     /// Reads a push; nil if it is too long for one.
     func readPush(_ file: String) throws(CommandFailure) -> ContiguousArray<UInt8>? {
         do throws(CommandFailure) {
-            return try read(file, limit: ReceivedPush.maximumLength)
+            return try read(file, limit: ReceivedPush.maximumLength, mayBeEmpty: true)
         } catch {
             guard error.exit == .refused else { throw error }
             return nil

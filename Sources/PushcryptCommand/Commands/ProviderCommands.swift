@@ -84,9 +84,8 @@ struct ProviderPinCommand: CommandBody {
             throw CommandFailure(
                 error, hint: error.code == .topicMismatch ? "--topic BUNDLE-ID names the account's app" : nil)
         }
-        let verb = outcome == .unchanged ? "pinned already" : "pinned"
-        console.hint(
-            "\(verb): provider key \(pin.key.id), account \(quoted(account))" + (topic.map { ", app \($0)" } ?? ""))
+        let text = "provider key \(pin.key.id), account \(account)" + (topic.map { ", app \($0)" } ?? "")
+        if outcome == .unchanged { console.hint("pinned already: \(text)") } else { console.changed("pinned \(text)") }
         return .done
     }
 }
@@ -176,11 +175,11 @@ struct ProviderUnpinCommand: CommandBody {
                 $0.account == account && (key == "\($0.key)" || key == $0.key.id.description)
             })
         else {
-            throw .usage(
+            throw .refused(
                 "account \(quoted(account)) has no pin \(quoted(key))", hint: "pushcrypt provider list shows them")
         }
         _ = try withStoreErrors { () throws(KeyStoreError) in try store.unpinProvider(pin.key, for: account) }
-        console.hint("unpinned: provider key \(pin.key.id), account \(quoted(account))")
+        console.changed("unpinned provider key \(pin.key.id), account \(account)")
         return .done
     }
 }

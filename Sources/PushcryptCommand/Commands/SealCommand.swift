@@ -6,17 +6,16 @@ struct SealCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Seals the content of a payload for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers. A payload that could not be opened or shown is refused with exit 65.",
-                "--batch seals a message per line, {\"to\": \"phone1\", \"payload\": {…}}, and answers in order. A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, from_name, collapse_id and priority instead of the options; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 1. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too. Docs/ProviderPipelines.md has the rest.",
+                "--emit request writes what 'pushcrypt send' reads, with each device's push token. --batch takes a message per line, {\"to\": \"phone1\", \"payload\": {…}}: see Docs/ProviderPipelines.md.",
+            ],
+            more: [
+                "A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, from_name, collapse_id, priority, token and environment instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too.",
                 "--fit shortens texts with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file: store it below --url before you send the push. A phone that cannot fetch it shows the short body.",
                 "--json adds the fingerprint, message id, bucket and sizes. --log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…' and, in a batch, line=…; --log json an object, with id and time, and messages as objects too. The phone's journal and 'inspect' show the same fingerprint.",
             ],
             examples: [
                 Example("pushcrypt seal --to phone1 --topic com.example.app payload.json"),
-                Example(
-                    "pushcrypt seal --signing-key-file /run/secrets/signing.key --to pcr1… --topic com.example.app < payload.json",
-                    "in a container, without a store"),
-                Example(
-                    "pushcrypt seal --batch --topic com.example.app < messages > sealed", "one line for each message"),
+                Example("pushcrypt seal --batch --emit request < messages | pushcrypt send > answers"),
             ])
     }
 

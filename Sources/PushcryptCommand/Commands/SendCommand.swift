@@ -65,31 +65,38 @@ package struct SendArguments: Sendable {
 
     package init(_ arguments: inout Arguments) {
         file = arguments.optionalInput("FILE", help: "the messages, one object per line; default standard input")
+        arguments.group("who sends")
         login = SendLogin(&arguments)
-        connections = arguments.count("--connections", "N", 1...64, help: "connections at a time; default 4")
+        arguments.group("how")
+        isDryRun = arguments.flag("--dry-run", help: "check key and messages, and connect to nothing")
+        isInOrder = arguments.flag("--in-order", help: "write the answers in the order of the input")
         retryFor = arguments.seconds(
             "--retry-for", "TIME", 1...30 * 86_400, help: "how long a message is tried; default 1h")
+        log = arguments.log()
+        arguments.group("how", isAdvanced: true)
+        connections = arguments.count("--connections", "N", 1...64, help: "connections at a time; default 4")
         rate = arguments.count("--rate", "N", 1...1_000_000, help: "requests a second at most")
         window = arguments.count(
             "--window", "N", 1...100_000, help: "messages between input and answer at most; default 2000")
         unknown = arguments.choice(
             "--unknown", "WHAT", help: "a message of which it is not known whether APNs has it; default retry")
-        isInOrder = arguments.flag("--in-order", help: "write the answers in the order of the input")
-        isDryRun = arguments.flag("--dry-run", help: "check key and messages, and connect to nothing")
-        log = arguments.log()
         metrics = arguments.value(
             "--metrics", "FILE", .file, help: "replace this file every few seconds with counts for Prometheus")
+        arguments.group("one message", isAdvanced: true)
         single = Single(&arguments)
+        arguments.group(nil)
         store = StoreArguments(&arguments)
     }
 
     package static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Sends what 'seal --emit request' writes, with a member 'token' in each line, the device token, and perhaps 'environment'. Each line gets an answer, in the order in which APNs answers: 'status' and 'apns_id', or an error with 'status', 'reason' and 'retry', which says whether the same line may succeed later; then the line's other members. Lines that 'seal' refused are passed on.",
-                "What APNs did not read goes out again at once. Without an answer, and after 429, 500 and 503, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. Twenty equal refusals in a row (of twenty different device tokens, if they are about tokens) end the run with 64 if nothing was accepted; otherwise their topic rests for 15 minutes, or, if the login is refused, the run ends with 1, unless the other environment accepts it.",
+                "Sends what 'seal --emit request' writes: each line has the device's 'token', and perhaps its 'environment'. Each line gets an answer, as APNs answers: 'status' and 'apns_id', or an error with 'status', 'reason' and 'retry', which says whether the same line may succeed later; then the line's other members. Lines that 'seal' refused are passed on. What was never sealed is refused, unless the line says \"unencrypted\":true.",
                 "Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config' and 'doctor --send'.",
-                "Connections go to api.push.apple.com, or api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
+            ],
+            more: [
+                "What APNs did not read goes out again at once. Without an answer, and after 429, 500 and 503, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. Twenty equal refusals in a row (of twenty different device tokens, if they are about tokens) end the run with 64 if nothing was accepted; otherwise their topic rests for 15 minutes, or, if the login is refused, the run ends with 1, unless the other environment accepts it.",
+                "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
             ],
             examples: [
                 Example(

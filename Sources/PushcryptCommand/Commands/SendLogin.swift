@@ -13,13 +13,15 @@ package struct SendLogin: Sendable {
     package let host: String?
     package let authorities: String?
     package let proxy: String?
+    /// The file with the URL of the proxy, which has a login in it.
+    package let proxyFile: String?
     /// In milliseconds.
     package let timeout: Int?
 
     /// The names of the options.
     static let names = [
         "--key", "--key-id", "--team", "--certificate", "--certificate-passphrase-file", "--environment", "--host",
-        "--ca-file", "--proxy", "--timeout",
+        "--ca-file", "--proxy", "--proxy-file", "--timeout",
     ]
 
     init(_ arguments: inout Arguments) {
@@ -34,17 +36,22 @@ package struct SendLogin: Sendable {
             "--certificate-passphrase-file", "FILE", .secret, help: "the passphrase of the certificate's file")
         environment = arguments.choice(
             "--environment", "WHICH", help: "the APNs of lines that do not say; default production")
+        arguments.group("the connection", isAdvanced: true)
         host = arguments.value("--host", "HOST[:PORT]", help: "another host than Apple's, for tests, or its port 2197")
         authorities = arguments.value(
             "--ca-file", "FILE", .file, help: "certificates that sign the host's, instead of the system's")
         proxy = arguments.value(
             "--proxy", "URL",
             help:
-                "an HTTP proxy, http://HOST:PORT; default as the variable https_proxy says, which hides a password from 'ps'"
+                "an HTTP proxy, http://HOST:PORT; default as the variable https_proxy says"
         )
+        proxyFile = arguments.value(
+            "--proxy-file", "FILE", .secret, help: "a file with the proxy's URL, http://USER:PASSWORD@HOST:PORT")
         timeout = arguments.milliseconds(
             "--timeout", "TIME", 100...600_000, help: "how long a connection or an answer may take; default 30s")
+        arguments.group(nil)
         arguments.atMostOne(of: "--key", "--certificate")
+        arguments.atMostOne(of: "--proxy", "--proxy-file")
         arguments.option("--key-id", needs: "--key")
         arguments.option("--team", needs: "--key")
         arguments.option("--key", needs: "--team", hint: "the developer account shows it, ten characters")

@@ -80,7 +80,9 @@ struct NumberedLines: ~Copyable {
         }
         try take(items, &self)
         guard reader.isAtEnd else {
-            throw .failed("stopped by a signal after \(tally.lines) lines: the rest of the input was not read")
+            throw CommandFailure(
+                stop.isInterrupted && console.messages.isTerminal ? .interrupted : .failed,
+                "stopped by a signal after \(tally.lines) lines: the rest of the input was not read")
         }
     }
 }

@@ -122,8 +122,9 @@ extension Explanation.Area {
         case .sealing, .signing: "Nothing. The caller has the code and a sentence."
         case .lint: "Only 'pushcrypt lint' reports it."
         case .batches:
-            "The line's answer in a batch, which ends with 1; on standard error for 'device import' and 'device remove', which end with 65."
-        case .sending: "The line's answer. The run continues, and ends with 1."
+            "The line's answer in a batch, which ends with 65, or with 1 if a line may succeed later; on standard error for 'device import' and 'device remove', which end with 65."
+        case .sending:
+            "The line's answer. The run continues, and ends with 1 if a line may be accepted later, otherwise with 65."
         case .keys: "Only the caller sees it. Nothing was stored."
         case .trust: "Only the caller sees it. Nothing was stored."
         case .store:

@@ -65,6 +65,12 @@ struct PushToOpen: Sendable {
             )
             return
         }
+        guard !bytes.isEmpty else {
+            content = .refused(
+                Delivery.Reason(
+                    code: OpenError.Code.malformedNotification.description, description: "the input is empty"))
+            return
+        }
         do throws(OpenError) {
             let received = try ReceivedPush(bytes)
             var incoming = IncomingPush(received)
@@ -95,6 +101,8 @@ struct ReceiverArguments: Sendable {
     let pushClass: PushClass
     let requestID: String?
     let duplicates: DuplicatePolicy?
+    /// Whether messages and what they tell are noted.
+    let isGuarded: Bool
     let deviceKeyFile: String?
     let providers: [String]
     let passesClear: Bool
@@ -112,6 +120,8 @@ struct ReceiverArguments: Sendable {
             help:
                 "a message shown before under another request: without sound, the fallback, or nothing, as also for withdrawn and dropped ones; default quiet"
         )
+        isGuarded = !arguments.flag(
+            "--no-guard", help: "note nothing, so that the same push opens the same way again")
         deviceKeyFile = arguments.value(
             "--device-key-file", "FILE", .secret, help: "open with this key, instead of a store's: a file, fd:N or -")
         providers = arguments.values(
@@ -123,19 +133,50 @@ struct ReceiverArguments: Sendable {
     /// Refuses a key file beside a store, whose options are declared by now.
     func excludeStore(_ arguments: inout Arguments) {
         arguments.option(
-            "--device-key-file", excludes: ["--store", "--passphrase-file", "--request-id", "--duplicates"],
+            "--device-key-file",
+            excludes: ["--store", "--passphrase-file", "--request-id", "--duplicates", "--no-guard"],
             hint: "a key file is used without a store")
     }
 }
 
+extension ReceiverArguments {
+    /// Calls `body` with the receiver; what it notes without a guard is gone afterwards.
+    func withReceiver<R>(
+        _ store: StoreArguments, _ console: Console, _ body: (CommandReceiver) throws(CommandFailure) -> R
+    ) throws(CommandFailure) -> R {
+        if isGuarded { return try body(CommandReceiver(self, store, notingIn: nil, console)) }
+        let folder = try TemporaryFolder()
+        return try folder.whileItExists { (path) throws(CommandFailure) in
+            try body(CommandReceiver(self, store, notingIn: path, console))
+        }
+    }
+}
+
+/// Keeps nothing.
+struct NoEffects: OpeningEffects {
+    func settle(
+        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
+        at now: Timestamp
+    ) throws(KeyStoreError) {}
+}
+
+extension ExtensionDatabase {
+    /// Creates one that knows no message yet, in an empty folder.
+    static func temporary(in folder: String) throws(CommandFailure) -> ExtensionDatabase {
+        try withStoreErrors { () throws(KeyStoreError) in
+            try create(in: folder, floor: Timestamp(milliseconds: 0))
+        }
+    }
+}
+
 extension CommandReceiver {
-    init(
-        _ arguments: ReceiverArguments, _ store: StoreArguments, _ console: Console
+    fileprivate init(
+        _ arguments: ReceiverArguments, _ store: StoreArguments, notingIn folder: String?, _ console: Console
     ) throws(CommandFailure) {
         if let source = arguments.deviceKeyFile {
             self = .keyFile(try Self.keyFile(source, arguments, console))
         } else {
-            self = try Self.store(arguments, store, console)
+            self = try Self.store(arguments, store, notingIn: folder, console)
         }
     }
 
@@ -159,8 +200,9 @@ extension CommandReceiver {
         )
     }
 
+    /// - Parameter folder: An empty folder for what is noted of the messages; nil for the store's own place.
     private static func store(
-        _ arguments: ReceiverArguments, _ store: StoreArguments, _ console: Console
+        _ arguments: ReceiverArguments, _ store: StoreArguments, notingIn folder: String?, _ console: Console
     ) throws(CommandFailure) -> CommandReceiver {
         if !arguments.providers.isEmpty {
             throw .usage(
@@ -171,7 +213,8 @@ extension CommandReceiver {
         policy.duplicates = arguments.duplicates ?? .quiet
         policy.hasFilteringEntitlement = arguments.duplicates == .suppress
         return try self.store(store, arguments.topic, console, policy) { (keys) throws(CommandFailure) in
-            (keys, try console.openExtensionDatabase(of: store))
+            guard let folder else { return (keys, try console.openExtensionDatabase(of: store)) }
+            return (NoEffects(), try .temporary(in: folder))
         }
     }
 

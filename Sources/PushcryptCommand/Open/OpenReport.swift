@@ -44,6 +44,7 @@ struct OpenReport {
         for (name, text) in texts { json.string(text.description, for: name) }
         json.bool(delivery.content.sound != nil, for: "sound")
         json.bool(delivery.content.interruptionLevel == .passive, for: "passive")
+        if let person = delivery.opened?.from { json.string(person.name, for: "from_name") }
         for (name, text) in texts {
             guard case .localized(let key, let arguments) = text else { continue }
             json.string(key, for: name + "_loc_key")

@@ -1,3 +1,4 @@
+internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
@@ -13,8 +14,10 @@ struct Banner {
 
     init(_ delivery: Delivery, _ console: Console) {
         let content = delivery.content
-        let rows = [(content.title, TextStyle.bold), (content.subtitle, .bold), (content.body, nil)]
-            .flatMap { Self.rows(of: $0.0.description, $0.1) }
+        // The system shows a person's name as the title.
+        let title = delivery.opened?.from?.name ?? content.title.description
+        let rows = [(title, TextStyle.bold), (content.subtitle.description, .bold), (content.body.description, nil)]
+            .flatMap { Self.rows(of: $0.0, $0.1) }
         lines = Self.frame([rows], console) + ["  " + Self.caption(delivery)]
     }
 
@@ -31,7 +34,11 @@ struct Banner {
             case .suppressed: "nothing shown: the message was shown before"
             case .fallback: "fallback"
             }
-        return delivery.content.sound != nil ? "\(how), with sound" : how
+        let parts = [
+            how, delivery.content.sound != nil ? "with sound" : nil,
+            delivery.opened?.from.map { $0.avatar == nil ? "from a person" : "from a person with a picture" },
+        ]
+        return parts.compactMap { $0 }.joined(separator: ", ")
     }
 
     // MARK: The frame

@@ -104,23 +104,11 @@ struct PreviewedPush {
             let receiver = try CommandReceiver.store(
                 arguments.store, arguments.topic, console, NotificationReceiver.Policy()
             ) {
-                (_) throws(CommandFailure) in
-                let database = try withStoreErrors { () throws(KeyStoreError) in
-                    try ExtensionDatabase.create(in: path, floor: Timestamp(milliseconds: 0))
-                }
-                return (NoEffects(), database)
+                (_) throws(CommandFailure) in (NoEffects(), try .temporary(in: path))
             }
             return deliver(bytes, by: receiver, console)
         }
     }
-}
-
-/// Keeps nothing.
-private struct NoEffects: OpeningEffects {
-    func settle(
-        openedWith publicKey: DevicePublicKey, provider: ProviderPublicKey, certificate: Certificate?, topic: Topic,
-        at now: Timestamp
-    ) throws(KeyStoreError) {}
 }
 
 /// A provider and a phone with temporary keys.

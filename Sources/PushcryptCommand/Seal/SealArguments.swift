@@ -24,22 +24,31 @@ struct SealArguments: Sendable {
 
     init(_ arguments: inout Arguments) {
         file = arguments.optionalInput("FILE", help: "the payload; default standard input")
+        arguments.group("for whom")
         recipients = RecipientArguments(&arguments)
-        sender = ProviderArguments(&arguments)
+        arguments.group("what")
         topic = TopicArgument(&arguments)
-        placeholder = PlaceholderArguments(&arguments)
         message = MessageArguments(&arguments)
-        attachments = AttachmentArguments(&arguments)
+        arguments.group("what Apple may read")
+        placeholder = PlaceholderArguments(&arguments)
+        arguments.group("the output")
+        emission = EmissionArguments(&arguments)
+        isJSON = arguments.json()
+        output = OutputArguments(&arguments)
+        arguments.group("long texts", isAdvanced: true)
         fitting = FittingArguments(&arguments)
+        arguments.group("files and people", isAdvanced: true)
+        attachments = AttachmentArguments(&arguments)
+        arguments.group("the key that signs", isAdvanced: true)
+        sender = ProviderArguments(&arguments)
+        arguments.group("many messages", isAdvanced: true)
         batch = BatchArguments(&arguments)
         unencrypted = arguments.choice(
             "--unencrypted", "WHAT",
             help: "a message for a device without a key ('to' is null); default refuse")
-        emission = EmissionArguments(&arguments)
         log = arguments.log()
+        arguments.group(nil)
         store = StoreArguments(&arguments)
-        isJSON = arguments.json()
-        output = OutputArguments(&arguments)
         sender.excludeStore(&arguments)
     }
 
@@ -109,6 +118,7 @@ struct MessageArguments: Sendable {
             help: "how long the message may be shown, and up to ten minutes more; default the store's, or 30d")
         name = arguments.value(
             "--id", "NAME", help: "the message's name, the same in every retry, so that a phone shows it once")
+        arguments.group("what", isAdvanced: true)
         withdrawing = arguments.values(
             "--withdraw", "NAME",
             help: "the name (--id) of an earlier message that phones take off the screen; at most 64")
@@ -130,6 +140,7 @@ struct EmissionArguments: Sendable {
                 help:
                     "the payload, the request to APNs with its headers, or a file for a simulator; default payload"
             ) ?? .payload
+        arguments.group("the output", isAdvanced: true)
         collapseName = arguments.value(
             "--collapse-id", "NAME",
             help:
@@ -139,6 +150,7 @@ struct EmissionArguments: Sendable {
             "--priority", "N", .choice(PushRequest.Priority.allCases.map { "\($0.rawValue)" }),
             help: "with --emit request: when APNs delivers; default 5 for a background push, 10 for others"
         ).flatMap { Int($0) }.flatMap(PushRequest.Priority.init(rawValue:))
+        arguments.group("the output")
     }
 
     /// The headers that the caller chose.

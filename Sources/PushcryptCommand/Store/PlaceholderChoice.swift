@@ -39,9 +39,11 @@ struct PlaceholderArguments: Sendable {
                 help:
                     "the sound that Apple may read, or none; default the store's, or 'default' if the payload has a sound"
             )
+            arguments.group("what Apple may read", isAdvanced: true)
             let fields = arguments.values(
                 "--clear", "FIELD", .choice(Placeholder.ClearField.allCases.map(\.rawValue)),
                 help: "a field of aps that the relay may read, instead of the store's")
+            arguments.group(nil)
             return PlaceholderChoice(
                 title: title, sound: sound.map(Placeholder.Sound.init(word:)),
                 clearFields: fields.isEmpty ? nil : Set(fields.compactMap(Placeholder.ClearField.init(rawValue:))))

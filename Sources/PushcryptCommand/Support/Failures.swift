@@ -5,6 +5,20 @@ internal import PushcryptKeyStore
 // Library errors as the end of a command. Exit 65 means that the same input fails again, exit 64 that the call or the set-up
 // must change, and exit 1 that the same call may succeed later.
 
+extension ExitCode {
+    /// The codes of lines that may succeed later as they are; alone, they end a command with 1.
+    private static let passing: Set = [
+        "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
+        "input-output", "overflow-failed", "changed-file",
+    ]
+
+    /// The end of a batch in which lines were refused with these codes: 1 if one of them may succeed later.
+    init(refusedLines codes: some Sequence<String>) {
+        let passing = codes.map(Self.passing.contains)
+        self = passing.isEmpty ? .done : passing.contains(true) ? .failed : .refused
+    }
+}
+
 extension CommandFailure {
     /// What to do next where that is another command or an option, which the libraries do not know: by error code.
     private static let hints = [
@@ -34,7 +48,8 @@ extension CommandFailure {
     private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil, hints: [String]? = nil) {
         let code = "\(error.code)"
         self.init(
-            exit, (place.map { "\($0): " } ?? "") + "\(code): \(error)", hints: hints ?? Self.hints[code] ?? [],
+            exit, code: code, (place.map { "\($0): " } ?? "") + "\(code): \(error)",
+            hints: hints ?? Self.hints[code] ?? [],
             cause: error)
     }
 
@@ -69,7 +84,8 @@ extension CommandFailure {
         let exit: ExitCode =
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
-            case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .suiteDowngrade,
+            case .corruptStore, .unknownName, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken,
+                .suiteDowngrade,
                 .futureTime, .keyIDTaken, .unknownDevice, .removedDevice, .malformedCertificate, .weakKey,
                 .badCertificateSignature, .certificateConflict, .wrongCertificate, .malformedRequest:
                 .refused

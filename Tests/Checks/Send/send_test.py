@@ -17,7 +17,7 @@ TOPIC, TEAM, KEY = "com.example.app", "TEAM123456", "ABC123DEFG"
 DEVICES = 500
 GONE = 1_700_000_000_000
 # How a run ends whose lines were refused for good.
-FAILED = 1
+FAILED = 65
 PIPE = 1 << 20
 problems = []
 
@@ -295,6 +295,11 @@ def part_authorities(folder):
     return 2
 
 
+def write_secret(path, text):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text + "\n")
+
+
 @contextlib.contextmanager
 def proxy(refusal=None):
     """An HTTP proxy for CONNECT; yields its URL and the list of the hosts that it was asked for."""
@@ -353,11 +358,15 @@ def part_network(folder):
         for url in ("http://user:s3c/r3t@127.0.0.1:1", "http://user:s3c@r3t@127.0.0.1:1", "http://user:s3c r3t@127.0.0.1:1",
                     "http://user:s3cr3t@[::1", "http://user:s3cr3t@127.0.0.1:port", "ftp://user:s3cr3t@127.0.0.1:1",
                     "other://user:s3cr3t@127.0.0.1:1", "user:s3cr3t@no-such-name.invalid"):
-            answers, said = send(folder, mock, [line(2)], "--proxy", url, "--retry-for", "1s", "--log", "json")
-            findings = doctor(folder, mock, "--proxy", url)
+            write_secret(f"{folder}/proxy", url)
+            answers, said = send(folder, mock, [line(2)], "--proxy-file", f"{folder}/proxy", "--retry-for", "1s", "--log", "json")
+            findings = doctor(folder, mock, "--proxy-file", f"{folder}/proxy")
             text = f"{answers} {said} {findings}"
             expect("s3c" not in text and "r3t" not in text and len(answers) <= 1 and findings[0] == 1, url, text)
             expect("percent-encode" in said, url, said)
+        # In an argument every user of the machine would see it.
+        answers, said = send(folder, mock, [line(2)], "--proxy", "http://user:s3cr3t@127.0.0.1:1", code=64)
+        expect("--proxy-file" in said and "s3cr3t" not in said and not answers, said)
         # To a proxy inside TLS libcurl would show the certificate for APNs.
         for options, variables in ((["--proxy", "https://localhost:1"], {}), ([], {"https_proxy": "HTTPS://localhost:1"}),
                                    ([], {"ALL_PROXY": "https://localhost:1"})):

@@ -18,7 +18,7 @@ import Testing
             ("", ["device", "send", "join", "greet", "help"]), ("s", ["send"]), ("x", []),
             ("device ", ["add", "list"]),
             ("device l", ["list"]), ("device x ", []), ("nothing ", []),
-            ("help ", ["device", "send", "join", "greet", "help"]),
+            ("help ", ["device", "send", "join", "greet", "help", "exit-codes"]),
             ("help device ", ["add", "list"]), ("help device add ", []), ("--store D de", ["device"]),
             ("--store=D de", ["device"]),
             ("complete ", ["bash", "zsh", "fish"]), ("compl", []),
@@ -30,25 +30,30 @@ import Testing
     @Test(
         "Options are offered where the command has them, and once unless they may be repeated",
         arguments: [
-            ("-", ["--store", "--json", "--help", "--version"]), ("--s", ["--store"]),
-            ("device --", ["--store", "--json", "--help"]),
+            ("-", ["--store", "--json", "--quiet", "--help", "--version"]), ("--s", ["--store"]),
+            ("device --", ["--store", "--json", "--quiet", "--help"]),
             (
                 "send --",
                 [
-                    "--to", "--ttl", "--priority", "--key", "--quiet", "--store", "--json", "--output", "--force",
+                    "--to", "--ttl", "--priority", "--key", "--trace", "--store", "--json", "--output", "--force",
+                    "--quiet",
                     "--help",
                 ]
             ),
             (
                 "send -q --to x --",
-                ["--to", "--ttl", "--priority", "--key", "--store", "--json", "--output", "--force", "--help"]
+                [
+                    "--to", "--ttl", "--priority", "--key", "--trace", "--store", "--json", "--output", "--force",
+                    "--help",
+                ]
             ),
             ("send -o f --f", ["--force"]), ("send -- --", []), ("greet --nothing x --l", ["--loud"]),
-            ("device list ", ["--help"]),
+            ("device list ", ["--quiet", "--help"]),
             (
                 "send - -",
                 [
-                    "--to", "--ttl", "--priority", "--key", "--quiet", "--store", "--json", "--output", "--force",
+                    "--to", "--ttl", "--priority", "--key", "--trace", "--store", "--json", "--output", "--force",
+                    "--quiet",
                     "--help",
                 ]
             ),

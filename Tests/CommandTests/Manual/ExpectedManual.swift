@@ -44,6 +44,8 @@ enum ExpectedManual {
         the key store; default PUSHCRYPT_STORE, or the user\(aqs data directory
         .It Fl \-json
         write JSON, for programs
+        .It Fl q , Fl \-quiet
+        write only errors and warnings to standard error
         .It Fl h , Fl \-help
         show this help
         .It Fl \-version
@@ -70,6 +72,8 @@ enum ExpectedManual {
         the command line or the set-up must change first
         .It 65
         the input is refused, and will be again; for open: the fallback is shown
+        .It 130
+        interrupted on a terminal, with control-c
         .El
         .Sh EXAMPLES
         Says hello:
@@ -131,6 +135,8 @@ enum ExpectedManual {
         for none of them to answer.
         .Pp
         A second paragraph.
+        .Pp
+        Few people read this.
         .Sh OPERANDS
         .Bl -tag -width Ds
         .It Ar FILE
@@ -146,8 +152,8 @@ enum ExpectedManual {
         how urgent it is (low, normal, high)
         .It Fl \-key Ar SOURCE
         where the key is read from
-        .It Fl q , Fl \-quiet
-        say nothing
+        .It Fl \-trace
+        say how it went
         .It Fl \-store Ar \&DIR
         the key store; default PUSHCRYPT_STORE, or the user\(aqs data directory
         .It Fl \-json
@@ -156,6 +162,8 @@ enum ExpectedManual {
         write to a file that appears only after success
         .It Fl \-force
         replace the output file if it exists
+        .It Fl q , Fl \-quiet
+        write only errors and warnings to standard error
         .It Fl h , Fl \-help
         show this help
         .El
@@ -199,6 +207,8 @@ enum ExpectedManual {
         .Bl -tag -width Ds
         .It Fl \-json
         write JSON, for programs
+        .It Fl q , Fl \-quiet
+        write only errors and warnings to standard error
         .It Fl h , Fl \-help
         show this help
         .El
@@ -220,10 +230,11 @@ enum ExpectedManual {
 
         **Shared options**
 
-        The chapter of a command only names these. '--store' and '--json' may precede the command.
+        The chapter of a command only names these. '--store', '--json', '--quiet' may precede the command.
 
         - `--store DIR`: the key store; default PUSHCRYPT_STORE, or the user's data directory
         - `--json`: write JSON, for programs
+        - `-q, --quiet`: write only errors and warnings to standard error
         - `-h, --help`: show this help
         - `--version`: show the versions of this program and its libraries
 
@@ -263,12 +274,14 @@ enum ExpectedManual {
 
         A second paragraph.
 
+        Few people read this.
+
         - `FILE`: the message
         - `-t, --to ID`: the device to send to; repeatable
         - `--ttl DURATION`: how long it lives
         - `--priority LEVEL`: how urgent it is (low, normal, high)
         - `--key SOURCE`: where the key is read from
-        - `-q, --quiet`: say nothing
+        - `--trace`: say how it went
         - `-o, --output FILE`: write to a file that appears only after success
         - `--force`: replace the output file if it exists
 

@@ -23,7 +23,7 @@ struct ArgumentsTarget: FuzzTarget {
         }
         do throws(CommandFailure) {
             switch try parser.parse(words) {
-            case .help(let path):
+            case .help(let path, _):
                 require(parser.table.command(at: path) != nil || path.isEmpty, "arguments: help is about a command")
             case .version: break
             case .command(let invocation): checkAccepted(invocation, words)

@@ -1,6 +1,7 @@
 /// The exit code of the process.
 ///
-/// A script retries after 1 and gives up after 65, so a full disk or a busy store is not 65.
+/// A script retries after 1 and gives up after 65, so a full disk or a busy store is not 65. `meaning` is the one table of
+/// all codes.
 package enum ExitCode: Int32, CaseIterable, Sendable {
     case done = 0
     /// The work failed for a reason outside the input: a file, the system.
@@ -9,21 +10,51 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case usage = 64
     /// The input was refused (`EX_DATAERR`).
     case refused = 65
+    /// A signal ended the work, as a shell reports it (128 + SIGINT).
+    case interrupted = 130
+
+    /// One line for people, lower case, no full stop.
+    package var meaning: String {
+        switch self {
+        case .done: "done"
+        case .failed: "failed, and may succeed later: a full disk, a busy store, a file that cannot be read"
+        case .usage: "the command line or the set-up must change first"
+        case .refused: "the input is refused, and will be again; for open: the fallback is shown"
+        case .interrupted: "interrupted on a terminal, with control-c"
+        }
+    }
+
+    /// The code of a failure that has no other.
+    fileprivate var code: String {
+        switch self {
+        case .done: "done"
+        case .failed: "failed"
+        case .usage: "usage"
+        case .refused: "refused"
+        case .interrupted: "interrupted"
+        }
+    }
 }
 
 /// The reason why a command failed, and what the user can do next.
 ///
-/// The text is lower case without a full stop, and contains no key and no payload bytes. Failures go to standard error, also
-/// with `--json`: standard output has only data, and programs use the exit code.
+/// The text is lower case without a full stop, and contains no key and no payload bytes. Failures go to standard error, with
+/// `--json` as JSON: standard output has only data.
 package struct CommandFailure: Error {
     package let exit: ExitCode
+    /// What went wrong, in a word for programs.
+    package let code: String
     package let message: String
     package let hints: [String]
     /// The error behind the failure, for callers that distinguish causes.
     package let cause: (any Error)?
 
-    package init(_ exit: ExitCode, _ message: String, hints: [String] = [], cause: (any Error)? = nil) {
+    /// - Parameter code: The code of the error behind the failure; without it, the exit code's own word.
+    package init(
+        _ exit: ExitCode, code: String? = nil, _ message: String, hints: [String] = [], cause: (any Error)? = nil
+    ) {
         self.exit = exit
+        self.code = code ?? exit.code
         self.message = message
         self.hints = hints
         self.cause = cause
@@ -39,6 +70,11 @@ package struct CommandFailure: Error {
 
     package static func refused(_ message: String, hint: String...) -> CommandFailure {
         CommandFailure(.refused, message, hints: hint)
+    }
+
+    /// Returns the same failure with other hints.
+    package func advising(_ hints: [String]) -> CommandFailure {
+        CommandFailure(exit, code: code, message, hints: hints, cause: cause)
     }
 
     /// The reader of standard output has closed it. The command ends without a message, and this is not a failure.

@@ -142,6 +142,12 @@ extension CompletionPoint {
         return (own + [.help] + (path.isEmpty ? [.version] : [])).map { .init($0.name, $0.help) }
     }
 
+    /// The topics of `help`, instead of a command.
+    private var topics: [Completion.Candidate] {
+        guard path == ["help"], operands.isEmpty else { return [] }
+        return table.allTopics.map { .init($0.name, $0.summary) }
+    }
+
     private func commands(under path: [String]) -> [Completion.Candidate] {
         (path.isEmpty ? table.commands : table.command(at: path)?.subcommands ?? []).map { .init($0.name, $0.summary) }
     }
@@ -153,7 +159,7 @@ extension CompletionPoint {
         case .choice(let words): Completion(candidates: words.map { .init($0) })
         case .known(let words): Completion(candidates: words().map { .init($0) }, paths: .files)
         case .name(let source): Completion(candidates: names(source, text).map { .init($0) })
-        case .command: Completion(candidates: commands(under: operands))
+        case .command: Completion(candidates: commands(under: operands) + topics)
         default: Completion(paths: paths(of: kind))
         }
     }

@@ -16,6 +16,8 @@ package struct Console: Sendable {
     package let redact: @Sendable (String) -> String
     /// The form of messages on standard error.
     package var messageFormat = MessageFormat.text
+    /// Whether only errors and warnings go to standard error.
+    package var isQuiet = false
 
     package init(
         input: Descriptor, output: Descriptor, messages: Descriptor, terminal: String,
@@ -105,14 +107,35 @@ package struct OutputBuffer: ~Copyable {
 // MARK: Messages
 
 extension Console {
-    /// Writes an error.
-    package func error(_ text: String) { report("error", .red, text) }
+    /// Writes an error; `code` is for programs.
+    package func error(_ text: String, code: String = "refused") {
+        report("error", .red, text, [("code", .word(code))])
+    }
+
+    /// Writes why a command failed, and what to do next.
+    func report(_ failure: CommandFailure) {
+        let facts: [MessageFormat.Field] = [
+            ("code", .word(failure.code)), ("exit", .number(Int(failure.exit.rawValue))),
+        ]
+        report("error", .red, failure.message, facts)
+        for hint in failure.hints { report("hint", .cyan, hint) }
+    }
 
     /// Writes a warning.
     package func warning(_ text: String) { report("warning", .yellow, text) }
 
-    /// Writes a hint about what to do next.
-    package func hint(_ text: String) { report("hint", .cyan, text) }
+    /// Writes a hint about what to do next, unless only errors and warnings are wanted.
+    package func hint(_ text: String) { if !isQuiet { report("hint", .cyan, text) } }
+
+    /// Writes the one line about a change that a command has made, such as `added phone1: …`, unless only errors and
+    /// warnings are wanted.
+    package func changed(_ text: String) {
+        guard !isQuiet else { return }
+        switch messageFormat {
+        case .text: log(sanitized(forTerminal: text))
+        case .rendered: log("changed", [("message", .word(text))])
+        }
+    }
 
     /// Writes an event for users.
     package func log(_ text: String) { send(ContiguousArray("\(programName): \(text)\n".utf8)) }
@@ -120,12 +143,15 @@ extension Console {
     /// Writes an event for a log that users and programs read.
     package func log(_ event: String, _ fields: [MessageFormat.Field]) { send(messageFormat.line(event, fields)) }
 
-    private func report(_ label: String, _ style: TextStyle, _ text: String) {
+    /// - Parameter facts: What only programs read.
+    private func report(
+        _ label: String, _ style: TextStyle, _ text: String, _ facts: [MessageFormat.Field] = []
+    ) {
         switch messageFormat {
         case .text:
             let label = allowsColour(messages) ? style.applied(to: label + ":") : label + ":"
             log("\(label) \(sanitized(forTerminal: text))")
-        case .rendered: log(label, [("message", .word(text))])
+        case .rendered: log(label, facts + [("message", .word(text))])
         }
     }
 

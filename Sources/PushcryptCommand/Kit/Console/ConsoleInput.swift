@@ -11,8 +11,19 @@
 extension Console {
     /// Reads a whole file, or standard input for `-`, of at most `limit` bytes.
     ///
-    /// Longer input is refused with exit 65. At most one byte more than the limit is held in memory.
-    package func read(_ path: String, limit: Int) throws(CommandFailure) -> ContiguousArray<UInt8> {
+    /// Longer input is refused with exit 65, and so is empty input unless `mayBeEmpty` is true. At most one byte more than the
+    /// limit is held in memory.
+    package func read(
+        _ path: String, limit: Int, mayBeEmpty: Bool = false
+    ) throws(CommandFailure) -> ContiguousArray<UInt8> {
+        let bytes = try readAny(path, limit: limit)
+        guard mayBeEmpty || !bytes.isEmpty else {
+            throw .refused(path == "-" ? "standard input was empty" : "\(quoted(path)) is empty")
+        }
+        return bytes
+    }
+
+    private func readAny(_ path: String, limit: Int) throws(CommandFailure) -> ContiguousArray<UInt8> {
         if path == "-" {
             if input.isTerminal { hint("reading from the terminal; control-d on a new line ends the input") }
             return try readAll(input, named: "standard input", limit: limit)
@@ -70,9 +81,9 @@ extension Console {
     /// Reads a secret from a file, from an open descriptor (`fd:N`) or from standard input (`-`).
     ///
     /// The bytes are written only into `secret`, which the caller must wipe, also after a failure. One newline at the end is
-    /// not part of the secret if `isText` is true. An empty or too long secret is refused, and so is a file that every user of the machine may
-    /// read or change, unless `isShared` is true because the secret is not a key. Links are followed, and a group may read,
-    /// because Kubernetes, Vault and systemd provide secrets in this way.
+    /// not part of the secret if `isText` is true. An empty or too long secret is refused, and so is a file that another user owns,
+    /// or that every user of the machine may read, change or replace, unless `isShared` is true because the secret is not a key.
+    /// Links are followed, and a group may read, because Kubernetes, Vault and systemd provide secrets in this way.
     ///
     /// - Returns: The length in bytes.
     package func readSecret(
@@ -88,7 +99,10 @@ extension Console {
             return try fill(&secret, from: descriptor, named: quoted(source), isText: isText)
         }
         let file = try open(source)
-        if !isShared { try refuseFileOfEverybody(file.descriptor, named: quoted(source), path: source) }
+        if !isShared {
+            try refuseFileOfEverybody(file.descriptor, named: quoted(source), path: source)
+            try refuseFileOfOthers(file.descriptor, source)
+        }
         return try fill(&secret, from: file.descriptor, named: quoted(source), isText: isText)
     }
 
@@ -142,6 +156,20 @@ extension Console {
             } ?? ["run chmod o-rwx on the file"])
     }
 
+    /// Refuses a file that somebody else may have put there. Who opens it in the shell has decided otherwise.
+    private func refuseFileOfOthers(_ source: Descriptor, _ path: String) throws(CommandFailure) {
+        let hint = "if that is meant, open the file in the shell, and name the descriptor: fd:3 3< \(quoted(path))"
+        if let owner = source.foreignOwner {
+            throw .usage("\(quoted(path)), which is to hold a secret, belongs to user \(owner)", hint: hint)
+        }
+        let parent = folder(of: path)
+        if source.regularFileSize != nil, Folder.isOpenToAll(path.hasPrefix("/") && parent.isEmpty ? "/" : parent) {
+            throw .usage(
+                "every user of this machine may replace \(quoted(path)), which is to hold a secret",
+                hint: "run: chmod o-w \(quoted(parent.isEmpty ? "." : parent))", hint)
+        }
+    }
+
     private func fill(
         _ secret: inout MutableSpan<UInt8>, from source: Descriptor, named name: String, isText: Bool
     ) throws(CommandFailure) -> Int {
@@ -160,7 +188,7 @@ extension Console {
             filled -= 1
             if filled > 0, secret[filled - 1] == UInt8(ascii: "\r") { filled -= 1 }
         }
-        guard filled > 0 else { throw .refused("\(name) is empty") }
+        guard filled > 0 else { throw .refused("\(name) \(name == "standard input" ? "was" : "is") empty") }
         return filled
     }
 

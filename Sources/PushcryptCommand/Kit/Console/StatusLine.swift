@@ -13,7 +13,7 @@ package struct StatusLine: ~Copyable {
 
     package init(_ console: Console, isShown: Bool = true) {
         self.console = console
-        next = isShown && console.showsStatus ? console.now() + Self.delay : .max
+        next = isShown && !console.isQuiet && console.showsStatus ? console.now() + Self.delay : .max
     }
 
     /// Shows the text, unless the line was updated a moment ago.

@@ -8,6 +8,9 @@ package struct Arguments {
     private(set) var declarations = Declarations()
     /// Nil while declarations are collected.
     private let line: Invocation?
+    /// The group of the options that are declared next.
+    private var group: String?
+    private var isAdvanced = false
 
     private init(_ table: CommandTable, _ line: Invocation?) {
         self.table = table
@@ -20,6 +23,7 @@ package struct Arguments {
     ) -> Declarations {
         var arguments = Arguments(table, line)
         _ = body.init(&arguments)
+        arguments.declarations.options.append(.quiet)
         return arguments.declarations
     }
 
@@ -43,7 +47,16 @@ package struct Arguments {
         return (values, names.filter { line?.values($0).isEmpty == false })
     }
 
+    /// Begins a group of options, which help lists together; nil is for those that belong nowhere, which come last.
+    ///
+    /// - Parameter isAdvanced: Whether only `--help all` and the manual list it.
+    package mutating func group(_ title: String?, isAdvanced: Bool = false) {
+        (group, self.isAdvanced) = (title, isAdvanced)
+    }
+
     private mutating func values(_ option: Option) -> [String] {
+        var option = option
+        (option.group, option.isAdvanced) = (group, isAdvanced)
         declarations.options.append(option)
         return line?.values(option.name) ?? []
     }

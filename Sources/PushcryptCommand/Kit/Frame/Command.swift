@@ -79,10 +79,13 @@ extension CommandBody {
 package struct CommandPage: Sendable {
     /// The paragraphs after the summary.
     package let discussion: [String]
+    /// The paragraphs that only `--help all` and the manual show.
+    package let more: [String]
     package let examples: [Example]
 
-    package init(discussion: [String] = [], examples: [Example]) {
+    package init(discussion: [String] = [], more: [String] = [], examples: [Example]) {
         self.discussion = discussion
+        self.more = more
         self.examples = examples
     }
 }
@@ -101,13 +104,22 @@ package struct CommandGroup: Sendable {
 /// The content of a command's help without its name and summary.
 package struct CommandDetails: Sendable {
     package let discussion: [String]
+    /// The paragraphs that only `--help all` and the manual show.
+    package let more: [String]
     package let examples: [Example]
     package let operands: [Operand]
     package let options: [Option]
     package let subcommands: [Command]
 
+    /// The options without those that every command has.
+    var ownOptions: [Option] { options.filter { $0.name != Option.quiet.name } }
+
+    /// Whether the command itself has options that may be left out.
+    var takesOptions: Bool { ownOptions.contains { !$0.isRequired } }
+
     init(page: CommandPage, declarations: Declarations) {
         discussion = page.discussion
+        more = page.more
         examples = page.examples
         operands = declarations.operands
         options = declarations.options
@@ -116,6 +128,7 @@ package struct CommandDetails: Sendable {
 
     init(_ group: CommandGroup) {
         discussion = group.page.discussion
+        more = []
         examples = group.page.examples
         operands = []
         options = []

@@ -5,6 +5,8 @@ package struct CommandTable: Sendable {
     package let sections: [Section]
     /// Commands for programs, which help does not list.
     package let hidden: [Command]
+    /// What `help` explains beside commands and exit codes.
+    package let topics: [Topic]
     /// The output of `--version`.
     package let version: @Sendable () -> String
     /// The texts of the program's own page.
@@ -13,21 +15,25 @@ package struct CommandTable: Sendable {
     let declareSharedOptions: @Sendable (inout Arguments) -> Void
     /// Refuses arguments that must not appear in messages, before they are parsed.
     let check: @Sendable ([String]) throws(CommandFailure) -> Void
+    /// The form of messages on standard error under `--json`.
+    let jsonMessages: MessageFormat
 
     package init(
-        program: String, summary: String, sections: [Section], hidden: [Command] = [],
+        program: String, summary: String, sections: [Section], hidden: [Command] = [], topics: [Topic] = [],
         version: @escaping @Sendable () -> String, page: @escaping @Sendable () -> ProgramPage,
         sharedOptions: @escaping @Sendable (inout Arguments) -> Void,
-        check: @escaping @Sendable ([String]) throws(CommandFailure) -> Void
+        check: @escaping @Sendable ([String]) throws(CommandFailure) -> Void, jsonMessages: MessageFormat = .text
     ) {
         self.program = program
         self.summary = summary
         self.sections = sections
         self.hidden = hidden
+        self.topics = topics
         self.version = version
         self.page = page
         declareSharedOptions = sharedOptions
         self.check = check
+        self.jsonMessages = jsonMessages
     }
 
     /// Commands that are listed together.
@@ -41,11 +47,30 @@ package struct CommandTable: Sendable {
         }
     }
 
+    /// A page of help that is about no command.
+    package struct Topic: Sendable {
+        package let name: String
+        /// One line, lower case, no full stop.
+        package let summary: String
+        package let terms: @Sendable () -> [ProgramPage.Term]
+
+        package init(_ name: String, _ summary: String, terms: @escaping @Sendable () -> [ProgramPage.Term]) {
+            self.name = name
+            self.summary = summary
+            self.terms = terms
+        }
+    }
+
+    /// All topics. That of the exit codes is the program's one table of them.
+    package var allTopics: [Topic] {
+        [Topic("exit-codes", "what the exit codes mean") { [page] in page().exitCodes }] + topics
+    }
+
     /// All commands, in the order of the sections.
     package var commands: [Command] { sections.flatMap(\.commands) }
 
     /// The options that may also precede the command.
-    package var sharedOptions: [Option] { Arguments.options(in: self, declareSharedOptions) }
+    package var sharedOptions: [Option] { Arguments.options(in: self, declareSharedOptions) + [.quiet] }
 
     /// The path of every command, before those of the commands under it.
     package var paths: [[String]] {
@@ -107,27 +132,27 @@ package struct ProgramPage: Sendable {
 
 /// Runs a command line, without the program's name, and returns its exit code.
 ///
-/// Writes all messages to standard error before it returns. Call `prepareProcess` first.
+/// Writes all messages to standard error before it returns, with `--json` as JSON. Call `prepareProcess` first.
 package func run(arguments: [String], table: CommandTable, console: Console) -> ExitCode {
     var console = console
+    // Before the line is understood: a refusal of the line itself is for a program too.
+    if arguments.prefix(while: { $0 != "--" }).contains("--json") { console.messageFormat = table.jsonMessages }
     do throws(CommandFailure) {
         switch try Parser(table: table).parse(arguments) {
-        case .help(let path):
-            try console.write(HelpPage(table: table, path: path).text)
+        case .help(let path, let isWhole):
+            try console.write(HelpPage(table: table, path: path, isWhole: isWhole).text)
             return .done
         case .version:
             try console.write(table.version() + "\n")
             return .done
         case .command(let invocation):
             let command = invocation.command
+            if invocation.isQuiet { console.isQuiet = true }
             command.configure(&console)
             return try command.run(console)
         }
     } catch {
-        if error.exit != .done {
-            console.error(error.message)
-            for hint in error.hints { console.hint(hint) }
-        }
+        if error.exit != .done { console.report(error) }
         return error.exit
     }
 }

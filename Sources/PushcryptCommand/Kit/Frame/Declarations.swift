@@ -30,6 +30,10 @@ package struct Option: Sendable {
     package let value: Value?
     package let isRepeatable: Bool
     package let isRequired: Bool
+    /// The title under which help lists it; nil for those that belong nowhere.
+    package internal(set) var group: String?
+    /// Whether only `--help all` and the manual show it.
+    package internal(set) var isAdvanced = false
 
     /// The name of a value in the synopsis, and what the value may be.
     package struct Value: Sendable {
@@ -56,6 +60,9 @@ package struct Option: Sendable {
 
     package static let help = Option(
         name: "--help", short: "-h", help: "show this help", value: nil, isRepeatable: false, isRequired: false)
+    package static let quiet = Option(
+        name: "--quiet", short: "-q", help: "write only errors and warnings to standard error", value: nil,
+        isRepeatable: false, isRequired: false)
     package static let version = Option(
         name: "--version", short: nil, help: "show the versions of this program and its libraries", value: nil,
         isRepeatable: false, isRequired: false)
@@ -131,6 +138,11 @@ package struct NameSource: Sendable {
 extension ValueKind {
     /// Refuses a value of another kind; `name` is its option or operand, for the message.
     package func check(_ text: String, for name: String) throws(CommandFailure) {
+        switch self {
+        case .input, .secret, .file, .folder: return
+        default: break
+        }
+        guard RawText.isText(text) else { throw .usage("\(name) is not UTF-8 text: \(quoted(text))") }
         switch self {
         case .text, .input, .secret, .file, .folder, .name, .known, .command: return
         case .choice(let words):

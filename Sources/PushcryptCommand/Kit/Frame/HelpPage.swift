@@ -4,35 +4,60 @@ package struct HelpPage {
     private let command: Command?
     private let details: CommandDetails?
     private let name: String
+    private let isWhole: Bool
 
-    /// - Parameter path: The words of a command; empty for the program itself.
-    package init(table: CommandTable, path: [String]) {
+    /// The word after `--help` for the whole page.
+    static let all = "all"
+
+    /// - Parameters:
+    ///   - path: The words of a command; empty for the program itself.
+    ///   - isWhole: Whether the page shows advanced options too, or the program's every command.
+    package init(table: CommandTable, path: [String], isWhole: Bool = false) {
         self.table = table
         command = table.command(at: path)
         details = command?.details(in: table)
         name = ([table.program] + path).joined(separator: " ")
+        self.isWhole = isWhole
     }
 
-    /// The whole page.
+    /// The whole text of the page.
     package var text: String {
         var page = "\(name) - \(command?.summary ?? table.summary)\n\nusage: \(synopsis)\n"
         if let details {
-            for paragraph in details.discussion { page += "\n" + wrapped(paragraph) }
+            for paragraph in details.discussion + (isWhole ? details.more : []) { page += "\n" + wrapped(paragraph) }
             page += list("commands", details.subcommands.map { ($0.name, $0.summary) })
             page += list("operands", details.operands.map { ($0.name, $0.help) })
-            page += list("options", details.options.map(row) + [row(.help)])
+            page += options(details.options + [.help])
             page += examples(details.examples)
         } else {
-            let program = table.page()
-            for section in table.sections {
-                page += list(section.title, section.commands.map { ($0.name, $0.summary) })
-            }
-            page += list("options", (table.sharedOptions + [.help, .version]).map(row))
-            page += list("exit codes", program.exitCodes.map { ($0.name, $0.help) })
-            page += examples(program.examples)
+            page += program
         }
-        if command?.body == nil { page += "\n\(name) COMMAND --help shows more about a command\n" }
-        return page
+        return page + ending
+    }
+
+    /// The page of the program, after its synopsis.
+    private var program: String {
+        let program = table.page()
+        var page = ""
+        for section in table.sections {
+            page += list(section.title, isWhole ? leaves(of: section) : section.commands.map { ($0.name, $0.summary) })
+        }
+        page += list("options", (table.sharedOptions + [.help, .version]).map(row))
+        page += list("more help", table.allTopics.map { ("\(table.program) help \($0.name)", $0.summary) })
+        return page + examples(program.examples)
+    }
+
+    /// How to see more than this page.
+    private var ending: String {
+        if command?.body == nil {
+            let all = command == nil && !isWhole ? ", \(name) --help \(Self.all) lists every command" : ""
+            return "\n\(name) COMMAND --help shows more about a command\(all)\n"
+        }
+        guard !isWhole, let details else { return "" }
+        let hidden = details.options.count { $0.isAdvanced }
+        guard hidden > 0 || !details.more.isEmpty else { return "" }
+        return "\n\(name) --help \(Self.all) shows more"
+            + (hidden == 0 ? "\n" : ", and \(hidden) more \(hidden == 1 ? "option" : "options")\n")
     }
 
     /// The form of the command line: `pushcrypt device add [options] ID FILE`.
@@ -41,7 +66,7 @@ package struct HelpPage {
         guard command.body != nil else { return "\(name) COMMAND" }
         var words = [name]
         words += details.options.filter(\.isRequired).map(\.synopsis)
-        if !details.options.allSatisfy(\.isRequired) { words.append("[options]") }
+        if details.takesOptions { words.append("[options]") }
         for operand in details.operands {
             switch operand.count {
             case .one: words.append(operand.name)
@@ -61,6 +86,25 @@ extension HelpPage {
         ((option.short.map { $0 + ", " } ?? "    ") + option.synopsis, option.meaning)
     }
 
+    /// The commands of a section that run, with all their words.
+    private func leaves(of section: CommandTable.Section) -> [(String, String)] {
+        func leaves(_ command: Command, _ path: String) -> [(String, String)] {
+            if command.body != nil { return [(path, command.summary)] }
+            return command.subcommands.flatMap { leaves($0, "\(path) \($0.name)") }
+        }
+        return section.commands.flatMap { leaves($0, $0.name) }
+    }
+
+    /// The options in their groups, and last those of none.
+    private func options(_ options: [Option]) -> String {
+        let shown = options.filter { isWhole || !$0.isAdvanced }
+        var titles: [String?] = []
+        for option in shown where option.group != nil && !titles.contains(option.group) { titles.append(option.group) }
+        return (titles + [nil]).map { title in
+            list(title ?? "options", shown.filter { $0.group == title }.map(row))
+        }.joined()
+    }
+
     private func list(_ title: String, _ rows: [(term: String, meaning: String)]) -> String {
         rows.isEmpty ? "" : "\n\(title):\n" + listed(rows)
     }
@@ -74,4 +118,9 @@ extension HelpPage {
         }
         return text
     }
+}
+
+extension CommandTable.Topic {
+    /// The topic's page.
+    package var text: String { "\(summary):\n" + listed(terms().map { ($0.name, $0.help) }) }
 }

@@ -6,7 +6,8 @@ package struct Parser {
 
     /// The request of a command line.
     package enum Request {
-        case help([String])
+        /// The page of a command; whole with `--help all`.
+        case help([String], isWhole: Bool)
         case version
         case command(Invocation)
     }
@@ -15,8 +16,14 @@ package struct Parser {
     package func parse(_ arguments: [String]) throws(CommandFailure) -> Request {
         try table.check(arguments)
         // A value cannot begin with a dash (see `takeValue`), so this finds no value by mistake.
-        if arguments.prefix(while: { $0 != "--" }).contains(where: { Option.help.matches($0) }) {
-            return .help(try helpPath(arguments))
+        let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        if let help = arguments[..<end].firstIndex(where: { Option.help.matches($0) }) {
+            guard help + 1 < end, arguments[help + 1] == HelpPage.all else {
+                return .help(try helpPath(arguments), isWhole: false)
+            }
+            var words = arguments
+            words.remove(at: help + 1)
+            return .help(try helpPath(words), isWhole: true)
         }
         var line = Line(arguments: arguments[...])
         while let argument = line.arguments.popFirst() {
@@ -279,6 +286,9 @@ package struct Invocation: Sendable {
 
     /// The command with its values.
     package var command: any CommandBody { Arguments.read(body, from: self) }
+
+    /// Whether only errors and warnings are wanted.
+    var isQuiet: Bool { !values(Option.quiet.name).isEmpty }
 
     /// The values of an option in the order given; an empty text for a flag.
     func values(_ name: String) -> [String] {

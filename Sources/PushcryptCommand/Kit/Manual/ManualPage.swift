@@ -40,6 +40,9 @@ package struct ManualPage {
             page += list("OPTIONS", (table.sharedOptions + [.help, .version]).map { (item($0), $0.meaning) })
             page += list("ENVIRONMENT", program.environment.map { (".It Ev \(Roff.argument($0.name))", $0.help) })
             page += list("FILES", program.files.map { (".It Pa \(Roff.argument($0.name))", $0.help) })
+            for topic in table.topics {
+                page += list(topic.name.uppercased(), topic.terms().map { (".It \(Roff.argument($0.name))", $0.help) })
+            }
             page += list("EXIT STATUS", program.exitCodes.map { (".It \($0.name)", $0.help) })
         }
         page += section("EXAMPLES", examples(details?.examples ?? program.examples))
@@ -73,7 +76,7 @@ extension ManualPage {
         }
         lines.append(".Cm \(path.joined(separator: " "))")
         lines += details.options.filter(\.isRequired).map { ".\(flag($0.name))\(value($0))" }
-        if !details.options.allSatisfy(\.isRequired) { lines.append(".Op Ar options") }
+        if details.takesOptions { lines.append(".Op Ar options") }
         for operand in details.operands {
             let name = Roff.argument(operand.name)
             switch operand.count {
@@ -87,7 +90,7 @@ extension ManualPage {
     }
 
     private var description: String {
-        let paragraphs = details?.discussion ?? []
+        let paragraphs = details.map { $0.discussion + $0.more } ?? []
         if !paragraphs.isEmpty { return paragraphs.map(Roff.paragraph).joined(separator: ".Pp\n") }
         let summary = command?.summary ?? table.summary
         return Roff.paragraph(summary.prefix(1).uppercased() + summary.dropFirst() + ".")

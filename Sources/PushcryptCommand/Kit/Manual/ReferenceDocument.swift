@@ -30,10 +30,10 @@ package struct ReferenceDocument {
             table.command(at: path).map { (path, $0, $0.details(in: table)) }
         }
         var counts: [Row: Int] = [:]
-        var rows = table.sharedOptions.map(Row.init)
+        var rows = table.sharedOptions.map(Row.init).filter { $0.name != Option.quiet.name }
         var first: [Row: [String]] = [:]
         for (path, _, details) in commands {
-            for row in details.options.map(Row.init) {
+            for row in details.ownOptions.map(Row.init) {
                 counts[row, default: 0] += 1
                 if !rows.contains(row) { rows.append(row) }
                 if first[row] == nil { first[row] = path }
@@ -59,8 +59,12 @@ package struct ReferenceDocument {
             text += "\n" + wrapped("**\(title):** \(links.joined(separator: ", "))", width: Self.width)
         }
         text += "\n**Shared options**\n\n" + paragraph(sharedIntroduction)
-        text += list((shared + [.init(.help), .init(.version)]).map { ($0.term, $0.meaning) })
+        text += list((shared + [.init(.quiet), .init(.help), .init(.version)]).map { ($0.term, $0.meaning) })
         text += "\n**Exit codes**\n" + list(program.exitCodes.map { ($0.name, $0.help) })
+        for topic in table.topics {
+            let title = topic.name.prefix(1).uppercased() + topic.name.dropFirst()
+            text += "\n**\(title)**\n" + list(topic.terms().map { ($0.name, $0.help) })
+        }
         text += "\n**Environment**\n" + list(program.environment.map { ($0.name, $0.help) })
         text += "\n**Files**\n" + list(program.files.map { ($0.name, $0.help) })
         text += examples(program.examples)
@@ -72,7 +76,8 @@ package struct ReferenceDocument {
     }
 
     private var sharedIntroduction: String {
-        let names = table.sharedOptions.map { "'\($0.name)'" }.joined(separator: " and ")
+        let names = table.sharedOptions.map { "'\($0.name)'" }
+            .joined(separator: ", ")
         return "The chapter of a command only names these. \(names) may precede the command."
     }
 }
@@ -85,8 +90,8 @@ extension ReferenceDocument {
         var text = "\n\(path.count == 1 ? "##" : "###") \(name)\n\n"
         text += paragraph(command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ".")
         text += code([HelpPage(table: table, path: path).synopsis])
-        for part in details.discussion { text += "\n" + paragraph(part) }
-        let rows = details.options.map(Row.init)
+        for part in details.discussion + details.more { text += "\n" + paragraph(part) }
+        let rows = details.ownOptions.map(Row.init)
         let own = rows.filter { first[$0] == path && !shared.contains($0) }
         text += list(details.operands.map { ($0.name, $0.help) } + own.map { ($0.term, $0.meaning) })
         let others = rows.filter { !own.contains($0) }

@@ -33,6 +33,13 @@ package struct Descriptor: Sendable, Equatable {
     /// Whether every user of the machine may read or write the file.
     package var isFileOfEverybody: Bool { grants(S_IRWXO) }
 
+    /// The user that owns a regular file, unless that is this one or the system's administrator.
+    package var foreignOwner: UInt32? {
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return status.st_uid == 0 || status.st_uid == geteuid() ? nil : UInt32(status.st_uid)
+    }
+
     private func grants(_ permissions: mode_t) -> Bool {
         var status = stat()
         guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
@@ -111,7 +118,8 @@ package struct OpenFile: ~Copyable {
     /// Opens a path, relative to `directory` if one is given. Other programs do not inherit the descriptor.
     package init(_ path: String, in directory: Descriptor? = nil, flags: Int32, mode: UInt32 = 0) throws(SystemError) {
         while true {
-            let number = unsafe openat(directory?.number ?? AT_FDCWD, path, flags | O_CLOEXEC, mode_t(mode))
+            let number = unsafe openat(
+                directory?.number ?? AT_FDCWD, RawText.path(path), flags | O_CLOEXEC, mode_t(mode))
             if number >= 0 {
                 descriptor = Descriptor(number: number)
                 return

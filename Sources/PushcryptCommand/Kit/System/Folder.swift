@@ -18,12 +18,12 @@ package enum Folder {
 
     /// The sorted names in a folder, without `.` and `..`; empty if it cannot be read.
     package static func names(in path: String) -> [String] {
-        guard let folder = unsafe opendir(path) else { return [] }
+        guard let folder = unsafe opendir(RawText.path(path)) else { return [] }
         defer { unsafe closedir(folder) }
         var names: [String] = []
         while let entry = unsafe readdir(folder) {
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-            names.append(String(decoding: name, as: UTF8.self))
+            names.append(RawText.text(name))
         }
         return names.filter { $0 != "." && $0 != ".." }.sorted()
     }
@@ -31,7 +31,8 @@ package enum Folder {
     /// The kind of a path, or of the target of its link.
     package static func kind(of path: String, followingLinks: Bool = false) -> Kind {
         var status = stat()
-        let result = followingLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
+        let raw = RawText.path(path)
+        let result = followingLinks ? unsafe stat(raw, &status) : unsafe lstat(raw, &status)
         guard result == 0 else { return .other }
         return switch status.st_mode & S_IFMT {
         case S_IFDIR: .folder
@@ -40,11 +41,18 @@ package enum Folder {
         }
     }
 
+    /// Whether every user may replace files of others in a folder; an empty path is the current one.
+    static func isOpenToAll(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(RawText.path(path.isEmpty ? "." : path), &status) == 0 else { return false }
+        return status.st_mode & S_IWOTH != 0 && status.st_mode & S_ISVTX == 0
+    }
+
     /// Removes a file, or a folder with its contents. Links are removed, not followed. Errors are ignored.
     package static func remove(_ path: String) {
-        if unsafe unlink(path) == 0 { return }
+        if unsafe unlink(RawText.path(path)) == 0 { return }
         for name in names(in: path) { remove("\(path)/\(name)") }
-        _ = unsafe rmdir(path)
+        _ = unsafe rmdir(RawText.path(path))
     }
 }
 

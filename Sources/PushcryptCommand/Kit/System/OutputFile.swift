@@ -79,7 +79,7 @@ package struct OutputFile: ~Copyable {
     /// Links the file to its name, which fails if another program has created that name since `init`.
     private func link() throws(CommandFailure) {
         let number = directory.descriptor.number
-        if unsafe linkat(number, temporaryName, number, name, 0) == 0 { return }
+        if unsafe linkat(number, temporaryName, number, RawText.path(name), 0) == 0 { return }
         let error = SystemError.last
         switch error.code {
         case EEXIST:
@@ -96,7 +96,7 @@ package struct OutputFile: ~Copyable {
 
     private func rename() throws(CommandFailure) {
         let number = directory.descriptor.number
-        guard unsafe renameat(number, temporaryName, number, name) == 0 else { throw failure(.last) }
+        guard unsafe renameat(number, temporaryName, number, RawText.path(name)) == 0 else { throw failure(.last) }
     }
 
     private func failure(_ error: SystemError) -> CommandFailure {
@@ -107,7 +107,7 @@ package struct OutputFile: ~Copyable {
         _ name: String, in directory: Descriptor, path: String, force: Bool
     ) throws(CommandFailure) {
         var status = stat()
-        guard unsafe fstatat(directory.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+        guard unsafe fstatat(directory.number, RawText.path(name), &status, AT_SYMLINK_NOFOLLOW) == 0 else {
             let error = SystemError.last
             if error == .notFound { return }
             throw .failed("cannot write \(quoted(path)): \(error.text)")

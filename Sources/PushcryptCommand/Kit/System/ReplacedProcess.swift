@@ -9,8 +9,14 @@
 #endif
 
 extension SystemEnvironment {
-    /// The arguments of this process, without the program's name.
-    package static var arguments: [String] { Array(CommandLine.arguments.dropFirst()) }
+    /// The arguments of this process, without the program's name, as `RawText` reads them.
+    package static var arguments: [String] {
+        (1..<max(1, Int(CommandLine.argc))).compactMap { place in
+            guard let word = unsafe CommandLine.unsafeArgv[place] else { return nil }
+            return unsafe RawText.text(
+                UnsafeBufferPointer(start: word, count: strlen(word)).map(UInt8.init(bitPattern:)))
+        }
+    }
 }
 
 /// Another program instead of this one.
@@ -19,7 +25,7 @@ package enum ReplacedProcess {
     ///
     /// - Returns: Why it cannot run; does not return otherwise.
     package static func run(_ name: String, _ arguments: [String]) -> SystemError {
-        var words = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
+        var words = unsafe ([name] + arguments).map { unsafe strdup(RawText.path($0)) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         if let folder = ownFolder {
             _ = unsafe execv("\(folder)/\(name)", &words)

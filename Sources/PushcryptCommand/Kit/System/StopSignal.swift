@@ -14,6 +14,8 @@
 package final class StopSignal: Sendable {
     private let reader: OpenFile
     private let writer: OpenFile
+    /// Whether the signal was SIGINT, as control-c on a terminal sends it.
+    private let interruption = Monitor(false)
 
     package init() throws(SystemError) {
         let pipe = try PipeEnds()
@@ -37,6 +39,9 @@ package final class StopSignal: Sendable {
         return unsafe poll(&request, 1, 0) > 0
     }
 
+    /// Whether the end was requested with SIGINT, as control-c on a terminal does.
+    package var isInterrupted: Bool { interruption.change { $0 } }
+
     /// Handles SIGINT and SIGTERM from now on: the first requests the end, the second ends the process at once, unless it comes
     /// within a second: `timeout` signals a process and then its group. A signal that this process ignores remains ignored.
     ///
@@ -53,7 +58,7 @@ package final class StopSignal: Sendable {
         _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         let waited = signals
         let code = startThread {
-            Self.wait(for: waited)
+            if Self.wait(for: waited) == SIGINT { self.interruption.change { $0 = true } }
             self.raise()
             let end = SystemEnvironment.uptime() + 1000
             var second = Self.wait(for: waited)

@@ -1,0 +1,82 @@
+internal import Pushcrypt
+
+/// What a backup would change for the devices and keys of the store that it replaces.
+package struct RestoreDifference: Hashable, Sendable {
+    /// Devices that have been removed since the backup.
+    package private(set) var removed = Names()
+    /// Devices that the backup lacks.
+    package private(set) var lost = Names()
+    /// Devices of which the backup has an earlier state.
+    package private(set) var older = Names()
+    /// Keys of this device that the backup lacks: what is sealed to them would open no more.
+    package private(set) var lostKeys = Names()
+
+    /// How many there are, and the first of them.
+    package struct Names: Hashable, Sendable {
+        private static let maximum = 3
+
+        package private(set) var count = 0
+        private var first: [String] = []
+
+        fileprivate mutating func add(_ name: String) {
+            count += 1
+            if first.count < Self.maximum { first.append(name) }
+        }
+
+        fileprivate func text(_ what: (one: String, many: String)) -> String? {
+            guard count > 0 else { return nil }
+            let names = first.map { "'\($0)'" }.joined(separator: ", ") + (count > first.count ? ", …" : "")
+            return "\(count) \(count == 1 ? what.one : what.many) (\(names))"
+        }
+    }
+
+    /// Whether the backup takes nothing away and brings nothing back that was removed.
+    package var isHarmless: Bool { removed.count + lost.count + older.count + lostKeys.count == 0 }
+
+    /// What the restore does, in words.
+    ///
+    /// - Parameter withRemoved: Whether removed devices come back.
+    package func text(withRemoved: Bool) -> String {
+        [
+            lost.text(("device is lost, which the backup lacks", "devices are lost, which the backup lacks")),
+            older.text(
+                ("device is as it was before its last change", "devices are as they were before their last change")),
+            lostKeys.text(("device key is lost", "device keys are lost")),
+            removed.text(
+                withRemoved
+                    ? ("removed device comes back", "removed devices come back")
+                    : ("removed device stays removed", "removed devices stay removed")),
+        ].compactMap { $0 }.joined(separator: ", ")
+    }
+}
+
+extension RestoreDifference {
+    /// Compares the rows of a store with those of a backup of it, without checking them.
+    init(from old: SQLiteConnection, to backup: SQLiteConnection) throws(KeyStoreError) {
+        let (devices, removals) = (DeviceRow.table, RemovedDeviceRow.table)
+        _ = try backup.rows("SELECT id FROM \(devices.name)", []) { (row) throws(KeyStoreError) in
+            let id = row[0]
+            guard try old.firstRow(removals.selectTag, [id], { _ in true }) != nil else { return }
+            removed.add(Self.text(id))
+        }
+        _ = try old.rows("SELECT id, tag FROM \(devices.name)", []) { (row) throws(KeyStoreError) in
+            let (id, tag) = (row[0], row[1])
+            guard let saved = try backup.firstRow(devices.selectTag, [id], { $0[0] }) else {
+                return lost.add(Self.text(id))
+            }
+            if saved != tag { older.add(Self.text(id)) }
+        }
+        _ = try old.rows("SELECT key_id FROM device_keys", []) { (row) throws(KeyStoreError) in
+            let id = row[0]
+            guard try backup.firstRow("SELECT id FROM device_keys WHERE key_id = ?", [id], { _ in true }) == nil,
+                case .integer(let number) = id
+            else { return }
+            lostKeys.add(KeyID(value: UInt32(truncatingIfNeeded: number)).description)
+        }
+    }
+
+    private static func text(_ id: SQLiteValue) -> String {
+        guard case .text(let bytes) = id else { return "?" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
