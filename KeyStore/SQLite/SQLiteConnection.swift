@@ -313,48 +313,11 @@ final class SQLiteConnection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    private static let readErrors = [EIO, ENXIO]
-
     /// Returns the error for a result code. Bound values never appear in it.
     private func failure(_ code: Int32) -> KeyStoreError {
         let systemError = unsafe sqlite3_system_errno(database)
-        switch code & 0xff {
-        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
-            return KeyStoreError(.storeBusy, "another process is using \(name): try again when it is done")
-        case SQLITE_INTERRUPT:
-            // No damage: the file is whole, and must not be recreated.
-            return .stopped(name)
-        case SQLITE_FULL:
-            return .system(ENOSPC, "write \(name)")
-        case SQLITE_READONLY:
-            // The log and its index get the mode that the database has when they are created.
-            let file =
-                ["-shm", "-wal"].map { path + $0 }.first { (try? FileFacts(at: $0))?.isWritable == false } ?? name
-            return KeyStoreError(
-                .inputOutput, "cannot write \(file): run chmod u+w \(quoted(file)), or use a disk that is not read-only"
-            )
-        case SQLITE_CANTOPEN where systemError == ENOENT && (try? FileFacts(at: path)) != nil:
-            // This is the last of several attempts to open a log or its index, which does not tell the cause.
-            return KeyStoreError(
-                .inputOutput,
-                "cannot create the files beside \(name): check that the disk has room and the directory is writable")
-        case SQLITE_CANTOPEN, SQLITE_IOERR:
-            return systemError == 0
-                ? KeyStoreError(.inputOutput, "cannot use \(name): \(Self.text(of: code))")
-                : .system(systemError, "use \(name)")
-        case SQLITE_NOMEM:
-            return KeyStoreError(.inputOutput, "cannot use \(name): out of memory")
-        case SQLITE_CORRUPT where unsafe Self.readErrors.contains(pushcrypt_file_errno(database)):
-            // SQLite reports a page that cannot be read as damaged, too.
-            return .system(unsafe pushcrypt_file_errno(database), "read \(name)")
-        default:
-            return KeyStoreError(.corruptStore, "\(name) is damaged (\(Self.text(of: code))): restore it from a backup")
-        }
-    }
-
-    private static func text(of code: Int32) -> String {
-        guard let text = unsafe sqlite3_errstr(code) else { return "error \(code)" }
-        return unsafe String(cString: text)
+        let fileError = code & 0xff == SQLITE_CORRUPT ? unsafe pushcrypt_file_errno(database) : 0
+        return SQLiteFailure(code: code, systemError: systemError, fileError: fileError, path: path, name: name).error
     }
 
     /// The version of the linked library, for example `3.40.1`.

@@ -122,9 +122,9 @@ struct DeviceAddCommand: CommandBody {
                 try console.write(line: RegistrationReply(.refused(refusal)).json)
             }
             guard error.code == .generationRollback, !DeviceInput.isRecord(bytes) else { throw failure }
-            throw CommandFailure(
-                failure.exit, failure.message,
-                hints: ["after a rotation give the record, which has a generation: pushcrypt key show --json"])
+            throw failure.advising([
+                "after a rotation give the record, which has a generation: pushcrypt key show --json"
+            ])
         }
         console.changed(outcome.name, try withStoreErrors { () throws(KeyStoreError) in try store.device(id: id) }, id)
         var foreign = try ForeignProviders(of: store)

@@ -7,7 +7,7 @@ struct PreviewCommand: CommandBody {
         CommandPage(
             discussion: [
                 "A payload is sealed with temporary keys, without a store; with --store, the placeholder is the store's. A sealed push is opened as new with the store's keys, and changes nothing: a later 'open' treats it as new, and no rotation takes effect. If it does not open, the fallback is drawn, standard error has the reason, and the exit code is still 0.",
-                "Texts are drawn as in a banner and in the expanded view, with the actions of --categories. Localised texts appear as their keys, attachments as their types; nothing is fetched. SVG and HTML need no script, font or picture.",
+                "Texts are drawn as in a banner and in the expanded view, with the actions of --categories. Localised texts appear as their keys, attachments as their types; nothing is fetched. SVG and HTML are light or dark as the reader's screen, and need no script, font or picture.",
             ],
             examples: [
                 Example("pushcrypt preview payload.json -o payload.html"),
@@ -19,7 +19,6 @@ struct PreviewCommand: CommandBody {
 
     private let arguments: PreviewArguments
     private let format: PreviewFormat?
-    private let appearance: PreviewAppearance?
     private let categories: String?
     private let output: OutputArguments
 
@@ -28,9 +27,6 @@ struct PreviewCommand: CommandBody {
             "FILE", help: "the payload or sealed push; default standard input")
         format = arguments.choice(
             "--format", "FORMAT", help: "the format; default the ending of --output's name, or txt")
-        appearance = arguments.choice(
-            "--appearance", "APPEARANCE",
-            help: "with svg and html: the colours; default auto, as on the reader's screen")
         categories = arguments.value(
             "--categories", "FILE", .input, help: "the app's categories, the JSON of its category set")
         self.arguments = PreviewArguments(file: file, &arguments)
@@ -39,16 +35,13 @@ struct PreviewCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let format = if let format { format } else { try PreviewFormat(of: output) }
-        if format == .txt, appearance != nil {
-            throw .usage("--appearance goes with svg and html", hint: "leave it out, or add --format")
-        }
         let categories = try categories.map { (path) throws(CommandFailure) in try console.readCategories(path) }
         let push = try PreviewedPush(arguments, console)
         let scene = PreviewScene(push, categories: categories)
         let text =
             switch format {
-            case .svg: SVGScene(scene, appearance ?? .auto).text
-            case .html: HTMLScene(scene, appearance ?? .auto).text
+            case .svg: SVGScene(scene).text
+            case .html: HTMLScene(scene).text
             case .txt: TextScene(scene, console).text
             }
         try console.deliver(ContiguousArray(text.utf8).span, to: output, isSecret: true)

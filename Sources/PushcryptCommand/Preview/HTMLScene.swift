@@ -2,7 +2,7 @@
 struct HTMLScene {
     let text: String
 
-    init(_ scene: PreviewScene, _ appearance: PreviewAppearance) {
+    init(_ scene: PreviewScene) {
         var markup = Markup("<!DOCTYPE html>\n")
         markup.element("html", ["lang": "en", "dir": "ltr"]) { markup in
             markup.element("head") { markup in
@@ -16,14 +16,12 @@ struct HTMLScene {
                     ])
                 markup.shape("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
                 markup.element("title", text: "A push: what the relay carries, what the phone shows, the fallback")
-                markup.style(HTMLStyle.rules(appearance))
+                markup.style(HTMLStyle.rules)
             }
             markup.newline()
             markup.element("body") { markup in
-                for name in appearance.classes {
-                    markup.element("main", ["class": "scene \(name)"]) { markup in
-                        for panel in scene.panels { Self.write(panel, to: &markup) }
-                    }
+                markup.element("main", ["class": "scene"]) { markup in
+                    for panel in scene.panels { Self.write(panel, to: &markup) }
                 }
             }
         }
@@ -125,25 +123,15 @@ struct HTMLScene {
 
 /// The style rules of the HTML.
 enum HTMLStyle {
-    static func rules(_ appearance: PreviewAppearance) -> String {
-        colours(appearance) + scheme(appearance) + scene + card + expanded + rest
-    }
+    static var rules: String { colours + scheme + scene + card + expanded + rest }
 
     /// Defines each colour as a property for the rules below.
-    private static func colours(_ appearance: PreviewAppearance) -> String {
-        PreviewColours.rules(appearance) { scene, name, colour in
-            "\(scene.isEmpty ? ":root" : scene){--\(name):\(colour)}"
-        }
+    private static var colours: String {
+        PreviewColours.rules { name, colour in ":root{--\(name):\(colour)}" }
     }
 
     /// Sets the appearance of the browser's own parts, such as scroll bars.
-    private static func scheme(_ appearance: PreviewAppearance) -> String {
-        switch appearance {
-        case .auto: ":root{color-scheme:light dark}"
-        case .light, .both: ":root{color-scheme:light}"
-        case .dark: ":root{color-scheme:dark}"
-        }
-    }
+    private static let scheme = ":root{color-scheme:light dark}"
 
     private static let scene = """
         *{box-sizing:border-box;margin:0;padding:0}html{background:var(--page)}\

@@ -45,21 +45,9 @@ struct Markup {
 
 // MARK: Colours
 
-/// The appearance of a drawing.
-enum PreviewAppearance: String, CaseIterable, Sendable {
-    /// Light or dark, as the reader's screen.
-    case auto
-    case light, dark
-    /// A light and a dark drawing, one below the other.
-    case both
-
-    /// The scenes to draw, by the class of their colours.
-    var classes: [String] { self == .both ? ["light", "dark"] : [rawValue] }
-}
-
 /// The colours of both appearances, by use. Text has a contrast of at least 4.5 to its background.
 enum PreviewColours {
-    private typealias Colour = (name: String, light: String, dark: String)
+    typealias Colour = (name: String, light: String, dark: String)
 
     private static let colours: [Colour] = [
         ("page", "#ffffff", "#0d1117"), ("heading", "#15181e", "#f0f3f8"), ("remark", "#5a6270", "#9aa4b2"),
@@ -69,21 +57,15 @@ enum PreviewColours {
         ("bar", "#c2cbdb", "#4c566c"), ("thumb", "#e3e8f1", "#3b4252"),
     ]
 
-    /// Returns the rules of an appearance; `rule` makes one from the selector of a scene, a colour's name and the colour.
+    /// Returns rules for light, and for dark where the reader's screen is; `rule` makes one of a colour's name and the colour.
+    static func rules(_ rule: (_ name: String, _ colour: String) -> String) -> String {
+        rules(\.light, rule) + "@media (prefers-color-scheme:dark){" + rules(\.dark, rule) + "}"
+    }
+
     static func rules(
-        _ appearance: PreviewAppearance, _ rule: (_ scene: String, _ name: String, _ colour: String) -> String
+        _ colour: (Colour) -> String, _ rule: (_ name: String, _ colour: String) -> String
     ) -> String {
-        func rules(_ scene: String, _ colour: (Colour) -> String) -> String {
-            colours.map { rule(scene, $0.name, colour($0)) }.joined()
-        }
-        let light = rules(appearance == .both ? ".light" : "", \.light)
-        let dark = rules(appearance == .both ? ".dark" : "", \.dark)
-        return switch appearance {
-        case .auto: light + "@media (prefers-color-scheme:dark){" + dark + "}"
-        case .light: light
-        case .dark: dark
-        case .both: light + dark
-        }
+        colours.map { rule($0.name, colour($0)) }.joined()
     }
 
     /// The fonts of the reader's system, which also chooses those for other scripts and emoji.

@@ -7,30 +7,24 @@ struct SVGScene {
 
     let text: String
 
-    init(_ scene: PreviewScene, _ appearance: PreviewAppearance) {
+    init(_ scene: PreviewScene) {
         let panels = scene.panels.map(SVGPanel.init)
         let width = 2 * Self.margin + Double(panels.count) * (SVGPanel.width + Self.gap) - Self.gap
         let height = 2 * Self.margin + (panels.map(\.height).max() ?? 0)
-        let total = height * Double(appearance.classes.count)
         var markup = Markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
         markup.element(
             "svg",
             [
-                "xmlns": "http://www.w3.org/2000/svg", "width": svg(width), "height": svg(total),
-                "viewBox": "0 0 \(svg(width)) \(svg(total))", "role": "img", "aria-label": Self.description(of: scene),
+                "xmlns": "http://www.w3.org/2000/svg", "width": svg(width), "height": svg(height),
+                "viewBox": "0 0 \(svg(width)) \(svg(height))", "role": "img", "aria-label": Self.description(of: scene),
                 "xml:lang": "en",
             ]
         ) { markup in
-            markup.style(Self.style(appearance))
-            for (index, name) in appearance.classes.enumerated() {
-                let top = Double(index) * height
-                markup.element("g", ["class": name, "transform": "translate(0 \(svg(top)))"]) { markup in
-                    markup.shape("rect", ["class": "page", "width": svg(width), "height": svg(height)])
-                    for (index, panel) in panels.enumerated() {
-                        let x = Self.margin + Double(index) * (SVGPanel.width + Self.gap)
-                        panel.draw(atX: x, y: Self.margin, into: &markup)
-                    }
-                }
+            markup.style(Self.style)
+            markup.shape("rect", ["class": "page", "width": svg(width), "height": svg(height)])
+            for (index, panel) in panels.enumerated() {
+                let x = Self.margin + Double(index) * (SVGPanel.width + Self.gap)
+                panel.draw(atX: x, y: Self.margin, into: &markup)
             }
         }
         markup.newline()
@@ -46,16 +40,16 @@ struct SVGScene {
         }.joined(separator: ". ")
     }
 
-    private static func style(_ appearance: PreviewAppearance) -> String {
+    private static var style: String {
         let names = ["page", "card", "wall", "bar", "thumb"]
-        let colours = PreviewColours.rules(appearance) { scene, name, colour in
+        let colours = PreviewColours.rules { name, colour in
             switch name {
-            case _ where names.contains(name): "\(scene) .\(name){fill:\(colour)}"
-            case "rule", "line": "\(scene) .\(name){stroke:\(colour)}"
-            case "ink": "\(scene) .title,\(scene) .body,\(scene) .value{fill:\(colour)}"
-            case "dim": "\(scene) .tag,\(scene) .time,\(scene) .type,\(scene) .note,\(scene) .sealed{fill:\(colour)}"
-            case "remark": "\(scene) .remark,\(scene) .name{fill:\(colour)}"
-            default: "\(scene) .\(name){fill:\(colour)}"
+            case _ where names.contains(name): ".\(name){fill:\(colour)}"
+            case "rule", "line": ".\(name){stroke:\(colour)}"
+            case "ink": ".title,.body,.value{fill:\(colour)}"
+            case "dim": ".tag,.time,.type,.note,.sealed{fill:\(colour)}"
+            case "remark": ".remark,.name{fill:\(colour)}"
+            default: ".\(name){fill:\(colour)}"
             }
         }
         return """

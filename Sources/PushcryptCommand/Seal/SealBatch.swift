@@ -327,10 +327,9 @@ private struct DeviceLines: LineSource, Sendable {
                 if let shortage { throw CommandFailure(shortage) }
                 return nil
             }
-            let failure = CommandFailure(firstDamaged)
-            throw CommandFailure(
-                failure.exit, failure.message,
-                hints: ["\(damaged) rows have ids that no device has; every other device is answered"])
+            throw CommandFailure(firstDamaged).advising([
+                "\(damaged) rows have ids that no device has; every other device is answered"
+            ])
         }
         defer {
             line += ids.count

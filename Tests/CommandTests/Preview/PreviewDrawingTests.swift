@@ -161,21 +161,12 @@ import Testing
         }
     }
 
-    @Test(
-        "The appearance is the reader's, or the requested one, or both", arguments: [PreviewFormat.svg, .html])
+    @Test("A drawing is light or dark, as the reader's screen", arguments: [PreviewFormat.svg, .html])
     func appearance(format: PreviewFormat) throws {
-        let counts = try ["auto", "light", "dark", "both"].map { name in
-            let text = try preview(#"{"aps":{"alert":"x"}}"#, format, ["--appearance", name])
-            return [
-                text.contains("prefers-color-scheme"), text.contains("#fbfcfe"), text.contains("#2d323f"),
-                text.components(separatedBy: "The phone shows").count > (format == .svg ? 3 : 2),
-            ]
-        }
-        #expect(
-            counts == [
-                [true, true, true, false], [false, true, false, false], [false, false, true, false],
-                [false, true, true, true],
-            ])
+        let text = try preview(#"{"aps":{"alert":"x"}}"#, format, [])
+        let dark = try #require(text.range(of: "@media (prefers-color-scheme:dark){"))
+        #expect(text[..<dark.lowerBound].contains("#fbfcfe") && !text[..<dark.lowerBound].contains("#2d323f"))
+        #expect(text[dark.upperBound...].contains("#2d323f"))
     }
 
     /// How to draw it again is in Docs/Contributing.md.
@@ -201,8 +192,8 @@ import Testing
             }
             return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
         }
-        for appearance in [PreviewAppearance.light, .dark] {
-            let list = PreviewColours.rules(appearance) { _, name, colour in "\(name) \(colour)," }
+        for (appearance, colour) in [("light", \PreviewColours.Colour.light), ("dark", \.dark)] {
+            let list = PreviewColours.rules({ $0[keyPath: colour] }) { name, colour in "\(name) \(colour)," }
             let colours = Dictionary(
                 uniqueKeysWithValues: list.split(separator: ",").map { pair in
                     let parts = pair.split(separator: " ").map(String.init)
