@@ -39,9 +39,13 @@ struct KeyOfflineCommand: CommandBody {
         }
         // The store's copy is destroyed only if this one can be read.
         let saved = try console.readProviderKey(from: path)
-        let record = try withStoreErrors { () throws(KeyStoreError) in
-            try store.takeProviderKeyOffline(
+        let record: ProviderKeyRecord
+        do throws(KeyStoreError) {
+            record = try store.takeProviderKeyOffline(
                 saved, named: name, topic: topic, clock: clock.assurance(console), at: console.timestamp)
+        } catch {
+            throw CommandFailure(
+                error, hint: error.code == .topicMismatch ? "--topic BUNDLE-ID names the app" : nil)
         }
         if isJSON { try console.write(record.json + "\n") }
         console.changed("\(record.text(after: "moved")), to \(path)")

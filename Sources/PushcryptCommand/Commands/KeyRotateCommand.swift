@@ -19,7 +19,6 @@ struct KeyRotateCommand: CommandBody {
                 Example("pushcrypt key rotate --install certificate.json"),
                 Example("pushcrypt key rotate --json", "of a device: the record to register"),
                 Example("pushcrypt key rotate --confirm", "the provider has it"),
-                Example("pushcrypt key rotate --purge"),
             ])
     }
 
@@ -37,7 +36,6 @@ struct KeyRotateCommand: CommandBody {
             "--if-older-than", "TIME", 1...3650 * 86_400, help: "do nothing while the key is younger, for cron"
         ).map { .seconds(UInt64($0)) }
         provider = ProviderRotation(&arguments)
-        arguments.group("of a device's key")
         device = DeviceRotation(&arguments)
         arguments.group(nil)
         clock = ClockArgument(&arguments)

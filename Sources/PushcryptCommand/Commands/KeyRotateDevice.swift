@@ -15,12 +15,16 @@ struct DeviceRotation: Sendable {
 
     init(_ arguments: inout Arguments) {
         ((confirms, acknowledged, purges, grace, isPostQuantum), given) = arguments.given { arguments in
-            (
-                arguments.flag("--confirm", help: "the provider has the pending key: make it active"),
+            arguments.group("of a device's key")
+            let confirms = arguments.flag("--confirm", help: "the provider has the pending key: make it active")
+            let purges = arguments.flag("--purge", help: "destroy the old keys whose grace period has passed")
+            arguments.group("of a device's key", isAdvanced: true)
+            return (
+                confirms,
                 arguments.value(
                     "--acknowledged", "KEY-ID",
                     help: "with --confirm: the acknowledged key; nothing happens if another is pending"),
-                arguments.flag("--purge", help: "destroy the old keys whose grace period has passed"),
+                purges,
                 arguments.seconds(
                     "--grace", "TIME", 0...400 * 86_400,
                     help: "with --confirm: how long the old key opens; default the store's, or 31d"),

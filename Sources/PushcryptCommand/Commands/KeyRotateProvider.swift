@@ -20,26 +20,28 @@ struct ProviderRotation: Sendable {
         ((isStolen, anyway, lifetime, isRequest, certificate, signer, signerTimeout, topic, output), given) =
             arguments.given { arguments in
                 arguments.group("of a provider's key")
+                let isStolen = arguments.flag(
+                    "--stolen", help: "end all earlier keys at once, which somebody else may have")
+                let topic = TopicArgument(&arguments, help: "the app, if the key is not bound to it")
+                let lifetime = arguments.certificateLifetime()
+                let isRequest = arguments.flag(
+                    "--request",
+                    help: "with the provider key offline: make the signing key, and write a request for 'key certify'")
+                let certificate = arguments.value(
+                    "--install", "FILE", .input, help: "with the provider key offline: use what 'key certify' wrote")
+                arguments.group("of a provider's key", isAdvanced: true)
                 return (
-                    arguments.flag(
-                        "--stolen", help: "end all earlier keys at once, which somebody else may have"),
+                    isStolen,
                     arguments.flag(
                         "--anyway",
                         help: "with --stolen: also if the provider key is in the store, where it does not help"),
-                    arguments.certificateLifetime(),
-                    arguments.flag(
-                        "--request",
-                        help:
-                            "with the provider key offline: make the signing key, and write a request for 'key certify'"
-                    ),
-                    arguments.value(
-                        "--install", "FILE", .input, help: "with the provider key offline: use what 'key certify' wrote"
-                    ),
+                    lifetime,
+                    isRequest, certificate,
                     arguments.value(
                         "--provider-signer", "ADDRESS",
                         help: "the program at unix:PATH has the provider key, and certifies"),
                     arguments.signerTimeout(),
-                    TopicArgument(&arguments, help: "the app, if the key is not bound to it"),
+                    topic,
                     OutputArguments(&arguments, help: "with --request: the file for the request")
                 )
             }

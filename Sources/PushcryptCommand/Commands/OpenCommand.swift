@@ -44,6 +44,7 @@ struct OpenCommand: CommandBody {
         isBatch = arguments.flag(
             "--batch",
             help: "open a push for each line of FILE, an object with 'payload', as 'seal --batch' writes")
+        arguments.group("many pushes", isAdvanced: true)
         batch = BatchArguments(&arguments)
         arguments.group(nil)
         store = StoreArguments(&arguments)
