@@ -227,7 +227,7 @@ except BaseException:
     raise
 forwarding.join()
 messages.close()
-# 1 means that lines were refused; they are answered. 64 is a wrong set-up, for which no restart helps. Pending messages will be
+# 65 and 1 mean that lines were refused; they are answered. 64 is a wrong set-up, for which no restart helps. Pending messages will be
 # delivered again.
 code = sealer.wait()
-sys.exit(64 if code == 64 else 0 if code in (0, 1) and (asked.is_set() or not pending) else 1)
+sys.exit(64 if code == 64 else 0 if code in (0, 1, 65) and (asked.is_set() or not pending) else 1)

@@ -17,8 +17,8 @@ parser.add_argument("output")
 parser.add_argument("command", nargs="+")
 options = parser.parse_args()
 
-# Exit code 1 means that lines were refused; they are answered. After any other code Spark runs the task again.
-command = shlex.join(["sh", "-c", '"$@" || [ $? -eq 1 ]', "sh", *options.command])
+# Exit codes 65 and 1 mean that lines were refused; they are answered. After any other code Spark runs the task again.
+command = shlex.join(["sh", "-c", '"$@" || case $? in 1 | 65) ;; *) exit 2 ;; esac', "sh", *options.command])
 
 context = SparkSession.builder.appName("seal").getOrCreate().sparkContext
 lines = context.textFile(options.input).filter(lambda line: line.strip())

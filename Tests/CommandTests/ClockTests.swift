@@ -61,7 +61,7 @@ import Testing
         #expect(try keys.providerKeys() == providers && keys.deviceKeys() == devices)
         #expect(try run(["doctor"], in: store, at: ages).output.contains("last changed at \(start), in the future"))
         let forced = try run(["key", "rotate", "--kind", "provider", "--clock-is-right"], in: store, at: ages)
-        #expect(forced.exit == .done && forced.messages.hasPrefix("pushcrypt: hint: 'default' signs at epoch "))
+        #expect(forced.exit == .done && forced.messages.hasPrefix("pushcrypt: rotated default: signs at epoch "))
         #expect(try keys.providerKeys()[0].signsSince == ages)
     }
 

@@ -16,7 +16,7 @@ import Testing
     @Test(
         "A file and standard input are read whole, up to the limit and not a byte beyond",
         arguments: [
-            (0, true), (1, true), (99, true), (100, true), (101, false), (5000, false),
+            (1, true), (99, true), (100, true), (101, false), (5000, false),
         ])
     func limit(length: Int, fits: Bool) throws {
         let text = String(repeating: "x", count: length)
@@ -35,7 +35,7 @@ import Testing
     @Test(
         "A pipe, whose length nobody knows, is read whole, in whatever pieces it comes",
         arguments: [
-            0, 1, 16_383, 16_384, 16_385, 100_000,
+            1, 16_383, 16_384, 16_385, 100_000,
         ])
     func pipe(length: Int) async throws {
         let pipe = Pipe()
@@ -50,6 +50,17 @@ import Testing
         writer.start()
         let console = try CapturedConsole().console.reading(pipe.fileHandleForReading)
         #expect(try console.read("-", limit: 100_000).count == length)
+    }
+
+    @Test("Empty input is refused, and says which")
+    func empty() throws {
+        let captured = try CapturedConsole(input: "")
+        let file = try captured.directory.write("", to: "file")
+        for (path, message) in [("-", "standard input was empty"), (file, "'\(file)' is empty")] {
+            let failure = #expect(throws: CommandFailure.self) { try captured.console.read(path, limit: 100) }
+            #expect(failure?.exit == .refused && failure?.message == message)
+        }
+        #expect(try captured.console.read(file, limit: 100, mayBeEmpty: true).isEmpty)
     }
 
     @Test("Input without end is refused after the limit and one byte")

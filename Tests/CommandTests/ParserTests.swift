@@ -98,8 +98,13 @@ import Testing
         ])
     func refused(line: String, error: String, hint: String) throws {
         let outcome = try outcome(line.split(separator: " ").map(String.init))
-        let hintLine = hint.isEmpty ? "" : "pushcrypt: hint: \(hint)\n"
-        #expect(outcome == Outcome(exit: .usage, output: "", messages: "pushcrypt: error: \(error)\n" + hintLine))
+        let isJSON = line.split(separator: " ").contains("--json")
+        let errorLine =
+            isJSON
+            ? #"{"event":"error","code":"usage","exit":64,"message":"\#(error)"}"# : "pushcrypt: error: \(error)"
+        let hintLine = isJSON ? #"{"event":"hint","message":"\#(hint)"}"# : "pushcrypt: hint: \(hint)"
+        let messages = errorLine + "\n" + (hint.isEmpty ? "" : hintLine + "\n")
+        #expect(outcome == Outcome(exit: .usage, output: "", messages: messages))
     }
 
     @Test(

@@ -76,7 +76,7 @@ private func read(
             ("DIR/missing", ExitCode.failed, "cannot read 'DIR/missing': no such file or directory"),
             ("DIR", .failed, "cannot read 'DIR': is a directory"),
             ("DIR/in", .refused, "'DIR/in' is empty"), ("DIR/newline", .refused, "'DIR/newline' is empty"),
-            ("-", .refused, "standard input is empty"),
+            ("-", .refused, "standard input was empty"),
             ("fd:999", .failed, "cannot read 'fd:999': bad file descriptor"),
             ("fd:", .usage, "'fd:' names no descriptor"), ("fd:-1", .usage, "'fd:-1' names no descriptor"),
             ("fd:99999999999", .usage, "'fd:99999999999' names no descriptor"),

@@ -66,7 +66,7 @@ class World:
         for push_type in PUSH_TYPES:
             own = "".join(line for of, line in lines if of == push_type)
             text = pushcrypt(
-                "open", "--batch", "--push-type", push_type, "--topic", device["topic"], "--device-key-file", key, *pins, stdin=own, codes=(0, 1)
+                "open", "--batch", "--push-type", push_type, "--topic", device["topic"], "--device-key-file", key, *pins, stdin=own, codes=(0, 65)
             ) if own else ""
             answers |= {int(line[line.rindex(',"n":') + 5 : -1]): line for line in text.split("\n")[:-1]}
         if len(answers) != len(lines):
@@ -137,7 +137,7 @@ def make_chunk(world, payloads, start, count):
         records.append({"device": device, "provider": provider, "trust": some.randrange(3), **message})
         lines[provider].append(line_to_seal(world.devices[device], message, number))
     for provider, own in zip(world.providers, lines):
-        for line in pushcrypt("--store", provider["store"], "seal", "--batch", stdin="".join(own), codes=(0, 1)).split("\n")[:-1]:
+        for line in pushcrypt("--store", provider["store"], "seal", "--batch", stdin="".join(own), codes=(0, 65)).split("\n")[:-1]:
             if line.startswith('{"error":'):
                 raise Failure(f"pushcrypt does not seal: {line[:500]}")
             place = line.rindex(',"n":')

@@ -99,7 +99,7 @@ import VectorKit
         for (number, answer) in answers.enumerated() {
             #expect(answer.reply == alone[number].reply && answer.code == alone[number].code, "\(records[number])")
         }
-        #expect(outcome.exit == .failed)
+        #expect(outcome.exit == .refused)
         let codes = Set(alone.compactMap(\.code))
         #expect(codes.isSuperset(of: ["generation-rollback", "user-mismatch", "malformed-record", "key-taken"]))
         #expect(alone.contains { $0.reply?.contains("foreign") == true })
@@ -133,7 +133,7 @@ import VectorKit
         #expect(answers[4].text.hasPrefix(#"{"error":{"code":"key-taken","message":"device 'a' already has"#))
         #expect(answers[4].text.contains(#""line":5,"device":"b","user":"ben","reply":{"version":1,"refused":"key-ta"#))
         #expect(answers[4].text.hasSuffix(#"},"token":"0a1b"}"#))
-        #expect(outcome.exit == .failed)
+        #expect(outcome.exit == .refused)
         let store = try provider.store()
         #expect(try store.device(id: "a") == nil && store.device(id: "c")?.publicKey == second)
     }
@@ -177,7 +177,7 @@ import VectorKit
             ])
         #expect(answers.compactMap(\.line) == [1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14])
         #expect(answers.map { $0.reply != nil } == (0..<14).map { $0 == 1 || $0 == 13 })
-        #expect(outcome.exit == .failed)
+        #expect(outcome.exit == .refused)
         #expect(try provider.store().deviceCount() == 2)
         // What failed can be given again, with its record: the error is dropped.
         let again = answers[4].text.dropLast() + #","record":\#(Self.record())}"#
@@ -202,7 +202,7 @@ import VectorKit
         ])
         #expect(answers.map(\.code) == ["unknown-name", nil])
         #expect(answers.map(\.reply) == [nil, #"{"version":1,"acknowledged":"\#(key)"}"#])
-        #expect(outcome.exit == .failed)
+        #expect(outcome.exit == .refused)
         #expect(try provider.store().deviceCount() == 1)
     }
 
