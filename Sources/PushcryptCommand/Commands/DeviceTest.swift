@@ -56,10 +56,10 @@ struct DeviceTestCommand: CommandBody {
     private func makePush(for id: String, _ console: Console) throws(CommandFailure) -> ExitCode {
         let source = SealSource.store(try console.open(store), .named(signer))
         let now = console.timestamp
-        let settings = SealSettings(topic: try topic.topic(), emission: .request, now: { now })
+        let settings = SealSettings(SealRequest(topic: try topic.topic()), emission: .request, now: { now })
         let text = self.message ?? "This device opens what its provider seals."
-        let (_, device, message) = try source.plan(to: id, in: "ID", settings, console)
-            .seal(Self.payload(text, at: now), deviceGivenIn: "ID")
+        let target = try source.target(to: id, in: "ID", settings, console)
+        let message = try target.seal(Self.payload(text, at: now), settings, deviceGivenIn: "ID")
         let headers = [PushRequest.Header.pushType, .topic, .priority].compactMap { header in
             message.request.map { (name: header.rawValue, value: $0.value(of: header)) }
         }
@@ -68,7 +68,7 @@ struct DeviceTestCommand: CommandBody {
             var json = JSONWriter()
             json.object { json in
                 message.write(.payload, withFacts: true, to: &json)
-                device?.address.write(to: &json)
+                target.device.address.write(to: &json)
                 json.object(for: "headers") { json in
                     for (name, value) in headers { json.string(value, for: name) }
                 }

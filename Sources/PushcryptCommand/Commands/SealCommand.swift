@@ -37,19 +37,18 @@ struct SealCommand: CommandBody {
     }
 
     private func seal(for device: String, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let settings = try SealSettings(arguments, console)
-        let plan = try plan(for: device, settings, console)
+        let (settings, target) = try prepare(for: device, console)
         // Far longer than any payload.
         let payload = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
-        let (item, recipient, message) = try plan.seal(payload, deviceGivenIn: "--to")
+        let message = try target.seal(payload, settings, deviceGivenIn: "--to")
         var output: ContiguousArray<UInt8>
-        if settings.emission == .request {
+        if settings.emission == .request || arguments.isJSON {
             var json = JSONWriter()
-            json.object { item.write(message, for: recipient, .request, withFacts: arguments.isJSON, to: &$0) }
-            output = json.bytes
-        } else if arguments.isJSON {
-            var json = JSONWriter()
-            json.object { message.write(settings.emission, withFacts: true, to: &$0) }
+            json.object { json in
+                if settings.emission == .request { json.string(target.device.id ?? device, for: "to") }
+                message.write(settings.emission, withFacts: arguments.isJSON, to: &json)
+                if settings.emission == .request { target.device.address.write(to: &json) }
+            }
             output = json.bytes
         } else {
             output = settings.emission.text(of: message)
@@ -63,12 +62,12 @@ struct SealCommand: CommandBody {
 
     /// Reads everything that the message needs from the store, which is closed again when this returns: the payload may be
     /// long in coming.
-    private func plan(
-        for device: String, _ settings: SealSettings, _ console: Console
-    ) throws(CommandFailure) -> SealPlan {
+    private func prepare(
+        for device: String, _ console: Console
+    ) throws(CommandFailure) -> (SealSettings, SealTarget) {
+        var settings = try SealSettings(arguments, console)
         let source = try SealSource(arguments, console)
-        var settings = settings
         try settings.complete(from: source)
-        return try source.plan(to: device, in: "--to", settings, console)
+        return (settings, try source.target(to: device, in: "--to", settings, console))
     }
 }

@@ -181,17 +181,13 @@ struct RequestHeaders: Sendable {
     var priority: PushRequest.Priority?
 }
 
-/// The settings that the command line gives for every message.
+/// What the command line gives for every message.
 struct SealSettings: Sendable {
-    var topic: Topic?
-    var placeholder = PlaceholderChoice()
-    var options = Sealer.Options()
-    var attachments: [AttachmentReference] = []
-    var from: CommunicationSender?
+    /// What a message is, unless its line says otherwise.
+    var request = SealRequest()
     /// The folder for bodies that are too long.
     var overflow: SealOverflow?
     var emission = Emission.payload
-    var headers = RequestHeaders()
     /// Whether a device without a key is sent its payload unsealed.
     var passesUnencrypted = false
     private var needsTimeToLive = false
@@ -201,20 +197,23 @@ struct SealSettings: Sendable {
 // MARK: Command line
 
 extension SealSettings {
-    init(topic: Topic? = nil, emission: Emission = .payload, now: @escaping @Sendable () -> Timestamp) {
-        (self.topic, self.emission, self.now) = (topic, emission, now)
+    init(
+        _ request: SealRequest = SealRequest(), emission: Emission = .payload,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        (self.request, self.emission, self.now) = (request, emission, now)
     }
 
     init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
-        topic = try arguments.topic.topic(console)
-        placeholder = arguments.placeholder.choice
-        options = try Sealer.Options(arguments)
+        request.topic = try arguments.topic.topic(console)
+        request.placeholder = arguments.placeholder.choice
+        request.options = try Sealer.Options(arguments)
+        request.attachments = try console.read(arguments.attachments)
+        request.from = try console.readSender(arguments.attachments)
+        request.headers = try arguments.emission.headers()
         needsTimeToLive = arguments.message.timeToLive == nil
-        attachments = try console.read(arguments.attachments)
-        from = try console.readSender(arguments.attachments)
         overflow = try SealOverflow(arguments.fitting)
         emission = arguments.emission.emission
-        headers = try arguments.emission.headers()
         passesUnencrypted = arguments.passesUnencrypted
         now = { console.timestamp }
     }
@@ -223,7 +222,7 @@ extension SealSettings {
     mutating func complete(from source: SealSource) throws(CommandFailure) {
         guard needsTimeToLive, case .store(let store, _) = source else { return }
         let seconds = try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.ttl) }
-        if let seconds { options.timeToLive = .seconds(UInt64(clamping: seconds)) }
+        if let seconds { request.options.timeToLive = .seconds(UInt64(clamping: seconds)) }
     }
 }
 

@@ -61,16 +61,10 @@ final class SealBatch: Sendable {
         case devices
     }
 
-    /// The payload for every line, and the file that it shares if its body is too long.
-    struct Common: Sendable {
-        let payload: ContiguousArray<UInt8>
-        let file = SealOverflow.SharedFile()
-    }
-
     let form: Form
     let settings: SealSettings
-    /// The payload for all lines; nil if each line brings its own.
-    let common: Common?
+    /// The file for the body of the payload that all lines share; nil if each line brings its own payload.
+    let file: SealOverflow.SharedFile?
     /// Whether answers have the facts of `--json`.
     let hasFacts: Bool
     let log: LogFormat?
@@ -79,13 +73,10 @@ final class SealBatch: Sendable {
     /// The other members that an answer may have, which a line must not bring.
     let reserved: Set<String>
 
-    init(
-        _ form: Form, _ settings: SealSettings, payload: ContiguousArray<UInt8>? = nil, hasFacts: Bool = false,
-        log: LogFormat? = nil
-    ) {
+    init(_ form: Form, _ settings: SealSettings, hasFacts: Bool = false, log: LogFormat? = nil) {
         self.form = form
         self.settings = settings
-        common = payload.map(Common.init)
+        file = form == .messages ? nil : SealOverflow.SharedFile()
         self.hasFacts = hasFacts
         self.log = log
         var reserved: Set = ["unencrypted", "shortened"]
@@ -115,20 +106,19 @@ final class SealBatch: Sendable {
         }
         var settings = try SealSettings(arguments, console)
         try settings.complete(from: source)
-        _ = try Placeholder(settings.placeholder)
-        var payload: ContiguousArray<UInt8>?
+        _ = try Placeholder(settings.request.placeholder)
         if form != .messages {
             let common = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
             // A payload that cannot be sealed for any device is refused before devices are looked up.
             do throws(SealError) {
                 try PayloadCheck.refuseUnsealable(
-                    common, for: settings.options.pushType, fitting: settings.options.fitting)
+                    common, for: settings.request.options.pushType, fitting: settings.request.options.fitting)
             } catch {
                 throw CommandFailure(error)
             }
-            payload = common
+            settings.request.payload = common
         }
-        self.init(form, settings, payload: payload, hasFacts: arguments.isJSON, log: arguments.log)
+        self.init(form, settings, hasFacts: arguments.isJSON, log: arguments.log)
     }
 }
 
@@ -177,7 +167,7 @@ final class SealWorker: LineWorker {
         _ items: ArraySlice<SealItem>, for devices: [[SealingKeys.Lookup]],
         into answer: inout SealAnswer
     ) {
-        var plan = SealPlan(batch.settings, keys, payload: batch.common?.payload)
+        var plan = SealPlan(batch.settings, keys)
         for (item, devices) in zip(items, devices) {
             var rest = devices[...]
             repeat {
@@ -186,7 +176,7 @@ final class SealWorker: LineWorker {
                 rest = rest.dropFirst(part.count)
                 if plan.room == 0 {
                     carryOut(plan, into: &answer)
-                    plan = SealPlan(batch.settings, keys, payload: batch.common?.payload)
+                    plan = SealPlan(batch.settings, keys)
                 }
             } while !rest.isEmpty
         }
@@ -278,74 +268,5 @@ private struct SealAnswer {
             fields.append(("time", .word("\(batch.settings.now())")))
         }
         rest.log.append(contentsOf: format.messages.line(event, fields))
-    }
-}
-
-// MARK: Every device
-
-/// The ids of all devices of a store as lines, in order. Devices that others add or remove meanwhile may or may not be among
-/// them.
-private struct DeviceLines: LineSource, Sendable {
-    /// The devices of one chunk, about as many as a chunk of a file has lines.
-    private static let count = 64
-
-    private let store: SQLiteKeyStore
-    private let stop: StopSignal
-    private var page: DevicePage?
-    /// Rows without a valid id.
-    private var damaged = 0
-    private var firstDamaged: KeyStoreError?
-    private var shortage: KeyStoreError?
-    private var line = 1
-    private var chunks = 0
-    private(set) var isAtEnd = false
-
-    init(_ store: SQLiteKeyStore, until stop: StopSignal) {
-        self.store = store
-        self.stop = stop
-    }
-
-    mutating func next() throws(CommandFailure) -> LineChunk? {
-        guard !isAtEnd else { return nil }
-        var ids: [String] = []
-        while ids.isEmpty, page?.isLast != true {
-            guard !stop.isRaised else { return nil }
-            let next = try withStoreErrors { () throws(KeyStoreError) in
-                try store.devicePage(after: page, count: Self.count)
-            }
-            ids = next.ids
-            damaged += next.damaged.count
-            shortage = next.shortage
-            firstDamaged = firstDamaged ?? next.damaged.first
-            page = next
-        }
-        try refuseAnotherStore()
-        guard !ids.isEmpty else {
-            isAtEnd = true
-            // A row without an id has no line: reported once all other devices have been read.
-            guard let firstDamaged else {
-                if let shortage { throw CommandFailure(shortage) }
-                return nil
-            }
-            throw CommandFailure(firstDamaged).advising([
-                "\(damaged) rows have ids that no device has; every other device is answered"
-            ])
-        }
-        defer {
-            line += ids.count
-            chunks += 1
-        }
-        // No id contains a newline, or is blank.
-        return LineChunk(
-            number: chunks, firstLine: line, bytes: ContiguousArray((ids.joined(separator: "\n") + "\n").utf8))
-    }
-
-    /// Some devices of one store and some of another are not all devices of either.
-    private func refuseAnotherStore() throws(CommandFailure) {
-        let version = try withStoreErrors { () throws(KeyStoreError) in try store.version() }
-        guard version.isReplaced else { return }
-        throw .failed(
-            "the store was replaced; stopped after \(line - 1) devices",
-            hint: "seal again for the devices of the new store; with the same --id no phone shows it twice")
     }
 }

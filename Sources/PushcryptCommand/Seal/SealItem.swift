@@ -2,10 +2,10 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// One request on its way through a plan, with the parts of its line that the answer repeats.
+/// A line of a batch, with the parts that its answers repeat.
 final class SealItem {
     enum Content {
-        case request(SealRequest)
+        case request(SealRequest.Recipient, SealRequest)
         case refused(LineFailure)
     }
 
@@ -22,18 +22,10 @@ final class SealItem {
     /// The line, if it is the name of a recipient.
     private var name: String?
 
-    /// Creates the item of a single message, which is not a line of a batch; `name` is the recipient as the caller gave it.
-    init(to recipient: SealRequest.Recipient, named name: String, _ settings: SealSettings) {
-        number = 1
-        self.name = name
-        content = .request(SealRequest(to: recipient, settings))
-        file = settings.overflow.map { _ in SealOverflow.SharedFile() }
-    }
-
     /// Reads a line of a batch.
     init(_ number: Int, _ line: LineChunk.Line, of batch: SealBatch) {
         self.number = number
-        file = batch.settings.overflow.map { _ in batch.common?.file ?? SealOverflow.SharedFile() }
+        file = batch.settings.overflow.map { _ in batch.file ?? SealOverflow.SharedFile() }
         guard case .text(let text) = line else {
             content = .refused(.lineTooLong)
             return
@@ -45,13 +37,13 @@ final class SealItem {
                 let id = String(decoding: text, as: UTF8.self)
                 name = id
                 skipsIfRemoved = true
-                content = .request(SealRequest(to: .device(id), batch.settings))
+                content = .request(.device(id), batch.settings.request)
             case .recipients where text.first != UInt8(ascii: "{"):
                 let name = String(
                     decoding: text.last == UInt8(ascii: "\r") ? text.dropLast() : text[...], as: UTF8.self)
                 self.name = name
                 do throws(KeyError) {
-                    content = .request(SealRequest(to: try SealRequest.Recipient(named: name), batch.settings))
+                    content = .request(try SealRequest.Recipient(named: name), batch.settings.request)
                 } catch {
                     throw LineFailure(error)
                 }
@@ -59,7 +51,10 @@ final class SealItem {
                 let line = try BatchLine(text, names: batch.names, reserved: batch.reserved)
                 self.line = line
                 try line.refuseReserved()
-                content = .request(try SealRequest(line, hasPayload: batch.common == nil, batch.settings))
+                let recipient = try SealRequest.Recipient(line)
+                var request = batch.settings.request
+                try request.read(line, hasPayload: batch.form == .messages)
+                content = .request(recipient, request)
             }
         } catch {
             content = .refused(error)
@@ -68,7 +63,7 @@ final class SealItem {
 
     /// The recipient; nil if the line is refused.
     var recipient: SealRequest.Recipient? {
-        if case .request(let request) = content { request.recipient } else { nil }
+        if case .request(let recipient, _) = content { recipient } else { nil }
     }
 
     /// The `id` of the line, if it is a text.

@@ -1,9 +1,9 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// A request to seal one payload for a device or a user: a line of a batch, completed by the command line's settings.
-final class SealRequest {
-    enum Recipient {
+/// A message to seal: what the command line says of every message, and what a line of a batch says of its own.
+struct SealRequest: Sendable {
+    enum Recipient: Sendable {
         /// The id of a device in the store.
         case device(String)
         case key(DevicePublicKey)
@@ -13,25 +13,16 @@ final class SealRequest {
         case keyless
     }
 
-    let recipient: Recipient
-    /// The payload as the line has it; nil if one payload is sealed for all.
-    private(set) var payload: ContiguousArray<UInt8>?
-    private(set) var topic: Topic?
+    var payload: ContiguousArray<UInt8> = []
+    var topic: Topic?
     /// The name of the provider key that signs.
-    private(set) var signer: String?
-    private(set) var placeholder: PlaceholderChoice?
-    private(set) var options: Sealer.Options
-    private(set) var headers: RequestHeaders
+    var signer: String?
+    var placeholder = PlaceholderChoice()
+    var options = Sealer.Options()
+    var attachments: [AttachmentReference] = []
     /// The person that the message is from.
-    private(set) var from: CommunicationSender?
-
-    /// Creates a request that has only a recipient.
-    init(to recipient: Recipient, _ settings: SealSettings) {
-        self.recipient = recipient
-        options = settings.options
-        headers = settings.headers
-        from = settings.from
-    }
+    var from: CommunicationSender?
+    var headers = RequestHeaders()
 }
 
 extension SealRequest.Recipient {
@@ -50,6 +41,26 @@ extension SealRequest.Recipient {
             self = .device(name)
         }
     }
+
+    /// Reads whom a line names.
+    init(_ line: BatchLine) throws(LineFailure) {
+        switch (line["to"], line["to_user"]) {
+        case (let to?, nil):
+            if to.kind == .null {
+                self = .keyless
+                return
+            }
+            guard let name = to.string else {
+                throw LineFailure(.malformedLine, "to must be a device's id, its public key (pcr1…) or null")
+            }
+            do throws(KeyError) { self = try Self(named: name) } catch { throw LineFailure(error) }
+        case (nil, let user?):
+            guard let name = user.string else { throw LineFailure(.malformedLine, "to_user must be a user's id") }
+            self = .user(name)
+        case (nil, nil): throw LineFailure(.malformedLine, "the line says neither 'to' nor 'to_user'")
+        case (_?, _?): throw LineFailure(.malformedLine, "'to' and 'to_user' exclude each other")
+        }
+    }
 }
 
 // MARK: Lines
@@ -63,14 +74,13 @@ extension SealRequest {
     /// The members that are read only if a request is written.
     static let headerNames: Set = ["collapse_id", "priority"]
 
-    /// Reads a line; `hasPayload` if it brings its own payload.
-    convenience init(_ line: BatchLine, hasPayload: Bool, _ settings: SealSettings) throws(LineFailure) {
-        self.init(to: try Self.recipient(line), settings)
-        payload = try Self.payload(line, isExpected: hasPayload)
+    /// Reads what a line says; `hasPayload` if it brings its own payload.
+    mutating func read(_ line: BatchLine, hasPayload: Bool) throws(LineFailure) {
+        if let own = try Self.payload(line, isExpected: hasPayload) { payload = own }
         try Self.refuseSharedToken(line)
-        topic = try Self.topic(line)
+        if let own = try Self.topic(line) { topic = own }
         signer = try line.text("sign_with")
-        placeholder = try line.value("placeholder").map { (value) throws(LineFailure) in try PlaceholderChoice(value) }
+        if let value = line.value("placeholder") { placeholder = try PlaceholderChoice(value).otherwise(placeholder) }
         if let name = try line.text("id") { options.messageName = name }
         if let time = line.value("ttl") { options.timeToLive = try Self.interval(time) }
         if let names = line.value("withdraw") { options.withdrawing = try Self.names(names) }
@@ -84,22 +94,6 @@ extension SealRequest {
         }
         if let name = try line.text("collapse_id") { headers.collapseName = name }
         if let number = line.value("priority") { headers.priority = try Self.priority(number) }
-    }
-
-    private static func recipient(_ line: BatchLine) throws(LineFailure) -> Recipient {
-        switch (line["to"], line["to_user"]) {
-        case (let to?, nil):
-            if to.kind == .null { return .keyless }
-            guard let name = to.string else {
-                throw LineFailure(.malformedLine, "to must be a device's id, its public key (pcr1…) or null")
-            }
-            do throws(KeyError) { return try Recipient(named: name) } catch { throw LineFailure(error) }
-        case (nil, let user?):
-            guard let name = user.string else { throw LineFailure(.malformedLine, "to_user must be a user's id") }
-            return .user(name)
-        case (nil, nil): throw LineFailure(.malformedLine, "the line says neither 'to' nor 'to_user'")
-        case (_?, _?): throw LineFailure(.malformedLine, "'to' and 'to_user' exclude each other")
-        }
     }
 
     /// A token is one device's: with one for all of a user's, one phone would get the pushes of the others.

@@ -46,6 +46,12 @@ final class SealingKeys {
         var address = PushAddress()
     }
 
+    /// A sealer, and what it is the sealer for: equal keys have equal sealers.
+    struct KeyedSealer {
+        let key: SealerCache.Key
+        let sealer: Sealer
+    }
+
     /// The outcome of looking a device up.
     typealias Lookup = Result<Device, SealFailure>
 
@@ -126,9 +132,6 @@ final class SealingKeys {
         self.store?.version = version
     }
 
-    /// Closes the store. Only devices whose keys are given are found afterwards, and only keys that have signed sign.
-    func leaveStore() { store = nil }
-
     // MARK: Signers
 
     /// Returns the key that signs a message: the named one, the one for all, or that of the device's app.
@@ -137,7 +140,7 @@ final class SealingKeys {
     ///   - name: The key that the message names.
     ///   - topic: The app, if the message or the device says it.
     ///   - device: The device; nil if it has no key.
-    func signer(named name: String?, for topic: Topic?, _ device: Device?) throws(SealFailure) -> Signer {
+    private func signer(named name: String?, for topic: Topic?, _ device: Device?) throws(SealFailure) -> Signer {
         guard let store, case .named(let standard) = store.choice else {
             guard name == nil else { throw .line(.noNamedSigner) }
             return signers[0]
@@ -181,14 +184,41 @@ final class SealingKeys {
 
     // MARK: Sealers
 
-    /// Returns the sealer for a key, an app and a placeholder, which the store's settings complete.
-    func sealer(_ signer: Signer, _ topic: Topic, _ placeholder: PlaceholderChoice) throws(SealFailure) -> Sealer {
+    /// Finds what seals a message for a device.
+    func target(_ request: SealRequest, _ device: Device) throws(SealFailure) -> SealTarget {
+        SealTarget(request: request, device: device, sealer: try sealer(for: request, device))
+    }
+
+    /// Returns the sealer for the key, the app and the placeholder of a message, which the store's settings complete.
+    ///
+    /// - Parameter device: The device; nil if it has no key.
+    func sealer(for request: SealRequest, _ device: Device?) throws(SealFailure) -> KeyedSealer {
+        let signer = try signer(named: request.signer, for: request.topic ?? device?.topic, device)
+        let key = SealerCache.Key(
+            signer: signer.name, topic: try topic(request.topic, signer, device), placeholder: request.placeholder)
         do throws(SealError) {
-            let key = SealerCache.Key(signer: signer.name, topic: topic, placeholder: placeholder)
-            return try sealers.sealer(key, signer, standards)
+            return KeyedSealer(key: key, sealer: try sealers.sealer(key, signer, standards))
         } catch {
             throw .sealing(error)
         }
+    }
+
+    /// The app that a message is for. The caller's word and the topics that the keys are bound to must agree; the store's
+    /// setting is for messages that have none of these.
+    private func topic(_ given: Topic?, _ signer: Signer, _ device: Device?) throws(SealFailure) -> Topic {
+        if let given, let bound = signer.topic, bound != given {
+            throw .topicConflict(
+                SealFailure.TopicConflict(
+                    owner: .provider(signer.name ?? ""), bound: bound, topic: given, provider: nil))
+        }
+        if let topic = signer.topic ?? given, let bound = device?.topic, bound != topic {
+            throw .topicConflict(
+                SealFailure.TopicConflict(
+                    owner: .device(device?.id ?? ""), bound: bound, topic: topic,
+                    provider: given == nil ? signer.name : nil))
+        }
+        guard let topic = given ?? signer.topic ?? device?.topic ?? standards.topic else { throw .noTopic }
+        return topic
     }
 
     // MARK: Devices

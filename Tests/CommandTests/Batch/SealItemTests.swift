@@ -7,7 +7,7 @@ import Testing
 /// Whom a line means, by who has written it.
 @Suite struct SealItemTests {
     private func recipient(_ line: String, _ form: SealBatch.Form) throws -> SealRequest.Recipient? {
-        let batch = SealBatch(form, SealSettings(now: { Timestamp(milliseconds: 0) }), payload: [])
+        let batch = SealBatch(form, SealSettings(now: { Timestamp(milliseconds: 0) }))
         return SealItem(1, .text(ContiguousArray(line.utf8)), of: batch).recipient
     }
 

@@ -77,13 +77,12 @@ struct BatchTarget: FuzzTarget {
     private func batch(_ form: UInt8) -> SealBatch {
         let isForAll = form & 3 == 1
         var settings = SealSettings(now: { KnownKeys.now })
-        settings.options.fitting = form & 32 != 0 ? [.body] : []
+        settings.request.options.fitting = form & 32 != 0 ? [.body] : []
         settings.emission = Emission.allCases[Int(form >> 2 & 3) % Emission.allCases.count]
         settings.passesUnencrypted = form & 64 != 0
+        if isForAll { settings.request.payload = Bytes(#"{"aps":{"alert":"Hello"}}"#.utf8) }
         return SealBatch(
-            isForAll ? .recipients : .messages, settings,
-            payload: isForAll ? Bytes(#"{"aps":{"alert":"Hello"}}"#.utf8) : nil, hasFacts: form & 16 != 0,
-            log: form & 128 != 0 ? .json : nil)
+            isForAll ? .recipients : .messages, settings, hasFacts: form & 16 != 0, log: form & 128 != 0 ? .json : nil)
     }
 
     private func check(_ answer: BatchAnswer, _ chunk: LineChunk, _ rules: AnswerRules, isSealed: Bool) {
