@@ -1,7 +1,7 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// A message to seal: what the command line says of every message, and what a line of a batch says of its own.
+/// A message to seal: what the command line says of every message, and what its line says in a batch.
 struct SealRequest: Sendable {
     enum Recipient: Sendable {
         /// The id of a device in the store.
