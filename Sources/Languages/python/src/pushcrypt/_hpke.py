@@ -101,6 +101,6 @@ def keyed(key: bytes) -> Callable[[bytes], bytes]:
 
 
 # For HMAC an empty salt and 32 zero bytes are the same key.
-NO_SALT = keyed(b"")
+NO_SALT: Callable[[bytes], bytes] = keyed(b"")
 # The mode, 0 for base, and the hash of the empty psk_id, with which every key schedule's context begins.
 PSK_ID_HASH = b"\x00" + extract(b"", HPKE_PSK_ID_HASH, b"")

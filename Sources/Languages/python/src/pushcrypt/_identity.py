@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 
 from ._certificates import Certificate, Credential
 from ._errors import Code, PushcryptError
@@ -47,8 +48,8 @@ class Hedge:
     """HMACs under the hedge key: random values that a cloned machine repeats only for the same message."""
 
     def __init__(self, seed: bytes) -> None:
-        #: The HMAC of some data, which any number of threads may ask for.
-        self.digest = keyed(hmac.digest(seed, LABEL_HEDGE, "sha256"))
+        #: The HMAC of some data. Any number of threads may ask for one.
+        self.digest: Callable[[bytes], bytes] = keyed(hmac.digest(seed, LABEL_HEDGE, "sha256"))
 
     @classmethod
     def of(cls, key: AnyKey) -> Hedge:
