@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
-
 from ._certificates import Certificate, Credential
 from ._errors import Code, PushcryptError
 from ._format import LABEL_HEDGE, LABEL_HEDGE_SEED
-from ._hpke import keyed
 from ._keys import ProviderKey, ProviderPublicKey
 from ._signing import AsyncSigner, Signer, check_signer, signature_of
 from ._types import check_optional
@@ -44,18 +41,21 @@ class Identity:
                 raise PushcryptError(Code.WRONG_CERTIFICATE, "the certificate is that of another signing key")
 
 
+
 class Hedge:
     """HMACs under the hedge key: random values that a cloned machine repeats only for the same message."""
 
     def __init__(self, seed: bytes) -> None:
-        #: The HMAC of some data. Any number of threads may ask for one.
-        self.digest: Callable[[bytes], bytes] = keyed(hmac.digest(seed, LABEL_HEDGE, "sha256"))
+        self._key = hmac.digest(seed, LABEL_HEDGE, "sha256")
 
     @classmethod
     def of(cls, key: AnyKey) -> Hedge:
         if isinstance(key, Credential):
             return cls(key.key.hedge_seed())
         return cls(key.hedge_seed() if isinstance(key, ProviderKey) else signature_of(key, LABEL_HEDGE_SEED))
+
+    def digest(self, data: bytes) -> bytes:
+        return hmac.digest(self._key, data, "sha256")
 
     def __repr__(self) -> str:
         return "<Hedge>"
