@@ -154,7 +154,7 @@ func (record *DeviceRecord) refusal(held *StoredDevice, user string, options *Ac
 			return refuse(SuiteDowngrade, "the device has a post-quantum key, and this one is not")
 		}
 	}
-	if record.PublicKey.Suite() != 1 && !isSameKey {
+	if record.PublicKey.Suite() != 1 && (!isSameKey || held.IsRemoved) {
 		return refuse(UnsupportedSuite, "the key is of suite 2, to which this package does not seal")
 	}
 	heldTopic := held.Topic

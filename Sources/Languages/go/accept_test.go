@@ -69,6 +69,13 @@ func TestAcceptOfARemovedDevice(t *testing.T) {
 	refused(t, "another user", pushcrypt.UserMismatch, err)
 	device := must(pushcrypt.Accept(recordOf(phone.PublicKey(), 5), removed, "alice", nil)).Device
 	expect(t, "it is back", device.IsRemoved || device.Token != "" || device.User != "alice", false)
+	// A key of suite 2 that is held stays; a removed device holds none.
+	old := &pushcrypt.StoredDevice{DeviceRecord: *recordOf(must(pushcrypt.NewDevicePublicKey(append(make([]byte, 1184), phone.PublicKey().Bytes()...))), 1)}
+	expect(t, "a key of suite 2 stays", must(pushcrypt.Accept(recordOf(old.PublicKey, 1), old, "", nil)).Device.PublicKey, old.PublicKey)
+	for _, held := range []*pushcrypt.StoredDevice{nil, old.Removed()} {
+		_, err = pushcrypt.Accept(recordOf(old.PublicKey, 1), held, "", nil)
+		refused(t, "a key of suite 2 that is not held", pushcrypt.UnsupportedSuite, err)
+	}
 	// One that was only marked, with all that it had.
 	marked := *held
 	marked.IsRemoved = true

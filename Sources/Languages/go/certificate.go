@@ -232,7 +232,7 @@ type CertificateRequest struct {
 	Plan Plan
 }
 
-// ParseCertificateRequest reads a request. (malformed-request)
+// ParseCertificateRequest reads a request. (malformed-request; malformed-certificate or weak-key for a certificate or the signing key in it)
 func ParseCertificateRequest(data []byte) (*CertificateRequest, error) {
 	fields := newFields(data, MalformedRequest)
 	fields.version()
@@ -248,8 +248,10 @@ func ParseCertificateRequest(data []byte) (*CertificateRequest, error) {
 		fields.err = one.err
 	}
 	plan.Current, plan.Proven = read(fields, "current", ParseCertificate), read(fields, "proven", ParseCertificate)
-	request.SigningKey, request.Provider = read(fields, "signing_key", parseVerifyingKey), read(fields, "provider", ParseProviderPublicKey)
-	request.Plan = plan
+	request.SigningKey, request.Plan = read(fields, "signing_key", parseVerifyingKey), plan
+	provider, err := ParseProviderPublicKey(fields.text("provider"))
+	fields.require(err == nil, "provider")
+	request.Provider = provider
 	return request, fields.err
 }
 

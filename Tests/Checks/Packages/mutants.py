@@ -8,8 +8,12 @@ PART=package-mutants`, which installs what is needed.
 LANGUAGE/mutants.txt has the mutants: a name, lines with `- ` that occur once in the package, as they are or as part of a line, and lines
 with `+ ` in their place. A mutant must build and pass the tests of `SMOKE`, or its failures show nothing. `equivalent` says why no test can
 notice a mutant; it must survive.
+
+A run goes on where the last one stopped: what had the expected outcome is not run again, on the same package and with the same tests. FRESH=1
+runs all again.
 """
 import concurrent.futures
+import hashlib
 import os
 import pathlib
 import shutil
@@ -20,11 +24,13 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TABLES = ROOT / "Tests/Checks/Packages"
 LANGUAGES = ("python", "javascript", "java", "go")
+DONE = ROOT / ".build/long/package-mutants"
+BUILT = {"node_modules", "__pycache__", "build", "target"}
 SECONDS = 300
 # The sources, and the commands in a copy of the package's folder, with ROOT and PUSHCRYPT_VECTORS: what must pass, and what must fail.
 SOURCES = {"python": "src", "javascript": "lib", "java": "src/main/java", "go": "."}
 PYTEST = 'PYTHONPATH=src "$ROOT/.build/interop/bin/python" -B -m pytest -q -x -p no:cacheprovider '
-NODE = "node --test --test-reporter=dot --test-timeout=60000 "
+NODE = "node --test --test-reporter=dot --test-timeout=180000 "
 JAVAC = "find src/main/java -name '*.java' >sources && javac --release 17 -Xlint:all -Werror -d smoke @sources"
 GO = (
     'cache=$ROOT/.build/languages/go; env GODEBUG=goindex=0 GOSUMDB=off GOPROXY="file://$cache/proxy" GOMODCACHE="$cache/modules" '
@@ -81,6 +87,24 @@ def table(language):
     return mutants, wrong + [f"{language}: two mutants are called {name}" for name in {name for name in names if names.count(name) > 1}]
 
 
+def files(language):
+    """The package's and the vectors, without what is built or only read by people."""
+    for folder in (ROOT / "Sources/Languages" / language, ROOT / "Tests/Data/Vectors"):
+        for path in sorted(folder.rglob("*")):
+            name = path.relative_to(ROOT)
+            if path.is_file() and path.suffix != ".md" and not BUILT & {*name.parts}:
+                yield str(name), path.read_bytes()
+
+
+def places(language, mutants):
+    """For each mutant the file that says that it had the expected outcome."""
+    package = hashlib.sha256(repr((SMOKE[language], TESTS[language], *files(language))).encode())
+    for mutant in mutants:
+        own = package.copy()
+        own.update(repr(vars(mutant)).encode())
+        yield mutant, DONE / own.hexdigest()
+
+
 def run(command, folder):
     """The end of the output of a command that fails, or `None`."""
     environment = {**os.environ, "PUSHCRYPT_VECTORS": str(ROOT / "Tests/Data/Vectors"), "ROOT": str(ROOT)}
@@ -93,11 +117,11 @@ def run(command, folder):
     return f"{done.stdout[-2000:]}\n{command}" if done.returncode else None
 
 
-def outcome(language, mutant=None):
+def outcome(language, mutant=None, done=None):
     """What is wrong with a mutant, or with the package itself; or `None`."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary, language)
-        built = shutil.ignore_patterns("node_modules", "__pycache__", "build", "target")
+        built = shutil.ignore_patterns(*BUILT)
         shutil.copytree(ROOT / "Sources/Languages" / language, folder, ignore=built)
         if mutant:
             path, text = mutant.place(folder)
@@ -110,6 +134,7 @@ def outcome(language, mutant=None):
     print(f"mutants: {language}: {mutant.name}: {'noticed' if found else 'the tests pass'}", flush=True)
     if bool(found) == bool(mutant.equivalent):
         return f"noticed, so it is not equivalent: {found}" if found else "the tests pass"
+    done.touch()
     return None
 
 
@@ -126,12 +151,15 @@ def main():
         subprocess.run([TABLES / "go.sh", "install"], cwd=ROOT, check=True)
     texts = arguments[1:] or [""]
     chosen = [mutant for mutants, _ in tables.values() for mutant in mutants if any(text in mutant.name for text in texts)]
-    for language in languages:
+    DONE.mkdir(parents=True, exist_ok=True)
+    left = [(mutant, done) for language in languages for mutant, done in places(language, [mutant for mutant in chosen if mutant.language == language])
+        if "FRESH" in os.environ or not done.exists()]
+    for language in dict.fromkeys(mutant.language for mutant, _ in left):
         if found := outcome(language):
             sys.exit(f"mutants: error: {language}: the tests fail without a mutant: {found}")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        outcomes = list(pool.map(lambda mutant: outcome(mutant.language, mutant), chosen))
-    failures = [f"{mutant.language}: {mutant.name}: {found}" for mutant, found in zip(chosen, outcomes) if found]
+        outcomes = list(pool.map(lambda one: outcome(one[0].language, *one), left))
+    failures = [f"{mutant.language}: {mutant.name}: {found}" for (mutant, _), found in zip(left, outcomes) if found]
     if failures:
         sys.exit("\n".join(f"mutants: error: {failure}" for failure in failures))
     noticed = [mutant.language for mutant in chosen if not mutant.equivalent]

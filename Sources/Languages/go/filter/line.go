@@ -90,10 +90,11 @@ func (message *Message) encode() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if !utf8.ValidString(fmt.Sprint(members)) {
+	line, err := json.Marshal(members)
+	// That is how encoding/json writes what is no UTF-8.
+	if bytes.Contains(line, []byte(`\ufffd`)) && !utf8.ValidString(fmt.Sprint(members)) {
 		return nil, invalid("a text is not UTF-8, and encoding/json would change it")
 	}
-	line, err := json.Marshal(members)
 	if err == nil && len(message.Passed) > 0 {
 		_, err = jsontext.ParseObject(line)
 	}

@@ -111,7 +111,8 @@ function read(given, what) {
     const members = attempt(() => Fields.parse(given, MALFORMED), () => undefined), version = members?.get("version"), topic = members?.get("topic");
     const isGood = version instanceof NumberText && version.text === VERSION && typeof topic === "string" && isTopic(topic);
     if (!isGood) throw new PushcryptError(MALFORMED, `this is not the file of ${what}: copy the whole file`);
-    keys.parseKey(members.needs("provider"), keys.PROVIDER_PUBLIC);
+    const provider = members.needs("provider");
+    members.rule(attempt(() => keys.parseKey(provider, keys.PROVIDER_PUBLIC), () => undefined) !== undefined, "provider is no provider key");
     return members;
 }
 

@@ -56,7 +56,8 @@ function fakeOf(mode, more = {}, env = {}) {
 }
 const message = (id, more) => ({ to: "d", id, token: `t${id}`, payload: { aps: { alert: "a" } }, ...more });
 test.beforeEach(() => Object.assign(pauses, usual, { firstPause: 1, longestPause: 50 }));
-test.after(() => rmSync(folder, { recursive: true }));
+// Not `test.after`, which Node runs as soon as nothing is left to do, also while a test waits: then the tests that follow would miss the folder.
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 test.afterEach(() => Promise.all(made.splice(0).map((filter) => filter.close(0))));
 
 test("each message gets its own answer, as it was written", async () => {

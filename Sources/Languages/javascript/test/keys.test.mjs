@@ -106,7 +106,8 @@ test("files that are no requests are refused", async () => {
     const key = SigningKey.generate(), good = JSON.parse(new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes }).json());
     assert.ok(CertificateRequest.parse({ ...good, more: [1], past: null, stolen: null, current: null, expires: null }));
     for (const wrong of [
-        { version: 2 }, { version: "1" }, { topic: "a b" }, { topic: null }, { provider: 7 }, { signing_key: "AA" }, { signing_key: null }, { expires: -1 }, { expires: "90d" },
+        { version: 2 }, { version: "1" }, { topic: "a b" }, { topic: null }, { provider: 7 }, { provider: pin.slice(0, -1) },
+        { provider: "pcs1qgqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqpa4zlt" }, { signing_key: "AA" }, { signing_key: null }, { expires: -1 }, { expires: "90d" },
         { stolen: 1 }, { current: 7 }, { past: {} }, { past: [7] }, { past: [{}] }, { past: Array(65).fill({ replaced: 1 }) },
     ]) await throws("malformed-request", () => CertificateRequest.parse({ ...good, ...wrong }), inspect(wrong));
     for (const wrong of ["", "{", "[]", "null", `${JSON.stringify(good)}x`, JSON.stringify(good).replace("{", '{"version":1,')]) {

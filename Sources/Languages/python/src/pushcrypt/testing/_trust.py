@@ -42,10 +42,10 @@ class Learned:
         """[T-3]"""
         return self if certificate is None else self.merged(Learned(certificate, certificate.floor))
 
-    def is_raised_by(self, certificate: Certificate) -> bool:
-        highest = self.certificate
-        is_higher = highest is None or (certificate > highest and certificate.claim != highest.claim)
-        return is_higher or certificate.floor > self.floor
+    @property
+    def said(self) -> tuple[bytes, int]:
+        """What changes if a certificate raises it: another signature says nothing else."""
+        return b"" if self.certificate is None else self.certificate.claim, self.floor
 
     def opens(self, epoch: int, certificate: Certificate | None, sent_at: int, now: int) -> bool:
         """[T-4], where `self` has taken the message's own certificate into account."""
@@ -121,10 +121,10 @@ class Trust:
                 refused = error
                 continue
             known = self.learned(key)
-            self.learn(key, known.after(certificate))
+            self._learned[key] = known.after(certificate)
             if certificate.conflicts(known.certificate):
                 return Change.CONFLICT
-            return Change.RAISED if known.is_raised_by(certificate) else Change.UNCHANGED
+            return Change.UNCHANGED if self.learned(key).said == known.said else Change.RAISED
         raise refused
 
 

@@ -61,10 +61,10 @@ public record CertificateRequest(ProviderPublicKey provider, String topic, Strin
         CertificatePlan plan = new CertificatePlan(
             certificate(members, "current"), past, certificate(members, "proven"), Boolean.TRUE.equals(stolen),
             expires == null ? null : Duration.ofSeconds(expires));
-        return new CertificateRequest(ProviderPublicKey.parse(text(members, "provider")), text(members, "topic"), text(members, "signing_key"), plan);
+        return new CertificateRequest(provider(members), text(members, "topic"), text(members, "signing_key"), plan);
     }
 
-    /** Reads a file of this class, of which all that is no certificate and no weak key is malformed. */
+    /** Reads a file of this class. What is wrong with a certificate or a signing key in it has its own code, all else is malformed. */
     private static <T> T reading(Supplier<T> work) {
         try {
             return work.get();
@@ -84,6 +84,14 @@ public record CertificateRequest(ProviderPublicKey provider, String topic, Strin
         String text = Records.text(members, name);
         Records.rule(text != null, "there is no " + name);
         return text;
+    }
+
+    private static ProviderPublicKey provider(Payload.Members members) {
+        try {
+            return ProviderPublicKey.parse(text(members, "provider"));
+        } catch (PushcryptException noKey) {
+            throw new PushcryptException(Code.MALFORMED_REQUEST, "the provider key is none");
+        }
     }
 
     private static Certificate certificate(Payload.Members members, String name) {
@@ -140,7 +148,7 @@ public record CertificateRequest(ProviderPublicKey provider, String topic, Strin
             throw new PushcryptException(Code.MALFORMED_REQUEST, "this is a request that the provider key has not certified yet: certify it first");
         }
         Certificate certificate = reading(() -> Certificate.parse(text(members, "certificate")));
-        ProviderPublicKey signer = reading(() -> ProviderPublicKey.parse(text(members, "provider")));
+        ProviderPublicKey signer = provider(members);
         String app = reading(() -> text(members, "topic"));
         certificate.verify(signer, app);
         boolean isAnswer = app.equals(topic) && signer.equals(provider) && Envelope.encode(certificate.signingKey()).equals(signingKey)

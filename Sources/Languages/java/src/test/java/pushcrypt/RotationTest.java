@@ -116,6 +116,9 @@ final class RotationTest {
             text.replace("\"signing_key\":\"", "\"signing_key\":\"A"))) {
             refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(wrong));
         }
+        String weak = "pcs1qgqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqpa4zlt";
+        refused(Code.MALFORMED_REQUEST, () -> CertificateRequest.fromJson(text.replace(PIN.toString(), weak)));
+        refused(Code.MALFORMED_REQUEST, () -> request.install(key, answer.replace(PIN.toString(), weak)));
         refused(Code.MALFORMED_CERTIFICATE, () -> CertificateRequest.fromJson(text.replace("\"current\":\"", "\"current\":\"A")));
     }
 
