@@ -92,6 +92,7 @@ lint: setup ## the format, the words, generated sources, the order of the folder
 	@Sources/Languages/generate.py --check
 	@Tests/Checks/Lint/wording.py
 	@Tests/Checks/Lint/layers.sh
+	@Tests/Checks/Lint/sodium-layouts.sh
 	@Tests/Checks/Lint/apple-floor.sh
 
 docs: setup ## the documentation of the libraries, the commands and the codes, as pages: .build/docs

@@ -12,6 +12,9 @@ let rules: [SwiftSetting] = [
 
 // A new warning of a newer Xcode must not stop the build of an app.
 let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
+let strictC: [CSetting] = [
+    .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error, .when(platforms: [.linux])),
+]
 
 // Linux takes libsodium from the system, Apple platforms take it from swift-sodium (not built here). Conditions on platforms choose
 // for the platform that is built for; the `#if os(Linux)` of this file is about the machine that builds, and is left where SwiftPM
@@ -23,14 +26,15 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
     let (sodiumConfig, sqliteConfig): (String?, String?) = ("libsodium", "sqlite3")
     let sodiumTargets: [Target] = []
 #else
-    import Foundation
-
     let apple: [Platform] = [.iOS, .macOS, .macCatalyst, .tvOS, .visionOS, .watchOS]
     // The xcframework of swift-sodium collides with any other package's that has its module map at the root. A checkout may
-    // have another one, which `Sources/Packaging/libsodium-xcframework.sh` builds.
-    let hasOwnSodium = FileManager.default.fileExists(atPath: Context.packageDirectory + "/Libsodium.xcframework")
+    // have another one, which `Sources/Packaging/libsodium-xcframework.sh` builds. It is asked for by a variable, since SwiftPM
+    // keeps what a manifest said until the manifest or such a variable changes.
+    let hasOwnSodium = Context.environment["PUSHCRYPT_OWN_LIBSODIUM"] != nil
+    // A later version may move its headers: Tests/Checks/Lint/sodium-layouts.sh has those that are known.
     let sodiumPackages: [Package.Dependency] =
-        hasOwnSodium ? [] : [.package(url: "https://github.com/jedisct1/swift-sodium.git", from: "0.9.1")]
+        hasOwnSodium
+        ? [] : [.package(url: "https://github.com/jedisct1/swift-sodium.git", "0.10.0"..<"0.11.0")]
     let sodiumTargets: [Target] =
         hasOwnSodium ? [.binaryTarget(name: "Clibsodium", path: "Libsodium.xcframework")] : []
     let sodium: [Target.Dependency] = [
@@ -49,7 +53,7 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
         // The header, and what Swift has no words for: a variable of each thread's own.
         .target(
             name: "CPushcrypt", path: "Sources/PushcryptC", sources: ["last_error.c"],
-            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+            cSettings: strictC),
         .target(
             name: "PushcryptC", dependencies: ["CPushcrypt", "Pushcrypt"],
             exclude: ["include", "last_error.c", "pushcrypt.map"], swiftSettings: strict),
@@ -217,12 +221,12 @@ let package = Package(
         // Detects X-Wing in libsodium's headers.
         .target(
             name: "CXWing", dependencies: sodium, path: "Sources/C/CXWing",
-            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+            cSettings: strictC),
         .target(
             name: "Pushcrypt", dependencies: sodium + ["CXWing"], exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "CStore", dependencies: ["CSQLite"], path: "Sources/C/CStore",
-            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+            cSettings: strictC),
         .target(
             name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite", "CStore"],
             path: "KeyStore", exclude: privacyManifest, swiftSettings: strict),
@@ -252,7 +256,7 @@ let package = Package(
             exclude: ["Kit"], swiftSettings: strict),
         .target(
             name: "CCrashes", path: "Sources/C/CCrashes",
-            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+            cSettings: strictC),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["CCrashes", "PushcryptCommand"],
             swiftSettings: strict),
@@ -313,7 +317,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: sodium, path: "Tests/Checks/Bench/BareCalls",
-            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+            cSettings: strictC),
         .executableTarget(
             name: "PushcryptBench",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls"],

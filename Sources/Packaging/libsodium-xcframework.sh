@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds Libsodium.xcframework beside Package.swift, static, for all Apple platforms, from a release of libsodium. The manifest
-# takes it instead of swift-sodium. Its headers and module map lie in a folder of their own, so that it does not collide with
+# Builds Libsodium.xcframework beside Package.swift, static, for all Apple platforms, from a release of libsodium. With
+# PUSHCRYPT_OWN_LIBSODIUM=1 in the environment the manifest takes it instead of swift-sodium. Its headers and module map lie in a folder of their own, so that it does not collide with
 # other packages that bring an xcframework. For a Mac with Xcode. Not run so far.
 #
 # Usage: libsodium-xcframework.sh libsodium-1.0.20.tar.gz
@@ -21,13 +21,16 @@ built=$(find "$work" -name '*.xcframework' -maxdepth 2 | head -n 1)
 # Xcode copies all headers of all packages into one folder.
 for headers in "$built"/*/Headers; do
     [ -d "$headers" ] || { echo 'libsodium-xcframework: error: the release has frameworks, not static libraries' >&2; exit 1; }
-    mkdir "$headers.new"
-    mv "$headers" "$headers.new/Clibsodium"
-    mv "$headers.new" "$headers"
+    # Newer releases have them there.
+    if [ ! -d "$headers/Clibsodium" ]; then
+        mkdir "$headers.new"
+        mv "$headers" "$headers.new/Clibsodium"
+        mv "$headers.new" "$headers"
+    fi
     # The module keeps its name, for `import Clibsodium`.
     grep -q 'module Clibsodium' "$headers/Clibsodium/module.modulemap" ||
         printf 'module Clibsodium {\n    umbrella header "sodium.h"\n    export *\n}\n' >"$headers/Clibsodium/module.modulemap"
 done
 rm -rf "$root/Libsodium.xcframework"
 mv "$built" "$root/Libsodium.xcframework"
-echo "libsodium-xcframework: $root/Libsodium.xcframework"
+echo "libsodium-xcframework: $root/Libsodium.xcframework; build with PUSHCRYPT_OWN_LIBSODIUM=1"

@@ -1,9 +1,18 @@
 #include "xwing.h"
 
+// In swift-sodium up to 0.10 the headers lie at the root of the framework; in its master, and in our own framework, in a folder.
+#if __has_include(<sodium.h>)
 #include <sodium.h>
+#else
+#include <Clibsodium/sodium.h>
+#endif
 
+#if __has_include(<sodium/crypto_kem_xwing.h>) || __has_include(<Clibsodium/sodium/crypto_kem_xwing.h>)
 #if __has_include(<sodium/crypto_kem_xwing.h>)
 #include <sodium/crypto_kem_xwing.h>
+#else
+#include <Clibsodium/sodium/crypto_kem_xwing.h>
+#endif
 
 // A library with the same soname may lack them: then suite 2 is not supported, and the program starts. Linkers do not search
 // archives for weak symbols: see `Sources/Packaging/libsodium.sh`.
