@@ -28,7 +28,7 @@ let strictC: [CSetting] = [
 #else
     let apple: [Platform] = [.iOS, .macOS, .macCatalyst, .tvOS, .visionOS, .watchOS]
     // The xcframework of swift-sodium collides with any other package's that has its module map at the root. A checkout may
-    // have another one, which `Sources/Packaging/libsodium-xcframework.sh` builds. It is asked for by a variable, since SwiftPM
+    // have another one, which `Sources/Packaging/libsodium-xcframework.sh` builds. A variable chooses it, since SwiftPM
     // keeps what a manifest said until the manifest or such a variable changes.
     let hasOwnSodium = Context.environment["PUSHCRYPT_OWN_LIBSODIUM"] != nil
     // A later version may move its headers: Tests/Checks/Lint/sodium-layouts.sh has those that are known.

@@ -185,5 +185,15 @@ extension NotificationServiceHandler {
             directory = { try AppGroup(identifier: appGroup).directory() }
             self.keys = keys
         }
+
+        /// Shows pushes without `ENCRYPTED_DATA` as they are until a moment, while a provider is moving to sealed pushes; sets
+        /// `mayPassInTheClear`.
+        ///
+        /// A push with `ENCRYPTED_DATA` that does not open is the fallback, before that moment too. Until then anyone on the
+        /// path can have any text shown.
+        public mutating func passInTheClear(until end: Date) {
+            let (now, end) = (now, Timestamp(secondsSince1970: end.timeIntervalSince1970))
+            mayPassInTheClear = { _ in now() < end }
+        }
     }
 }

@@ -106,6 +106,17 @@ struct FallbackTests {
         #expect(try await show(request, configuration) == fallback(body: "(Encrypted)"))
     }
 
+    @Test func clearPushesPassUntilAMoment() async throws {
+        var configuration = self.configuration
+        let now = Double(configuration.now().milliseconds) / 1000
+        let request = try request(nil)
+        configuration.passInTheClear(until: Date(timeIntervalSince1970: now + 3600))
+        #expect(try await show(request, configuration) === request.content)
+        #expect(try await show(try self.request("AQ"), configuration) == fallback(subtitle: "(Encrypted)"))
+        configuration.passInTheClear(until: Date(timeIntervalSince1970: now - 3600))
+        #expect(try await show(request, configuration) == fallback(body: "(Encrypted)"))
+    }
+
     @Test func nobodyIsAskedWhetherADamagedPushMayPass() async throws {
         var configuration = self.configuration
         configuration.mayPassInTheClear = { _ in true }

@@ -18,13 +18,14 @@ struct ScaffoldIOSCommand: CommandBody {
             discussion: [
                 "Writes an Xcode project with an app, a notification service extension and tests: registration with the provider, the notification delegate, the delivery journal, property lists, entitlements, texts. Places to fill in are marked EDIT. See Docs/ServiceExtension.md.",
                 "In the folder Linux the same sources are a Swift package: 'swift test' sends pushes to a simulated phone.",
-                "--into writes only the extension into the folder of a project that exists, and the steps that add it.",
+                "--into writes only the extension into the folder of a project that exists, and the steps that add it. --pass-clear-until then says what becomes of pushes that are not sealed yet: without it they would be masked from the day of the update.",
             ],
             examples: [
                 Example(
                     "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example -o Notifications"),
                 Example(
-                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --into MyApp"),
+                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --into MyApp --pass-clear-until 2027-06-30"
+                ),
             ])
     }
 
@@ -32,6 +33,7 @@ struct ScaffoldIOSCommand: CommandBody {
     private let group: String
     private let newFolder: String?
     private let project: String?
+    private let clearUntil: String?
     private let hasCommunication: Bool
     private let forXcodeGen: Bool
     private let keychainGroup: String?
@@ -50,6 +52,9 @@ struct ScaffoldIOSCommand: CommandBody {
             "--output", short: "-o", "DIR", .folder, help: "the folder to write, new or empty")
         project = arguments.value(
             "--into", "DIR", .folder, help: "the folder of a project that exists: write only the extension")
+        clearUntil = arguments.value(
+            "--pass-clear-until", "DATE",
+            help: "show pushes that are not sealed as they are until then, for example 2027-06-30, or never")
         keychainGroup = arguments.value(
             "--keychain-group", "GROUP",
             help:
@@ -78,6 +83,13 @@ struct ScaffoldIOSCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if project != nil, clearUntil == nil {
+            throw .usage(
+                "--pass-clear-until is missing: from the day of the update, pushes that are not sealed yet would be masked",
+                hint:
+                    "--pass-clear-until 2027-06-30 shows them as they are until then; never masks them as '(Encrypted)' at once"
+            )
+        }
         let place = try packagePath.map(PackageLocation.given) ?? PackageLocation.ofRunningProgram
         let package = place ?? PackageLocation.usual
         let path = try chosenFolder()
@@ -152,8 +164,23 @@ struct ScaffoldIOSCommand: CommandBody {
         return IOSScaffold(
             topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,
             categories: categories, provider: provider?.publicKey, certificate: provider?.certificate,
-            hasCommunication: hasCommunication, package: package,
+            hasCommunication: hasCommunication, passesClearUntil: try clearEnd(console), package: package,
             projectPackage: PackageLocation.path(to: package, from: folder))
+    }
+
+    /// The end of the day that `--pass-clear-until` names, in UTC; nil for never.
+    private func clearEnd(_ console: Console) throws(CommandFailure) -> Timestamp? {
+        guard let clearUntil, clearUntil != "never" else { return nil }
+        guard let day = Timestamp(day: clearUntil) else {
+            throw .usage(
+                "--pass-clear-until cannot be \(quoted(clearUntil))",
+                hint: "write a day, for example 2027-06-30, or never")
+        }
+        let end = day.adding(.days(1))
+        guard console.timestamp < end else {
+            throw .usage("--pass-clear-until \(clearUntil) has passed", hint: "write a later day, or never")
+        }
+        return end
     }
 
     private static func appGroup(_ group: String) throws(CommandFailure) -> String {
@@ -214,5 +241,23 @@ extension Console {
         } catch {
             throw CommandFailure(error, inOption: "--provider")
         }
+    }
+}
+
+extension Timestamp {
+    /// The start of a day in UTC, written as `2027-06-30`; nil for anything else.
+    fileprivate init?(day text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { parseInteger($0, in: 1...9999) }
+        guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2], year >= 1970 else {
+            return nil
+        }
+        // Years from March, so that a leap day is the last of its year.
+        let past = month <= 2 ? year - 1 : year
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        let days = 365 * past + past / 4 - past / 100 + past / 400 + dayOfYear - 719_468
+        guard days >= 0 else { return nil }
+        self.init(milliseconds: UInt64(days) * 86_400_000)
+        // A day that no month has, or one that is written otherwise, is another day's text.
+        guard description.hasPrefix(text + "T") else { return nil }
     }
 }

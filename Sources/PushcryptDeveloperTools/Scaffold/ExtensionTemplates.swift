@@ -1,10 +1,12 @@
+internal import Pushcrypt
+
 extension IOSScaffold {
     /// The principal class of the service extension.
     var notificationService: ScaffoldFile {
         ScaffoldFile(
             path: "NotificationService/NotificationService.swift",
             text: #"""
-                import Pushcrypt
+                \#(passesClearUntil == nil ? "" : "import Foundation\n")import Pushcrypt
                 import PushcryptReceiver
                 import PushcryptService
 
@@ -14,7 +16,7 @@ extension IOSScaffold {
                         var configuration = NotificationServiceHandler.Configuration(
                             topic: try Topic("\#(topic)"), appGroup: "\#(appGroup)"
                         ) { try SharedKeyStore.open() }
-                        configuration.texts = .localized\#(hasCommunication ? "\n        configuration.showsSenders = true" : "")
+                        configuration.texts = .localized\#(hasCommunication ? "\n        configuration.showsSenders = true" : "")\#(clearPushes)
                         return configuration
                     }
                 }
@@ -24,6 +26,16 @@ extension IOSScaffold {
 }
 
 extension IOSScaffold {
+    /// The setting for pushes that are not sealed.
+    private var clearPushes: String {
+        guard let end = passesClearUntil else { return "" }
+        return """
+
+                    // Until then anyone who has the push token can have any text shown: sealed pushes are safe all the same.
+                    configuration.passInTheClear(until: Date(timeIntervalSince1970: \(end.milliseconds / 1000)))  // \(end)
+            """
+    }
+
     /// The one view controller of the content extension.
     var notificationViewController: ScaffoldFile {
         ScaffoldFile(

@@ -107,7 +107,25 @@ extension IOSScaffold {
         var text = #"""
             # Adding encrypted notifications to a project
 
-            Written by `pushcrypt scaffold ios --into`. Nothing else was changed. In Xcode 26 or later:
+            Written by `pushcrypt scaffold ios --into`. Nothing else was changed.
+
+            **Do you have a service extension already?** An app has only one. Keep yours, take over the settings of
+            `NotificationService.swift` here, and do steps 1, 4 and 5 for it. Then either make its class a subclass of
+            `EncryptedNotificationService`, or hand its pushes on:
+
+            ```swift
+            private let opener = NotificationServiceHandler(configuration: configuration)
+
+            override func didReceive(
+                _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+            ) { opener.handle(request, contentHandler: contentHandler) }
+
+            override func serviceExtensionTimeWillExpire() { opener.timeWillExpire() }
+            ```
+
+            \#(clearParagraph)
+
+            In Xcode 26 or later:
 
             1. File > Add Package Dependencies > Add Local: your copy of pushcrypt.
             2. File > New > Target > Notification Service Extension, called `NotificationService`, embedded in the app, iOS 15.0
@@ -143,6 +161,19 @@ extension IOSScaffold {
 
             """#
         return ScaffoldFile(path: "PUSHCRYPT.md", text: text)
+    }
+
+    private var clearParagraph: String {
+        if let passesClearUntil {
+            """
+            Until \(passesClearUntil), pushes that are not sealed are shown as they are. Let every server seal before; from then on
+            they are masked.
+            """
+        } else {
+            """
+            **Pushes that are not sealed are masked as `(Encrypted)`**, from the day of the update, if they have `mutable-content`.
+            """
+        }
     }
 
     private var trustParagraph: String {

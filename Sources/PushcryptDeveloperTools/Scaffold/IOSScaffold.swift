@@ -24,14 +24,16 @@ package struct IOSScaffold: Sendable {
     let certificate: Certificate?
     /// Whether notifications have a sender with a name and a face.
     let hasCommunication: Bool
+    /// Until when pushes that are not sealed are shown as they are; nil for never.
+    let passesClearUntil: Timestamp?
     /// The path of this package, absolute or from the project's folder.
     let package: String
     let projectPackage: String
 
     package init(
         topic: Topic, appGroup: String, keychainGroup: String, hasContentExtension: Bool, categories: [String],
-        provider: ProviderPublicKey?, certificate: Certificate? = nil, hasCommunication: Bool = false, package: String,
-        projectPackage: String? = nil
+        provider: ProviderPublicKey?, certificate: Certificate? = nil, hasCommunication: Bool = false,
+        passesClearUntil: Timestamp? = nil, package: String, projectPackage: String? = nil
     ) {
         self.topic = topic
         self.appGroup = appGroup
@@ -41,6 +43,7 @@ package struct IOSScaffold: Sendable {
         self.provider = provider
         self.certificate = certificate
         self.hasCommunication = hasCommunication
+        self.passesClearUntil = passesClearUntil
         self.package = package
         self.projectPackage = projectPackage ?? package
     }
