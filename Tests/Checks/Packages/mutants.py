@@ -49,7 +49,7 @@ TESTS = {
     "javascript": " && ".join(f"{NODE} {files}" for files in (
         "test/kit.test.mjs", "test/keys.test.mjs test/registration.test.mjs test/sealing.test.mjs", "test/types.test.mjs test/filter.test.mjs")),
     "java": "./test.sh pushcrypt.ProviderKitTest pushcrypt.testing.KitTest pushcrypt.MisuseTest pushcrypt.RegistrationTest pushcrypt.RotationTest",
-    "go": f"{GO} . && {GO} ./filter",
+    "go": f"({GO} .) && ({GO} ./filter)",
 }
 
 
