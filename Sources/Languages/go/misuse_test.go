@@ -247,6 +247,13 @@ func TestZeroValuesAreNoKeys(t *testing.T) {
 	refused(t, "a pin of zeros", pushcrypt.WeakKey, err)
 	_, err = kit.NewDeviceKey(make([]byte, 31))
 	refused(t, "a key of 31 bytes", pushcrypt.MalformedKey, err)
+	for _, more := range []int{1, 1183, 1185} {
+		_, err = pushcrypt.NewDevicePublicKey(append(make([]byte, more), phone.PublicKey().Bytes()...))
+		refused(t, "a device key of another length", pushcrypt.MalformedKey, err)
+	}
+	later := must(pushcrypt.NewDevicePublicKey(append(make([]byte, 1184), phone.PublicKey().Bytes()...)))
+	_, err = must(pushcrypt.NewSealer(provider, topic)).Seal([]byte(good), later)
+	refused(t, "a device key of suite 2", pushcrypt.UnsupportedSuite, err)
 }
 
 // No verb prints a secret, at any depth.

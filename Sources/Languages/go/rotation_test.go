@@ -82,6 +82,17 @@ func TestExpiredCertificateDoesNotSeal(t *testing.T) {
 	}
 }
 
+// TestSumsOfTimesDoNotWrapAround has an epoch that is in use for ever, because it was replaced after the last millisecond.
+func TestSumsOfTimesDoNotWrapAround(t *testing.T) {
+	signing := must(pushcrypt.GenerateSigningKey()).PublicKey()
+	past := must(pushcrypt.IssueCertificate(provider, signing, topic, pushcrypt.Plan{At: now}))
+	current := must(pushcrypt.IssueCertificate(provider, signing, topic, pushcrypt.Plan{At: now, Current: past}))
+	next := must(pushcrypt.IssueCertificate(provider, signing, topic, pushcrypt.Plan{
+		At: now, Current: current, Past: []pushcrypt.PastEpoch{{Certificate: past, ReplacedAt: time.Unix(1<<60, 0)}},
+	}))
+	expect(t, "the floor", next.Floor(), past.Epoch())
+}
+
 func TestRequestAndInstall(t *testing.T) {
 	old, key := must(pushcrypt.GenerateSigningKey()), must(pushcrypt.GenerateSigningKey())
 	current := must(pushcrypt.IssueCertificate(provider, old.PublicKey(), topic, pushcrypt.Plan{}))

@@ -60,9 +60,10 @@ func (message *Message) encode() ([]byte, error) {
 	if message.TimeToLive < 0 || message.TimeToLive%time.Second != 0 {
 		return nil, &pushcrypt.Error{Code: pushcrypt.InvalidTime, Text: "the time to live is whole seconds"}
 	}
-	// Checked, so that nothing in it can end the member.
-	if _, err := jsontext.ParseObject(message.Payload); err != nil {
-		return nil, &pushcrypt.Error{Code: pushcrypt.MalformedPayload, Text: "the payload: " + err.Error()}
+	// Nothing in it can end the member; the command checks the rest.
+	var payload bytes.Buffer
+	if !utf8.Valid(message.Payload) || json.Compact(&payload, message.Payload) != nil || payload.Bytes()[0] != '{' {
+		return nil, &pushcrypt.Error{Code: pushcrypt.MalformedPayload, Text: "the payload is not a JSON object in UTF-8"}
 	}
 	members := map[string]any{
 		"to": message.To, "id": message.ID, "topic": message.Topic, "ttl": int64(message.TimeToLive / time.Second), "placeholder": message.Placeholder,
@@ -101,12 +102,11 @@ func (message *Message) encode() ([]byte, error) {
 	if err != nil {
 		return nil, invalid("encoding/json cannot express the message, or it breaks the rules of a line")
 	}
-	payload := bytes.NewBuffer(append(line[:len(line)-1], `,"payload":`...))
-	_ = json.Compact(payload, message.Payload)
-	if payload.Len() > format.FilterLongestLine-len(numberMember)-32 {
+	line = append(append(line[:len(line)-1], `,"payload":`...), payload.Bytes()...)
+	if len(line) > format.FilterLongestLine-len(numberMember)-32 {
 		return nil, invalid("the message has over 1 MiB, and the command reads no such line")
 	}
-	return payload.Bytes(), nil
+	return line, nil
 }
 
 func invalid(text string) error { return &pushcrypt.Error{Code: pushcrypt.InvalidRequest, Text: text} }

@@ -258,8 +258,3 @@ class Filter(_Filter):
     async def _close(self, timeout: float | None) -> None:
         self._take()
         await self._engine.close(timeout)
-
-
-async def _each(messages: Iterable[Message]) -> AsyncIterator[Message]:
-    for message in messages:
-        yield message
