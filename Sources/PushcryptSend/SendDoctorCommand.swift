@@ -23,15 +23,18 @@ struct SendDoctorCommand: CommandBody {
         var certificate: ClientCertificate?
         do throws(CommandFailure) {
             if let token = try login.providerToken(console) {
-                authorization = try token.authorization(1, at: Moment(uptime: 0, wall: console.now()))
+                authorization = "bearer " + (try token.token(issuedAt: console.now() / 1000))
                 findings.append(
                     Finding(.note, "the key \(token.keyID) of team \(token.team) is one on P-256, and signs"))
             } else if let own = try login.certificate(console) {
-                certificate = own
+                let hasExpired = own.hasExpired(at: console.now() / 1000)
+                certificate = hasExpired ? nil : own
                 findings.append(
-                    own.daysLeft < Self.lastDays
-                        ? Finding(.warning, "the certificate ends in \(own.daysLeft) days", fix: "create a new one")
-                        : Finding(.note, "the certificate is valid for \(own.daysLeft) more days, and has its key"))
+                    hasExpired
+                        ? Finding(.error, "the certificate has expired", fix: "create a new one")
+                        : own.daysLeft < Self.lastDays
+                            ? Finding(.warning, "the certificate ends in \(own.daysLeft) days", fix: "create a new one")
+                            : Finding(.note, "the certificate is valid for \(own.daysLeft) more days, and has its key"))
             } else {
                 findings.append(Finding(.error, SendLogin.missing.line))
             }
@@ -42,21 +45,13 @@ struct SendDoctorCommand: CommandBody {
         do throws(CommandFailure) {
             let destination = try login.destination(
                 login.environment ?? .production, certificate, console)
-            let result = try Probe(destination: destination).send(request, authorization: authorization)
+            let result = try Probe(destination: destination).send(
+                .harmless(topic: arguments.topic), authorization: authorization)
             findings += self.findings(result, destination.authority, hasLogin: hasLogin, console.now())
         } catch {
             findings.append(Finding(.error, error.line))
         }
         return try console.report(findings, isJSON: arguments.isJSON)
-    }
-
-    /// To a device that cannot exist.
-    private var request: PushToSend {
-        var request = PushToSend(deviceToken: String(repeating: "0", count: 64))
-        if let topic = arguments.topic { request.headers.append(("apns-topic", topic)) }
-        request.headers.append(("apns-push-type", "alert"))
-        request.payload = ContiguousArray(#"{"aps":{}}"#.utf8)
-        return request
     }
 
     private func findings(
@@ -66,8 +61,8 @@ struct SendDoctorCommand: CommandBody {
         switch result {
         case .noConnection(let text): return [Finding(.error, "no connection to \(host): \(text)")]
         case .noAnswer(let text): return [made, Finding(.error, "\(host) gives no answer: \(text)")]
-        case .answer(let answer, let time):
-            return [made, clock(time, host, now)] + (hasLogin ? verdict(answer) : [])
+        case .answer(let answer):
+            return [made, clock(answer.time.map { Int($0 / 1000) }, host, now)] + (hasLogin ? verdict(answer) : [])
         }
     }
 

@@ -13,12 +13,11 @@ struct SendOutput {
     /// When this much is not written, nothing is read.
     private static let limit = 1 << 20
     /// What a pipe that can be written takes at once for certain.
-    private static let pipePiece = Int(PIPE_BUF)
-    private static let filePiece = 65_536
+    private static let piece = Int(PIPE_BUF)
 
     private let console: Console
     private let isInOrder: Bool
-    private let piece: Int
+    private let isFile: Bool
     private var bytes: ContiguousArray<UInt8> = []
     private var start = 0
     /// Answers that wait for those before them.
@@ -29,7 +28,7 @@ struct SendOutput {
     init(_ console: Console, isInOrder: Bool) {
         self.console = console
         self.isInOrder = isInOrder
-        piece = console.output.regularFileSize == nil ? Self.pipePiece : Self.filePiece
+        isFile = console.output.regularFileSize != nil
     }
 
     var isEmpty: Bool { !hasBytes && waiting.isEmpty }
@@ -56,8 +55,14 @@ struct SendOutput {
         while start < bytes.count {
             var request = pollfd(fd: console.output.number, events: Int16(POLLOUT), revents: 0)
             guard unsafe poll(&request, 1, 0) > 0 else { break }
-            let end = min(bytes.count, start + piece)
-            try console.write(bytes.span.extracting(start..<end))
+            let end = isFile ? bytes.count : min(bytes.count, start + Self.piece)
+            let size = console.output.regularFileSize ?? 0
+            do throws(CommandFailure) {
+                try console.write(bytes.span.extracting(start..<end))
+            } catch {
+                if isFile { cutLine(of: bytes[start..<end], after: size) }
+                throw error
+            }
             start = end
         }
         if start == bytes.count {
@@ -67,5 +72,13 @@ struct SendOutput {
             bytes.removeSubrange(..<start)
             start = 0
         }
+    }
+
+    /// Removes the beginning of a line that a full disk has left at the end of the file.
+    private func cutLine(of written: ArraySlice<UInt8>, after size: Int) {
+        guard let now = console.output.regularFileSize, (1...written.count).contains(now - size) else { return }
+        let lines = written.prefix(now - size).lastIndex(of: newline).map { $0 + 1 - written.startIndex } ?? 0
+        // If that fails, the disk has another fault.
+        _ = ftruncate(console.output.number, off_t(size + lines))
     }
 }

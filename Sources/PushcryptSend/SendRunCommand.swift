@@ -50,7 +50,7 @@ struct SendRunCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let token = try arguments.login.providerToken(console)
+        let token = try arguments.login.providerToken(keptIn: arguments.tokenFile, console)
         guard token != nil || arguments.login.certificate != nil || arguments.isDryRun else { throw SendLogin.missing }
         // A key that cannot sign is noticed before anything is read.
         _ = try token?.token(issuedAt: console.now() / 1000)
@@ -62,7 +62,6 @@ struct SendRunCommand: CommandBody {
         } catch {
             throw .failed("cannot start: \(error.text)")
         }
-        if let path = arguments.metrics { try SendMetrics(counts: SendCounts()).write(to: path) }
         let single = try single(console)
         let file = try InputFile(single == nil ? arguments.file : "-", console)
         let sender = try Sender(
@@ -70,49 +69,16 @@ struct SendRunCommand: CommandBody {
             stop: stop,
             console)
         if let single { sender.add(single) }
-        try run(sender, console)
-        return try end(sender, isStream: file.size == nil || single != nil, console)
-    }
-
-    private func run(_ sender: Sender, _ console: Console) throws(CommandFailure) {
-        var written = SystemEnvironment.uptime()
-        try sender.run { counts in
-            let time = SystemEnvironment.uptime()
-            guard let path = arguments.metrics, time >= written + SendMetrics.interval else { return }
-            written = time
-            report(counts, to: path, console)
-        }
-        if let path = arguments.metrics { report(sender.counts, to: path, console) }
-    }
-
-    private func report(_ counts: SendCounts, to path: String, _ console: Console) {
+        var reports = SendReports(metrics: arguments.metrics, health: arguments.healthFile)
+        reports.write(sender)
         do throws(CommandFailure) {
-            try SendMetrics(counts: counts).write(to: path)
+            try sender.run { reports.writeIfDue(sender) }
         } catch {
-            console.warning(error.message)
+            reports.write(sender, isEnd: true)
+            throw error
         }
-    }
-
-    private func end(_ sender: Sender, isStream: Bool, _ console: Console) throws(CommandFailure) -> ExitCode {
-        switch sender.stopReason {
-        case .refusals(let answer) where sender.counts.accepted > 0:
-            throw .failed(
-                "APNs now refuses every message with \(answer.text): \(answer.advice)",
-                hint:
-                    "stopped after \(CircuitBreaker.enough) such answers in a row; correct it, and send again the lines with \"retry\":true, and those without an answer, which were not read"
-            )
-        case .refusals(let answer):
-            throw .usage(
-                "APNs refuses every message with \(answer.text): \(answer.advice)",
-                hint:
-                    "stopped after \(CircuitBreaker.enough) such answers in a row\(answer.concernsDevice ? ", each for a different device token" : ""); no message is known to have been accepted",
-                "nothing is lost: correct it, and send again the lines with this answer, those with \"retry\":true, and those without an answer, which were not read",
-                "if only the first device tokens are wrong, remove their devices, and send the rest")
-        // The clock, a proxy, or a file that is not there yet may be the reason.
-        case .noConnection(let text): throw .failed("APNs cannot be used: \(text)", hint: "nothing was sent")
-        case .requested, nil: break
-        }
-        if !sender.hasReadAll, !isStream {
+        reports.write(sender, isEnd: true)
+        if !sender.hasReadAll, file.size != nil, single == nil {
             throw .failed("stopped by a signal after \(sender.counts.lines) lines: the rest of the input was not read")
         }
         return sender.counts.exit
@@ -127,22 +93,33 @@ extension SendRunCommand {
         settings.dispatch.connections = arguments.connections ?? settings.dispatch.connections
         settings.dispatch.timeout = arguments.login.timeout.map { UInt64($0) } ?? settings.dispatch.timeout
         settings.dispatch.rate = arguments.rate
-        settings.dispatch.retriesUnknown = arguments.unknown != .giveUp
         settings.dispatch.usesToken = arguments.login.key != nil
         settings.standardEnvironment = arguments.login.environment ?? .production
         settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
-        settings.window = arguments.window ?? settings.window
         // What is read has its turn within half of the time for retries.
         if let rate = arguments.rate {
             settings.window = min(settings.window, max(1, rate * Int(settings.retryFor) / 2000))
         }
+        settings.repeatsClear = arguments.repeatsClear
         settings.log = arguments.log
         settings.isDry = arguments.isDryRun
         let certificate = try arguments.login.certificate(console)
+        if let certificate { try refuseExpired(certificate, console) }
         for environment in PushEnvironment.allCases {
             settings.destinations[environment] = try arguments.login.destination(environment, certificate, console)
         }
         return settings
+    }
+
+    /// Refuses a certificate that has expired, if APNs says so too: otherwise this machine's clock may be wrong.
+    private func refuseExpired(_ certificate: ClientCertificate, _ console: Console) throws(CommandFailure) {
+        guard certificate.hasExpired(at: console.now() / 1000), !arguments.isDryRun else { return }
+        let destination = try arguments.login.destination(arguments.login.environment ?? .production, nil)
+        let result = try Probe(destination: destination).send(.harmless(topic: nil), authorization: nil)
+        if case .answer(let answer) = result, let time = answer.time, certificate.hasExpired(at: time / 1000) {
+            throw .usage("the certificate has expired", hint: "create a new one, or use --key")
+        }
+        console.warning("the certificate has expired by this machine's clock, which APNs does not confirm")
     }
 
     /// The single message of the command line; nil if there are lines.
@@ -165,7 +142,7 @@ extension SendRunCommand {
         }
         do throws(LineFailure) {
             try SendLine.checkIsSealed(line?["payload"] ?? root, orSaidToBeClear: line?["unencrypted"])
-            let request = try PushToSend(
+            var request = try PushToSend(
                 token: token, topic: topic, pushType: arguments.single.pushType ?? line?["push_type"]?.string,
                 priority: (arguments.single.priority.map { Int64($0) } ?? line?["priority"]?.integer)
                     .map { UInt64(clamping: $0) },
@@ -173,6 +150,7 @@ extension SendRunCommand {
                     .map { UInt64(clamping: $0) },
                 collapseID: arguments.single.collapseID ?? line?["collapse_id"]?.string,
                 payload: (line?["payload"] ?? root).minified())
+            request.isClear = (line?["payload"] ?? root)[PayloadKeys.encryptedData]?.string == nil
             return SendLine(request, arguments.login.environment)
         } catch {
             guard error.code != SendCode.notSealed.rawValue else { throw .refused("\(error.code): \(error.message)") }

@@ -12,7 +12,7 @@ extension SendLogin {
     )
 
     /// The key's provider tokens; nil without a key.
-    func providerToken(_ console: Console) throws(CommandFailure) -> ProviderToken? {
+    func providerToken(keptIn file: String? = nil, _ console: Console) throws(CommandFailure) -> ProviderToken? {
         guard let key, let team else { return nil }
         guard isAppleID(team) else {
             throw .usage("--team cannot be \(quoted(team))", hint: "it has ten letters and digits")
@@ -20,7 +20,7 @@ extension SendLogin {
         guard let id = keyID ?? Self.keyID(ofFile: key), isAppleID(id) else {
             throw .usage("the key's id is not known", hint: "write it with --key-id, ten letters and digits")
         }
-        return ProviderToken(try ProviderKey(key, console), keyID: id, team: team)
+        return ProviderToken(try ProviderKey(key, console), keyID: id, team: team, file: file)
     }
 
     /// The id in the name that Apple gives the file: `AuthKey_ABC123DEFG.p8`.

@@ -99,9 +99,9 @@ import Testing
             world.settle()
         }
         #expect(world.opened == [1, 2] && world.closed == [1, 2])
-        world.pass(1000)
+        world.pass(RouteHealth.reconnection - 1)
         #expect(world.opened == [1, 2])
-        world.pass(2000)
+        world.pass(1)
         #expect(world.opened == [1, 2, 3])
     }
 
@@ -147,12 +147,15 @@ import Testing
         #expect(world.outcomes == [.accepted(accepted)])
     }
 
-    @Test func anUnknownMessageIsGivenUpIfTheUserSaysSo() {
-        let world = World { $0.retriesUnknown = false }
-        world.add()
+    /// A phone cannot know that it has seen it.
+    @Test func whatIsNotEncryptedIsNotSentAgainIfItMayHaveArrived() {
+        let world = World()
+        world.add().mayRepeat = false
         world.settle()
+        world.fail(wasRead: false)
+        #expect(world.sent.count == 1)
         world.fail(wasRead: true)
-        #expect(world.outcomes == [.unknown(nil)])
+        #expect(world.outcomes == [.unrepeated])
     }
 
     @Test func pausesDoubleUpToFifteenMinutes() {
@@ -187,21 +190,28 @@ import Testing
         #expect(world.sent.count == 3)
     }
 
-    @Test(arguments: [
-        APNsAnswer(status: 503, reason: "ServiceUnavailable"),
-        APNsAnswer(status: 429, reason: "TooManyProviderTokenUpdates"),
-    ])
-    func aBusyConnectionPauses(_ answer: APNsAnswer) {
+    @Test(arguments: [APNsAnswer(status: 503, retryAfter: 60_000), internalError])
+    func aBusyAnswerDelaysItsMessageOnly(_ answer: APNsAnswer) {
         let world = World()
         world.add(token: "aa")
         world.settle()
         world.answer(answer)
-        world.add(token: "bb")
+        let other = world.add(token: "bb")
         world.settle()
-        #expect(world.sent.isEmpty)
-        #expect(world.opened == [1], "another connection would not be gentle")
-        world.pass(1000)
-        #expect(world.sent.count == 1)
+        #expect(world.sent.map(\.delivery.number) == [other.number])
+        #expect(world.opened == [1])
+    }
+
+    @Test func aConnectionThatKnowsAnotherTokenIsReplaced() {
+        let world = World()
+        world.add()
+        world.settle()
+        world.answer(accepted)
+        world.add()
+        world.settle()
+        world.answer(APNsAnswer(status: 429, reason: "TooManyProviderTokenUpdates"))
+        #expect(world.opened == [1, 2] && world.closed == [1])
+        #expect(world.sent.map(\.link) == [2])
     }
 
     @Test func anExpiredTokenIsReplacedOnce() {
@@ -213,11 +223,11 @@ import Testing
         #expect(delivery.tokenGeneration == 2)
         #expect(world.sent.count == 1)
         world.answer(expiredToken)
-        #expect(world.outcomes == [.refused(expiredToken)])
-        world.add()
-        world.settle()
-        world.answer(expiredToken)
-        #expect(world.outcomes.count == 2, "the second token is the last for twenty minutes")
+        #expect(world.sent.isEmpty && world.outcomes.isEmpty, "the second token is the last for twenty minutes")
+        world.pass(2000)
+        #expect(delivery.tokenGeneration == 2)
+        world.answer(accepted)
+        #expect(world.outcomes == [.accepted(accepted)])
     }
 
     @Test func aTokenLivesForFortyMinutes() {
@@ -239,7 +249,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (400, "BadTopic"), (403, "InvalidProviderToken"), (404, "BadPath"), (405, "MethodNotAllowed"),
+        (400, "BadTopic"), (404, "BadPath"), (405, "MethodNotAllowed"),
         (410, "Unregistered"), (413, "PayloadTooLarge"), (418, "Teapot"),
     ])
     func someAnswersAreFinal(_ status: Int, _ reason: String) {
@@ -289,10 +299,7 @@ import Testing
         world.settle()
         world.pass(10_000)
         #expect(world.sent.map(\.delivery.number) == [late.number], "the other has its own time")
-        world.pass(1000)
-        #expect(world.sent.map(\.link) == [1, 2])
-        world.answer(accepted)
-        #expect(world.closed == [1])
+        #expect(world.sent.map(\.link) == [2] && world.closed == [1])
     }
 
     @Test func failedConnectionsAreSlowedDown() {
@@ -300,15 +307,14 @@ import Testing
         world.streams = nil
         world.add(retryFor: 10_000)
         world.settle()
-        world.dispatcher.connectionFailed(1, "refused", isLasting: false, at: world.now)
+        world.dispatcher.connectionFailed(1, "refused", at: world.now)
         world.pass(999)
         #expect(world.opened == [1])
         world.pass(1)
         #expect(world.opened == [1, 2])
-        world.dispatcher.connectionFailed(2, "refused", isLasting: false, at: world.now)
-        world.pass(1999)
+        world.dispatcher.connectionFailed(2, "refused", at: world.now)
+        world.pass(9000)
         #expect(world.opened == [1, 2])
-        world.pass(8000)
         #expect(world.outcomes == [.unreachable("refused")])
     }
 
@@ -319,7 +325,7 @@ import Testing
         world.settle()
         for link in 1...12 {
             #expect(world.opened.count == link)
-            world.dispatcher.connectionFailed(link, "refused", isLasting: false, at: world.now)
+            world.dispatcher.connectionFailed(link, "refused", at: world.now)
             world.pass(30_000)
         }
     }
@@ -351,7 +357,6 @@ import Testing
 
     @Test(arguments: [
         internalError, APNsAnswer(status: 503), APNsAnswer(status: 429, reason: "TooManyRequests"),
-        APNsAnswer(status: 429, reason: "TooManyProviderTokenUpdates"),
     ])
     func whatMayHaveArrivedRemainsUnknown(_ answer: APNsAnswer) {
         let world = World()
@@ -392,20 +397,13 @@ import Testing
         world.add()
         world.settle()
         world.lose(1)
-        world.pass(999)
-        #expect(world.opened == [1])
-        world.pass(1)
+        world.pass(1000)
         #expect(world.opened == [1, 2])
-    }
-
-    @Test func aLastingFailureOfTheFirstConnectionStops() {
-        let world = World()
-        world.streams = nil
-        world.add()
-        world.settle()
-        world.dispatcher.connectionFailed(1, "wrong name", isLasting: true, at: world.now)
-        #expect(world.dispatcher.stopReason == .noConnection("wrong name"))
-        #expect(world.outcomes == [.notSent])
+        world.lose(2)
+        world.pass(RouteHealth.reconnection - 1)
+        #expect(world.opened == [1, 2])
+        world.pass(1)
+        #expect(world.opened == [1, 2, 3])
     }
 
     @Test func aStopAnswersWhatIsNotUnderWay() {

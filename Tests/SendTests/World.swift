@@ -18,14 +18,11 @@ final class World {
     /// What a connection may have open once it is made; nil to leave it dialling.
     var streams: Int? = 100
 
-    init(
-        breaker: CircuitBreaker = CircuitBreaker(), environment: String = "",
-        _ change: (inout Dispatcher.Settings) -> Void = { _ in }
-    ) {
+    init(_ change: (inout Dispatcher.Settings) -> Void = { _ in }) {
         var settings = Dispatcher.Settings()
         settings.policy = RetryPolicy(random: { 0 })
         change(&settings)
-        dispatcher = Dispatcher(settings, breaker: breaker, environment: environment)
+        dispatcher = Dispatcher(settings)
     }
 
     @discardableResult
@@ -36,7 +33,7 @@ final class World {
         let delivery = Delivery(
             number: count, request: PushToSend(deviceToken: token, topic: topic, expiration: expiration),
             end: now.uptime + retryFor)
-        dispatcher.add(delivery, at: now)
+        dispatcher.add(delivery)
         return delivery
     }
 

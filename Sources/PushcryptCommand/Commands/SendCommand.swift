@@ -14,16 +14,23 @@ struct SendCommand: CommandBody {
         if let name = words.firstIndex(of: "send") { words.remove(at: name) }
         let stored =
             arguments.isDryRun ? [] : try arguments.login.stored(arguments.store, topic: false, console)
-        throw runSendProgram(stored + words)
+        throw runSendProgram(stored + keptToken(console) + words)
+    }
+}
+
+extension SendCommand {
+    /// Where the provider token is kept: APNs refuses one that is created again within 20 minutes, as a cron job would.
+    private func keptToken(_ console: Console) -> [String] {
+        guard arguments.tokenFile == nil, arguments.login.certificate == nil, !arguments.isDryRun,
+            let path = console.storePath(given: arguments.store.path), Folder.kind(of: path + "/store.key") == .file
+        else { return [] }
+        return [SendArguments.tokenFileOption, path + "/provider-token"]
     }
 }
 
 /// The arguments of `send`, which both programs read.
 package struct SendArguments: Sendable {
-    package enum Unknown: String, CaseIterable, Sendable {
-        case retry
-        case giveUp = "give-up"
-    }
+    fileprivate static let tokenFileOption = "--provider-token-file"
 
     package let file: String
     package let login: SendLogin
@@ -31,12 +38,13 @@ package struct SendArguments: Sendable {
     /// In seconds.
     package let retryFor: Int?
     package let rate: Int?
-    package let window: Int?
-    package let unknown: Unknown?
+    package let repeatsClear: Bool
     package let isInOrder: Bool
     package let isDryRun: Bool
     package let log: LogFormat?
+    package let tokenFile: String?
     package let metrics: String?
+    package let healthFile: String?
     package let single: Single
     let store: StoreArguments
 
@@ -76,12 +84,17 @@ package struct SendArguments: Sendable {
         arguments.group("how", isAdvanced: true)
         connections = arguments.count("--connections", "N", 1...64, help: "connections at a time; default 4")
         rate = arguments.count("--rate", "N", 1...1_000_000, help: "requests a second at most")
-        window = arguments.count(
-            "--window", "N", 1...100_000, help: "messages between input and answer at most; default 2000")
-        unknown = arguments.choice(
-            "--unknown", "WHAT", help: "a message of which it is not known whether APNs has it; default retry")
+        repeatsClear = arguments.flag(
+            "--repeat-unencrypted",
+            help: "send also what is not encrypted again if it may have arrived: a phone may ring twice")
+        tokenFile = arguments.value(
+            Self.tokenFileOption, "FILE", .file,
+            help: "keep the provider token here for the next process; default in the store's folder, if there is one")
+        arguments.group("for operators", isAdvanced: true)
         metrics = arguments.value(
             "--metrics", "FILE", .file, help: "replace this file every few seconds with counts for Prometheus")
+        healthFile = arguments.value(
+            "--health-file", "FILE", .file, help: "replace this file every few seconds with the state, as JSON")
         arguments.group("one message", isAdvanced: true)
         single = Single(&arguments)
         arguments.group(nil)
@@ -95,7 +108,7 @@ package struct SendArguments: Sendable {
                 "Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config' and 'doctor --send'.",
             ],
             more: [
-                "What APNs did not read goes out again at once. Without an answer, and after 429, 500 and 503, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. Twenty equal refusals in a row (of twenty different device tokens, if they are about tokens) end the run with 64 if nothing was accepted; otherwise their topic rests for 15 minutes, or, if the login is refused, the run ends with 1, unless the other environment accepts it.",
+                "What APNs did not read goes out again at once. Without an answer, and after 429, 500 and 503, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty equal refusals in a row (of twenty different device tokens, if they are about tokens) their topic, or the login, is paused, and tried with one message now and then until APNs accepts it. Standard error says when such an outage begins and ends.",
                 "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
             ],
             examples: [

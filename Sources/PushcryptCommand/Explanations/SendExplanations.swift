@@ -46,15 +46,18 @@ extension Explanation {
             SendCode.noAnswer, .sending,
             summary: "it is not known whether APNs has the message",
             cause: "The connection ended after the request was sent, or the answer took too long.",
-            fix: "Send the line again: a phone rings once for both copies."),
+            fix:
+                "Send the line again: a phone rings once for both copies. Of what is not encrypted, it may ring twice."),
         Explanation(
             SendCode.unreachable, .sending,
             summary: "there was no connection to APNs",
             fix: "Fix network, proxy or certificates as the message says, and send the line again."),
         Explanation(
             SendCode.onHold, .sending,
-            summary: "the message was not tried, because APNs refuses every message of its topic or environment",
-            cause: "After twenty equal refusals nothing is sent there for 15 minutes.",
+            summary:
+                "the message was not tried, because APNs refuses every message of its topic, or the login, or the clock is wrong",
+            cause:
+                "After twenty equal refusals one message in twelve seconds is tried, and the others wait until their time for retries ends.",
             fix: "Fix what the message says, and send the line again."),
         Explanation(
             SendCode.notTried, .sending,

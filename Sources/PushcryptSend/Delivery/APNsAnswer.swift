@@ -11,8 +11,8 @@ struct APNsAnswer: Equatable, Sendable {
     var apnsID: String?
     /// The `retry-after` header, in milliseconds.
     var retryAfter: UInt64?
-    /// The `date` header, if it is wanted.
-    var date: String?
+    /// The `date` header, in milliseconds since 1970-01-01 UTC.
+    var time: UInt64?
 
     init(status: Int, reason: String? = nil, timestamp: Int64? = nil, apnsID: String? = nil, retryAfter: UInt64? = nil)
     {
@@ -74,14 +74,16 @@ extension APNsAnswer {
         case accepted
         /// The provider token is too old: the message was not read.
         case expiredToken
-        /// Again, after a pause of this message only.
-        case tryAgain
-        /// Again, after a pause for this device token.
-        case deviceBusy
-        /// Again, after a pause for this connection.
-        case connectionBusy
+        /// The provider token or the certificate is refused: the message was not read.
+        case loginRefused
         /// The connection had another provider token less than 20 minutes ago: the message was not read.
         case tokenTooSoon
+        /// Again, after a pause for this device token.
+        case deviceBusy
+        /// Again, after a pause of this message.
+        case busy
+        /// No answer that APNs gives: again, but not often.
+        case strange
         /// Never again.
         case refused
     }
@@ -90,16 +92,17 @@ extension APNsAnswer {
         switch (status, reason) {
         case (200, _): .accepted
         case (403, "ExpiredProviderToken"): .expiredToken
+        case (403, _): .loginRefused
         case (429, "TooManyProviderTokenUpdates"): .tokenTooSoon
-        case (503, _): .connectionBusy
         case (429, _): .deviceBusy
-        case (500...599, _): .tryAgain
-        default: .refused
+        case (500...599, _): .busy
+        case (400...499, _): .refused
+        default: .strange
         }
     }
 
-    /// Whether the answer shows that APNs accepts the provider token.
-    var provesToken: Bool { !concernsLogin && verdict != .connectionBusy && verdict != .tokenTooSoon }
+    /// Whether APNs has decided on the message, or says something of its device.
+    var isUseful: Bool { [.accepted, .refused, .deviceBusy].contains(verdict) }
 
     /// Whether APNs refuses the provider token or the certificate.
     var concernsLogin: Bool { status == 403 }

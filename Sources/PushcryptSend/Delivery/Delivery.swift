@@ -6,6 +6,10 @@ final class Delivery {
     /// The uptime after which the message is not tried again.
     let end: UInt64
 
+    /// Whether it is sent again if APNs may have it: a phone rings twice for what is not encrypted.
+    var mayRepeat = true
+    /// About the bytes that are kept until its answer.
+    var byteCount = 0
     /// How often a request was sent that APNs may have read.
     var attempts = 0
     /// How often a request was certainly not read.
@@ -14,6 +18,12 @@ final class Delivery {
     var tokenGeneration = 0
     var hadExpiredToken = false
     var sentAt: UInt64 = 0
+    /// Whether its last request is a repeated one.
+    var isRepeated = false
+    /// The uptime of the first failure.
+    var failedAt: UInt64?
+    /// Why it waits for its topic or the login.
+    var hold: APNsAnswer?
     /// The uptime before which it is not sent again.
     var due: UInt64 = 0
     /// Why no request has succeeded; nil before one has ended.
@@ -30,9 +40,6 @@ final class Delivery {
         guard setback != .unknown, reason != .unread || setback == nil else { return }
         setback = reason
     }
-
-    /// Whether the message, which says when it ends, or its time for retries has ended.
-    func hasEnded(at now: Moment) -> Bool { now.uptime >= end || hasExpired(at: now) }
 
     /// An expiration of 0 asks APNs for one attempt, and is no time.
     func hasExpired(at now: Moment) -> Bool {
@@ -64,12 +71,16 @@ enum Outcome: Equatable, Sendable {
     case expired(Setback?)
     /// Its time for retries ended; APNs did not accept it.
     case gaveUp(APNsAnswer)
+    /// Its time for retries ended while this clock was wrong, by so many milliseconds.
+    case clockWrong(Int64)
     /// The run ended; APNs did not accept it.
     case stopped(APNsAnswer)
-    /// It was not sent, because APNs refuses every message of its topic, or the login to its environment.
+    /// Its time for retries ended while APNs refused every message of its topic, or the login.
     case held(APNsAnswer)
     /// It is not known whether APNs has the message. The answer, if any, is how APNs refuses another copy.
     case unknown(APNsAnswer?)
+    /// The same, and it may not be sent again.
+    case unrepeated
     /// The run ended; APNs does not have it.
     case notSent
     /// Its time for retries ended before it had a stream; APNs does not have it.
@@ -88,4 +99,15 @@ struct PushToSend: Sendable {
     /// Seconds since 1970-01-01 UTC; 0 for none.
     var expiration: UInt64 = 0
     var payload: ContiguousArray<UInt8> = []
+    /// Whether it is meant to be sent without encryption.
+    var isClear = false
+
+    /// A request to a device that cannot exist, which shows APNs' time and what it says of the login.
+    static func harmless(topic: String?) -> PushToSend {
+        var request = PushToSend(deviceToken: String(repeating: "0", count: 64), topic: topic ?? "")
+        if let topic, !topic.isEmpty { request.headers.append(("apns-topic", topic)) }
+        request.headers.append(("apns-push-type", "alert"))
+        request.payload = ContiguousArray(#"{"aps":{}}"#.utf8)
+        return request
+    }
 }

@@ -35,9 +35,16 @@ struct SendFailure {
         case .held(let answer):
             let others = answer.concernsLogin ? "the login to its environment" : "every message of its topic"
             self.init(.onHold, "APNs refuses \(others): \(answer.advice)", mayRetry: true)
+        case .clockWrong(let ahead):
+            let words = ahead < 0 ? "behind" : "ahead of"
+            self.init(.onHold, "this machine's clock is \(abs(ahead) / 1000) s \(words) APNs'", mayRetry: true)
         case .unknown(let answer):
             let refusal = answer.map { "; APNs refuses another copy with \($0.text): \($0.advice)" } ?? ""
             self.init(.noAnswer, "it was sent, and the answer did not come" + refusal, mayRetry: true)
+        case .unrepeated:
+            self.init(
+                .noAnswer, "it was sent without encryption, and the answer did not come: a second copy may ring again",
+                mayRetry: false)
         case .notSent: self.init(.notSent, "the run ended before it was sent", mayRetry: true)
         case .notTried: self.init(.notTried, "the time for retries ended before it could be sent", mayRetry: true)
         case .unreachable(let text): self.init(.unreachable, "no connection to APNs: \(text)", mayRetry: true)
@@ -51,28 +58,7 @@ struct SendFailure {
             case 410: .unregistered
             default: answer.concernsSetup ? .wrongAddress : .requestRefused
             }
-        self.init(code, answer.advice, answer, mayRetry: answer.concernsLogin)
-    }
-}
-
-extension APNsAnswer {
-    /// For people: `503 ServiceUnavailable`.
-    var text: String { reason.map { "\(status) \($0)" } ?? "\(status)" }
-
-    /// What an answer means, and what to change.
-    var advice: String {
-        switch reason {
-        case "BadDeviceToken": "the token is not one of this environment: a build from Xcode has one of development"
-        case "DeviceTokenNotForTopic": "token and topic belong to different apps"
-        case "TopicDisallowed": "the key or certificate is not for this topic"
-        case "BadTopic", "MissingTopic": "the topic is not an app's bundle id"
-        case "InvalidProviderToken": "key, key id and team do not belong together, or the key was revoked"
-        case "ExpiredProviderToken": "the provider token is too old although it is new: the clock is wrong"
-        case "BadCertificate": "the certificate is not one for APNs, or was revoked"
-        case "BadCertificateEnvironment": "the certificate is for the other environment"
-        case "Unregistered", "ExpiredToken": "the token is no longer valid: remove the device"
-        default: "APNs refuses the request: \(text)"
-        }
+        self.init(code, answer.advice, answer, mayRetry: answer.concernsLogin || answer.verdict == .strange)
     }
 }
 

@@ -35,6 +35,13 @@ struct SendLine {
     /// What an error repeats besides, so that with its payload the line can be sent again.
     let headers: ContiguousArray<UInt8>
 
+    /// The member `id`, if it is a text.
+    var id: String? {
+        guard front.count > 1 else { return nil }
+        let text = [UInt8(ascii: "{")] + front.dropFirst() + [UInt8(ascii: "}")]
+        return (try? JSONDocument(parsing: ContiguousArray(text)).root)?["id"]?.string
+    }
+
     /// About the bytes that are kept until the answer.
     var byteCount: Int {
         let parts = front.count + back.count + headers.count
@@ -109,10 +116,12 @@ extension SendLine {
         guard let topic = try line.text("topic") else {
             throw LineFailure(.malformedLine, "the line has no topic: seal with --emit request")
         }
-        return try PushToSend(
+        var push = try PushToSend(
             token: token, topic: topic, pushType: try line.text("push_type"), priority: try number(line, "priority"),
             expiration: try number(line, "expiration"), collapseID: try line.text("collapse_id"),
             payload: payload.minified())
+        push.isClear = payload[PayloadKeys.encryptedData]?.string == nil
+        return push
     }
 
     /// Refuses a payload that was never sealed: APNs would deliver it, and Apple could read it.

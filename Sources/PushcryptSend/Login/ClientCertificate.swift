@@ -51,9 +51,12 @@ final class ClientCertificate {
         unsafe self.key = key
         unsafe certificate = others.remove(at: own)
         unsafe chain = others
-        if unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 {
-            throw .usage("the certificate of \(quoted(source)) has expired", hint: "create a new one, or use --key")
-        }
+    }
+
+    /// Whether it has expired at a time, in seconds since 1970-01-01 UTC.
+    func hasExpired(at time: UInt64) -> Bool {
+        var time = time_t(clamping: time)
+        return unsafe X509_cmp_time(X509_get0_notAfter(certificate), &time) < 0
     }
 
     /// The days until it ends.

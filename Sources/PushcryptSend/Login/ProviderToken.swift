@@ -7,20 +7,26 @@ final class ProviderToken {
     private let key: ProviderKey
     let keyID: String
     let team: String
+    /// Where tokens are kept between processes: APNs refuses a new one within 20 minutes. Nil for none.
+    private let file: String?
     private var generation = 0
     private var value = ""
 
-    init(_ key: ProviderKey, keyID: String, team: String) {
+    init(_ key: ProviderKey, keyID: String, team: String, file: String? = nil) {
         self.key = key
         self.keyID = keyID
         self.team = team
+        self.file = file
     }
 
     /// The value for a number of the schedule: created, with the time, when the number is new.
-    func authorization(_ generation: Int, at now: Moment) throws(CommandFailure) -> String {
+    func authorization(_ generation: Int, at now: Moment, _ console: Console) throws(CommandFailure) -> String {
         if generation != self.generation {
-            value = "bearer " + (try token(issuedAt: now.wall / 1000))
+            let time = now.wall / 1000
+            let token = try token(issuedAt: time)
+            value = "bearer " + token
             self.generation = generation
+            keep(token, issuedAt: time, console)
         }
         return value
     }
@@ -40,6 +46,55 @@ final class ProviderToken {
         let text = base64URL(header.bytes) + "." + base64URL(claims.bytes)
         let signature = try key.signature(of: ContiguousArray(text.utf8))
         return text + "." + base64URL(signature)
+    }
+}
+
+// MARK: Between processes
+
+extension ProviderToken {
+    /// The longest file that is read.
+    private static let capacity = 4096
+
+    /// Takes the token that an earlier process has kept as number 1; returns its age in milliseconds, or nil if there is none for this
+    /// key that is young enough.
+    func takeKept(at now: Moment, _ console: Console) -> UInt64? {
+        guard let file else { return nil }
+        do throws(CommandFailure) {
+            let found = try unsafe withSecret(from: file, console, capacity: Self.capacity) {
+                (text) -> (String, UInt64)? in
+                guard let root = try? unsafe JSONDocument(parsing: ContiguousArray(text)).root,
+                    root["key_id"]?.string == keyID, root["team"]?.string == team, let token = root["token"]?.string,
+                    let time = root["issued_at"]?.integer, time > 0
+                else { return nil }
+                return (token, UInt64(time) * 1000)
+            }
+            guard let (token, time) = found, time <= now.wall, now.wall - time < TokenSchedule.renewal else {
+                return nil
+            }
+            value = "bearer " + token
+            generation = 1
+            return now.wall - time
+        } catch {
+            // It is replaced.
+            return nil
+        }
+    }
+
+    private func keep(_ token: String, issuedAt time: UInt64, _ console: Console) {
+        guard let file else { return }
+        var json = JSONWriter()
+        json.object { json in
+            json.string(keyID, for: "key_id")
+            json.string(team, for: "team")
+            json.integer(time, for: "issued_at")
+            json.string(token, for: "token")
+        }
+        let text = json.bytes + [newline]
+        do throws(CommandFailure) {
+            try OutputFile.write(text.span, to: file, mode: 0o600, force: true)
+        } catch {
+            console.warning("the provider token is not kept for the next process: \(error.message)")
+        }
     }
 }
 

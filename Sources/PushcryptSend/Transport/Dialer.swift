@@ -10,8 +10,8 @@ struct Destination {
     var authorities: String?
     /// `http://host:port`; nil for what the environment says.
     var proxy: String?
-    /// In milliseconds.
-    var timeout: UInt64 = 30_000
+    /// How long a connection may take, in milliseconds. Longer attempts would notice the end of an outage late.
+    var timeout: UInt64 = 10_000
     var certificate: ClientCertificate?
 
     /// As the request names it.
@@ -48,8 +48,7 @@ final class Dialer {
 
     enum Result {
         case connected
-        /// `isLasting` if another attempt cannot succeed until something changes.
-        case failed(String, isLasting: Bool)
+        case failed(String)
     }
 
     private let multi: UnsafeMutableRawPointer
@@ -208,14 +207,9 @@ extension Dialer {
             var text = unsafe String(
                 decoding: handle.text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             if text.isEmpty { text = unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "" }
-            let isLasting = [
-                CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
-                CURLE_UNSUPPORTED_PROTOCOL,
-                CURLE_URL_MALFORMAT,
-            ].contains(code)
-            return .failed(sentence(text, code), isLasting: isLasting)
+            return .failed(sentence(text, code))
         }
-        return handle.speaksHTTP2 ? .connected : .failed("it does not speak HTTP/2", isLasting: true)
+        return handle.speaksHTTP2 ? .connected : .failed("it does not speak HTTP/2")
     }
 }
 
@@ -227,8 +221,10 @@ extension Dialer {
                 "the proxy's URL cannot be used: write http://HOST:PORT, with a HOST that exists, and percent-encode user and password"
         }
         // Not the first word of "SSL certificate problem".
-        guard text.dropFirst().first?.isLowercase == true else { return text }
-        return text.prefix(1).lowercased() + text.dropFirst()
+        let isName = text.dropFirst().first?.isLowercase != true
+        let isDated = text.contains("has expired") || text.contains("not yet valid")
+        return (isName ? text : text.prefix(1).lowercased() + text.dropFirst())
+            + (isDated ? ", or this machine's clock is wrong" : "")
     }
 }
 

@@ -17,13 +17,12 @@ final class HTTP2Session {
     static let maximumStreams = 1000
 
     private var session: OpaquePointer?
-    private var streams: [Int32: Stream] = [:]
+    private var streams: [Int32: HTTP2Stream] = [:]
     private var events: [Event] = []
     /// The names and values of a request's headers, one after the other.
     private var fields: ContiguousArray<UInt8> = []
     private let authority: String
-    /// Whether answers have the server's time.
-    var keepsDate = false
+    private var serverTime = ServerTime()
 
     /// - Parameter authority: The host, and the port if it is not 443.
     init(authority: String) throws(HTTP2Error) {
@@ -85,38 +84,7 @@ final class HTTP2Session {
     }
 }
 
-/// An error of nghttp2, such as a peer that breaks the protocol.
-struct HTTP2Error: Error {
-    let code: Int32
-
-    var text: String {
-        unsafe nghttp2_strerror(code).map { unsafe String(cString: $0) }.map {
-            $0.prefix(1).lowercased() + $0.dropFirst()
-        }
-            ?? "HTTP/2 error \(code)"
-    }
-}
-
 // MARK: Requests
-
-/// A request that is open.
-private final class Stream {
-    let delivery: Delivery
-    var written = 0
-    /// Whether the last byte of the request was handed to the connection.
-    var isSent = false
-    var status = 0
-    var apnsID: String?
-    var retryAfter: String?
-    var date: String?
-    var answer: ContiguousArray<UInt8> = []
-    /// Whether the whole answer has arrived.
-    var isAnswered = false
-    /// Whether APNs has decided: for a message that it takes, with the headers of its answer.
-    var isDecided: Bool { isAnswered || status == 200 }
-
-    init(_ delivery: Delivery) { self.delivery = delivery }
-}
 
 extension HTTP2Session {
     /// Queues a request. Throws if this connection can have no more.
@@ -170,7 +138,7 @@ extension HTTP2Session {
             return unsafe nghttp2_submit_request(session, nil, headers, headers.count, &provider, nil)
         }
         guard stream > 0 else { throw HTTP2Error(code: stream) }
-        streams[stream] = Stream(delivery)
+        streams[stream] = HTTP2Stream(delivery)
     }
 
     private func readBody(of stream: Int32, into room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool)?
@@ -217,11 +185,11 @@ extension HTTP2Session {
         _ = unsafe nghttp2_session_terminate_session(session, UInt32(NGHTTP2_NO_ERROR.rawValue))
     }
 
-    private func end(_ stream: Stream, wasRead: Bool) {
+    private func end(_ stream: HTTP2Stream, wasRead: Bool) {
         if stream.isDecided {
             var answer = APNsAnswer(
                 status: stream.status, apnsID: stream.apnsID, retryAfter: stream.retryAfter, body: stream.answer)
-            answer.date = stream.date
+            answer.time = stream.date.flatMap { serverTime.milliseconds($0) }
             events.append(.answered(stream.delivery, answer))
         } else {
             events.append(.failed(stream.delivery, wasRead: wasRead))
@@ -273,7 +241,7 @@ extension HTTP2Session {
         case ":status": stream.status = Int(text()) ?? 0
         case "apns-id": stream.apnsID = text()
         case "retry-after": stream.retryAfter = text()
-        case "date" where keepsDate: stream.date = text()
+        case "date": stream.date = text()
         default: break
         }
     }

@@ -1,4 +1,3 @@
-internal import CCurl
 internal import PushcryptCommandKit
 
 #if canImport(Glibc)
@@ -15,8 +14,7 @@ struct Probe {
         case noConnection(String)
         /// There is a connection, and no answer.
         case noAnswer(String)
-        /// With the server's time, in seconds since 1970-01-01 UTC, if it says it.
-        case answer(APNsAnswer, time: Int?)
+        case answer(APNsAnswer)
     }
 
     let destination: Destination
@@ -29,7 +27,6 @@ struct Probe {
         }
         do throws(HTTP2Error) {
             let connection = try Connection(handle, 1, authority: destination.authority)
-            connection.session.keepsDate = true
             return try converse(dialer, connection, request, authorization)
         } catch {
             return .noConnection(error.text)
@@ -54,7 +51,7 @@ struct Probe {
             for (_, _, result) in dialer.proceed(ready: wait(dialer, connection, until: end), at: now) {
                 switch result {
                 case .connected: connection.connected(at: now)
-                case .failed(let text, _): return .noConnection(text)
+                case .failed(let text): return .noConnection(text)
                 }
             }
             let loss = connection.isConnected ? unsafe connection.receive(into: room, at: now) : nil
@@ -66,9 +63,7 @@ struct Probe {
                     try connection.session.send(delivery, authorization: authorization)
                 case .streams: break
                 case .goingAway(let text): reason = text
-                case .answered(_, let answer):
-                    let time = answer.date.map { unsafe curl_getdate($0, nil) }
-                    return .answer(answer, time: time.flatMap { $0 > 0 ? $0 : nil })
+                case .answered(_, let answer): return .answer(answer)
                 case .failed: return .noAnswer(reason ?? loss ?? "it refuses the stream")
                 }
             }

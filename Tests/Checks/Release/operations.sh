@@ -38,6 +38,7 @@ metrics() {
         grep -q "^# TYPE $name " seal.prom send.prom || fail "Docs/Operations.md has $name, which is in no file"
     done
     cd "$root"
+    Tests/Checks/Release/monitoring.py "$work/send.prom"
 }
 
 manifest() {

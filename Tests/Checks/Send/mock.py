@@ -47,7 +47,7 @@ class Fault:
 
     goaway: taken, then GOAWAY: the requests after it are not read
     refuse: REFUSED_STREAM; reset: another code
-    answer: `status`, `reason` and headers
+    answer: `status`, `reason` and headers; with `closes`, the connection ends after it
     silence: taken, and never answered; stuck: and the connection reads nothing more
     lost: taken, and the connection breaks before the answer; unread: and it is not taken
     late: taken, and answered after `seconds`; slow: and the connection reads nothing meanwhile
@@ -58,6 +58,7 @@ class Fault:
     reason: str = ""
     headers: tuple = ()
     seconds: float = 0.3
+    closes: bool = False
 
 
 class Mock:
@@ -70,6 +71,7 @@ class Mock:
     def __init__(self, rules, certificate, key, authority=None, fault=None, streams=MAXIMUM_STREAMS, protocols=("h2",),
                  port=0, address="127.0.0.1", ahead=None):
         self.ahead = ahead  # of the clock, in seconds; None for no `date`
+        self.connected = []  # when each connection was made
         self.rules, self.fault, self.streams = rules, fault or (lambda number, request: None), streams
         self.taken, self.seen, self.connections, self.open, self.most_open = [], 0, 0, 0, 0
         self.faults = {}
@@ -114,6 +116,7 @@ class Client:
     def __init__(self, mock, reader, writer):
         self.mock, self.reader, self.writer = mock, reader, writer
         mock.connections += 1
+        mock.connected.append(time.monotonic())
         self.number = mock.connections
         subject = dict(entry[0] for entry in (writer.get_extra_info("ssl_object").getpeercert() or {}).get("subject", ()))
         self.state = Connection(certificate_topic=subject.get("userId"))
@@ -186,7 +189,8 @@ class Client:
         if fault.kind == "unread":
             return self.abort()
         if fault.kind == "answer":
-            return self.answer(stream, fault.status, fault.reason, headers=fault.headers)
+            self.answer(stream, fault.status, fault.reason, headers=fault.headers)
+            return self.close() if fault.closes else None
         if fault.kind == "expired":
             mock.rules.lenient = True
             return self.answer(stream, 403, "ExpiredProviderToken")
@@ -217,6 +221,11 @@ class Client:
         self.pauses = False
         self.answer(stream, 200)
         self.flush()
+
+    def close(self):
+        """Ends the connection after what was written."""
+        self.flush()
+        self.is_dead = True
 
     def abort(self):
         self.flush()

@@ -42,7 +42,7 @@ package final class StopSignal: Sendable {
     /// Whether the end was requested with SIGINT, as control-c on a terminal does.
     package var isInterrupted: Bool { interruption.change { $0 } }
 
-    /// Handles SIGINT and SIGTERM from now on: the first requests the end, the second ends the process at once, unless it comes
+    /// Handles SIGINT, SIGTERM and SIGHUP from now on: the first requests the end, the second ends the process at once, unless it comes
     /// within a second: `timeout` signals a process and then its group. A signal that this process ignores remains ignored.
     ///
     /// The signals are blocked on this thread and on those that it starts, and a separate thread waits for them, so nothing
@@ -52,7 +52,7 @@ package final class StopSignal: Sendable {
     ) throws(SystemError) {
         var signals = sigset_t()
         _ = unsafe sigemptyset(&signals)
-        let caught = [SIGINT, SIGTERM].filter { !Self.isIgnored($0) }
+        let caught = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
         guard !caught.isEmpty else { return }
         for signal in caught { _ = unsafe sigaddset(&signals, signal) }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)

@@ -1,0 +1,20 @@
+extension APNsAnswer {
+    /// For people: `503 ServiceUnavailable`.
+    var text: String { reason.map { "\(status) \($0)" } ?? "\(status)" }
+
+    /// What an answer means, and what to change.
+    var advice: String {
+        switch reason {
+        case "BadDeviceToken": "the token is not one of this environment: a build from Xcode has one of development"
+        case "DeviceTokenNotForTopic": "token and topic belong to different apps"
+        case "TopicDisallowed": "the key or certificate is not for this topic"
+        case "BadTopic", "MissingTopic": "the topic is not an app's bundle id"
+        case "InvalidProviderToken": "key, key id and team do not belong together, or the key was revoked"
+        case "ExpiredProviderToken": "the provider token is too old although it is new: the clock is wrong"
+        case "BadCertificate": "the certificate is not one for APNs, or was revoked"
+        case "BadCertificateEnvironment": "the certificate is for the other environment"
+        case "Unregistered", "ExpiredToken": "the token is no longer valid: remove the device"
+        default: "APNs refuses the request: \(text)"
+        }
+    }
+}

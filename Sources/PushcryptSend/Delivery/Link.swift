@@ -1,0 +1,56 @@
+/// A connection, as the dispatcher sees it.
+struct Link {
+    /// How long a connection may be silent with requests open before it gets no more, in milliseconds.
+    static let patience: UInt64 = 10_000
+
+    let number: Int
+    let startedAt: UInt64
+    /// Whether APNs has answered in a way that shows it accepts the provider token.
+    var isProven: Bool
+    var isConnected = false
+    /// Streams that may be open; nil until APNs has said how many.
+    var capacity: Int?
+    /// Whether nothing new goes into it.
+    var isDraining = false
+    /// Whether its last answer says something of the message, and not that APNs is busy; nil before any.
+    var isUseful: Bool?
+    /// When it last answered, or got a request while it had none.
+    var heardAt: UInt64 = 0
+    /// Since when it is connected and has no request, because APNs allows none.
+    var blockedSince: UInt64?
+    var requests: [Int: Delivery] = [:]
+
+    init(number: Int, isProven: Bool, at now: Moment) {
+        self.number = number
+        self.isProven = isProven
+        startedAt = now.uptime
+    }
+
+    var isBlocked: Bool { isConnected && (capacity ?? 0) == 0 && requests.isEmpty }
+
+    /// - Parameter share: The most requests that are wanted on it.
+    func isFull(_ share: Int) -> Bool { requests.count >= min(capacity ?? 0, isProven ? share : 1) }
+
+    /// Whether it answers nothing any more: others are used meanwhile.
+    func isStalled(at now: Moment) -> Bool { !requests.isEmpty && now.uptime > heardAt + Self.patience }
+}
+
+/// A limit of requests a second, which lets through what a tenth of a second may have.
+struct Rate {
+    private let perSecond: Int?
+    private var tokens = 0.0
+    private var last: UInt64?
+
+    init(_ perSecond: Int?) { self.perSecond = perSecond }
+
+    /// Returns 0 if a request may go out, or the milliseconds until then.
+    mutating func wait(at now: UInt64) -> UInt64 {
+        guard let perSecond else { return 0 }
+        let most = max(1, Double(perSecond) / 10)
+        tokens = last.map { min(most, tokens + Double(now - min(now, $0)) * Double(perSecond) / 1000) } ?? 1
+        last = now
+        return tokens >= 1 ? 0 : UInt64(((1 - tokens) * 1000 / Double(perSecond)).rounded(.up))
+    }
+
+    mutating func take() { tokens -= 1 }
+}

@@ -1,0 +1,162 @@
+internal import Pushcrypt
+internal import PushcryptCommand
+internal import PushcryptCommandKit
+
+/// The state of a run, for operators.
+struct SendState {
+    var isConnected = false
+    /// The pauses by kind.
+    var paused: [String: Int] = [:]
+    var troubles: [Trouble] = []
+    var waiting = 0
+    var deferred = 0
+    var inFlight = 0
+    var connections = 0
+    /// The seconds for which the oldest message waits.
+    var oldest = 0
+    /// In milliseconds since 1970-01-01 UTC; nil for never.
+    var acceptedAt: UInt64?
+    /// Whether a message was accepted, or none was waiting, in the last minutes.
+    var isReady = true
+}
+
+extension Sender {
+    /// The time without an accepted message after which a run with waiting messages is not ready, in milliseconds.
+    private static let patience: UInt64 = 5 * 60 * 1000
+
+    var state: SendState {
+        let uptime = now.uptime
+        var state = SendState()
+        for route in routes.values {
+            let dispatcher = route.dispatcher
+            state.isConnected = state.isConnected || dispatcher.isConnected
+            state.inFlight += dispatcher.inFlight
+            state.connections += dispatcher.connectionsOpened
+            for trouble in dispatcher.troubles {
+                state.troubles.append(trouble)
+                state.paused[trouble.kind.rawValue, default: 0] += 1
+            }
+        }
+        state.deferred = deferred.count
+        state.waiting = lines.count
+        state.oldest = Int((uptime - (lines.values.map(\.addedAt).min() ?? uptime)) / 1000)
+        state.acceptedAt = acceptedAt
+        state.isReady = uptime < readyAt + Self.patience
+        return state
+    }
+}
+
+/// The files that a run replaces every few seconds. A full disk is no reason to send nothing.
+struct SendReports {
+    /// The time between writes, in milliseconds.
+    private static let interval: UInt64 = 5000
+
+    let metrics: String?
+    let health: String?
+    private var writtenAt: UInt64 = 0
+    private var hasFailed: Set<String> = []
+
+    init(metrics: String?, health: String?) {
+        self.metrics = metrics
+        self.health = health
+    }
+
+    mutating func writeIfDue(_ sender: Sender) {
+        guard metrics != nil || health != nil, sender.now.uptime >= writtenAt + Self.interval else { return }
+        write(sender)
+    }
+
+    mutating func write(_ sender: Sender, isEnd: Bool = false) {
+        guard metrics != nil || health != nil else { return }
+        writtenAt = sender.now.uptime
+        let state = sender.state
+        if let metrics {
+            write(ContiguousArray(SendMetrics(counts: sender.counts, state: state).text.utf8), to: metrics, sender)
+        }
+        if let health { write(state.json(at: sender.now.wall, isAlive: !isEnd), to: health, sender) }
+    }
+
+    private mutating func write(_ text: ContiguousArray<UInt8>, to path: String, _ sender: Sender) {
+        do throws(CommandFailure) {
+            try OutputFile.write(text.span, to: path, mode: 0o666, force: true)
+            hasFailed.remove(path)
+        } catch {
+            if hasFailed.insert(path).inserted { sender.console.warning(error.message) }
+        }
+    }
+}
+
+extension SendState {
+    /// The file of `--health-file`.
+    func json(at time: UInt64, isAlive: Bool) -> ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.integer(time / 1000, for: "time")
+            json.bool(isAlive, for: "alive")
+            json.bool(isAlive && isReady, for: "ready")
+            json.bool(isConnected, for: "connected")
+            json.integer(waiting, for: "waiting")
+            json.integer(deferred, for: "deferred")
+            json.integer(oldest, for: "oldest_seconds")
+            if let acceptedAt { json.integer(acceptedAt / 1000, for: "last_success") }
+            json.array(for: "outages") { json in
+                for trouble in troubles {
+                    json.object { json in
+                        json.string(trouble.kind.rawValue, for: "kind")
+                        if !trouble.subject.isEmpty { json.string(trouble.subject, for: "topic") }
+                        json.string(trouble.text, for: "message")
+                    }
+                }
+            }
+        }
+        return json.bytes + [newline]
+    }
+}
+
+/// The counts for the text file collector of Prometheus.
+struct SendMetrics {
+    let counts: SendCounts
+    var state = SendState()
+
+    /// The text exposition format, version 0.0.4.
+    var text: String {
+        family("send_build_info", "The version.", [("{version=\"\(CommandTable.programVersion)\"}", 1)], "gauge")
+            + family("send_lines_total", "Lines read.", [("", counts.lines)])
+            + family("send_accepted_total", "Messages that APNs accepted.", [("", counts.accepted)])
+            + family(
+                "send_failed_total", "Messages that were not accepted, by code.",
+                labelled("code", counts.failed, always: SendCode.allCases.map(\.rawValue)))
+            + family("send_requests_total", "Requests, with repeated ones.", [("", counts.requests)])
+            + family(
+                "send_answers_total", "Answers that did not accept a message, by status and reason.",
+                labelled(
+                    "answer", counts.answers,
+                    always: ["429 TooManyRequests", "503 ServiceUnavailable", "none", "unread"]))
+            + family("send_connections_total", "Connections opened.", [("", state.connections)])
+            + family("send_requests_open", "Requests without an answer.", [("", state.inFlight)], "gauge")
+            + family("send_connected", "Whether there is a connection.", [("", state.isConnected ? 1 : 0)], "gauge")
+            + family(
+                "send_paused", "What keeps messages from APNs, by kind.",
+                labelled("kind", state.paused, always: Trouble.Kind.allCases.map(\.rawValue)), "gauge")
+            + family("send_waiting", "Messages without an answer.", [("", state.waiting)], "gauge")
+            + family("send_deferred", "Those that wait for another attempt.", [("", state.deferred)], "gauge")
+            + family("send_oldest_seconds", "How long the oldest message waits.", [("", state.oldest)], "gauge")
+            + family(
+                "send_last_success_seconds", "When a message was last accepted, since 1970; 0 for never.",
+                [("", Int((state.acceptedAt ?? 0) / 1000))], "gauge")
+            + counts.latency.text("send_answer_seconds", "Seconds from a request to its answer.")
+    }
+
+    private func labelled(_ label: String, _ counts: [String: Int], always names: [String]) -> [(String, Int)] {
+        Dictionary(names.map { ($0, 0) }, uniquingKeysWith: { $1 }).merging(counts) { $1 }
+            .sorted { $0.key < $1.key }.map { ("{\(label)=\"\($0.key)\"}", $0.value) }
+    }
+
+    private func family(
+        _ name: String, _ help: String, _ samples: [(labels: String, value: Int)], _ type: String = "counter"
+    ) -> String {
+        samples.reduce("# HELP pushcrypt_\(name) \(help)\n# TYPE pushcrypt_\(name) \(type)\n") {
+            "\($0)pushcrypt_\(name)\($1.labels) \($1.value)\n"
+        }
+    }
+}

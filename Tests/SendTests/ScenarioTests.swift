@@ -1,0 +1,294 @@
+import Testing
+
+@testable import PushcryptSend
+
+/// Faults that persist, or come together, in virtual time: a minute takes milliseconds. Tests/Checks/Send/scenarios.py has the same ones
+/// with the program in real time, under the same names.
+@Suite struct ScenarioTests {
+    private static let seeds: ClosedRange<UInt64> = 1...2
+    /// What the figures allow, in milliseconds after the end of an outage.
+    private static let recovery: UInt64 = 15_000
+
+    /// Runs a scenario for each seed, and says by name whether it passed.
+    private func scenario(_ name: String, _ body: (UInt64, (Bool, String) -> Void) -> Void) {
+        var problems: [String] = []
+        for seed in Self.seeds {
+            body(seed) { holds, text in if !holds { problems.append("seed \(seed): \(text)") } }
+        }
+        print(
+            "scenario: \(name): \(problems.isEmpty ? "passed" : "FAILED") (virtual time, seeds 1 to \(Self.seeds.upperBound))"
+        )
+        #expect(problems.isEmpty, "\(name): \(problems.joined(separator: "; "))")
+    }
+
+    /// All messages are accepted soon after the end of an outage.
+    private func recovers(
+        _ server: SimulatedAPNs, _ count: Int, after end: UInt64, _ check: (Bool, String) -> Void
+    ) {
+        server.run(until: end + Self.recovery)
+        check(server.accepted.count == count, "\(server.accepted.count) of \(count) accepted, \(server.state)")
+        check(server.mostConnects(before: end) <= 6, "\(server.mostConnects(before: end)) connects in a minute")
+    }
+
+    @Test func busyThenClose() {
+        scenario("H1-busy-then-close") { seed, check in
+            let over: UInt64 = 600_000
+            let server = SimulatedAPNs(seed) { $0.time < over ? .answer(busy, closes: true) : .accept }
+            for number in 1...500 { server.add(number) }
+            recovers(server, 500, after: over, check)
+            check(server.said.first.map { $0.at < 15_000 } == true, "silent")
+        }
+    }
+
+    /// The connection accepts one message before it says 503 and closes.
+    @Test func busyThenCloseAfterOneAnswer() {
+        scenario("H1-busy-then-close-after-one") { seed, check in
+            let over: UInt64 = 300_000
+            let server = SimulatedAPNs(seed) { $0.time < over && $0.place > 1 ? .answer(busy, closes: true) : .accept }
+            for number in 1...500 { server.add(number) }
+            server.run(until: over)
+            check(server.mostConnects(from: 60_000, before: over) <= 6, "too many connects")
+            server.run(until: over + 2 * Self.recovery)
+            check(server.accepted.count == 500, server.state)
+        }
+    }
+
+    @Test func closesAtOnce() {
+        scenario("H1-closes-at-once") { seed, check in
+            let over: UInt64 = 300_000
+            let server = SimulatedAPNs(seed) { $0.time < over ? .unread : .accept }
+            for number in 1...100 { server.add(number) }
+            recovers(server, 100, after: over, check)
+        }
+    }
+
+    @Test func busyForOneDevice() {
+        scenario("H2-busy-for-one-device") { seed, check in
+            func time(_ isBad: Bool) -> UInt64 {
+                let server = SimulatedAPNs(seed) { isBad && $0.token == "7" ? .answer(busy) : .accept }
+                for number in 1...1000 { server.add(number) }
+                let end = server.run(until: 60_000) { server.accepted.count >= 999 }
+                let rate = server.requests.count
+                check(Double(rate) <= 1.2 * 1000, "\(rate) requests")
+                return end
+            }
+            let (alone, beside) = (time(false), time(true))
+            check(Double(beside) <= 1.05 * Double(alone), "\(beside) ms instead of \(alone)")
+        }
+    }
+
+    @Test func oneLongRetryAfter() {
+        scenario("H2-one-long-retry-after") { seed, check in
+            let server = SimulatedAPNs(seed) {
+                $0.number == 50 && $0.time < 1000 ? .answer(APNsAnswer(status: 503, retryAfter: 60_000)) : .accept
+            }
+            for number in 1...300 { server.add(number) }
+            server.run(until: 5000)
+            check(server.accepted.count == 299, "\(server.accepted.count) of 299 accepted")
+            server.run(until: 62_000)
+            check(server.accepted.count == 300 && (server.accepted[50] ?? 0) > 60_000, "it did not wait")
+        }
+    }
+
+    @Test func everythingBusy() {
+        scenario("H2-everything-busy") { seed, check in
+            let over: UInt64 = 600_000
+            let server = SimulatedAPNs(seed) { $0.time < over ? .answer(busy) : .accept }
+            for number in 1...2000 { server.add(number) }
+            server.run(until: over)
+            check(server.requests.count < 250, "\(server.requests.count) requests in ten minutes")
+            recovers(server, 2000, after: over, check)
+        }
+    }
+
+    @Test func loginRefused() {
+        scenario("H3-login-refused-for-three-seconds") { seed, check in
+            for over: UInt64 in [3000, 600_000] {
+                let server = SimulatedAPNs(seed) { $0.time < over ? .answer(wrongKey) : .accept }
+                for number in 1...300 { server.add(number) }
+                recovers(server, 300, after: over, check)
+                check(server.said.contains { $0.line.trouble.kind == .login }, "not said")
+            }
+        }
+    }
+
+    @Test func loginRefusedLater() {
+        scenario("H3-login-refused-later") { seed, check in
+            let server = SimulatedAPNs(seed) { (500..<60_000).contains($0.time) ? .answer(wrongKey) : .accept }
+            for number in 1...3000 { server.add(number, at: UInt64(number)) }
+            recovers(server, 3000, after: 60_000, check)
+        }
+    }
+
+    @Test func clockWrong() {
+        scenario("H3-clock-wrong-for-three-seconds") { seed, check in
+            let server = SimulatedAPNs(seed) {
+                $0.time < 3000 ? .answer(APNsAnswer(status: 403, reason: "ExpiredProviderToken")) : .accept
+            }
+            server.ahead = { $0 < 3000 ? 7_200_000 : 0 }
+            for number in 1...300 { server.add(number) }
+            recovers(server, 300, after: 3000, check)
+            check(server.said.map(\.line.trouble.kind) == [.clock, .clock], "\(server.said.map(\.line.trouble.kind))")
+        }
+    }
+
+    @Test func twentyBadTokens() {
+        scenario("H3-twenty-bad-tokens") { seed, check in
+            let server = SimulatedAPNs(seed) { $0.number <= 20 ? .answer(badToken) : .accept }
+            server.streams = 10
+            for number in 1...320 { server.add(number) }
+            server.run(until: 30_000)
+            check(server.accepted.count == 300 && server.outcomes.count == 320, server.state)
+        }
+    }
+
+    @Test func thousandBadTokens() {
+        scenario("H3-a-thousand-bad-tokens") { seed, check in
+            let server = SimulatedAPNs(seed) { $0.number <= 1000 ? .answer(badToken) : .accept }
+            server.streams = 10
+            for number in 1...1300 { server.add(number) }
+            server.run(until: 30_000)
+            check(server.accepted.count == 300 && server.outcomes.count == 1300, server.state)
+        }
+    }
+
+    @Test func wrongCertificate() {
+        scenario("H3-wrong-certificate-for-three-seconds") { seed, check in
+            let server = SimulatedAPNs(seed) { _ in .accept }
+            server.canConnect = { $0 >= 3000 }
+            for number in 1...50 { server.add(number) }
+            recovers(server, 50, after: 3000, check)
+        }
+    }
+
+    @Test func limitedAtTheHead() {
+        scenario("M1-limited-at-the-head") { seed, check in
+            let server = SimulatedAPNs(seed) {
+                $0.number <= 2000 ? .answer(APNsAnswer(status: 429, reason: "TooManyRequests")) : .accept
+            }
+            for number in 1...2500 { server.add(number) }
+            server.run(until: 5000)
+            check(server.accepted.count == 500, "\(server.accepted.count) of 500 accepted")
+        }
+    }
+
+    @Test func clockAhead() {
+        scenario("M2-clock-ahead") { seed, check in
+            let server = SimulatedAPNs(seed) { _ in .accept }
+            server.wallError = { $0 < 60_000 ? 40 * 86_400_000 : 0 }
+            server.ahead = { _ in 0 }
+            for number in 1...300 { server.add(number, lifetime: 3600) }
+            server.run(until: 60_000)
+            check(server.outcomes.isEmpty, server.state)
+            check(server.said.map(\.line.trouble.kind) == [.clock], "\(server.said.map(\.line.trouble.kind))")
+            recovers(server, 300, after: 60_000, check)
+        }
+    }
+
+    @Test func outageIsSaid() {
+        scenario("M3-outage-is-said") { seed, check in
+            let over: UInt64 = 590_000
+            let server = SimulatedAPNs(seed) { _ in .accept }
+            server.canConnect = { $0 >= over }
+            for number in 1...100 { server.add(number) }
+            recovers(server, 100, after: over, check)
+            check(
+                server.said.map(\.line.phase) == [.begins] + Array(repeating: .continues, count: 9) + [.ended],
+                "\(server.said.map(\.line.phase))")
+            check(server.said.first?.line.waiting == 100 && server.said.last?.line.attempts ?? 0 > 40, "no counts")
+        }
+    }
+
+    @Test func clearPush() {
+        scenario("M6-clear-push-without-an-answer") { seed, check in
+            let server = SimulatedAPNs(seed) { $0.random < 0.1 ? .lost : .accept }
+            for number in 1...500 { server.add(number, mayRepeat: false) }
+            server.run(until: 120_000)
+            check(server.taken.values.allSatisfy { $0 == 1 } && server.outcomes.count == 500, server.state)
+        }
+    }
+
+    @Test func tokenUpdates() {
+        scenario("M9-token-updates") { seed, check in
+            // A connection knows the first provider token that it has seen; that of the first ones is called expired.
+            var known: [Int: Int] = [:]
+            let server = SimulatedAPNs(seed) { request in
+                if known[request.link, default: request.generation] != request.generation {
+                    return .answer(APNsAnswer(status: 429, reason: "TooManyProviderTokenUpdates"))
+                }
+                known[request.link] = request.generation
+                return request.count >= 100 && request.generation == 1 ? .answer(expiredToken) : .accept
+            }
+            for number in 1...1000 { server.add(number) }
+            server.run(until: 15_000)
+            check(server.accepted.count == 1000, server.state)
+        }
+    }
+
+    @Test func breaks() {
+        scenario("M10-breaks-on-one-percent") { seed, check in
+            let server = SimulatedAPNs(seed) { $0.random < 0.01 ? .lost : .accept }
+            for number in 1...10_000 { server.add(number) }
+            server.run(until: 600_000)
+            check(server.accepted.count == 10_000, server.state)
+            let most = server.taken.values.max() ?? 0
+            check(server.requests.count <= 12_000 && most <= 4, "\(server.requests.count) requests, \(most) copies")
+        }
+    }
+
+    @Test func abortsAndGoAways() {
+        scenario("M10-aborts-and-goaways") { seed, check in
+            let server = SimulatedAPNs(seed) { $0.random < 1 / 6 ? .lost : $0.random < 2 / 6 ? .goAway : .accept }
+            for number in 1...600 { server.add(number) }
+            server.run(until: 60_000)
+            check(server.accepted.count == 600, server.state)
+        }
+    }
+
+    @Test func noAnswer() {
+        scenario("low-no-answer-for-half-a-minute") { seed, check in
+            for over: UInt64 in [32_000, 300_000] {
+                let server = SimulatedAPNs(seed) { $0.time < over ? .silence : .accept }
+                for number in 1...500 { server.add(number) }
+                recovers(server, 500, after: over, check)
+            }
+        }
+    }
+
+    /// Every kind at once, and then none.
+    @Test func everythingAtOnce() {
+        scenario("all-faults-for-five-minutes") { seed, check in
+            let over: UInt64 = 300_000
+            let kinds: [SimulatedAPNs.Reaction] = [
+                .accept, .answer(busy), .answer(busy, closes: true), .answer(wrongKey), .lost, .unread, .goAway,
+                .refuse,
+                .answer(APNsAnswer(status: 429, reason: "TooManyRequests")), .answer(expiredToken),
+                .answer(APNsAnswer(status: 500)),
+            ]
+            let server = SimulatedAPNs(seed) {
+                // The same fault for some seconds, for some of the tokens.
+                guard $0.time < over else { return .accept }
+                let kind = kinds[Int(($0.time / 7000 + seed) % UInt64(kinds.count))]
+                return $0.random < 0.7 ? kind : .accept
+            }
+            for number in 1...2000 { server.add(number, at: UInt64(number) * 150) }
+            server.run(until: over + 60_000)
+            check(server.accepted.count > 1980, server.state)
+            // What was answered 429 waits longest.
+            server.run(until: over + 900_000)
+            check(server.accepted.count == 2000, server.state)
+        }
+    }
+
+    /// Messages that wait use a part of the memory only.
+    @Test func deferredMessagesAreBounded() {
+        scenario("M1-reading-stops") { seed, check in
+            let server = SimulatedAPNs(seed) { _ in
+                .answer(APNsAnswer(status: 429, reason: "TooManyRequests", retryAfter: 900_000))
+            }
+            for number in 1...40_000 { server.add(number) }
+            server.run(until: 60_000)
+            check((20_000...22_000).contains(server.dispatcher.unanswered), "\(server.dispatcher.unanswered) are read")
+        }
+    }
+}
