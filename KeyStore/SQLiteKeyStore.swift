@@ -197,7 +197,8 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     static func connect(
         _ path: String, named name: String? = nil, _ options: StoreOptions
     ) throws(KeyStoreError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: path, named: name, busyTimeout: options.busyTimeout)
+        let connection = try SQLiteConnection(
+            path: path, named: name, hasChecksums: true, busyTimeout: options.busyTimeout)
         if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
         return connection
     }

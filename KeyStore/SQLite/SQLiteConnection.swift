@@ -23,9 +23,13 @@ final class SQLiteConnection {
     private let waiting: Waiting
     /// A list, since comparing a text with these few takes less time than hashing it.
     private var statements: [(sql: String, statement: SQLiteStatement)] = []
+    /// Whether the last statement read a page that differs from its checksum; it may be in memory now.
+    private var hasReadDamage = false
 
     /// Prepares SQLite once per process.
     private static let started: Void = pushcrypt_reserve_mapped_files()
+    /// The name under which SQLite knows the files whose pages have checksums.
+    @safe private static let checkedFiles = unsafe pushcrypt_register_checksums()
 
     /// The milliseconds between two attempts while a database is busy.
     private static let wait: Int32 = 5
@@ -43,34 +47,37 @@ final class SQLiteConnection {
     /// gone, which would undo the change; `temp_store` keeps temporary data off the disk; `cache_size` keeps up to 8 MiB in
     /// memory, of which a small store fills less; the others distrust the file.
     ///
-    /// - Parameter name: The path in errors, if the file is a temporary one.
+    /// - Parameters:
+    ///   - name: The path in errors, if the file is a temporary one.
+    ///   - hasChecksums: Whether each page has a checksum, as in a store. The file is new or has them already.
     convenience init(
-        path: String, named name: String? = nil, busyTimeout milliseconds: Int32,
+        path: String, named name: String? = nil, hasChecksums: Bool = false, busyTimeout milliseconds: Int32,
         interruption: SQLiteInterruption? = nil
     ) throws(KeyStoreError) {
-        try self.init(path, name ?? path, milliseconds, interruption)
+        try self.init(path, name ?? path, milliseconds, hasChecksums: hasChecksums, interruption)
     }
 
-    /// Opens a database that no other connection has open, and locks others out until it is closed; throws without waiting.
+    /// Opens a store's database that no other connection has open, and locks others out until it is closed; throws without waiting.
     convenience init(exclusivelyAt path: String) throws(KeyStoreError) {
         try self.init(path, path, 0, setUp: "PRAGMA locking_mode = EXCLUSIVE;", nil)
     }
 
-    /// Opens a database that has no log, and that nobody can change meanwhile, without creating any file.
+    /// Opens a store's database that has no log, and that nobody can change meanwhile, without creating any file.
     convenience init(unchangingAt path: String) throws(KeyStoreError) {
         try self.init(path, path, 0, isUnchanging: true, nil)
     }
 
     private init(
         _ path: String, _ name: String, _ milliseconds: Int32, setUp: String = "", isUnchanging: Bool = false,
-        _ interruption: SQLiteInterruption?
+        hasChecksums: Bool = true, _ interruption: SQLiteInterruption?
     ) throws(KeyStoreError) {
         _ = Self.started
         var handle: OpaquePointer?
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
         flags |= isUnchanging ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE
         if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
-        let code = unsafe sqlite3_open_v2(isUnchanging ? Self.unchanging(path) : path, &handle, flags, nil)
+        let files = unsafe hasChecksums ? Self.checkedFiles : nil
+        let code = unsafe sqlite3_open_v2(isUnchanging ? Self.unchanging(path) : path, &handle, flags, files)
         guard let opened = unsafe handle else {
             throw KeyStoreError(.inputOutput, "cannot use \(name): out of memory")
         }
@@ -82,6 +89,7 @@ final class SQLiteConnection {
         // From here on deinit closes the handle, as SQLite requires after a failure too.
         guard code == SQLITE_OK else { throw failure(code) }
         unsafe sqlite3_extended_result_codes(database, 1)
+        if hasChecksums { try check(unsafe pushcrypt_reserve_checksums(database)) }
         waitForOthers()
         for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
         try execute(
@@ -147,8 +155,11 @@ final class SQLiteConnection {
 
     /// Runs one or more statements that return no rows.
     func execute(_ sql: String) throws(KeyStoreError) {
+        forgetDamage()
         let code = unsafe sqlite3_exec(database, sql, nil, nil, nil)
+        noteDamage()
         guard code == SQLITE_OK else { throw failure(code) }
+        if hasReadDamage { throw damagedPage }
     }
 
     /// Runs one statement, prepared once, and returns its rows.
@@ -158,30 +169,50 @@ final class SQLiteConnection {
     }
 
     /// Runs one statement, prepared once, and calls `body` with each row in place. `body` must not use the connection.
+    ///
+    /// Throws `corruptStore` if a page differs from its checksum: rows may be missing, and a change must not give such a page a
+    /// right one.
     func rows<R>(
         _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> [R] {
+        let (rows, damage) = try rowsFound(sql, values, body)
+        if let damage { throw damage }
+        return rows
+    }
+
+    /// Returns also the rows of pages that differ from their checksums, which the caller authenticates, with an error if there
+    /// may be more.
+    func rowsFound<R>(
+        _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> ([R], damage: KeyStoreError?) {
+        forgetDamage()
         let statement = try prepared(sql)
         defer { statement.reset() }
         try check(statement.bind(values))
         var results: [R] = []
         while try step(statement) { results.append(try body(statement.row)) }
-        return results
+        return (results, hasReadDamage ? damagedPage : nil)
     }
 
     /// Runs one statement up to its first row, and calls `body` with it in place; returns nil if there is none.
+    ///
+    /// Throws `corruptStore` if a page differs from its checksum that may have had the row. The caller authenticates a row.
     func firstRow<R>(
         _ sql: String, _ values: [SQLiteValue] = [], _ body: (SQLiteRow) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R? {
+        forgetDamage()
         let statement = try prepared(sql)
         defer { statement.reset() }
         try check(statement.bind(values))
-        return try step(statement) ? try body(statement.row) : nil
+        if try step(statement) { return try body(statement.row) }
+        if hasReadDamage { throw damagedPage }
+        return nil
     }
 
     /// Steps to the next row; returns false if there is none.
     private func step(_ statement: SQLiteStatement) throws(KeyStoreError) -> Bool {
         let code = statement.step()
+        noteDamage()
         guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code) }
         return code == SQLITE_ROW
     }
@@ -215,7 +246,9 @@ final class SQLiteConnection {
         let length = sql.utf8.count
         for (text, statement) in statements where text.utf8.count == length && text == sql { return statement }
         var handle: OpaquePointer?
-        try check(unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil))
+        let code = unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        noteDamage()
+        try check(code)
         guard let handle = unsafe handle else { preconditionFailure("an empty statement") }
         let statement = unsafe SQLiteStatement(handle)
         statements.append((sql, statement))
@@ -260,10 +293,14 @@ final class SQLiteConnection {
         guard let copy = unsafe sqlite3_backup_init(database, "main", source.database, "main") else {
             throw failure(unsafe sqlite3_errcode(database))
         }
+        source.forgetDamage()
         let code = unsafe sqlite3_backup_step(copy, -1)
+        source.noteDamage()
         let end = unsafe sqlite3_backup_finish(copy)
         guard code == SQLITE_DONE else { throw source.failure(code == SQLITE_OK ? end : code) }
         try check(end)
+        // The copy's checksums are right.
+        if source.hasReadDamage { throw source.damagedPage }
     }
 
     /// Switches to a write-ahead log, so that readers and the writer do not wait for each other.
@@ -308,6 +345,17 @@ final class SQLiteConnection {
     }
 
     // MARK: Failures
+
+    private func noteDamage() { if pushcrypt_take_damage() != 0 { hasReadDamage = true } }
+
+    /// Reads damaged pages again when they are needed, so that each statement learns of those that it reads.
+    private func forgetDamage() {
+        guard hasReadDamage else { return }
+        unsafe sqlite3_db_release_memory(database)
+        hasReadDamage = false
+    }
+
+    private var damagedPage: KeyStoreError { SQLiteFailure.damagedPage(of: name) }
 
     private func check(_ code: Int32) throws(KeyStoreError) {
         guard code == SQLITE_OK else { throw failure(code) }

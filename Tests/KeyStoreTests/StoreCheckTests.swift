@@ -59,7 +59,8 @@ struct StoreCheckTests {
     @Test func aLostLogIsFound() throws {
         let scratch = try Scratch()
         do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start) }
-        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("PRAGMA journal_mode = DELETE")
+        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+            "PRAGMA journal_mode = DELETE")
         let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .quick)
         #expect(problems(store).map(\.severity) == [.warning])
     }

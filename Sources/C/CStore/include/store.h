@@ -12,3 +12,15 @@ int pushcrypt_file_errno(struct sqlite3 *database);
 
 /// Keeps the log's files when this connection closes if another database now has the file's name.
 void pushcrypt_keep_log_of_another(struct sqlite3 *database);
+
+/// Registers the files whose pages have checksums; returns their name for `sqlite3_open_v2`, or null. Once in a process.
+const char *pushcrypt_register_checksums(void);
+
+/// Makes room for the checksums of a new database; returns a result code.
+int pushcrypt_reserve_checksums(struct sqlite3 *database);
+
+/// Gives each page the checksum of what it holds; returns a result code. The log must be empty.
+int pushcrypt_renew_checksums(struct sqlite3 *database);
+
+/// Returns whether this thread has read a page that differs from its checksum since the last call.
+int pushcrypt_take_damage(void);

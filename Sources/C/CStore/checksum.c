@@ -1,0 +1,144 @@
+#include "store.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+// Files of SQLite whose pages have checksums: each is computed when a page is written to the database, and compared when it is read.
+//
+// SQLite leaves the last bytes of each page to this file. A page that differs from its checksum is handed on all the same: its rows
+// have tags, so what is found there is right or refused. What is not found there is unknown, so the caller asks whether such a page was
+// read. Only the first page, which declares the tables, is refused.
+//
+// Zeros are no checksum. In the log and in memory pages have none, so another program that empties the log writes pages without.
+
+enum { PAGE = 4096, CHECKSUM = 8, CONTENT = PAGE - CHECKSUM, LANES = 4, RESERVED_BYTES = 20, HEADER = 100 };
+
+static const unsigned char none[CHECKSUM];
+static _Thread_local int damage;
+
+// Lies behind what the system keeps of an open file.
+struct methods {
+    sqlite3_io_methods own;
+    const sqlite3_io_methods *system;
+};
+
+static const sqlite3_io_methods *system_methods(const sqlite3_file *file) {
+    return ((const struct methods *)file->pMethods)->system;
+}
+
+static sqlite3_uint64 little_endian(const unsigned char *bytes) {
+    sqlite3_uint64 word;
+    memcpy(&word, bytes, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+// Each step is a bijection of a lane for one word, and of the word for one lane: one changed word always changes the lanes.
+static void compute(const unsigned char *page, sqlite3_int64 offset, unsigned char checksum[CHECKSUM]) {
+    sqlite3_uint64 lanes[LANES] = {1 + (sqlite3_uint64)(offset / PAGE), 2, 3, 4};
+    for (int place = 0; place < CONTENT; place += 8 * LANES) {
+        for (int index = 0; index < LANES && place + 8 * index < CONTENT; index++) {
+            lanes[index] = (lanes[index] ^ little_endian(page + place + 8 * index)) * 0x9E3779B97F4A7C15u;
+            lanes[index] ^= lanes[index] >> 29;
+        }
+    }
+    sqlite3_uint64 sum = 0;
+    for (int index = 0; index < LANES; index++) {
+        sum = (sum ^ lanes[index]) * 0xBF58476D1CE4E5B9u;
+        sum ^= sum >> 32;
+    }
+    // No checksum is one bit away from none.
+    sum |= 3;
+    for (int byte = 0; byte < CHECKSUM; byte++) checksum[byte] = (unsigned char)(sum >> (8 * byte));
+}
+
+static int read_page(sqlite3_file *file, unsigned char *page, sqlite3_int64 offset) {
+    int code = system_methods(file)->xRead(file, page, PAGE, offset);
+    if (code != SQLITE_OK || memcmp(page + CONTENT, none, CHECKSUM) == 0) return code;
+    unsigned char checksum[CHECKSUM];
+    compute(page, offset, checksum);
+    if (memcmp(page + CONTENT, checksum, CHECKSUM) != 0) {
+        if (offset == 0) return SQLITE_IOERR_DATA;
+        damage = 1;
+    }
+    memset(page + CONTENT, 0, CHECKSUM);
+    return SQLITE_OK;
+}
+
+static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
+    // The header is read without a lock, and again as part of the first page.
+    if (offset + count <= HEADER) return system_methods(file)->xRead(file, buffer, count, offset);
+    if (count == PAGE && offset % PAGE == 0) return read_page(file, buffer, offset);
+    // Newer versions of SQLite read a part of a page of a long row.
+    if (offset % PAGE + count > PAGE) return SQLITE_IOERR_DATA;
+    unsigned char page[PAGE];
+    int code = read_page(file, page, offset - offset % PAGE);
+    if (code == SQLITE_OK) memcpy(buffer, page + offset % PAGE, (size_t)count);
+    return code;
+}
+
+static int checked_write(sqlite3_file *file, const void *buffer, int count, sqlite3_int64 offset) {
+    unsigned char page[PAGE];
+    if (count != PAGE || offset % PAGE != 0) return SQLITE_IOERR_WRITE;
+    memcpy(page, buffer, PAGE);
+    if (offset == 0 && page[RESERVED_BYTES] != CHECKSUM) return SQLITE_IOERR_WRITE;
+    compute(page, offset, page + CONTENT);
+    return system_methods(file)->xWrite(file, page, PAGE, offset);
+}
+
+static int checked_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *result) {
+    sqlite3_vfs *system = sqlite3_vfs_find(NULL);
+    int code = system->xOpen(system, name, file, flags, result);
+    if (code != SQLITE_OK || !(flags & SQLITE_OPEN_MAIN_DB)) return code;
+    struct methods *methods = (struct methods *)((char *)file + vfs->szOsFile - (int)sizeof *methods);
+    methods->system = file->pMethods;
+    methods->own = *file->pMethods;
+    // The third version maps the file instead of reading it.
+    if (methods->own.iVersion > 2) methods->own.iVersion = 2;
+    methods->own.xRead = checked_read;
+    methods->own.xWrite = checked_write;
+    file->pMethods = &methods->own;
+    return code;
+}
+
+const char *pushcrypt_register_checksums(void) {
+    static sqlite3_vfs checked;
+    if (sqlite3_initialize() != SQLITE_OK) return NULL;
+    sqlite3_vfs *system = sqlite3_vfs_find(NULL);
+    if (system == NULL) return NULL;
+    checked = *system;
+    checked.zName = "pushcrypt";
+    checked.szOsFile = (system->szOsFile + 7) / 8 * 8 + (int)sizeof(struct methods);
+    checked.xOpen = checked_open;
+    return sqlite3_vfs_register(&checked, 0) == SQLITE_OK ? checked.zName : NULL;
+}
+
+int pushcrypt_reserve_checksums(sqlite3 *database) {
+    int count = CHECKSUM;
+    return sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &count);
+}
+
+int pushcrypt_renew_checksums(sqlite3 *database) {
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK || file == NULL || file->pMethods == NULL || file->pMethods->xRead != checked_read) return code;
+    code = file->pMethods->xFileSize(file, &size);
+    for (sqlite3_int64 offset = 0; code == SQLITE_OK && offset + PAGE <= size; offset += PAGE) {
+        unsigned char page[PAGE], checksum[CHECKSUM];
+        code = system_methods(file)->xRead(file, page, PAGE, offset);
+        compute(page, offset, checksum);
+        if (code != SQLITE_OK || memcmp(page + CONTENT, checksum, CHECKSUM) == 0) continue;
+        // Nothing but the checksum, in case another process writes the page meanwhile.
+        code = system_methods(file)->xWrite(file, checksum, CHECKSUM, offset + CONTENT);
+    }
+    return code == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) : code;
+}
+
+int pushcrypt_take_damage(void) {
+    int found = damage;
+    damage = 0;
+    return found;
+}
