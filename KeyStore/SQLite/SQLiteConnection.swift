@@ -19,6 +19,8 @@ final class SQLiteConnection {
     let path: String
     /// The path in errors.
     let name: String
+    /// The log that the first change was written to; the store keeps it.
+    var log: FileIdentity?
     /// What the busy handler reads; it has no other owner.
     private let waiting: Waiting
     /// A list, since comparing a text with these few takes less time than hashing it.
@@ -27,9 +29,10 @@ final class SQLiteConnection {
     private var hasReadDamage = false
 
     /// Prepares SQLite once per process.
-    private static let started: Void = pushcrypt_reserve_mapped_files()
-    /// The name under which SQLite knows the files whose pages have checksums.
-    @safe private static let checkedFiles = unsafe pushcrypt_register_checksums()
+    private static let started: Void = {
+        pushcrypt_prepare_system()
+        pushcrypt_register_checksums()
+    }()
 
     /// The milliseconds between two attempts while a database is busy.
     private static let wait: Int32 = 5
@@ -76,7 +79,7 @@ final class SQLiteConnection {
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
         flags |= isUnchanging ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE
         if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
-        let files = unsafe hasChecksums ? Self.checkedFiles : nil
+        let files = hasChecksums ? "pushcrypt" : nil
         let code = unsafe sqlite3_open_v2(isUnchanging ? Self.unchanging(path) : path, &handle, flags, files)
         guard let opened = unsafe handle else {
             throw KeyStoreError(.inputOutput, "cannot use \(name): out of memory")
@@ -321,6 +324,13 @@ final class SQLiteConnection {
         try Descriptor(log, O_RDONLY).synchronize()
     }
 
+    /// Gives each page of the file the checksum of what it holds; the log is empty.
+    func renewChecksums() throws(KeyStoreError) {
+        try check(unsafe pushcrypt_renew_checksums(database))
+        // Also those that are in memory now.
+        hasReadDamage = true
+    }
+
     /// Checks the structure of the whole file, and compares indexes with tables.
     func isSound() throws(KeyStoreError) -> Bool {
         try rows("PRAGMA integrity_check(1)").first?.first == .text("ok")
@@ -367,6 +377,9 @@ final class SQLiteConnection {
         let fileError = code & 0xff == SQLITE_CORRUPT ? unsafe pushcrypt_file_errno(database) : 0
         return SQLiteFailure(code: code, systemError: systemError, fileError: fileError, path: path, name: name).error
     }
+
+    /// Whether the system had no lock for this thread's last request: then another process may be writing unseen.
+    static var hasNoLocks: Bool { pushcrypt_has_no_locks() != 0 }
 
     /// The version of the linked library, for example `3.40.1`.
     static var version: String { unsafe String(cString: sqlite3_libversion()) }

@@ -33,6 +33,8 @@ struct SQLiteFailure {
     var error: KeyStoreError {
         if code == Self.wrongChecksum { return Self.damagedPage(of: name) }
         switch code & 0xff {
+        case SQLITE_BUSY where SQLiteConnection.hasNoLocks:
+            return KeyStoreError(.inputOutput, "the system has no locks for \(name): use a local disk")
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             return KeyStoreError(.storeBusy, "another process is using \(name): try again when it is done")
         case SQLITE_INTERRUPT:

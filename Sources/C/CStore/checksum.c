@@ -11,9 +11,8 @@
 //
 // Zeros are no checksum. In the log and in memory pages have none, so another program that empties the log writes pages without.
 
-enum { PAGE = 4096, CHECKSUM = 8, CONTENT = PAGE - CHECKSUM, LANES = 4, RESERVED_BYTES = 20, HEADER = 100 };
+enum { PAGE = 4096, CHECKSUM = 8, CONTENT = PAGE - CHECKSUM, COLUMNS = 4, RESERVED_BYTES = 20, HEADER = 100 };
 
-static const unsigned char none[CHECKSUM];
 static _Thread_local int damage;
 
 // Lies behind what the system keeps of an open file.
@@ -26,44 +25,56 @@ static const sqlite3_io_methods *system_methods(const sqlite3_file *file) {
     return ((const struct methods *)file->pMethods)->system;
 }
 
-static sqlite3_uint64 little_endian(const unsigned char *bytes) {
-    sqlite3_uint64 word;
-    memcpy(&word, bytes, sizeof word);
+typedef sqlite3_uint64 vector __attribute__((vector_size(16), may_alias, aligned(16)));
+typedef sqlite3_uint64 anywhere __attribute__((vector_size(16), may_alias, aligned(1)));
+
+static sqlite3_uint64 little_endian(sqlite3_uint64 word) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
+    return __builtin_bswap64(word);
+#else
     return word;
+#endif
 }
 
-// Each step is a bijection of a lane for one word, and of the word for one lane: one changed word always changes the lanes.
-static void compute(const unsigned char *page, sqlite3_int64 offset, unsigned char checksum[CHECKSUM]) {
-    sqlite3_uint64 lanes[LANES] = {1 + (sqlite3_uint64)(offset / PAGE), 2, 3, 4};
-    for (int place = 0; place < CONTENT; place += 8 * LANES) {
-        for (int index = 0; index < LANES && place + 8 * index < CONTENT; index++) {
-            lanes[index] = (lanes[index] ^ little_endian(page + place + 8 * index)) * 0x9E3779B97F4A7C15u;
-            lanes[index] ^= lanes[index] >> 29;
-        }
+static sqlite3_uint64 written(const unsigned char *page) {
+    sqlite3_uint64 checksum;
+    memcpy(&checksum, page + CONTENT, CHECKSUM);
+    return checksum;
+}
+
+// The parity of each column of a page in rows of `sizeof sums` bytes: a read costs an instruction for 16 bytes.
+#define FOLD(type)                                                                                                                    \
+    for (const unsigned char *row = page; row < page + PAGE; row += 4 * sizeof sums)                                                   \
+        for (int part = 0; part < 4 * COLUMNS; part++) sums[part % COLUMNS] ^= *(const type *)(row + 16 * part);
+
+// A bijection of each word of the sums: one changed bit always changes the result, and so does another place.
+static sqlite3_uint64 compute(const unsigned char *page, sqlite3_int64 offset) {
+    vector sums[COLUMNS] = {{0}};
+    if ((size_t)page % sizeof(vector) == 0) {
+        FOLD(vector)
+    } else {
+        FOLD(anywhere)
     }
-    sqlite3_uint64 sum = 0;
-    for (int index = 0; index < LANES; index++) {
-        sum = (sum ^ lanes[index]) * 0xBF58476D1CE4E5B9u;
+    sqlite3_uint64 sum = 1 + (sqlite3_uint64)(offset / PAGE);
+    sums[COLUMNS - 1][1] ^= written(page);
+    for (int word = 0; word < 2 * COLUMNS; word++) {
+        sum = (sum ^ little_endian(sums[word / 2][word % 2])) * 0x9E3779B97F4A7C15u;
         sum ^= sum >> 32;
     }
     // No checksum is one bit away from none.
-    sum |= 3;
-    for (int byte = 0; byte < CHECKSUM; byte++) checksum[byte] = (unsigned char)(sum >> (8 * byte));
+    return little_endian(sum | 3);
 }
+
+static void set(unsigned char *page, sqlite3_uint64 checksum) { memcpy(page + CONTENT, &checksum, CHECKSUM); }
 
 static int read_page(sqlite3_file *file, unsigned char *page, sqlite3_int64 offset) {
     int code = system_methods(file)->xRead(file, page, PAGE, offset);
-    if (code != SQLITE_OK || memcmp(page + CONTENT, none, CHECKSUM) == 0) return code;
-    unsigned char checksum[CHECKSUM];
-    compute(page, offset, checksum);
-    if (memcmp(page + CONTENT, checksum, CHECKSUM) != 0) {
+    if (code != SQLITE_OK || written(page) == 0) return code;
+    if (written(page) != compute(page, offset)) {
         if (offset == 0) return SQLITE_IOERR_DATA;
         damage = 1;
     }
-    memset(page + CONTENT, 0, CHECKSUM);
+    set(page, 0);
     return SQLITE_OK;
 }
 
@@ -80,11 +91,11 @@ static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int
 }
 
 static int checked_write(sqlite3_file *file, const void *buffer, int count, sqlite3_int64 offset) {
-    unsigned char page[PAGE];
+    _Alignas(vector) unsigned char page[PAGE];
     if (count != PAGE || offset % PAGE != 0) return SQLITE_IOERR_WRITE;
     memcpy(page, buffer, PAGE);
     if (offset == 0 && page[RESERVED_BYTES] != CHECKSUM) return SQLITE_IOERR_WRITE;
-    compute(page, offset, page + CONTENT);
+    set(page, compute(page, offset));
     return system_methods(file)->xWrite(file, page, PAGE, offset);
 }
 
@@ -103,16 +114,16 @@ static int checked_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, 
     return code;
 }
 
-const char *pushcrypt_register_checksums(void) {
+void pushcrypt_register_checksums(void) {
     static sqlite3_vfs checked;
-    if (sqlite3_initialize() != SQLITE_OK) return NULL;
+    // Starts SQLite, which has no files otherwise.
     sqlite3_vfs *system = sqlite3_vfs_find(NULL);
-    if (system == NULL) return NULL;
+    if (system == NULL) return;
     checked = *system;
     checked.zName = "pushcrypt";
     checked.szOsFile = (system->szOsFile + 7) / 8 * 8 + (int)sizeof(struct methods);
     checked.xOpen = checked_open;
-    return sqlite3_vfs_register(&checked, 0) == SQLITE_OK ? checked.zName : NULL;
+    sqlite3_vfs_register(&checked, 0);
 }
 
 int pushcrypt_reserve_checksums(sqlite3 *database) {
@@ -127,12 +138,12 @@ int pushcrypt_renew_checksums(sqlite3 *database) {
     if (code != SQLITE_OK || file == NULL || file->pMethods == NULL || file->pMethods->xRead != checked_read) return code;
     code = file->pMethods->xFileSize(file, &size);
     for (sqlite3_int64 offset = 0; code == SQLITE_OK && offset + PAGE <= size; offset += PAGE) {
-        unsigned char page[PAGE], checksum[CHECKSUM];
+        unsigned char page[PAGE];
         code = system_methods(file)->xRead(file, page, PAGE, offset);
-        compute(page, offset, checksum);
-        if (code != SQLITE_OK || memcmp(page + CONTENT, checksum, CHECKSUM) == 0) continue;
+        sqlite3_uint64 checksum = compute(page, offset);
+        if (code != SQLITE_OK || written(page) == checksum) continue;
         // Nothing but the checksum, in case another process writes the page meanwhile.
-        code = system_methods(file)->xWrite(file, checksum, CHECKSUM, offset + CONTENT);
+        code = system_methods(file)->xWrite(file, &checksum, CHECKSUM, offset + CONTENT);
     }
     return code == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) : code;
 }

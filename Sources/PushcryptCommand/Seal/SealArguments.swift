@@ -17,6 +17,7 @@ struct SealArguments: Sendable {
     let emission: EmissionArguments
     let log: LogFormat?
     let store: StoreArguments
+    let clock: ClockArgument
     let isJSON: Bool
     let output: OutputArguments
 
@@ -48,6 +49,7 @@ struct SealArguments: Sendable {
             help: "a message for a device without a key ('to' is null); default refuse")
         log = arguments.log()
         arguments.group(nil)
+        clock = ClockArgument(&arguments)
         store = StoreArguments(&arguments)
         sender.excludeStore(&arguments)
     }
@@ -196,6 +198,8 @@ struct SealSettings: Sendable {
     var passesUnencrypted = false
     private var needsTimeToLive = false
     let now: @Sendable () -> Timestamp
+    /// What is known about that clock.
+    let clock: @Sendable () -> ClockAssurance
 }
 
 // MARK: Command line
@@ -203,6 +207,7 @@ struct SealSettings: Sendable {
 extension SealSettings {
     init(topic: Topic? = nil, emission: Emission = .payload, now: @escaping @Sendable () -> Timestamp) {
         (self.topic, self.emission, self.now) = (topic, emission, now)
+        clock = { .confirmed }
     }
 
     init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
@@ -217,6 +222,7 @@ extension SealSettings {
         headers = try arguments.emission.headers()
         passesUnencrypted = arguments.passesUnencrypted
         now = { console.timestamp }
+        clock = { [clock = arguments.clock] in clock.assurance(console) }
     }
 
     /// Adds the store's settings, where the command line says nothing.

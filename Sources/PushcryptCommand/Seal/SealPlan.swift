@@ -106,6 +106,7 @@ struct SealPlan {
     private mutating func group(
         for request: SealRequest, _ device: SealingKeys.Device?
     ) throws(SealFailure) -> Int {
+        do throws(KeyStoreError) { try keys.checkClock(settings.now(), settings.clock) } catch { throw .store(error) }
         let given = request.topic ?? settings.topic
         let signer = try keys.signer(named: request.signer, for: given ?? device?.topic, device)
         let key = SealerCache.Key(

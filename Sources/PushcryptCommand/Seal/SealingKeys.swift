@@ -65,6 +65,8 @@ final class SealingKeys {
         var version: StoreVersion?
         /// None unless each device's app decides.
         var providers = ProviderKeys.none
+        /// The newest time of the store's own changes.
+        var lastChange: Timestamp?
     }
 
     /// Creates keys without devices.
@@ -90,6 +92,7 @@ final class SealingKeys {
         guard var store else { return }
         standards.topic = try store.connection.defaultTopic()
         standards.placeholder = try store.connection.placeholder()
+        store.lastChange = try store.connection.lastChange()
         sealers = SealerCache()
         signers = []
         switch store.choice {
@@ -177,6 +180,18 @@ final class SealingKeys {
         let signer = try Signer(store.connection, name)
         signers.append(signer)
         return signer
+    }
+
+    // MARK: The clock
+
+    /// Refuses a clock that is far from the store's last change: no phone would open what it dates.
+    func checkClock(_ now: Timestamp, _ assurance: () -> ClockAssurance) throws(KeyStoreError) {
+        guard let last = store?.lastChange else { return }
+        do throws(KeyStoreError) {
+            try StoreClock(now, .unknown, last: last).time()
+        } catch {
+            try StoreClock(now, assurance(), last: last).time()
+        }
     }
 
     // MARK: Sealers

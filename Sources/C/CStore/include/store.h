@@ -4,8 +4,11 @@
 
 struct sqlite3;
 
-/// Makes SQLite reserve disk space for the files that it maps, in the whole process.
-void pushcrypt_reserve_mapped_files(void);
+/// Makes SQLite reserve disk space for the files that it maps, and notice where there are no locks, in the whole process.
+void pushcrypt_prepare_system(void);
+
+/// Returns whether the system had no lock for this thread's last request.
+int pushcrypt_has_no_locks(void);
 
 /// Returns the errno of the last failed system call on the database file or its log; 0 if none failed.
 int pushcrypt_file_errno(struct sqlite3 *database);
@@ -13,8 +16,8 @@ int pushcrypt_file_errno(struct sqlite3 *database);
 /// Keeps the log's files when this connection closes if another database now has the file's name.
 void pushcrypt_keep_log_of_another(struct sqlite3 *database);
 
-/// Registers the files whose pages have checksums; returns their name for `sqlite3_open_v2`, or null. Once in a process.
-const char *pushcrypt_register_checksums(void);
+/// Registers the files whose pages have checksums, as `pushcrypt` for `sqlite3_open_v2`. Once in a process.
+void pushcrypt_register_checksums(void);
 
 /// Makes room for the checksums of a new database; returns a result code.
 int pushcrypt_reserve_checksums(struct sqlite3 *database);
