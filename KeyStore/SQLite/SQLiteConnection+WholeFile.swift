@@ -17,9 +17,9 @@ extension SQLiteConnection {
         guard let copy = unsafe sqlite3_backup_init(database, "main", source.database, "main") else {
             throw failure(unsafe sqlite3_errcode(database))
         }
-        source.forgetDamage()
+        source.compareAllPages()
         let code = unsafe sqlite3_backup_step(copy, -1)
-        source.noteDamage()
+        source.notePages()
         let end = unsafe sqlite3_backup_finish(copy)
         guard code == SQLITE_DONE else { throw source.failure(code == SQLITE_OK ? end : code) }
         try check(end)

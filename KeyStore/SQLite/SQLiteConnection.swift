@@ -27,6 +27,10 @@ final class SQLiteConnection {
     private var statements: [(sql: String, statement: SQLiteStatement)] = []
     /// Whether the last statement read a page that differs from its checksum; it may be in memory now.
     var hasReadDamage = false
+    /// Whether pages may be in memory that were not compared with their checksums.
+    private var hasUnchecked = false
+    private var comparesPages = true
+    private var isWriting = false
 
     /// Prepares SQLite once per process.
     private static let started: Void = {
@@ -158,9 +162,9 @@ final class SQLiteConnection {
 
     /// Runs one or more statements that return no rows.
     func execute(_ sql: String) throws(KeyStoreError) {
-        forgetDamage()
+        compareAllPages()
         let code = unsafe sqlite3_exec(database, sql, nil, nil, nil)
-        noteDamage()
+        notePages()
         guard code == SQLITE_OK else { throw failure(code) }
         if hasReadDamage { throw damagedPage }
     }
@@ -188,7 +192,7 @@ final class SQLiteConnection {
     func rowsFound<R>(
         _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> ([R], damage: KeyStoreError?) {
-        forgetDamage()
+        compareAllPages()
         let statement = try prepared(sql)
         defer { statement.reset() }
         try check(statement.bind(values))
@@ -203,19 +207,32 @@ final class SQLiteConnection {
     func firstRow<R>(
         _ sql: String, _ values: [SQLiteValue] = [], _ body: (SQLiteRow) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R? {
-        forgetDamage()
-        let statement = try prepared(sql)
-        defer { statement.reset() }
-        try check(statement.bind(values))
-        if try step(statement) { return try body(statement.row) }
+        if !isWriting {
+            // A change must see the checksums; a row that is found does not need them.
+            comparesPages = false
+            if let result = try first(sql, values, body) { return result }
+            guard hasUnchecked || hasReadDamage else { return nil }
+        }
+        compareAllPages()
+        if let result = try first(sql, values, body) { return result }
         if hasReadDamage { throw damagedPage }
         return nil
     }
 
+    private func first<R>(
+        _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R? {
+        let statement = try prepared(sql)
+        defer { statement.reset() }
+        try check(statement.bind(values))
+        return try step(statement) ? try body(statement.row) : nil
+    }
+
     /// Steps to the next row; returns false if there is none.
     private func step(_ statement: SQLiteStatement) throws(KeyStoreError) -> Bool {
+        pushcrypt_compare_checksums(comparesPages ? 1 : 0)
         let code = statement.step()
-        noteDamage()
+        notePages()
         guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code) }
         return code == SQLITE_ROW
     }
@@ -242,15 +259,17 @@ final class SQLiteConnection {
 
     /// Returns the state; two states are equal if nothing changed in between, by this connection or any other.
     func state() throws(KeyStoreError) -> (others: Int64, own: Int32) {
-        (try integer("PRAGMA data_version"), totalChanges)
+        // Not `integer`, which compares what is in memory.
+        (try firstRow("PRAGMA data_version") { $0.integer(0) } ?? 0, totalChanges)
     }
 
     private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {
         let length = sql.utf8.count
         for (text, statement) in statements where text.utf8.count == length && text == sql { return statement }
         var handle: OpaquePointer?
+        pushcrypt_compare_checksums(1)
         let code = unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
-        noteDamage()
+        notePages()
         try check(code)
         guard let handle = unsafe handle else { preconditionFailure("an empty statement") }
         let statement = unsafe SQLiteStatement(handle)
@@ -276,30 +295,49 @@ final class SQLiteConnection {
 
     /// Runs `body` in one transaction: all of its changes are kept, or none if it throws.
     func transaction<R>(_ access: Access, _ body: () throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
-        try rows(access.rawValue)
+        // A reader keeps what is in memory.
+        if access == .writing { compareAllPages() }
+        try control(access.rawValue)
+        isWriting = access == .writing
+        defer { isWriting = false }
         do throws(KeyStoreError) {
             // SQLite interrupts only statements that are running.
             try waiting.interruption?.check(path)
             let result = try body()
             try waiting.interruption?.check(path)
-            try rows(access.end)
+            try control(access.end)
             return result
         } catch {
             // SQLite has already rolled back after some failures; then this fails, harmlessly.
-            _ = try? rows("ROLLBACK")
+            _ = try? control("ROLLBACK")
             throw error
         }
     }
 
+    private func control(_ sql: String) throws(KeyStoreError) {
+        let statement = try prepared(sql)
+        defer { statement.reset() }
+        _ = try step(statement)
+    }
+
     // MARK: Failures
 
-    func noteDamage() { if pushcrypt_take_damage() != 0 { hasReadDamage = true } }
+    func notePages() {
+        let pages = Int(pushcrypt_pages_seen())
+        guard pages != 0 else { return }
+        if pages & PUSHCRYPT_DAMAGED_PAGE != 0 { hasReadDamage = true }
+        if pages & PUSHCRYPT_UNCHECKED_PAGE != 0 { hasUnchecked = true }
+    }
 
-    /// Reads damaged pages again when they are needed, so that each statement learns of those that it reads.
-    func forgetDamage() {
-        guard hasReadDamage else { return }
+    /// Compares each page from now on, also those that are in memory and were not, so that the next statement learns of damage in
+    /// what it reads.
+    func compareAllPages() {
+        comparesPages = true
+        pushcrypt_compare_checksums(1)
+        guard hasReadDamage || hasUnchecked else { return }
         unsafe sqlite3_db_release_memory(database)
         hasReadDamage = false
+        hasUnchecked = false
     }
 
     var damagedPage: KeyStoreError { SQLiteFailure.damagedPage(of: name) }

@@ -7,13 +7,15 @@
 //
 // SQLite leaves the last bytes of each page to this file. A page that differs from its checksum is handed on all the same: its rows
 // have tags, so what is found there is right or refused. What is not found there is unknown, so the caller asks whether such a page was
-// read. Only the first page, which declares the tables, is refused.
+// read. Only the first page, which declares the tables, is refused. For the same reason a caller that looks for one row compares
+// nothing until it does not find it.
 //
 // Zeros are no checksum. In the log and in memory pages have none, so another program that empties the log writes pages without.
 
 enum { PAGE = 4096, CHECKSUM = 8, CONTENT = PAGE - CHECKSUM, COLUMNS = 4, RESERVED_BYTES = 20, HEADER = 100 };
 
-static _Thread_local int damage;
+static _Thread_local int compares;
+static _Thread_local int seen;
 
 // Lies behind what the system keeps of an open file.
 struct methods {
@@ -70,9 +72,11 @@ static void set(unsigned char *page, sqlite3_uint64 checksum) { memcpy(page + CO
 static int read_page(sqlite3_file *file, unsigned char *page, sqlite3_int64 offset) {
     int code = system_methods(file)->xRead(file, page, PAGE, offset);
     if (code != SQLITE_OK || written(page) == 0) return code;
-    if (written(page) != compute(page, offset)) {
+    if (!compares) {
+        seen |= PUSHCRYPT_UNCHECKED_PAGE;
+    } else if (written(page) != compute(page, offset)) {
         if (offset == 0) return SQLITE_IOERR_DATA;
-        damage = 1;
+        seen |= PUSHCRYPT_DAMAGED_PAGE;
     }
     set(page, 0);
     return SQLITE_OK;
@@ -148,8 +152,10 @@ int pushcrypt_renew_checksums(sqlite3 *database) {
     return code == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) : code;
 }
 
-int pushcrypt_take_damage(void) {
-    int found = damage;
-    damage = 0;
-    return found;
+void pushcrypt_compare_checksums(int compare) { compares = compare; }
+
+int pushcrypt_pages_seen(void) {
+    int pages = seen;
+    seen = 0;
+    return pages;
 }

@@ -25,5 +25,10 @@ int pushcrypt_reserve_checksums(struct sqlite3 *database);
 /// Gives each page the checksum of what it holds; returns a result code. The log must be empty.
 int pushcrypt_renew_checksums(struct sqlite3 *database);
 
-/// Returns whether this thread has read a page that differs from its checksum since the last call.
-int pushcrypt_take_damage(void);
+/// Whether this thread compares the checksums of pages that it reads from now on.
+void pushcrypt_compare_checksums(int compare);
+
+enum { PUSHCRYPT_DAMAGED_PAGE = 1, PUSHCRYPT_UNCHECKED_PAGE = 2 };
+
+/// Returns what this thread has read since the last call: pages that differ from their checksums, pages that were not compared.
+int pushcrypt_pages_seen(void);
