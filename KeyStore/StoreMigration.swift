@@ -49,7 +49,7 @@ extension SQLiteKeyStore {
 }
 
 extension SQLiteConnection {
-    /// Writes this database to a file, in the place of any that has its name.
+    /// Writes this database to a file, and replaces one that has its name.
     fileprivate func copy(to path: String, _ options: StoreOptions) throws(KeyStoreError) {
         try FileFacts.removeFile(at: path)
         let file = try NewFile(path)

@@ -44,7 +44,7 @@ import Testing
                 killedAfter: delay)
         }
 
-        /// Seals messages as lines of `open --batch`, each with a request of its own.
+        /// Seals messages as lines of `open --batch`, each with another request.
         func sealLines(_ count: Int) throws -> [String] {
             try (0..<count).map { number in
                 let payload = #"{"aps":{"alert":"\#(number)","sound":"default"}}"#
