@@ -18,19 +18,22 @@ extension SQLiteKeyStore {
     static func migrate(
         _ connection: SQLiteConnection, _ keys: StoreKeys, copyIn directory: StoreDirectory?, _ options: StoreOptions
     ) throws(KeyStoreError) {
-        guard try Schema.version(of: connection) < Schema.version else { return }
-        try connection.transaction(.writing) { () throws(KeyStoreError) in
-            // Another process may have done it by now.
+        while try Schema.version(of: connection) < Schema.version {
             let layout = try Schema.version(of: connection)
-            guard layout < Schema.version else { return }
+            let copied = try connection.state().others
+            // SQLite copies nothing inside a transaction that writes.
             if let directory {
                 try connection.copy(to: "\(directory.file(databaseName))\(layoutSuffix)\(layout)", options)
             }
-            let store = StoreTransaction(
-                connection: connection, keys: keys, changes: TotalChanges(), reports: ReportedCertificates())
-            for step in options.migrations where step.layout >= layout { try step.change(store) }
-            try store.noteTotals()
-            try connection.execute("PRAGMA user_version = \(Schema.version)")
+            try connection.transaction(.writing) { () throws(KeyStoreError) in
+                // Another process may have changed or migrated the store by now.
+                guard try connection.state().others == copied else { return }
+                let store = StoreTransaction(
+                    connection: connection, keys: keys, changes: TotalChanges(), reports: ReportedCertificates())
+                for step in options.migrations where step.layout >= layout { try step.change(store) }
+                try store.noteTotals()
+                try connection.execute("PRAGMA user_version = \(Schema.version)")
+            }
         }
     }
 
