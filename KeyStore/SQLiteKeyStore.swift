@@ -16,13 +16,15 @@ public final class SQLiteKeyStore: DeviceKeyStore {
 
     /// Files of an interrupted creation, and the log of a database that was removed: SQLite would apply an old log to a
     /// new database of the same name.
-    private static let leftovers: [StaticString] =
+    static let leftovers: [StaticString] =
         [
             newDatabaseName, "keystore.db.new-wal", "keystore.db.new-shm", "keystore.db.new-journal",
             "keystore.db-journal",
         ] + logFiles
 
-    static let logFiles: [StaticString] = ["keystore.db-wal", "keystore.db-shm"]
+    static let logName: StaticString = "keystore.db-wal"
+    static let logIndexName: StaticString = "keystore.db-shm"
+    static let logFiles = [logName, logIndexName]
     /// The files in a store's directory.
     static let files: [StaticString] =
         logFiles + [databaseName, StoreKeyFile.name, ExtensionDatabase.fileName]
@@ -157,8 +159,12 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             if facts.isWritable, !log.isWritable { try directory.makeWritable(name) }
         }
         let (connection, keys, reason) = try connect(in: directory, options) { (connection) throws(KeyStoreError) in
-            try unlock(connection, "the store at \(directory.path)", .file(in: directory), passphrase)
+            try unlock(
+                connection, "the store at \(directory.path)", .file(in: directory), passphrase,
+                migrations: options.migrations)
         }
+        if let reason, try Schema.version(of: connection) != Schema.version { throw reason }
+        try migrate(connection, keys, copyIn: directory, options)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options, readOnlyReason: reason)
     }
 
@@ -175,8 +181,8 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         } catch {
             failure = error
         }
-        guard failure.code == .inputOutput || failure.code == .diskFull,
-            try directory.facts(of: "keystore.db-wal")?.size ?? 0 == 0
+        guard failure.code == .inputOutput && !SQLiteConnection.hasNoLocks || failure.code == .diskFull,
+            try directory.facts(of: logName)?.size ?? 0 == 0
         else { throw failure }
         let connection = try SQLiteConnection(unchangingAt: directory.file(databaseName))
         return (connection, try body(connection), failure)
@@ -197,7 +203,8 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     static func connect(
         _ path: String, named name: String? = nil, _ options: StoreOptions
     ) throws(KeyStoreError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: path, named: name, busyTimeout: options.busyTimeout)
+        let connection = try SQLiteConnection(
+            path: path, named: name, hasChecksums: true, busyTimeout: options.busyTimeout)
         if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
         return connection
     }
@@ -241,7 +248,10 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         if access == .writing, let readOnlyReason { throw readOnlyReason }
         return try connection.withLock { (connection) throws(KeyStoreError) in
             try connection.transaction(access) { () throws(KeyStoreError) in
-                if access == .writing { try refuseReplaced() }
+                if access == .writing {
+                    try refuseReplaced(connection)
+                    try Self.refuseOtherLayout(of: connection)
+                }
                 let isWriting = access == .writing
                 let store = StoreTransaction(
                     connection: connection, keys: keys, changes: isWriting ? TotalChanges() : nil,
@@ -253,62 +263,27 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         }
     }
 
-    /// Throws `inputOutput` if another database has taken the place of this one: a change would be lost.
-    private func refuseReplaced() throws(KeyStoreError) {
-        guard let directory, try FileFacts(at: directory.file(Self.databaseName))?.identity != file else { return }
-        throw KeyStoreError(
-            .inputOutput,
-            "the store at \(directory.path) was replaced while it was open: open it again, and repeat the change")
+    /// Throws `inputOutput` if another database has taken the place of this one, or its log is gone: a change would be lost.
+    private func refuseReplaced(_ connection: SQLiteConnection) throws(KeyStoreError) {
+        guard let directory else { return }
+        guard try FileFacts(at: directory.file(Self.databaseName))?.identity == file else {
+            throw KeyStoreError(
+                .inputOutput,
+                "the store at \(directory.path) was replaced while it was open: open it again, and repeat the change")
+        }
+        let log = directory.file(Self.logName)
+        let identity = try FileFacts(at: log)?.identity
+        guard connection.log == nil || identity == connection.log else {
+            throw KeyStoreError(
+                .inputOutput,
+                "\(log) was removed while the store was open, and the latest changes may be lost: open the store again, and repeat the change"
+            )
+        }
+        connection.log = identity
     }
 
     /// Uses the connection outside a transaction.
     func withConnection<R>(_ body: (SQLiteConnection) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         try connection.withLock(body)
-    }
-}
-
-/// Options for tests.
-package struct StoreOptions: Sendable {
-    package var cost = StoreKDF.Cost.standard
-    /// How long a call waits for other writers, in milliseconds.
-    package var busyTimeout: Int32 = 5000
-    /// The number of pages at which the database counts as a full disk.
-    package var maximumPages: Int?
-    package var makeDeviceKey: KeyMaker = { (suite) throws(KeyError) in try DeviceKey(suite) }
-
-    package init() {}
-}
-
-/// The state of a store; shows a long-running program whether its data may be out of date.
-///
-/// Two values of one connection are equal if nothing has changed in between.
-package struct StoreVersion: Hashable, Sendable {
-    private let others: Int64
-    private let own: Int32
-    /// Whether the database that this connection reads was replaced by another, such as a restored backup;
-    /// `anotherConnection()` opens that one.
-    package let isReplaced: Bool
-
-    fileprivate init(others: Int64, own: Int32, isReplaced: Bool) {
-        self.others = others
-        self.own = own
-        self.isReplaced = isReplaced
-    }
-}
-
-extension SQLiteKeyStore {
-    /// Returns the state of the store; takes a few microseconds.
-    ///
-    /// - Throws: `storeMissing` if the database no longer has its name.
-    package func version() throws(KeyStoreError) -> StoreVersion {
-        var isReplaced = false
-        if let directory {
-            guard let facts = try FileFacts(at: directory.file(Self.databaseName)) else {
-                throw StoreDirectory.missing(directory.path)
-            }
-            isReplaced = facts.identity != file
-        }
-        let state = try withConnection { (connection) throws(KeyStoreError) in try connection.state() }
-        return StoreVersion(others: state.others, own: state.own, isReplaced: isReplaced)
     }
 }

@@ -39,7 +39,7 @@ extension SQLiteKeyStore {
     private func writeDatabase(to file: NewFile) throws(KeyStoreError) {
         _ = try file.create()
         do {
-            let copy = try SQLiteConnection(path: file.temporary, named: file.path, busyTimeout: options.busyTimeout)
+            let copy = try SQLiteKeyStore.connect(file.temporary, named: file.path, options)
             try withConnection { (connection) throws(KeyStoreError) in try copy.receiveCopy(of: connection) }
             try copy.leaveLog()
             let store = SQLiteKeyStore(copy, nil, keys, nil, options)

@@ -13,6 +13,18 @@ extension SQLiteKeyStore {
 }
 
 extension SQLiteKeyStore {
+    /// What only the files tell before the store is opened.
+    package static func check(filesIn path: String) -> [Finding] {
+        guard let directory = try? StoreDirectory(existing: path), (try? directory.has(logIndexName)) == true,
+            (try? directory.has(logName)) == false
+        else { return [] }
+        return [
+            Finding(
+                .error, "\(directory.file(logName)) is missing beside its index: the latest changes are lost",
+                fix: "restore a backup if it is newer; otherwise repeat the changes")
+        ]
+    }
+
     /// Throws the first problem of the database, after these words if it is damage.
     func requireSound(_ damage: String) throws(KeyStoreError) {
         var check = StoreCheck(store: self)
@@ -22,8 +34,14 @@ extension SQLiteKeyStore {
         throw KeyStoreError(.corruptStore, "\(damage): \(problem.message)")
     }
 
-    /// Accepts the rows that every table has now as complete, after a loss that no backup repairs.
+    /// Accepts the rows that every table has now as complete, and what the file's pages hold as right, after a loss that no backup
+    /// repairs or a change by another program.
     package func acceptRows() throws(KeyStoreError) {
+        try withConnection { (connection) throws(KeyStoreError) in
+            if directory != nil { try connection.useLog() }
+            try connection.emptyLog()
+            try connection.renewChecksums()
+        }
         try write { (store) throws(KeyStoreError) in
             var totals = [TableTotal](repeating: TableTotal(), count: CountedTable.allCases.count)
             for table in CountedTable.allCases { totals[table.rawValue] = try store.total(of: table.row) }
@@ -95,7 +113,26 @@ private struct StoreCheck {
         for name in SQLiteKeyStore.files {
             step { check throws(KeyStoreError) in _ = try directory.has(name) }
         }
+        step { check throws(KeyStoreError) in try check.checkStrays(in: directory) }
         if findings.count == before { find(.note, "only their owner can access the files in \(directory.path)") }
+    }
+
+    /// Copies of the store beside its key, and what interrupted commands have left.
+    private mutating func checkStrays(in directory: StoreDirectory) throws(KeyStoreError) {
+        let left = (SQLiteKeyStore.leftovers + [StoreKeyFile.newName]).map(\.description)
+        let own = SQLiteKeyStore.files.map(\.description)
+        for name in try directory.names() where !own.contains(name) {
+            let path = "\(directory.path)/\(name)"
+            if left.contains(name) || name.hasPrefix(NewFile.temporaryPrefix) {
+                find(.warning, "\(path) was left by an interrupted command", fix: "delete it if no command is running")
+            } else if name.hasPrefix("\(SQLiteKeyStore.databaseName)\(SQLiteKeyStore.layoutSuffix)") {
+                find(.warning, "\(path) is the store before an upgrade", fix: "delete it once you will not go back")
+            } else if (try? Schema.isStore(fileAt: path)) == true {
+                find(
+                    .warning, "\(path) is a copy of a store, in the same place as the key that opens it",
+                    fix: "move it to another machine")
+            }
+        }
     }
 
     private mutating func checkDatabase() throws(KeyStoreError) {
@@ -113,7 +150,7 @@ private struct StoreCheck {
         if store.directory != nil, mode != .text("wal") {
             find(
                 .warning, "the database has lost its write-ahead log",
-                fix: "run sqlite3 keystore.db 'PRAGMA journal_mode = WAL'")
+                fix: "run 'doctor --accept-rows'")
         }
         if let time = try store.restoredAt() {
             find(.note, "the store was restored from a backup at \(time): later changes are not in it")

@@ -3,12 +3,14 @@ internal import Pushcrypt
 extension SQLiteKeyStore {
     /// Gets the store's key, and checks it before anything else is trusted.
     ///
-    /// - Parameter subject: The store in errors.
+    /// - Parameters:
+    ///   - subject: The store in errors.
+    ///   - migrations: What the caller does with a store of an earlier layout.
     static func unlock(
         _ connection: SQLiteConnection, _ subject: @autoclosure () -> String, _ key: StoreKeySource,
-        _ passphrase: StorePassphrase?
+        _ passphrase: StorePassphrase?, migrations: [StoreMigration]
     ) throws(KeyStoreError) -> StoreKeys {
-        try checkKind(of: connection)
+        try checkKind(of: connection, migrations: migrations)
         let header = try unverifiedHeader(connection)
         let keys = try derivedKeys(header, subject, key, passphrase)
         guard Sodium.areEqual(keys.check.span, header.keyCheck.span) else {
@@ -22,8 +24,10 @@ extension SQLiteKeyStore {
         return keys
     }
 
-    /// Refuses a database that is not a key store, or one with another layout.
-    static func checkKind(of connection: SQLiteConnection) throws(KeyStoreError) {
+    /// Refuses a database that is not a key store, or one with another layout that no migration begins with.
+    static func checkKind(
+        of connection: SQLiteConnection, migrations: [StoreMigration] = []
+    ) throws(KeyStoreError) {
         let version = try Schema.version(of: connection)
         guard try connection.integer("PRAGMA application_id") == Schema.applicationID, version > 0 else {
             throw KeyStoreError(.corruptStore, "\(connection.name) is not a key store: restore it from a backup")
@@ -33,7 +37,7 @@ extension SQLiteKeyStore {
                 .newerVersion,
                 "\(connection.name) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
         }
-        guard version == Schema.version else {
+        guard version == Schema.version || migrations.contains(where: { $0.layout == version }) else {
             throw KeyStoreError(
                 .olderVersion,
                 "\(connection.name) was written by a version before 1.0, with layout \(version) instead of \(Schema.version): create a new store, and register the devices again"

@@ -52,6 +52,12 @@ struct FileFacts {
         self.init(facts)
     }
 
+    /// Removes a file, if there is one.
+    static func removeFile(at path: String) throws(KeyStoreError) {
+        guard unsafe unlink(path) != 0, errno != ENOENT else { return }
+        throw .system(errno, "remove \(path)")
+    }
+
     private init(_ facts: stat) {
         mode = facts.st_mode
         owner = facts.st_uid

@@ -16,6 +16,9 @@ final class NewFile {
     let temporary: String
     private var isFinished = false
 
+    /// How the names of unfinished files begin.
+    static let temporaryPrefix = ".pushcrypt-"
+
     /// Throws `storeExists` if there is such a file.
     init(_ path: String) throws(KeyStoreError) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
@@ -26,7 +29,7 @@ final class NewFile {
         let parent = try Self.resolved(slash.map { String(path[...$0]) } ?? "./")
         self.path = path
         resolved = "\(parent)/\(name)"
-        temporary = "\(parent)/.pushcrypt-" + String(UInt64.random(in: 0 ... .max), radix: 36)
+        temporary = "\(parent)/\(Self.temporaryPrefix)" + String(UInt64.random(in: 0 ... .max), radix: 36)
         guard try FileFacts(at: resolved) == nil else { throw exists }
     }
 

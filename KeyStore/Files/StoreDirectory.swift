@@ -180,9 +180,20 @@ struct StoreDirectory: Sendable {
         guard unsafe chmod(file(name), UnsafeFile.fileMode) == 0 else { throw .system(errno, "protect \(file(name))") }
     }
 
-    func removeIfPresent(_ name: StaticString) throws(KeyStoreError) {
-        guard unsafe unlink(file(name)) != 0, errno != ENOENT else { return }
-        throw .system(errno, "remove \(file(name))")
+    func removeIfPresent(_ name: StaticString) throws(KeyStoreError) { try FileFacts.removeFile(at: file(name)) }
+
+    /// Returns the names of all files, in the order of their bytes.
+    func names() throws(KeyStoreError) -> [String] {
+        guard let stream = unsafe opendir(path) else { throw .system(errno, "read \(path)") }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
+                unsafe String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
     }
 
     /// Renames a finished file, in one step that is on the disk when this returns.

@@ -226,10 +226,12 @@ package struct DeviceReader {
 
     /// Returns the devices of a user, by id, and a failure for each damaged row; none if no device has this user.
     ///
-    /// A row that was deleted, or hidden from the index, is not noticed.
+    /// The last is a failure if a damaged page may have hidden more. A row that somebody deleted, or hid from the index, is not
+    /// noticed.
     package func devices(ofUser user: String) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
         var order = RowOrder(of: DeviceRow.table.name)
-        return try store.connection.rows(DeviceRow.selectByUser, [.text(user)]) { (row) throws(KeyStoreError) in
+        let (devices, damage) = try store.connection.rowsFound(DeviceRow.selectByUser, [.text(user)]) {
+            (row) throws(KeyStoreError) in
             // A forged index may list a device repeatedly.
             try order.append(row[0])
             return try Self.ofOneRow { () throws(KeyStoreError) in
@@ -241,6 +243,7 @@ package struct DeviceReader {
                 return device.record
             }
         }
+        return devices + (damage.map { [.failure($0)] } ?? [])
     }
 
     private static func ofOneRow(

@@ -1,3 +1,5 @@
+internal import Pushcrypt
+
 /// The tables of a store. Every row of every table has a tag.
 package enum Schema {
     /// "PCKS": distinguishes a key store from another program's database.
@@ -55,6 +57,19 @@ package enum Schema {
 
     static func version(of connection: SQLiteConnection) throws(KeyStoreError) -> Int {
         Int(max(0, try connection.integer("PRAGMA user_version")))
+    }
+
+    /// Returns whether a file is a store's database, by its header.
+    static func isStore(fileAt path: String) throws(KeyStoreError) -> Bool {
+        guard let facts = try FileFacts(at: path), facts.isRegular, facts.size > 100 else { return false }
+        var header = Bytes(repeating: 0, count: 100)
+        let file = try Descriptor(reading: path)
+        let count = try unsafe header.withUnsafeMutableBufferPointer { (buffer) throws(KeyStoreError) in
+            var output = unsafe MutableBytes(buffer)
+            return try file.read(into: &output)
+        }
+        guard count == 100 else { return false }
+        return header[68..<72].reduce(0) { $0 << 8 | Int64($1) } == applicationID
     }
 
     /// Returns the tables, indexes and other objects that a database declares.

@@ -10,10 +10,11 @@ public enum ClockAssurance: Hashable, Sendable {
     case confirmed
 }
 
-/// The clock of one change, judged by the newest time of the store's own changes.
+/// The clock of one change or message, judged by the newest time of the store's own changes.
 ///
-/// A clock that is wrong for a moment must not end a key, nor number an epoch into the future of the phones.
-struct StoreClock {
+/// A clock that is wrong for a moment must not end a key, nor number an epoch into the future of the phones, nor date messages that
+/// they refuse.
+package struct StoreClock {
     /// The name of the setting with the newest time.
     static let setting = "clock.last"
     /// The maximum difference between two clocks that are both treated as right.
@@ -28,7 +29,8 @@ struct StoreClock {
     /// The newest time of the store's own changes; nil if there is none.
     let last: Timestamp?
 
-    init(_ now: Timestamp, _ assurance: ClockAssurance, last: Timestamp?) {
+    /// Creates the clock that shows `now`; `last` is the store's `lastChange()`.
+    package init(_ now: Timestamp, _ assurance: ClockAssurance, last: Timestamp?) {
         self.now = now
         self.assurance = assurance
         self.last = last
@@ -38,7 +40,8 @@ struct StoreClock {
     /// change if that is earlier.
     ///
     /// - Throws: `implausibleClock`.
-    func time() throws(KeyStoreError) -> Timestamp {
+    @discardableResult
+    package func time() throws(KeyStoreError) -> Timestamp {
         guard let last, assurance != .confirmed else { return now }
         guard now.adding(Self.tolerance) >= last else {
             throw KeyStoreError(

@@ -109,7 +109,7 @@ extension StoreTransaction {
     /// Calls `body` with at most `length` rows after `last`, in the order of their primary keys.
     ///
     /// Throws `corruptStore` for rows in another order, as in a forged file: paging over them might never end, or
-    /// return one twice.
+    /// return one twice. Whether damage hides rows, the total says.
     func page<Row: StoredRow, Entry>(
         of _: Row.Type, after last: SQLiteValue?, length: Int, _ body: (SQLiteRow) throws(KeyStoreError) -> Entry
     ) throws(KeyStoreError) -> RowPage<Entry> {
@@ -118,7 +118,7 @@ extension StoreTransaction {
         let sql = "\(table.select) \(start) ORDER BY \(table.key) LIMIT \(length)"
         var order = RowOrder(after: last, of: table.name)
         var total = TableTotal()
-        let entries = try connection.rows(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
+        let (entries, _) = try connection.rowsFound(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
             try order.append(row[0])
             if Row.counted != nil { total.add(keys.total(of: row, tag: table.count, in: table.name)) }
             return try body(row)

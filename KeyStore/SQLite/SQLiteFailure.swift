@@ -21,10 +21,20 @@ struct SQLiteFailure {
     let name: String
 
     private static let readErrors = [EIO, ENXIO]
+    /// `SQLITE_IOERR_DATA`, which the C header composes.
+    private static let wrongChecksum = SQLITE_IOERR | 32 << 8
+
+    static func damagedPage(of name: String) -> KeyStoreError {
+        KeyStoreError(
+            .corruptStore, "\(name) is damaged (a page differs from its checksum): restore it from a backup")
+    }
 
     /// Bound values never appear in it.
     var error: KeyStoreError {
+        if code == Self.wrongChecksum { return Self.damagedPage(of: name) }
         switch code & 0xff {
+        case SQLITE_BUSY where SQLiteConnection.hasNoLocks:
+            return KeyStoreError(.inputOutput, "the system has no locks for \(name): use a local disk")
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             return KeyStoreError(.storeBusy, "another process is using \(name): try again when it is done")
         case SQLITE_INTERRUPT:

@@ -82,6 +82,38 @@ import Testing
             try run(["key", "rotate", "--kind", "provider", "--clock-is-right"], in: store, at: years).exit == .done)
     }
 
+    @Test("Nothing is sealed by a clock that is far from the store's last change: no phone would open it")
+    func sealing() throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.file("S")
+        let file = try directory.write(#"{"aps":{"alert":"Hello"}}"#, to: "payload.json")
+        let lines = try directory.write(
+            #"{"to":"phone","payload":{"aps":{"alert":"Hello"}}}"# + "\n"
+                + #"{"to":"nobody","payload":{"aps":{"alert":"Hello"}}}"# + "\n", to: "lines")
+        for line in [
+            ["init"], ["key", "new", "provider", "--topic", "com.example.app"],
+            ["device", "add", "phone", try directory.write("\(DeviceKey().publicKey)", to: "phone.pub")],
+        ] { #expect(try run(line, in: store, at: start).exit == .done) }
+        for (now, isSynchronised) in [
+            (start.adding(.days(40)), false), (start.adding(.days(500)), true), (ages, true),
+        ] {
+            let one = ["seal", "--to", "phone", file]
+            let refused = try run(one, in: store, at: now, isSynchronised: isSynchronised)
+            #expect(refused.exit == .usage && refused.output.isEmpty)
+            #expect(refused.messages.contains("implausible-clock: the clock shows \(now)"))
+            #expect(refused.messages.contains("hint: if the clock is right, --clock-is-right says so"))
+            let batch = try run(["seal", "--batch", lines], in: store, at: now, isSynchronised: isSynchronised)
+            #expect(batch.output.contains(#"{"error":{"code":"implausible-clock""#) && !batch.output.contains("ENC"))
+            #expect(batch.output.contains(#"{"error":{"code":"unknown-device""#) && batch.exit == .failed)
+            let forced = try run(one + ["--clock-is-right"], in: store, at: now, isSynchronised: isSynchronised)
+            #expect(forced.exit == .done && forced.output.contains("ENCRYPTED_DATA"))
+            #expect(try run(["doctor"], in: store, at: now, isSynchronised: isSynchronised).output.contains("problem"))
+        }
+        let late = start.adding(.days(40))
+        #expect(try run(["seal", "--to", "phone", file], in: store, at: late, isSynchronised: true).exit == .done)
+        #expect(try run(["seal", "--to", "phone", file], in: store, at: start.adding(.days(28))).exit == .done)
+    }
+
     @Test("A purge while the clock may be ahead says that it waits")
     func purge() throws {
         let directory = try TemporaryDirectory()

@@ -44,6 +44,23 @@ import Testing
                 killedAfter: delay)
         }
 
+        /// Seals messages as lines of `open --batch`, each with another request.
+        func sealLines(_ count: Int) throws -> [String] {
+            try (0..<count).map { number in
+                let payload = #"{"aps":{"alert":"\#(number)","sound":"default"}}"#
+                let push = try sealer.seal(payload.utf8, to: key, at: Console.standard.timestamp)
+                return
+                    #"{"payload":\#(String(decoding: push.json, as: UTF8.self)),"request_id":"r\#(number)","n":\#(number)}"#
+            }
+        }
+
+        func open(lines: some Sequence<String>, killedAfter delay: UInt32? = nil) throws -> KilledProgram.Run {
+            let file = try directory.write(lines.map { $0 + "\n" }.joined(), to: "lines")
+            return try program.run(
+                ["--store", directory.file("store"), "open", "--batch", "--duplicates", "suppress", file],
+                killedAfter: delay)
+        }
+
         /// Another number would mean another file: one that was found damaged, and recreated.
         func guardFile() throws -> UInt64 {
             let facts = try FileManager.default.attributesOfItem(atPath: directory.file("store/extension.db"))
@@ -87,6 +104,29 @@ import Testing
             #expect(try phone.guardFile() == file)
         }
         print("kills: while opening: \(killed)")
+    }
+
+    /// Docs/Operations.md, "After a kill".
+    @Test func linesWithoutAnAnswerAreAnsweredUnderTheirRequests() throws {
+        let phone = try Phone()
+        let run = try shortest { _ in try phone.open(lines: phone.sealLines(60)) }
+        let start = min(run, try shortest { _ in try phone.start() })
+        var (killed, quiet) = (0, 0)
+        while killed < 40 {
+            let lines = try phone.sealLines(60)
+            let first = try phone.open(lines: lines, killedAfter: .random(in: start...run))
+            guard first.exit == nil else { continue }
+            killed += 1
+            let answered = first.output.split(separator: "\n").count
+            let second = try phone.open(lines: lines.dropFirst(answered))
+            let answers = second.output.split(separator: "\n")
+            #expect(second.exit == 0 && answers.count == lines.count - answered)
+            for (answer, number) in zip(answers, answered...) {
+                #expect(answer.contains(#""outcome":"opened""#) && answer.hasSuffix(#","n":\#(number)}"#))
+                quiet += answer.contains(#""passive":true"#) ? 1 : 0
+            }
+        }
+        print("kills: open --batch: \(killed), after which \(quiet) messages came without their sound")
     }
 
     /// Returns how long a run takes here, in microseconds.

@@ -41,7 +41,7 @@ import VectorKit
         try #require(unsafe mkdir(scratch.store, 0o700) == 0)
         try writeFile(scratch.file("keystore.db"), [])
         if vector.optional("store-key") != nil { try writeFile(scratch.file("store.key"), vector.bytes("store-key")) }
-        let database = try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0)
+        let database = try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0)
         try database.execute(vector.text)
         return scratch
     }

@@ -77,7 +77,8 @@ struct PassphraseTests {
     func aCostBeyondTheCeilingsIsNotPaid(_ change: String) throws {
         let scratch = try Scratch()
         _ = try create(scratch, "correct horse")
-        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("UPDATE store SET \(change)")
+        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+            "UPDATE store SET \(change)")
         #expect(code { try open(scratch, "correct horse") } == .corruptStore)
     }
 
@@ -85,14 +86,16 @@ struct PassphraseTests {
     func anotherCostOrSaltGivesAnotherKey(_ change: String) throws {
         let scratch = try Scratch()
         _ = try create(scratch, "correct horse")
-        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("UPDATE store SET \(change)")
+        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+            "UPDATE store SET \(change)")
         #expect(code { try open(scratch, "correct horse") } == .wrongPassphrase)
     }
 
     @Test func aStoreWhosePassphraseWasTakenAwayDoesNotOpen() throws {
         let scratch = try Scratch()
         _ = try create(scratch, "correct horse")
-        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("UPDATE store SET salt = NULL")
+        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+            "UPDATE store SET salt = NULL")
         #expect(code { try open(scratch, "correct horse") } == .wrongPassphrase)
         #expect(code { try open(scratch, nil) } == .storeKeyMissing)
     }

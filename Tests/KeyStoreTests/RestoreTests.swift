@@ -97,7 +97,8 @@ struct RestoreTests {
         let fault: String
         switch kind {
         case "rows":
-            try SQLiteConnection(path: backup, busyTimeout: 0).execute("DELETE FROM devices WHERE id = 'd3'")
+            try SQLiteConnection(path: backup, hasChecksums: true, busyTimeout: 0).execute(
+                "DELETE FROM devices WHERE id = 'd3'")
             fault = "19 rows, not 20"
         case "short":
             try writeFile(backup, Bytes(bytes.prefix(8192)))
@@ -288,7 +289,8 @@ struct RestoreTests {
 
     @Test func aStoreOfAnotherLayoutCannotBeCompared() throws {
         try restore(to: elsewhere, key: key)
-        try SQLiteConnection(path: elsewhere + "/keystore.db", busyTimeout: 0).execute("PRAGMA user_version = 1000")
+        try SQLiteConnection(path: elsewhere + "/keystore.db", hasChecksums: true, busyTimeout: 0).execute(
+            "PRAGMA user_version = 1000")
         let error = error { try restore(to: elsewhere) }
         #expect(error?.code == .storeExists)
         #expect(error?.description.contains("cannot be compared with the backup") == true)

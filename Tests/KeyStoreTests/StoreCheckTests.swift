@@ -59,9 +59,38 @@ struct StoreCheckTests {
     @Test func aLostLogIsFound() throws {
         let scratch = try Scratch()
         do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start) }
-        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("PRAGMA journal_mode = DELETE")
+        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+            "PRAGMA journal_mode = DELETE")
         let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .quick)
         #expect(problems(store).map(\.severity) == [.warning])
+    }
+
+    @Test func aLogThatSomebodyDeletedIsFound() throws {
+        let home = try Home()
+        try home.store.setSetting("a", named: "title")
+        #expect(SQLiteKeyStore.check(filesIn: home.scratch.store).isEmpty)
+        try #require(unsafe unlink(home.scratch.file("keystore.db-wal")) == 0)
+        let found = SQLiteKeyStore.check(filesIn: home.scratch.store)
+        #expect(found.map(\.severity) == [.error] && found[0].message.contains("/keystore.db-wal is missing"))
+        let refused = error { try home.store.setSetting("b", named: "title") }
+        #expect(refused?.code == .inputOutput && refused?.description.contains("was removed while the store") == true)
+        // Another process would begin a new log, which this one must not write beside.
+        #expect(code { try home.reopened().setSetting("c", named: "title") } == .inputOutput)
+        #expect(code { try home.store.setSetting("b", named: "title") } == .inputOutput)
+    }
+
+    @Test func copiesOfTheStoreAndLeftoversAreFound() throws {
+        let home = try Home()
+        #expect(problems(home.store).isEmpty)
+        try home.store.backUp(to: home.scratch.file("monday.backup"))
+        let left = ["keystore.db.new", "keystore.db-journal", "store.key.new", ".pushcrypt-1a2b"]
+        for name in left + ["notes.txt"] { try writeFile(home.scratch.file(name), Bytes("a".utf8)) }
+        let found = problems(home.store)
+        #expect(found.allSatisfy { $0.severity == .warning } && found.count == left.count + 1)
+        #expect(found.contains { $0.message.contains("/monday.backup is a copy of a store") })
+        for name in left {
+            #expect(found.contains { $0.message.hasSuffix("/\(name) was left by an interrupted command") }, "\(name)")
+        }
     }
 
     @Test func aKeyFileThatOpensNothingIsFound() throws {

@@ -172,7 +172,9 @@ struct Home: Sendable {
     }
 
     /// The database without the rules of the store: what somebody sees who can write the file.
-    func raw() throws -> SQLiteConnection { try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0) }
+    func raw() throws -> SQLiteConnection {
+        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0)
+    }
 }
 
 /// The device's side is the same in every store; every rule of it is checked on each.

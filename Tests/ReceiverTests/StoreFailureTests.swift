@@ -86,7 +86,8 @@ import Testing
     }
 
     private func intrude(_ scene: Scene, _ sql: String) throws {
-        try SQLiteConnection(path: scene.phone.folder.path(of: "keystore.db"), busyTimeout: 1000).execute(sql)
+        try SQLiteConnection(path: scene.phone.folder.path(of: "keystore.db"), hasChecksums: true, busyTimeout: 1000)
+            .execute(sql)
     }
 
     private func expectFallback(
@@ -123,7 +124,7 @@ import Testing
     @Test func aStoreThatAnotherProcessKeepsToItselfIsAFallback() throws {
         let provider = try Provider()
         let folder = try Phone(enrolledWith: provider).folder
-        let other = try SQLiteConnection(path: folder.path(of: "keystore.db"), busyTimeout: 1000)
+        let other = try SQLiteConnection(path: folder.path(of: "keystore.db"), hasChecksums: true, busyTimeout: 1000)
         try other.execute("PRAGMA journal_mode = DELETE")
         let phone = try Phone(reopening: folder, at: .start, options: .impatient)
         let push = try provider.push(at: .start)
@@ -140,7 +141,8 @@ import Testing
     /// The message has opened: that the store cannot take its effects now is the developer's to know.
     @Test func aStoreThatCannotBeWrittenStopsNothing() throws {
         let scene = try Scene(options: .impatient)
-        let writer = try SQLiteConnection(path: scene.phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
+        let writer = try SQLiteConnection(
+            path: scene.phone.folder.path(of: "keystore.db"), hasChecksums: true, busyTimeout: 1000)
         try writer.execute("BEGIN IMMEDIATE")
         let push = Scene.push(try scene.envelope())
         let reception = scene.receive(push, request: "a")
@@ -157,7 +159,8 @@ import Testing
 
     @Test func aMessageWithoutEffectsNeedsNoWriter() throws {
         let scene = try Scene(options: .impatient)
-        let writer = try SQLiteConnection(path: scene.phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
+        let writer = try SQLiteConnection(
+            path: scene.phone.folder.path(of: "keystore.db"), hasChecksums: true, busyTimeout: 1000)
         try writer.execute("BEGIN IMMEDIATE")
         let push = Scene.push(try scene.envelope(by: EnvelopeSigner(scene.provider), to: scene.activeKey))
         let reception = scene.receive(push)

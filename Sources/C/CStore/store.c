@@ -7,6 +7,7 @@
 #ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/mman.h>
 
 // Maps part of a file, after reserving its disk space. SQLite reserves the log's index by writing one byte of each page; where
@@ -21,12 +22,35 @@ static void *map(void *address, size_t length, int protection, int flags, int fi
     }
     return mmap(address, length, protection, flags, file, offset);
 }
+
+static _Thread_local int has_no_locks;
+
+// SQLite takes a file system without locks for one that another process has locked.
+static int control(int file, int command, ...) {
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    int code = fcntl(file, command, argument);
+    if (command == F_SETLK) has_no_locks = code != 0 && errno == ENOLCK;
+    return code;
+}
 #endif
 
-void pushcrypt_reserve_mapped_files(void) {
+void pushcrypt_prepare_system(void) {
 #ifdef __linux__
     sqlite3_vfs *system = sqlite3_vfs_find("unix");
-    if (system != NULL && system->iVersion >= 3) system->xSetSystemCall(system, "mmap", (sqlite3_syscall_ptr)map);
+    if (system == NULL || system->iVersion < 3) return;
+    system->xSetSystemCall(system, "mmap", (sqlite3_syscall_ptr)map);
+    system->xSetSystemCall(system, "fcntl", (sqlite3_syscall_ptr)control);
+#endif
+}
+
+int pushcrypt_has_no_locks(void) {
+#ifdef __linux__
+    return has_no_locks;
+#else
+    return 0;
 #endif
 }
 

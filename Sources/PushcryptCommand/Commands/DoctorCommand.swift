@@ -20,6 +20,7 @@ struct DoctorCommand: CommandBody {
         var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
         do throws(CommandFailure) {
             let directory = try console.path(of: arguments.store)
+            findings += SQLiteKeyStore.check(filesIn: directory)
             let store = try console.open(arguments.store)
             if arguments.acceptsRows {
                 // What is accepted is printed first, since afterwards nothing shows it.
@@ -35,7 +36,8 @@ struct DoctorCommand: CommandBody {
             }
             // Damage is listed by now, and would be found once more.
             if !found.contains(where: { $0.severity == .error }) {
-                findings += try checkKeys(of: store, at: console.timestamp)
+                findings += try checkKeys(
+                    of: store, console.isClockSynchronised() ? .synchronised : .unknown, at: console.timestamp)
             }
         } catch {
             findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))

@@ -7,7 +7,12 @@ internal import PushcryptKeyStore
 /// How long before its end a certificate is warned of: long enough to bring a provider key that is offline.
 private let expiryNotice = Interval.days(45)
 
-func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailure) -> [Finding] {
+/// The age of a signing key at which its rotation seems to be forgotten.
+private let signingAge = Interval.days(100)
+
+func checkKeys(of store: SQLiteKeyStore, _ assurance: ClockAssurance, at now: Timestamp) throws(CommandFailure)
+    -> [Finding]
+{
     let (devices, providers, pinned, count) = try withStoreErrors { () throws(KeyStoreError) in
         (try store.deviceKeys(), try store.providerKeys(), try store.pinnedProviders(), try store.deviceCount())
     }
@@ -18,6 +23,11 @@ func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailur
             Finding(
                 .error, "the store was last changed at \(last), in the future",
                 fix: "set the clock; if it is right, rotate a key with \(ClockArgument.option)"))
+    } else if let last, (try? StoreClock(now, assurance, last: last).time()) == nil {
+        findings.append(
+            Finding(
+                .error, "the clock shows \(now), long after the store was last changed, at \(last)",
+                fix: "check the clock; if it is right, rotate a key with \(ClockArgument.option)"))
     }
     findings += devices.map { check($0, at: now) } + providers.flatMap { check($0, at: now) }
     if !devices.isEmpty, pinned.isEmpty {
@@ -57,6 +67,12 @@ private func check(_ key: ProviderKeyRecord, at now: Timestamp) -> [Finding] {
                 .warning, "\(name) lies in this store: anyone who copies the store can certify other keys for ever",
                 fix: "before you have users, 'key offline' moves it out")
     ]
+    if key.signsSince.adding(signingAge) < now {
+        findings.append(
+            Finding(
+                .warning, "\(name) signs with the same signing key since \(key.signsSince)",
+                fix: "rotate with 'key rotate', best from a timer"))
+    }
     if let end = key.certificate?.expiresAt {
         let fix = "rotate with 'key rotate'" + (key.isOffline ? " --request" : "")
         if end <= now {

@@ -118,9 +118,9 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.corruptStore, .store,
             summary: "stored data is damaged, or was changed without the store key",
-            cause: "A file system lost writes, or someone edited the database.",
+            cause: "A disk changed what was written, or someone edited the database.",
             fix:
-                "List the damaged rows with 'pushcrypt doctor'. Restore a backup, but first read its traps in Docs/KeyRotation.md. On a phone let the app purge its keys and enrol again."
+                "'pushcrypt doctor' lists the damage, and Docs/Operations.md says what to do. Restore a backup, but first read its traps in Docs/KeyRotation.md. On a phone let the app purge its keys and enrol again."
         ),
         Explanation(
             KeyStoreError.Code.storeLocked, .store,
@@ -237,7 +237,7 @@ extension Explanation {
             KeyStoreError.Code.implausibleClock, .store,
             summary: "the clock is long before or after the store's last change",
             cause:
-                "More than a day before, more than 29 days after without synchronisation, or more than 400 days after. A wrong clock could end a key that every phone trusts.",
+                "More than a day before, more than 29 days after without synchronisation, or more than 400 days after. A wrong clock could end a key that every phone trusts, or date messages that none opens.",
             fix: "Set the clock, best by NTP, and run the command again. If the clock is right, add --clock-is-right."),
         Explanation(
             KeyStoreError.Code.unknownDevice, .store,

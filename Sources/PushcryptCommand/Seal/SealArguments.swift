@@ -17,6 +17,7 @@ struct SealArguments: Sendable {
     let emission: EmissionArguments
     let log: LogFormat?
     let store: StoreArguments
+    let clock: ClockArgument
     let isJSON: Bool
     let output: OutputArguments
 
@@ -48,6 +49,7 @@ struct SealArguments: Sendable {
             help: "a message for a device without a key ('to' is null); default refuse")
         log = arguments.log()
         arguments.group(nil)
+        clock = ClockArgument(&arguments)
         store = StoreArguments(&arguments)
         sender.excludeStore(&arguments)
     }
@@ -192,6 +194,8 @@ struct SealSettings: Sendable {
     var passesUnencrypted = false
     private var needsTimeToLive = false
     let now: @Sendable () -> Timestamp
+    /// What is known about that clock.
+    let clock: @Sendable () -> ClockAssurance
 }
 
 // MARK: Command line
@@ -202,6 +206,7 @@ extension SealSettings {
         now: @escaping @Sendable () -> Timestamp
     ) {
         (self.request, self.emission, self.now) = (request, emission, now)
+        clock = { .confirmed }
     }
 
     init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
@@ -216,6 +221,7 @@ extension SealSettings {
         emission = arguments.emission.emission
         passesUnencrypted = arguments.passesUnencrypted
         now = { console.timestamp }
+        clock = { [clock = arguments.clock] in clock.assurance(console) }
     }
 
     /// Adds the store's settings, where the command line says nothing.

@@ -51,7 +51,7 @@ struct SealPlan {
     private mutating func add(_ item: SealItem, _ request: SealRequest, _ device: SealingKeys.Lookup) {
         let work: Step.Work
         do throws(SealFailure) {
-            work = .seal(try keys.target(request, try device.get()))
+            work = .seal(try keys.target(request, try device.get(), settings))
         } catch {
             if item.skipsIfRemoved, error.isMissingDevice { return }
             work = .refuse(error)
@@ -63,7 +63,7 @@ struct SealPlan {
         guard settings.passesUnencrypted else { return .refuse(.line(.noKey)) }
         guard settings.emission != .payload else { return .pass(request, nil) }
         do throws(SealFailure) {
-            return .pass(request, try keys.sealer(for: request, nil).sealer)
+            return .pass(request, try keys.sealer(for: request, nil, settings).sealer)
         } catch {
             return .refuse(error)
         }

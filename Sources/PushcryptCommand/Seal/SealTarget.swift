@@ -78,7 +78,7 @@ extension SealSource {
             guard let device = try devices.first?.first?.get() else {
                 preconditionFailure("a name is of one device")
             }
-            let target = try keys.target(settings.request, device)
+            let target = try keys.target(settings.request, device, settings)
             console.warn(ofStale: keys.signers.lazy.compactMap(\.warning).first)
             return target
         } catch {

@@ -1,7 +1,7 @@
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// `--clock-is-right`, of the commands that end or date a key.
+/// `--clock-is-right`, of the commands that end or date a key, or date messages.
 struct ClockArgument: Sendable {
     static let option = "--clock-is-right"
 

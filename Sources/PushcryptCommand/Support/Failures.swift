@@ -9,7 +9,7 @@ extension ExitCode {
     /// The codes of lines that may succeed later as they are; alone, they end a command with 1.
     private static let passing: Set = [
         "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
-        "input-output", "overflow-failed", "changed-file", "store-missing",
+        "input-output", "overflow-failed", "changed-file", "store-missing", "implausible-clock",
     ]
 
     /// The end of a batch in which lines were refused with these codes: 1 if one of them may succeed later.

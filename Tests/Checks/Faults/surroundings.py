@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs each command where something is missing: reads that fail or give half, no /proc or /dev, little address space, few descriptors.
+"""Runs each command where something is missing: reads that fail or give half, no locks, no /proc or /dev, little address space, few descriptors.
 
 Usage: surroundings.py [CASE [PLAN]]    for example: surroundings.py rotate-signer 'read EIO 7'
 """
@@ -21,6 +21,7 @@ def plans(case):
         yield f"read EIO {number}"
     for number in range(1, MOST_READS, 3):
         yield f"read short {number}"
+    yield "no locks"
     for size in ADDRESS_SPACE:
         yield f"space {size}"
     for count in DESCRIPTORS:
@@ -34,6 +35,8 @@ def before(plan):
     kind, *words = plan.split()
     if plan.startswith("read EIO"):
         return program.strace("-e", "trace=pread64", "-e", f"inject=pread64:error=EIO:when={words[1]}", "-o", "/dev/null")
+    if plan == "no locks":
+        return program.strace("-e", "trace=fcntl", "-e", "inject=fcntl:error=ENOLCK", "-o", "/dev/null")
     if kind == "space":
         return ("prlimit", f"--as={int(words[0]) << 10}", "--core=0")
     if kind == "descriptors":
@@ -90,6 +93,8 @@ def judge(plan, run):
         raise Failure(text)
     if plan.startswith("read EIO") and "restore it from a backup" in text:
         raise Failure(f"a read that failed counts as damage: {text}")
+    if plan == "no locks" and "another process" in text:
+        raise Failure(f"a file system without locks counts as another process: {text}")
 
 
 def main(arguments):

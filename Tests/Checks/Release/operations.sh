@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests what operators use: metrics as Prometheus reads them, the Kubernetes manifest, and the image. Called by `make nightly PART=operations`,
+# Tests what operators use: metrics as Prometheus reads them, the units, the Kubernetes manifest, and the image. Called by `make nightly PART=operations`,
 # which builds the programs and their Debian packages. The image needs root, debootstrap and the network for Debian's packages.
-# Usage: operations.sh [metrics|manifest|image]...
+# Usage: operations.sh [metrics|units|manifest|image]...
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 root=$PWD
@@ -39,6 +39,19 @@ metrics() {
     done
     cd "$root"
     Tests/Checks/Release/monitoring.py "$work/send.prom"
+}
+
+# Every unit is well-formed, sandboxed, and limited in memory. The programs need not be installed here.
+units() {
+    local unit said
+    for unit in "$recipes"/*.service Sources/Packaging/systemd/*.service; do
+        said=$(SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$unit" 2>&1 | grep -v 'is not executable') || true
+        [ -z "$said" ] || fail "systemd does not take $unit: $said"
+        said=$(systemd-analyze security --offline=true --threshold=20 --no-pager "$unit" 2>&1) ||
+            fail "$unit: $(tail -n 1 <<<"$said"), which may be 2.0 at most"
+        grep -q '^MemoryMax=' "$unit" || fail "$unit has no MemoryMax="
+        echo "operations: $(tail -n 1 <<<"$said" | grep -o 'exposure level.*: [0-9.]*')"
+    done
 }
 
 manifest() {
@@ -139,5 +152,5 @@ END
     echo 'operations: the image builds without a network, and seals and is probed as a user without rights, on a read-only root'
 }
 
-[ $# -gt 0 ] || set -- metrics manifest image
+[ $# -gt 0 ] || set -- metrics units manifest image
 for part; do "$part"; done

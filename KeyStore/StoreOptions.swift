@@ -1,0 +1,15 @@
+package import Pushcrypt
+
+/// Options for tests.
+package struct StoreOptions: Sendable {
+    package var cost = StoreKDF.Cost.standard
+    /// How long a call waits for other writers, in milliseconds.
+    package var busyTimeout: Int32 = 5000
+    /// The number of pages at which the database counts as a full disk.
+    package var maximumPages: Int?
+    /// From earlier layouts to this one.
+    package var migrations = StoreMigration.all
+    package var makeDeviceKey: KeyMaker = { (suite) throws(KeyError) in try DeviceKey(suite) }
+
+    package init() {}
+}
