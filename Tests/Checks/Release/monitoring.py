@@ -42,11 +42,11 @@ def main():
     used = set(re.findall(r"\b(?:pushcrypt|node)_[a-z_]+", rules + " ".join(expressions)))
     if used - written:
         sys.exit(f"monitoring: error: no program writes {', '.join(sorted(used - written))}")
-    headings = {text.lower() for text in re.findall(r"^#+ (.*)$", (ROOT / "Docs/Operations.md").read_text(), re.M)}
+    headings = {text.lower() for text in re.findall(r"^#+ (.*)$", (ROOT / "Docs/Monitoring.md").read_text(), re.M)}
     alerts = re.findall(r"alert: (\w+)", rules)
     missing = [name for name in alerts if name.lower() not in headings or f"#{name.lower()}\n" not in rules]
     if missing or not alerts:
-        sys.exit(f"monitoring: error: Docs/Operations.md has no section {missing}")
+        sys.exit(f"monitoring: error: Docs/Monitoring.md has no section {missing}")
     print(f"monitoring: {len(alerts)} alerts and {len(panels)} panels use {len(used)} metrics")
 
 

@@ -31,11 +31,11 @@ metrics() {
         [ "$(grep -c '^pushcrypt_' "$file.prom")" -gt 5 ] || fail "there are no metrics of $file"
         said=$(promtool check metrics <"$file.prom" 2>&1) || fail "promtool refuses the metrics of $file: $said"
         [ -z "$said" ] || fail "promtool warns of the metrics of $file: $said"
-        # What is watched, by the table of Docs/Operations.md, exists.
+        # What is watched, by the table of Docs/Monitoring.md, exists.
         echo "operations: promtool accepts $(grep -c '^pushcrypt_' "$file.prom") metrics of $file"
     done
-    for name in $(grep -o 'pushcrypt_[a-z_]*' "$root/Docs/Operations.md" | sort -u); do
-        grep -q "^# TYPE $name " seal.prom send.prom || fail "Docs/Operations.md has $name, which is in no file"
+    for name in $(grep -o 'pushcrypt_[a-z_]*' "$root/Docs/Monitoring.md" | sort -u); do
+        grep -q "^# TYPE $name " seal.prom send.prom || fail "Docs/Monitoring.md has $name, which is in no file"
     done
     cd "$root"
     Tests/Checks/Release/monitoring.py "$work/send.prom"
