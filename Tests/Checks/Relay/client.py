@@ -79,7 +79,10 @@ class PushKey:
 class Answer:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
-        self.json = json.loads(body) if body else None
+        try:
+            self.json = json.loads(body)
+        except ValueError:
+            self.json = {}  # A proxy's page.
 
     @property
     def code(self):

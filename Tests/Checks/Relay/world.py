@@ -122,7 +122,7 @@ class Worker(Relay):
 
 
 NGINX = """
-daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx.log; worker_processes 1;
+daemon off; {user} pid {folder}/nginx.pid; error_log {folder}/nginx.log; worker_processes 1;
 events {{ worker_connections 1024; }}
 http {{
     access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
@@ -147,7 +147,7 @@ class BehindNginx(Relay):
         lines = re.sub(r"^\s*server \{|^\}", "", lines, flags=re.MULTILINE)
         self.nginx_file = os.path.join(self.folder, "nginx.conf")
         with open(self.nginx_file, "w") as file:
-            file.write(NGINX.format(folder=self.folder, server=f"listen 127.0.0.1:{self.outer};\n{lines}"))
+            file.write(NGINX.format(folder=self.folder, user="user root;" if os.geteuid() == 0 else "", server=f"listen 127.0.0.1:{self.outer};\n{lines}"))
         self.configure(trusted_proxies=1)
         return self
 
