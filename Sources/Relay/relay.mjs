@@ -139,6 +139,15 @@ async function cutoffName(raw, { environment, topic, token }) {
 
 // Requests
 
+const PATH = "/v1/push";
+/** What comes before the 32 bytes of an Ed25519 key in PKCS #8. */
+const PKCS8 = fromHex("302e020100300506032b657004220420");
+
+/** What a push key signs. */
+async function signedBytes(origin, path, key, time, body) {
+    return concat(label("relay request"), prefixed(utf8(origin), 2), prefixed(utf8(path), 2), key, number(time, 8), await sha256(body));
+}
+
 /**
  * Verifies who signed a request [R-7] to [R-9]; returns the push key, 43 characters. `header` gives a header's value by its lower-case name, or null.
  * Throws `clock` or `bad-signature`.
@@ -148,14 +157,43 @@ export async function verifyRelayRequest(origin, path, header, body, now = Date.
     const key = decode(header("pushcrypt-key"), 32), signature = decode(header("pushcrypt-signature"), 64);
     if (!key || !signature || !/^(?:0|[1-9][0-9]{0,15})$/.test(time) || !isTime(Number(time))) throw wrong;
     if (Math.abs(Number(time) - now) > limitsOfProtocol.clock) throw new RelayError(401, "clock", { now });
-    const signed = concat(
-        label("relay request"), prefixed(utf8(origin), 2), prefixed(utf8(path), 2), key, number(Number(time), 8), await sha256(body),
-    );
     // [K-9]: the identity as R.
     const isIdentity = signature[0] === 1 && signature.subarray(1, 32).every((byte) => byte === 0);
     const verifier = await subtle.importKey("raw", key, "Ed25519", false, ["verify"]).catch(() => undefined);
-    if (isIdentity || !verifier || !(await subtle.verify("Ed25519", verifier, signature, signed))) throw wrong;
+    const isSigned = verifier && (await subtle.verify("Ed25519", verifier, signature, await signedBytes(origin, path, key, Number(time), body)));
+    if (isIdentity || !isSigned) throw wrong;
     return encode(key);
+}
+
+/** The public half of a push key, 32 bytes, for the server's replies; `seed` are its 32 secret bytes. */
+export async function pushKeyOf(seed) {
+    const jwk = await subtle.exportKey("jwk", await signer(seed));
+    return decode(jwk.x, 32);
+}
+
+async function signer(seed) {
+    if (!(seed instanceof Uint8Array) || seed.length !== 32) throw new TypeError("a push key is a Uint8Array of 32 bytes");
+    return subtle.importKey("pkcs8", concat(PKCS8, seed), "Ed25519", true, ["sign"]);
+}
+
+/** A message for a relay, of a grant and what the package's `sealer.request(push)` returned: `headers` and `body`. */
+export function relayMessage(grant, { headers, body }) {
+    const { aps, ENCRYPTED_DATA: data } = JSON.parse(body), kind = headers["apns-push-type"], number = (name) => Number(headers[name]);
+    if (!KINDS.includes(kind)) throw new RelayError(400, "malformed-message");
+    const message = { grant, data, kind, priority: number("apns-priority"), expiration: number("apns-expiration"), collapse_id: headers["apns-collapse-id"] };
+    if (kind !== "alert") return message;
+    return { ...message, ...(typeof aps.sound === "string" && { sound: aps.sound }), ...(aps["content-available"] && { content_available: true }) };
+}
+
+/** A signed request with messages for a relay's `origin`, at most 45: `url`, `headers` and `body`. Follow no redirect; wait 30 seconds. */
+export async function relayRequest(origin, seed, messages, time = Date.now()) {
+    if (!isOrigin(origin) || !Array.isArray(messages) || messages.length < 1 || messages.length > limitsOfProtocol.messages || !isTime(time)) throw malformed();
+    const body = JSON.stringify({ messages }), key = await pushKeyOf(seed);
+    const signature = await subtle.sign("Ed25519", await signer(seed), await signedBytes(origin, PATH, key, time, utf8(body)));
+    const headers = {
+        "content-type": "application/json", "pushcrypt-key": encode(key), "pushcrypt-time": `${time}`, "pushcrypt-signature": encode(new Uint8Array(signature)),
+    };
+    return { url: `${origin}${PATH}`, headers, body };
 }
 
 /** A JSON object without repeated members, or undefined. */
@@ -457,7 +495,7 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
         }
     }
 
-    const routes = { "/v1/relay": ["GET", about], "/v1/grants": ["POST", grants], "/v1/revoke": ["POST", revoke], "/v1/push": ["POST", push] };
+    const routes = { "/v1/relay": ["GET", about], "/v1/grants": ["POST", grants], "/v1/revoke": ["POST", revoke], [PATH]: ["POST", push] };
 
     /**
      * Answers a request: `method`, `path`, `address`, `header(name)` and `read(most)`, which gives the body's bytes, or undefined if it is longer. Returns

@@ -42,6 +42,7 @@ from cases import (  # noqa: E402
     push_cases,
     record_cases,
     reference_cases,
+    relay_cases,
     reply_cases,
     request_cases,
     reserved_cases,
@@ -85,6 +86,12 @@ def documents() -> dict[str, Document]:
         "requests.json": {
             "collapse": request_cases.collapse_cases(),
             "expiration": request_cases.expiration_cases(),
+        },
+        "relay.json": {
+            "grants": relay_cases.grant_cases(),
+            "refusedGrants": relay_cases.refused_grant_cases(),
+            "requests": relay_cases.request_cases(),
+            "refusedRequests": relay_cases.refused_request_cases(),
         },
     }
 
