@@ -239,7 +239,7 @@ export class Limiter {
         const counts = this.#counts.get(key) ?? this.windows.map(() => ({ start: now, used: 0 }));
         let wait = 0;
         for (const [at, [length, most]] of this.windows.entries()) {
-            // A clock that was put back also ends a window.
+            // A clock that was set back also ends a window.
             if (now >= counts[at].start + length || now < counts[at].start) Object.assign(counts[at], { start: now, used: 0 });
             if (counts[at].used >= most) wait = Math.max(wait, Math.ceil((counts[at].start + length - now) / 1000), 1);
         }

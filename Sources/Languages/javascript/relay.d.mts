@@ -3,7 +3,7 @@
  * of the project's repository. It uses WebCrypto, and is an ES module. What is refused is a {@link RelayError}, a wrong type a `TypeError`.
  */
 
-import type { PushRequest } from "./index";
+import type { PushRequest } from "./index.js";
 
 /** Why a request, or one message, was refused. */
 export class RelayError extends Error {
@@ -131,5 +131,5 @@ export function createRelay(parts: {
 
 /** A transport for `createRelay` by a `fetch` that speaks HTTP/2. */
 export function fetchTransport(
-    hosts?: { production: string; development: string }, fetch?: typeof globalThis.fetch,
+    hosts?: { production: string; development: string }, fetch?: (url: string, options: object) => Promise<unknown>,
 ): Parameters<typeof createRelay>[0]["transport"];
