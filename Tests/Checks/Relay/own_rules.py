@@ -1,7 +1,7 @@
 """Rules that need the files and the process of this project's relay on Node."""
 import concurrent.futures, json, os, re, subprocess, time
 
-from client import decode, envelope, key_header
+from client import decode, envelope, key_header, seal_grant
 from conformance import Fault, PushKey, accepted, refused, same
 from world import ORIGIN, TOPIC
 
@@ -213,6 +213,34 @@ def another_format_is_passed_as_it_is(place, node, sources):
         same((body["e"][:11], "ENCRYPTED_DATA" in body), ("Salted__/+=", False))
         for wrong in ("", "a" * 101, 'a"b', "a\\b", "a b", "é", "a\n"):
             refused(relay.client().one(key, {"grant": grant, "data": wrong}), 400, "malformed-envelope")
+
+
+@rule
+def the_relay_offers_kinds(place, node, sources):
+    with place.relay(node, sources=sources) as relay:
+        relay.stop()
+        relay.configure(kinds=["alert"])
+        same(relay.start(), True)
+        client, token, key = relay.client(), os.urandom(32).hex(), PushKey()
+        for kinds in (["background"], ["alert", "background"]):
+            same(client.post("/v1/grants", client.phone(token, push_key=key.text, kinds=kinds)).code, "malformed-request")
+        grant = seal_grant(relay.relay_key, ORIGIN, token, "production", TOPIC, key.public, ("alert", "background"))
+        refused(client.one(key, {"grant": grant, "data": envelope(), "kind": "background"}), 400, "kind-not-granted")
+        accepted(push(relay, key, grant))
+        same(client.send("GET", "/v1/relay").json["kinds"], ["alert"])
+
+
+@rule
+def an_address_is_not_what_a_client_says(place, node, sources):
+    with place.relay(node, sources=sources, limits={"requests_a_minute": 3}) as relay:
+        def statuses(client, *forwarded):
+            return [client.send("GET", "/v1/relay", None, {"X-Forwarded-For": one}).status for one in forwarded]
+
+        same(statuses(relay.client(), "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"), [200, 200, 200, 429])
+        relay.configure(trusted_proxies=1)
+        relay.restart()
+        client = relay.client()
+        same(statuses(client, "192.0.2.1, 192.0.2.9", "192.0.2.2, 192.0.2.9", "192.0.2.9", "192.0.2.3,192.0.2.9", "192.0.2.8"), [200, 200, 200, 429, 200])
 
 
 @rule

@@ -4,9 +4,10 @@
     relay_test.py [short | full | RULE …]
 
 `short` takes the Node of the path, and a newer one in .build/relay if `make setup PART=relay` made it; `full` also what takes longer than a
-second, nginx, and the stand-in for Workers. RULE are functions of conformance.py, own_rules.py; `unit` are those of relay.test.mjs.
+second, nginx, and the stand-in for Workers. RULE are functions of conformance.py, own_rules.py; `unit` are those of relay.test.mjs,
+`page` follows Docs/SelfHosted.md.
 """
-import os, shutil, subprocess, sys, time
+import json, os, shutil, subprocess, sys, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -31,6 +32,38 @@ def units(node, source=None):
     return 1, [done.stdout[-1500:] + done.stderr[-500:]] if done.returncode else [], []
 
 
+class Accepted(list):
+    """What APNs accepted, also as lines of a file."""
+
+    def __init__(self, path):
+        self.path = path
+        open(path, "w").close()
+
+    def append(self, request):
+        super().append(request)
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps([request.path, request.body.decode()]) + "\n")
+
+
+def has_cryptography(python):
+    return subprocess.run([python, "-c", "import cryptography as c, sys; sys.exit(int(c.__version__.split('.')[0]) < 40)"], capture_output=True).returncode == 0
+
+
+def page(place, node):
+    """Docs/SelfHosted.md, with a relay whose origin is its address."""
+    pythons = [os.path.join(HERE, "../../../.build/relay/bin/python"), shutil.which("python3")]
+    python = next((one for one in pythons if one and os.path.exists(one) and has_cryptography(one)), None)
+    if not python:
+        return 0, [], ["the page (cryptography 40: make setup PART=relay)"]
+    relay, before = place.relay(node), place.mock.taken
+    address, place.mock.taken = f"http://127.0.0.1:{relay.port}", Accepted(os.path.join(place.folder, "accepted"))
+    relay.configure(origin=address)
+    with relay:
+        done = subprocess.run([python, os.path.join(HERE, "page_test.py"), address, relay.folder, place.mock.taken.path, node], capture_output=True, text=True, timeout=120)
+    place.mock.taken = before
+    return 1, [done.stderr[-1500:]] if done.returncode else [], []
+
+
 def main():
     arguments = sys.argv[1:] or ["short"]
     is_full, names = arguments[0] == "full", [] if arguments[0] in ("short", "full") else arguments
@@ -46,6 +79,8 @@ def main():
                 place.mock.fault = lambda number, request: None
             if not names or "unit" in names:
                 good &= conformance.report(f"unit tests {version(node)}", *units(node))
+            if not names or "page" in names:
+                good &= conformance.report(f"SelfHosted.md {version(node)}", *page(place, node))
             good &= conformance.report(f"own rules {version(node)}", *own_rules.run(place, node, None, is_full, names))
     if len(nodes) < 2:
         print("SKIPPED: a newer Node and the stand-in for Workers: make setup PART=relay")
