@@ -299,7 +299,8 @@ setup() {
         find_missing "$what"
         [ ${#missing[@]} -eq 0 ] || fail "${missing[*]}: installed, but older than needed" \
             'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them' \
-            'interop needs Node 18, JDK 17 and Python 3.11 or later, each the first of its name in PATH: Debian 12 has them'
+            'interop needs Node 18, JDK 17 and Python 3.11 or later, each the first of its name in PATH: Debian 12 has them' \
+            'relay needs Node 20 or later: Debian 13 has it'
     fi
     case $what in
     scale)

@@ -19,6 +19,7 @@ from typing import Any
 sys.dont_write_bytecode = True
 
 from cases import (  # noqa: E402
+    answer_cases,
     attachment_cases,
     attachment_chunk_cases,
     attachment_list_cases,
@@ -86,6 +87,11 @@ def documents() -> dict[str, Document]:
         "requests.json": {
             "collapse": request_cases.collapse_cases(),
             "expiration": request_cases.expiration_cases(),
+        },
+        "answers.json": {
+            "keys": answer_cases.key_cases(),
+            "answers": answer_cases.answer_cases(),
+            "refused": answer_cases.refused_cases(),
         },
         "relay.json": {
             "grants": relay_cases.grant_cases(),
