@@ -51,7 +51,7 @@ CLOCK = 3_600_000
 GRANT_LENGTH, PLAINTEXT_LENGTH, HEADER_LENGTH, ID_LENGTH = 444, 407, 5, 16
 ENVIRONMENTS: tuple[Environment, ...] = ("production", "development")
 KINDS: tuple[Kind, ...] = ("alert", "background")
-TOKEN = re.compile(r"(?:[0-9a-f]{2}){1,100}")
+TOKEN = re.compile(r"(?:[0-9a-f][0-9a-f]){1,100}")
 BASE64 = re.compile(r"[A-Za-z0-9_-]+")
 TIME = re.compile(r"0|[1-9][0-9]{0,15}")
 ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]-]{1,247}")
@@ -101,7 +101,7 @@ class PushKey:
         return self._private.sign(message)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
+        return "<PushKey>"
 
 
 @dataclass(frozen=True)
