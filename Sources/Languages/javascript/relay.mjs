@@ -216,9 +216,8 @@ function membersOf(value, depth) {
     return Object.values(value).reduce((sum, one) => sum + membersOf(one, depth - 1), Array.isArray(value) ? 0 : Object.keys(value).length);
 }
 
-/** Whether it has these members and no others. */
-const hasMembers = (value, needed, optional = []) =>
-    isObject(value) && needed.every((name) => Object.hasOwn(value, name)) && Object.keys(value).every((name) => needed.includes(name) || optional.includes(name));
+/** Whether it is an object without other members than these; which are missing, their types show. */
+const hasOnly = (value, ...names) => isObject(value) && Object.keys(value).every((name) => names.includes(name));
 
 /** What a phone says of itself in `POST /v1/grants` and `POST /v1/revoke`. */
 const isPhone = ({ token, environment, topic, proof = "" }) =>
@@ -281,22 +280,23 @@ export function checkConfiguration(given) {
     const need = (isGood, text) => {
         if (!isGood) throw new Error(text);
     };
-    need(hasMembers(given, ["origin", "apps"], ["kinds", "data_format", "limits"]), "it needs origin and apps, and may have kinds, data_format and limits");
+    need(hasOnly(given, "origin", "apps", "kinds", "data_format", "limits"), "it needs origin and apps, and may have kinds, data_format and limits");
     const { origin, apps, kinds = ["alert"], data_format: format = "pushcrypt", limits = {} } = given;
     need(isOrigin(origin), "origin is not like https://push.example.com: lower case, without a path");
     need(isKinds(kinds), "kinds are alert, background or both");
     const isCount = (value) => Number.isSafeInteger(value) && value > 0;
-    need(hasMembers(limits, [], Object.keys(DEFAULTS)) && Object.values(limits).every(isCount), `limits are numbers above 0: ${Object.keys(DEFAULTS)}`);
+    need(hasOnly(limits, ...Object.keys(DEFAULTS)) && Object.values(limits).every(isCount), `limits are numbers above 0: ${Object.keys(DEFAULTS)}`);
     const isOpaque = format !== "pushcrypt", isMember = (name) => typeof name === "string" && /^[A-Za-z0-9_-]+$/.test(name) && name !== "aps";
-    need(!isOpaque || (hasMembers(format, ["member", "limit"]) && isMember(format.member) && isCount(format.limit)), "data_format is \"pushcrypt\" or has member and limit");
+    const isRight = !isOpaque || (hasOnly(format, "member", "limit") && isMember(format.member) && isCount(format.limit));
+    need(isRight, "data_format is \"pushcrypt\" or has member and limit");
     const data = isOpaque ? format : { member: "ENCRYPTED_DATA", limit: limitsOfProtocol.data };
     need(isObject(apps) && Object.keys(apps).length > 0, "apps has no app");
     for (const [topic, app] of Object.entries(apps)) {
         need(isTopic(topic), `${topic} is no bundle id`);
-        need(hasMembers(app, ["team", "key_id", "alert"], ["sounds"]), `${topic}: it needs team, key_id and alert, and may have sounds`);
+        need(hasOnly(app, "team", "key_id", "alert", "sounds"), `${topic}: it needs team, key_id and alert, and may have sounds`);
         need([app.team, app.key_id].every((id) => /^[A-Z0-9]{10}$/.test(id)), `${topic}: team and key_id have 10 characters`);
         const { alert, sounds = ["default"] } = app, texts = isObject(alert) ? Object.values(alert).flat() : [];
-        need(hasMembers(alert, [], ALERT) && texts.every((text) => typeof text === "string" && text.isWellFormed()), `${topic}: alert has texts: ${ALERT}`);
+        need(hasOnly(alert, ...ALERT) && texts.every((text) => typeof text === "string" && text.isWellFormed()), `${topic}: alert has texts: ${ALERT}`);
         need(SHOWN.some((name) => alert[name]), `${topic}: alert has no text, so iOS would not start the extension`);
         need(Array.isArray(sounds) && sounds.every((sound) => typeof sound === "string" && sound !== ""), `${topic}: sounds are names`);
         const longest = Math.max(...[undefined, ...sounds].map((sound) => utf8(pushOf({ alert, sound, content: true }, data.member, "")).length));
@@ -351,7 +351,7 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
 
     async function grants(request) {
         const asked = parseObject(await bodyOf(request));
-        const isGood = hasMembers(asked, ["token", "environment", "topic", "push_key", "kinds"], ["proof"]) && isPhone(asked) && decode(asked.push_key, 32);
+        const isGood = hasOnly(asked, "token", "environment", "topic", "push_key", "kinds", "proof") && isPhone(asked) && decode(asked.push_key, 32);
         if (!isGood || !isKinds(asked.kinds) || !asked.kinds.every((kind) => kinds.includes(kind))) throw malformed();
         if (!Object.hasOwn(apps, asked.topic)) throw new RelayError(400, "unknown-topic");
         limit(grantsByAddress, request);
@@ -366,7 +366,8 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
 
     async function revoke(request) {
         const asked = parseObject(await bodyOf(request));
-        if (!hasMembers(asked, ["token", "environment", "topic"], ["grant", "proof"]) || !isPhone(asked)) throw malformed();
+        const isGood = hasOnly(asked, "token", "environment", "topic", "grant", "proof") && isPhone(asked) && ["string", "undefined"].includes(typeof asked.grant);
+        if (!isGood) throw malformed();
         // Each leaves a row in the store.
         limit(endsByAddress, request);
         if (checkProof && !(await checkProof(asked))) throw new RelayError(403, "proof-refused");
@@ -391,7 +392,7 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
         const pushKey = await verifyRelayRequest(origin, request.path, request.header, body, now());
         request.note.key = await fingerprint(pushKey);
         const asked = parseObject(body);
-        const isGood = hasMembers(asked, ["messages"]) && Array.isArray(asked.messages) && asked.messages.length >= 1;
+        const isGood = hasOnly(asked, "messages") && Array.isArray(asked.messages) && asked.messages.length >= 1;
         if (!isGood || asked.messages.length > limitsOfProtocol.messages) throw malformed();
         // A server whose pushes APNs answers slowly must not occupy the relay [R-21].
         const working = atWork.get(pushKey) ?? 0;
@@ -540,7 +541,7 @@ async function stored(work) {
 }
 
 function isMessage(message) {
-    if (!hasMembers(message, ["grant", "data"], ["kind", "priority", "expiration", "collapse_id", "sound", "content_available"])) return false;
+    if (!hasOnly(message, "grant", "data", "kind", "priority", "expiration", "collapse_id", "sound", "content_available")) return false;
     const { grant, data, kind = "alert", priority, expiration = 0, collapse_id = "a", sound, content_available } = message;
     const isBackground = kind === "background", priorities = isBackground ? [5, undefined] : [10, 5, 1, undefined];
     return typeof grant === "string" && typeof data === "string" && KINDS.includes(kind) && priorities.includes(priority) &&

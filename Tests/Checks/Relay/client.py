@@ -28,7 +28,7 @@ def lp(data, size=2):
 
 def envelope(bucket=256, suite=1, extra=0):
     """What has the form of an envelope; a relay cannot open any."""
-    return encode(bytes([suite]) + os.urandom((53 if suite == 1 else 1141) + bucket - 1 + extra))
+    return encode(bytes([suite]) + os.urandom((1141 if suite == 2 else 53) + bucket - 1 + extra))
 
 
 # Grants of this project's form.

@@ -391,13 +391,14 @@ def data_is_an_envelope(world):
     wrong = ["", "a", "hello", good[:-1], good + "A", good + "=", good.replace(good[50], "+"), good[:50] + " " + good[51:], good[:50] + "é" + good[51:], long + "AAAA"]
     wrong += [envelope(suite=suite) for suite in (0, 3, 255)] + [envelope(256, 1, 1), envelope(255), envelope(1728, 1), envelope(2816, 2), envelope(3584)]
     # The last character's unused bits.
-    wrong += [good[:-1] + chr(ord(good[-1]) + 1)] if len(good) % 4 else []
+    middle = envelope(512)
+    wrong += [middle[:-1] + chr(ord(middle[-1]) + 1)]
     wrong += [json.dumps({"alert": "a word"}), 'a","aps":{"alert":"a word"}']
     for data, answer in zip(wrong, client.push(key, *({"grant": grant, "data": data} for data in wrong)).json["answers"]):
         refused(answer, 400, "malformed-envelope")
-    for data in (good, long, envelope(1728, 2)):
+    for data in (good, middle, long, envelope(1728, 2)):
         accepted(client.one(key, {"grant": grant, "data": data}))
-    same(len(world.apns.taken(token)), 3)
+    same(len(world.apns.taken(token)), 4)
 
 
 # Revocation
@@ -443,7 +444,10 @@ def who_revokes_knows_the_token(world):
     same(client.revoke(token, environment=other).status, 200)
     accepted(client.one(key, {"grant": grant, "data": envelope()}))
     good = client.phone(token, grant=grant)
-    for body in list(misread(good)) + [{n: v for n, v in good.items() if n != left} for left in ("token", "environment", "topic")] + [good | {"push_key": key.text}]:
+    wrong = list(misread(good)) + [{name: value for name, value in good.items() if name != left} for left in ("token", "environment", "topic")]
+    wrong += [good | more for more in ({"push_key": key.text}, {"token": "0"}, {"environment": "sandbox"}, {"environment": 1}, {"topic": "a b"}, {"grant": 7})]
+    wrong += [client.phone(token) | more for more in ({"environment": "sandbox"}, {"topic": "a b"}, {"proof": 7})]
+    for body in wrong:
         same(client.fresh().post("/v1/revoke", body).code, "malformed-request", body)
     accepted(client.one(key, {"grant": grant, "data": envelope()}))
 

@@ -1,12 +1,14 @@
 // What the relay does with time, its transport and a publisher's proof: `node --test`. RELAY names another relay.mjs.
 import assert from "node:assert";
 import { generateKeyPairSync, sign, verify } from "node:crypto";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 
 const source = process.env.RELAY ? pathToFileURL(process.env.RELAY).href : new URL("../../../Sources/Relay/relay.mjs", import.meta.url).href;
-const { Limiter, checkConfiguration, createRelay, encode, network, parseObject, sealGrant } = await import(source);
+const { Limiter, checkConfiguration, createRelay, encode, network, openGrant, parseObject, sealGrant, verifyRelayRequest } = await import(source);
 
+const vectors = JSON.parse(readFileSync(new URL("../../Data/Vectors/relay.json", import.meta.url), "utf8"));
 const origin = "https://relay.example.com", topic = "com.example.app", MINUTE = 60_000, DAY = 86_400_000, data = encode(Uint8Array.of(1, ...new Uint8Array(308)));
 const p8 = generateKeyPairSync("ec", { namedCurve: "P-256" }), { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const pushKey = publicKey.export({ format: "jwk" }).x, relayKeys = [new Uint8Array(32).fill(7)];
@@ -145,6 +147,16 @@ test("a store that fails refuses, and nothing is sent", async () => {
     };
     assert.equal((await own.push(grant)).status, 503);
     assert.equal(own.pushes.length, 0);
+});
+
+test("grants and signatures are those of relay.json", async () => {
+    const hex = (digits) => new Uint8Array(Buffer.from(digits, "hex"));
+    for (const { name, relayKey, origin, random, grant, ...content } of vectors.grants) assert.equal((await sealGrant(hex(relayKey), origin, content, hex(random))).grant, grant, name);
+    for (const { name, relayKeys, origin, grant, code } of vectors.refusedGrants) await assert.rejects(openGrant(relayKeys.map(hex), origin, grant), { code }, name);
+    for (const { name, origin, now, headers, body, code } of vectors.refusedRequests) {
+        const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+        await assert.rejects(verifyRelayRequest(origin, "/v1/push", (name) => given.get(name) ?? null, Buffer.from(body), now), { code }, name);
+    }
 });
 
 test("addresses are counted by network", () => {
