@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Removes one rule after another from a copy of Sources/Relay, and expects the tests of this folder to notice: `make nightly PART=relay-mutants`.
 
-    mutants.py [NAME …]     all, or those with one of these texts in their names
+    mutants.py [NAME …]     all, or those with one of these texts in their names; with `=` before it, of this name
     mutants.py --check      only looks whether mutants.txt fits the sources
 
 mutants.txt has the mutants, as those of the packages (../Packages/mutants.py): a name, lines with `- ` that occur once in the two files, and lines with
@@ -94,7 +94,7 @@ def main():
     if "--check" in sys.argv:
         return
     node = newer_node() or shutil.which("node")
-    chosen = [one for one in mutants if any(text in one.name for text in texts)]
+    chosen = [one for one in mutants if any(text[1:] == one.name if text.startswith("=") else text in one.name for text in texts)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         wrong = [f"{one.name}: {found}" for one, found in zip(chosen, pool.map(lambda one: outcome(one, node), chosen)) if found]
     if wrong:
