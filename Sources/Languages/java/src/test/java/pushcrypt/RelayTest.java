@@ -47,7 +47,8 @@ final class RelayTest {
         Sealer sealer = Sealer.builder(Fixtures.PROVIDER, Fixtures.TOPIC).placeholder(Placeholder.STANDARD.withSound("default")).build();
         PushRequest request = sealer.request(sealer.seal("{\"aps\":{\"alert\":\"a\",\"content-available\":1}}", Fixtures.DEVICE));
         RelayMessage message = RelayMessage.of("g", request);
-        assertEquals(List.of("g", "alert", 10, "default", true), List.of(message.grant(), message.kind(), message.priority(), message.sound(), message.contentAvailable()));
+        assertEquals(List.of("g", "alert", 10, "default"), List.of(message.grant(), message.kind(), message.priority(), message.sound()));
+        assertTrue(message.contentAvailable());
         assertTrue(request.body().contains("\"" + message.data() + "\""));
         assertEquals(request.headers().get("apns-expiration"), Long.toString(message.expiration()));
         assertEquals(request.headers().get("apns-collapse-id"), message.collapseId());
