@@ -524,6 +524,33 @@ def an_address_gets_600_requests_a_minute_good_or_bad(world):
     same(client.fresh().send("GET", "/v1/relay").status, 200)
 
 
+@slow
+def a_flood_of_grants_from_one_address_stops_nobody(world):
+    if not world.client.is_local:
+        return "own addresses"
+    flood, statuses, until = world.client.fresh(), [], time.monotonic() + 6
+    client, token, key, grant = world.phone()
+
+    def ask():
+        found = []
+        with _closing(flood.connection()) as connection:
+            while time.monotonic() < until:
+                body = json.dumps(flood.phone(os.urandom(32).hex(), push_key=key.text, kinds=["alert"])).encode()
+                found.append(flood.send("POST", "/v1/grants", body, {"Content-Type": "application/json"}, connection).status)
+        return found
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        asking = [pool.submit(ask) for _ in range(4)]
+        while time.monotonic() < until:
+            accepted(client.one(key, {"grant": grant, "data": envelope()}))
+            client.fresh().grant(token, key)
+            time.sleep(0.2)
+        for one in asking:
+            statuses += one.result()
+    same((statuses.count(200), statuses.count(429)), (60, len(statuses) - 60), "of the flood")
+    print(f"figure: relay-flood grants_a_minute={len(statuses) * 10} answered_429={statuses.count(429)}", flush=True)
+
+
 @rule
 def one_server_does_not_occupy_the_relay(world):
     if not world.client.is_local:

@@ -38,6 +38,7 @@ from cases import (  # noqa: E402
     notification_cases,
     order_cases,
     outer_cases,
+    pairing_cases,
     payload_cases,
     plan_cases,
     push_cases,
@@ -92,6 +93,10 @@ def documents() -> dict[str, Document]:
             "keys": answer_cases.key_cases(),
             "answers": answer_cases.answer_cases(),
             "refused": answer_cases.refused_cases(),
+        },
+        "pairing.json": {
+            "pairings": pairing_cases.pairing_cases(),
+            "refused": pairing_cases.refused_cases(),
         },
         "relay.json": {
             "grants": relay_cases.grant_cases(),
