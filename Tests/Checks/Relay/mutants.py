@@ -73,6 +73,7 @@ def failures(sources, mutant, node):
 
 
 def outcome(mutant, node):
+    node = newer_node() if mutant.kind == "worker" else node
     with tempfile.TemporaryDirectory() as temporary:
         sources = pathlib.Path(temporary, "Relay")
         shutil.copytree(SOURCES, sources)
@@ -93,7 +94,8 @@ def main():
     mutants, texts = table(), [argument for argument in sys.argv[1:] if argument != "--check"] or [""]
     if "--check" in sys.argv:
         return
-    node = newer_node() or shutil.which("node")
+    # The oldest: a newer one refuses some signatures on its own.
+    node = shutil.which("node") or newer_node()
     chosen = [one for one in mutants if any(text[1:] == one.name if text.startswith("=") else text in one.name for text in texts)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         wrong = [f"{one.name}: {found}" for one, found in zip(chosen, pool.map(lambda one: outcome(one, node), chosen)) if found]
