@@ -342,7 +342,7 @@ def write(path, text):
 
 def main():
     license = read("../../LICENSE")
-    files = generated() | {f"{name}/LICENSE": license for name in PACKAGES}
+    files = generated() | {f"{name}/LICENSE": license for name in PACKAGES} | {"javascript/relay.mjs": read("../Relay/relay.mjs")}
     if sys.argv[1:] == ["--check"]:
         if wrong := check(files):
             sys.exit(f"generate: error: {', '.join(wrong)}: not as it should be; run `make record PART=languages`, or repair the links")

@@ -7,6 +7,7 @@
 #     library       the C library: Swift 6.3
 #     interop       packages of other languages: Node 18, TypeScript, JDK 17, JUnit 5, Go, and Python 3.11 with an environment in
 #                   .build/interop and wheels in .build/wheels
+#     relay         a publisher's relay: Node 20, a newer Node from PyPI, nginx
 #     packages      Debian packages; dist: everything that a release uploads
 #     bench         age, hyperfine, h2load and nghttpd
 #     faults scale senders operations key-services xcode browser     parts of `make nightly`: see parts.txt
@@ -59,6 +60,14 @@ has_node_18() {
     node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)'
 }
 
+has_node_20() {
+    node -e 'process.exit(process.versions.node.split(".")[0] >= 20 ? 0 : 1)'
+}
+
+has_nginx() {
+    test -x /usr/sbin/nginx || command -v nginx
+}
+
 has_jdk_17() {
     local version
     version=$(javac -version 2>&1) && version=${version#javac } && [ "${version%%.*}" -ge 17 ] && command -v java
@@ -104,6 +113,13 @@ add_missing() {
         # The provider key on paper, and its scan.
         need qrencode command -v qrencode
         need zbar-tools command -v zbarimg
+        ;;
+    relay)
+        add_missing send
+        need nodejs has_node_20
+        need nginx-light has_nginx
+        need util-linux command -v prlimit
+        need python3-venv python3 -c 'import ensurepip'
         ;;
     bench)
         need age command -v age
@@ -283,13 +299,15 @@ setup() {
         find_missing "$what"
         [ ${#missing[@]} -eq 0 ] || fail "${missing[*]}: installed, but older than needed" \
             'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them' \
-            'interop needs Node 18, JDK 17 and Python 3.11 or later, each the first of its name in PATH: Debian 12 has them'
+            'interop needs Node 18, JDK 17 and Python 3.11 or later, each the first of its name in PATH: Debian 12 has them' \
+            'relay needs Node 20 or later: Debian 13 has it'
     fi
     case $what in
     scale)
         environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt
         environment postgres Tests/Checks/Pipelines/postgres-requirements.txt
         ;;
+    relay) environment relay Tests/Checks/Relay/requirements.txt ;;
     senders) environment senders Tests/Checks/Senders/requirements.txt ;;
     xcode) environment xcode Tests/Checks/Xcode/requirements.txt ;;
     dist) environment dist Tests/Checks/Release/requirements.txt ;;

@@ -36,6 +36,7 @@ type message struct {
 	isDropped, isExact                bool
 	priority                          int
 	expiration                        *time.Time
+	answers                           *AnswerSecret
 }
 
 // An Option of a message, given to Seal, or to NewSealer for all of its messages. A nil Option is none.

@@ -153,14 +153,25 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	if err != nil {
 		return nil, err
 	}
-	reserved, err := m.reserved()
+	reserved, err := m.reserved("")
 	if err != nil {
 		return nil, err
 	}
-	body := append(sealer.signing.certificate.Bytes(), minimal...)
-	if string(reserved) != "{}" {
-		// The payload has aps, so it is not empty.
-		body = append(append(append(body[:len(body)-1], `,"pushcrypt":`...), reserved...), '}')
+	body := sealer.body(minimal, reserved)
+	hash := sha256.Sum256(body)
+	id := *(*MessageID)(sealer.signing.draw(format.LabelMessageID, binary.BigEndian.AppendUint64(nil, sentAt), hash[:]))
+	if m.id != nil {
+		id = core.NamedMessageID(*m.id)
+	}
+	if m.answers != nil {
+		if len(m.answers.bytes) == 0 {
+			return nil, refuse(UnusableKey, "there is no answer secret: this is the zero value")
+		}
+		answer := m.answers.member(device.Bytes(), sealer.topic, id, sentAt)
+		if reserved, err = m.reserved(answer); err != nil {
+			return nil, err
+		}
+		body = sealer.body(minimal, reserved)
 	}
 	bucket := limits.Bucket + 1
 	for _, size := range format.Buckets {
@@ -181,11 +192,6 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	}
 	if length > limits.Limit {
 		return nil, refuse(PushTooLarge, fmt.Sprintf("the push would have up to %d bytes, over %d; shorten the title", length, limits.Limit))
-	}
-	hash := sha256.Sum256(body)
-	id := *(*MessageID)(sealer.signing.draw(format.LabelMessageID, binary.BigEndian.AppendUint64(nil, sentAt), hash[:]))
-	if m.id != nil {
-		id = core.NamedMessageID(*m.id)
 	}
 	content := append(make([]byte, 0, bucket), limits.Class)
 	if !sealer.signing.certificate.IsZero() {
@@ -214,8 +220,18 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	return push, nil
 }
 
-// reserved returns the member pushcrypt of the payload, {} for none.
-func (m *message) reserved() ([]byte, error) {
+// body returns the certificate, and the payload with the member pushcrypt.
+func (sealer *Sealer) body(minimal, reserved []byte) []byte {
+	body := append(sealer.signing.certificate.Bytes(), minimal...)
+	if string(reserved) == "{}" {
+		return body
+	}
+	// The payload has aps, so it is not empty.
+	return append(append(append(body[:len(body)-1], `,"pushcrypt":`...), reserved...), '}')
+}
+
+// reserved returns the member pushcrypt of the payload, {} for none. The message's id is chosen before what it is answered with [Q-2].
+func (m *message) reserved(answer string) ([]byte, error) {
 	if len(m.attachments) > format.MostAttachments {
 		return nil, refuse(TooManyAttachments, "a notification has at most 8 attachments")
 	}
@@ -231,6 +247,7 @@ func (m *message) reserved() ([]byte, error) {
 	output.Add("sender", m.person)
 	output.Add("withdraw", m.withdrawals)
 	output.Add("drop", m.isDropped)
+	output.Add("answer", answer)
 	return output.Bytes(), output.Err
 }
 

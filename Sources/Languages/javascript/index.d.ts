@@ -6,6 +6,7 @@
  * a `Date`; durations are seconds. A value that is refused is a {@link PushcryptError}. A wrong type, or an option that does not exist, is a `TypeError`.
  */
 
+import type { AnswerSecret } from "./answers";
 import type { Code } from "./lib/codes";
 
 export type { Code };
@@ -204,6 +205,8 @@ export interface SealOptions {
     timeToLive?: number;
     /** Whether `json` reaches Apple byte for byte, so that its own length counts, and not that of the longest re-encoding [S-4]. */
     exact?: boolean;
+    /** The app's secret of `pushcrypt/answers`, if the phone may answer. A `messageId` is then never used for another payload. */
+    answers?: AnswerSecret;
     /** Files that were sealed and stored, at most 8. */
     attachments?: readonly AttachmentReference[];
     /** The whole text, if the payload has only its beginning. */

@@ -75,6 +75,16 @@ export class OpenedPush {
     extras(): Extras;
 }
 
+/** Answers a message. @throws {PushcryptError} `invalid-request` if it has no `answer`, or the answer is too long */
+export function sealAnswer(opened: OpenedPush, answer: {
+    /** The action's id, 1 to 255 bytes. */
+    action: string;
+    /** What the user typed. */
+    text?: string;
+    /** When. */
+    at?: Time;
+}): string;
+
 /** What a message says beside its payload. */
 export interface Extras {
     attachments: AttachmentReference[];

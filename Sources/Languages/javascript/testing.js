@@ -1,9 +1,10 @@
 // The receiver, for tests; testing.d.ts documents it.
 "use strict";
 
+const { sealAnswer } = require("./lib/receiver/answers.js");
 const { openFile, readFullBody } = require("./lib/receiver/files.js");
 const { DeviceKey, OpenedPush, open, openEnvelope } = require("./lib/receiver/opening.js");
 const { Trust, applyReply } = require("./lib/receiver/trust.js");
 const { formatDeviceRecord, parseReply } = require("./lib/records.js");
 
-module.exports = { DeviceKey, OpenedPush, Trust, applyReply, formatDeviceRecord, open, openEnvelope, openFile, parseReply, readFullBody };
+module.exports = { DeviceKey, OpenedPush, Trust, applyReply, formatDeviceRecord, open, openEnvelope, openFile, parseReply, readFullBody, sealAnswer };

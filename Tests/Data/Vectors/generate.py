@@ -19,6 +19,7 @@ from typing import Any
 sys.dont_write_bytecode = True
 
 from cases import (  # noqa: E402
+    answer_cases,
     attachment_cases,
     attachment_chunk_cases,
     attachment_list_cases,
@@ -37,11 +38,13 @@ from cases import (  # noqa: E402
     notification_cases,
     order_cases,
     outer_cases,
+    pairing_cases,
     payload_cases,
     plan_cases,
     push_cases,
     record_cases,
     reference_cases,
+    relay_cases,
     reply_cases,
     request_cases,
     reserved_cases,
@@ -85,6 +88,21 @@ def documents() -> dict[str, Document]:
         "requests.json": {
             "collapse": request_cases.collapse_cases(),
             "expiration": request_cases.expiration_cases(),
+        },
+        "answers.json": {
+            "keys": answer_cases.key_cases(),
+            "answers": answer_cases.answer_cases(),
+            "refused": answer_cases.refused_cases(),
+        },
+        "pairing.json": {
+            "pairings": pairing_cases.pairing_cases(),
+            "refused": pairing_cases.refused_cases(),
+        },
+        "relay.json": {
+            "grants": relay_cases.grant_cases(),
+            "refusedGrants": relay_cases.refused_grant_cases(),
+            "requests": relay_cases.request_cases(),
+            "refusedRequests": relay_cases.refused_request_cases(),
         },
     }
 

@@ -2,6 +2,7 @@
 "use strict";
 
 const { createHmac, randomBytes } = require("node:crypto");
+const { answerParts } = require("./answers.js");
 const { checkApple } = require("./apple.js");
 const { envelopeInfo, lp16, signed } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
@@ -32,7 +33,7 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
  *
  * `payload` (a text), `topic`, `device` (a checked key), `signer` (of `signerOf`), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
  * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `clearParts` (a map for those that are alike), `reserved` (the text
- * of the member `pushcrypt`, or ""), `exact`, `messageId`. For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and
+ * of the member `pushcrypt`, or ""), `exact`, `messageId`, `answers` (a secret, or `undefined`). For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and
  * `sealedLife`.
  */
 function prepare(message) {
@@ -44,7 +45,12 @@ function prepare(message) {
     }
     checkTimes(message);
     const members = checkSealable(message.payload, pushType), { text, isSpaced } = members;
-    const { body, bucket } = makeBody(message, isSpaced ? minify(text) : text);
+    const minimal = isSpaced ? minify(text) : text, plain = makeBody(message, minimal), random = randomBytes(64), sent = Buffer.allocUnsafe(8);
+    sent.writeBigUInt64BE(sentAt);
+    const messageID = message.messageId === undefined
+        ? hedged(signer, labels.messageID, message.rMessageID ?? random.subarray(0, 32), sent, sha256(plain.body)).subarray(0, limits.messageIDLength)
+        : namedMessageID(message.messageId);
+    const { body, bucket } = message.answers === undefined ? plain : makeBody({ ...message, reserved: answerable(message, messageID) }, minimal);
     const { clear, bytes, widest } = clearPart(message, members.get("aps"), text);
     const envelopeLength = Math.ceil((4 * (limits.envelopeOverhead + bucket)) / 3), { push: limit } = pushTypes[pushType];
     const widestLength = widest + envelopeLength, length = message.exact ? bytes + envelopeLength : widestLength;
@@ -58,15 +64,11 @@ function prepare(message) {
     const inner = Buffer.allocUnsafe(bucket).fill(0);
     signer.epoch.copy(inner, 0);
     inner[limits.innerContent] = pushTypes[pushType].class | (signer.certificate === null ? 0 : limits.kindCertified);
-    inner.writeBigUInt64BE(sentAt, 85);
+    messageID.copy(inner, 69);
+    sent.copy(inner, 85);
     inner.writeUInt32BE(timeToLive, 93);
     inner.writeUInt16BE(body.length, 97);
     body.copy(inner, limits.innerBody);
-    const random = randomBytes(64);
-    const messageID = message.messageId === undefined
-        ? hedged(signer, labels.messageID, message.rMessageID ?? random.subarray(0, 32), inner.subarray(85, 93), sha256(body)).subarray(0, limits.messageIDLength)
-        : namedMessageID(message.messageId);
-    messageID.copy(inner, 69);
 
     const deviceID = keyID(X25519, device), header = Buffer.concat([Buffer.of(limits.suite), deviceID]), contentHash = sha256(inner.subarray(limits.innerContent));
     const ikmE = hedged(
@@ -121,6 +123,12 @@ function makeBody({ signer, reserved, pushType }, payload) {
         );
     }
     return { body, bucket };
+}
+
+/** The member `pushcrypt` with what the phone answers with. The message's id is chosen before it [Q-2]. */
+function answerable({ answers, device, topic, sentAt, reserved }, messageID) {
+    const answer = `"answer":"${answerParts(answers, device, topic, messageID, sentAt).toString("base64url")}"`;
+    return reserved === "" ? `{${answer}}` : `${reserved.slice(0, -1)},${answer}}`;
 }
 
 /** An HMAC under the signer's hedge key, so that a cloned machine or a dead random source repeats nothing. */

@@ -2,6 +2,7 @@
 "use strict";
 
 const { randomBytes } = require("node:crypto");
+const { AnswerSecret } = require("./answers.js");
 const { AttachmentReference, sealFile } = require("./attachments.js");
 const { Certificate } = require("./certificate.js");
 const { PushcryptError } = require("./errors.js");
@@ -10,11 +11,11 @@ const keys = require("./keys.js");
 const { writeReserved } = require("./reserved.js");
 const { collapseID, hedged, prepare } = require("./seal.js");
 const { hedgeKey, identity, remote, signature, signerOf } = require("./secrets.js");
-const { array, boolean, bytes, json, options, seconds, string, time, topic: readTopic } = require("./values.js");
+const { array, boolean, bytes, instance, json, options, seconds, string, time, topic: readTopic } = require("./values.js");
 
 const PRIORITIES = [10, 5, 1];
 const RESERVED = ["attachments", "fullBody", "sender", "withdraws", "drop"];
-const OPTIONS = ["to", "at", "pushType", "messageId", "timeToLive", "exact", ...RESERVED];
+const OPTIONS = ["to", "at", "pushType", "messageId", "timeToLive", "exact", "answers", ...RESERVED];
 
 /** Names the vectors' random bytes among the options; only tests of this package know it. */
 const FIXED = Symbol("fixed");
@@ -47,7 +48,7 @@ class Sealing {
     /** A message up to its signature, and a function that makes the push of it. */
     static prepare(sealer, payload, given) {
         const {
-            to, at = Date.now(), pushType = "alert", messageId, timeToLive = limits.longestTimeToLive, exact = false, [FIXED]: fixed = {}, ...reserved
+            to, at = Date.now(), pushType = "alert", messageId, timeToLive = limits.longestTimeToLive, exact = false, answers, [FIXED]: fixed = {}, ...reserved
         } = options(given, OPTIONS, "seal");
         checkName(messageId, "messageId");
         const device = keys.parseKey(string(to, "to"), keys.DEVICE_PUBLIC), sentAt = time(at, "at");
@@ -55,7 +56,8 @@ class Sealing {
         const { toSign, finish } = prepare({
             payload: json(payload, "malformed-payload"), topic: sealer.#topic, device, signer: sealer.#signer, sentAt,
             timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageId, ...sealer.#placeholder,
-            exact: boolean(exact, "exact"), reserved: writeReserved(reserved, messageId), ...fixed,
+            exact: boolean(exact, "exact"), reserved: writeReserved(reserved, messageId),
+            answers: answers === undefined ? undefined : instance(answers, AnswerSecret, "answers"), ...fixed,
         });
         return { toSign, finish: (signature) => new SealedPush(finish(signature), keys.bare(to), pushType) };
     }

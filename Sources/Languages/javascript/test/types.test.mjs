@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import test from "node:test";
 import { inspect } from "node:util";
 import * as pushcrypt from "pushcrypt";
+import * as pushcryptAnswers from "pushcrypt/answers";
 import * as testing from "pushcrypt/testing";
 import { internal } from "./support.mjs";
 
@@ -17,6 +18,8 @@ const push = sealer.seal(payload, { to: device.publicKey }), { reference, sealed
 const record = pushcrypt.parseDeviceRecord(testing.formatDeviceRecord({ publicKey: device.publicKey })), stored = { publicKey: device.publicKey, generation: 1, user: "alice" };
 const signer = { publicKey: signing.publicBytes, sign: (message) => internal("secrets").signature(signing, message) };
 const options = { topic, devices: [device], trust };
+const secret = pushcryptAnswers.AnswerSecret.generate(), asking = sealer.seal(payload, { to: device.publicKey, answers: secret });
+const answered = testing.sealAnswer(testing.open(asking.json, options), { action: "a" });
 
 /** For each function good arguments, and whether it takes what it is given. */
 const CALLS = {
@@ -59,6 +62,9 @@ const CALLS = {
     "DeviceKey.parse": [(...given) => testing.DeviceKey.parse(...given), device.secretText(), {}],
     "open": [testing.open, push.json, options],
     "openEnvelope": [testing.openEnvelope, push.toJSON().ENCRYPTED_DATA, { ...options, pushType: "alert", at: Date.now() }],
+    "sealAnswer": [testing.sealAnswer, testing.open(sealer.seal(payload, { to: device.publicKey, answers: pushcryptAnswers.AnswerSecret.generate() }).json, options), { action: "a", text: "b", at: 0 }],
+    "new AnswerSecret": [(...given) => new pushcryptAnswers.AnswerSecret(...given), Buffer.alloc(32)],
+    "openAnswer": [pushcryptAnswers.openAnswer, answered, { secrets: [secret], devices: [device.publicKey], topic, within: 60, at: Date.now() }],
     "new Trust": [(...given) => new testing.Trust(...given), [provider.publicKey], [{ provider: provider.publicKey, certificate, floor: 0 }]],
     "Trust.fromJSON": [(...given) => testing.Trust.fromJSON(...given), { pins: [provider.publicKey], learned: [] }],
     "learn": [(...given) => trust.learn(...given), { provider: provider.publicKey, certificate, floor: 0 }],
@@ -107,8 +113,8 @@ test("good arguments are taken, and wrong ones refused", async () => {
 });
 
 test("what is exported is what the types say, in both kinds of modules", () => {
-    for (const [name, module] of [["pushcrypt", pushcrypt], ["pushcrypt/testing", testing]]) {
-        const file = name === "pushcrypt" ? "index.d.ts" : "testing.d.ts", types = readFileSync(new URL(file, `file://${require.resolve("pushcrypt/package.json")}`), "utf8");
+    for (const [name, module] of [["pushcrypt", pushcrypt], ["pushcrypt/testing", testing], ["pushcrypt/answers", pushcryptAnswers]]) {
+        const file = `${name.split("/")[1] ?? "index"}.d.ts`, types = readFileSync(new URL(file, `file://${require.resolve("pushcrypt/package.json")}`), "utf8");
         const declared = [...types.matchAll(/^export (?:class|function|const) (\w+)/gm)].map(([, one]) => one).sort();
         assert.deepEqual(Object.keys(module).filter((one) => !["default", "module.exports"].includes(one)).sort(), declared);
         assert.deepEqual(Object.keys(require(name)).sort(), declared);

@@ -30,6 +30,7 @@ from ._keys import DevicePublicKey, ProviderPublicKey
 from ._messages import Person, check_withdrawal
 from ._signing import AsyncSigner, check_signer, checked
 from ._types import check_optional, check_type, checked_tuple, utf8
+from .answers import AnswerSecret
 
 PushType = Literal["alert", "background", "voip"]
 ClearField = Literal[
@@ -184,6 +185,7 @@ class _Sealer(Hedged):
         self, payload: Payload, device: DevicePublicKey, push_type: PushType, message_id: str | None, time_to_live: int,
         at: int | None, attachments: Iterable[Reference], full_body: FullBody | Reference | None, person: Person | None,
         withdraws: Iterable[str], drop: bool, exact: bool, drawn: tuple[bytes, bytes] | None = None, sealed_life: int | None = None,
+        answers: AnswerSecret | None = None,
     ) -> tuple[bytes, Callable[[bytes], SealedPush]]:
         """Checks and lays out a message; returns what to sign, and what makes the push of the signature.
 
@@ -204,6 +206,15 @@ class _Sealer(Hedged):
 
         checked_payload = CheckedPayload(payload_bytes(payload), push_type)
         body = self._identity.prefix + with_member(checked_payload.json, own)
+        random = secrets.token_bytes(64)
+        r_message_id, r_ephemeral = drawn or (random[:32], random[32:])
+        if id_bytes is None:
+            drawn_for = r_message_id + sent_at.to_bytes(8, "big") + hashlib.sha256(body).digest()
+            id_bytes = self._hedge.digest(LABEL_MESSAGE_ID + drawn_for)[:MESSAGE_ID_LENGTH]
+        if answers is not None:
+            check_type(answers, AnswerSecret, "answers")
+            own |= {"answer": answers.member_for(bytes(device), self.topic, id_bytes, sent_at)}
+            body = self._identity.prefix + with_member(checked_payload.json, own)
         limit, largest = LIMITS[push_type]
         fitting = bisect.bisect_left(BUCKETS, INNER_BODY + len(body))
         bucket = BUCKETS[fitting] if fitting < len(BUCKETS) else largest + 1
@@ -217,12 +228,7 @@ class _Sealer(Hedged):
         if length > limit:
             raise PushcryptError(Code.PUSH_TOO_LARGE, f"the push would have up to {length} bytes, over {limit}; shorten the placeholder")
 
-        random = secrets.token_bytes(64)
-        r_message_id, r_ephemeral = drawn or (random[:32], random[32:])
         life = rounded_time_to_live(sent_at, time_to_live, push_type) if sealed_life is None else sealed_life
-        if id_bytes is None:
-            drawn_for = r_message_id + sent_at.to_bytes(8, "big") + hashlib.sha256(body).digest()
-            id_bytes = self._hedge.digest(LABEL_MESSAGE_ID + drawn_for)[:MESSAGE_ID_LENGTH]
         kind = CLASSES[push_type] | (KIND_CERTIFIED if self._identity.certificate else 0)
         content = bytes([kind]) + id_bytes + sent_at.to_bytes(8, "big")
         content += life.to_bytes(4, "big") + len(body).to_bytes(2, "big") + body
@@ -324,7 +330,7 @@ class Sealer(_Sealer):
         self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
         time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
         full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
-        exact: bool = False,
+        exact: bool = False, answers: AnswerSecret | None = None,
     ) -> SealedPush:
         """Seals a payload for one device.
 
@@ -341,9 +347,10 @@ class Sealer(_Sealer):
             withdraws: The ids of earlier messages to this device that it takes off the screen, at most 64.
             drop: Whether nothing is to be shown.
             exact: Whether the client sends these very bytes, so that their own length counts.
+            answers: The app's `pushcrypt.answers.AnswerSecret`, if the phone may answer. A `message_id` is then never used for another payload.
         """
         to_sign, finish = self._prepare(
-            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact
+            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact, answers=answers
         )
         return finish(sign(self._key, to_sign))
 
@@ -370,11 +377,11 @@ class AsyncSealer(_Sealer):
         self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
         time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
         full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
-        exact: bool = False,
+        exact: bool = False, answers: AnswerSecret | None = None,
     ) -> SealedPush:
         """Seals a payload for one device, as `Sealer.seal`."""
         to_sign, finish = self._prepare(
-            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact
+            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact, answers=answers
         )
         return finish(checked(await self._key.sign(to_sign), self._identity.signing_key, to_sign))
 

@@ -23,6 +23,7 @@ public final class SealOptions implements Cloneable {
     AttachmentReference fullBody;
     MessageSender sender;
     List<String> withdraws = List.of();
+    AnswerSecret answers;
 
     private SealOptions() {}
 
@@ -157,6 +158,17 @@ public final class SealOptions implements Cloneable {
          */
         public Builder drop() {
             made.isDropped = true;
+            return this;
+        }
+
+        /**
+         * Lets the phone answer: see {@link AnswerOpener}. The name of the message is then never used for another payload.
+         *
+         * @param secret the app's secret
+         * @return this
+         */
+        public Builder answers(AnswerSecret secret) {
+            made.answers = Objects.requireNonNull(secret, "secret");
             return this;
         }
 

@@ -110,7 +110,7 @@ public final class Sealer {
         return new Sealing.Identity(provider.key, publicKey, certificate, Sealing.hedgeKey(seed), sign);
     }
 
-    private static byte[] signature(ExternalSigner signer, byte[] publicKey, byte[] message) {
+    static byte[] signature(ExternalSigner signer, byte[] publicKey, byte[] message) {
         byte[] signature;
         try {
             signature = signer.sign(message.clone());

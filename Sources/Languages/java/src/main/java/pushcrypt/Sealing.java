@@ -61,13 +61,13 @@ final class Sealing {
         if (own.certificate != null && Times.isAfter(sentAt, own.certificate.expiry())) {
             throw new PushcryptException(Code.INVALID_TIME, "the certificate expired at " + own.certificate.expiresAt() + ": rotate the signing key");
         }
-        String reserved = reserved(options);
         Payload.Members aps = checkSealable(payload, pushType);
         String minified = Payload.minify(payload);
-        byte[] whole = (reserved.isEmpty() ? minified : minified.substring(0, minified.length() - 1) + ",\"pushcrypt\":" + reserved + "}")
-            .getBytes(StandardCharsets.UTF_8);
-        byte[] body = own.certificate == null ? whole : concat(own.certificate.bytes, whole);
-        int bucket = bucket(body.length, whole.length, pushType);
+        byte[] time = Bytes.bigEndian(sentAt, 8), body = body(minified, reserved(options, null), own);
+        byte[] messageID = options.messageId != null ? Envelope.namedMessageID(options.messageId)
+            : Bytes.part(hedged(own, Format.LABEL_MESSAGE_ID, fixed.messageID, time, Platform.sha256(body)), 0, Format.MESSAGE_ID_LENGTH);
+        if (options.answers != null) body = body(minified, reserved(options, options.answers.member(device.key, topic, messageID, sentAt)), own);
+        int bucket = bucket(body.length, body.length - (own.certificate == null ? 0 : own.certificate.bytes.length), pushType);
         String clear = clearPart(pushType, placeholder, aps);
         int text = (4 * (Format.ENVELOPE_OVERHEAD + bucket) + 2) / 3, widestLength = widest(clear + "\"}") + text;
         int length = options.isExact ? clear.getBytes(StandardCharsets.UTF_8).length + 2 + text : widestLength;
@@ -77,9 +77,6 @@ final class Sealing {
         }
 
         long timeToLive = fixed.sealedLife != 0 ? fixed.sealedLife : sealedTimeToLive(options.timeToLive, sentAt, pushType);
-        byte[] time = Bytes.bigEndian(sentAt, 8);
-        byte[] messageID = options.messageId != null ? Envelope.namedMessageID(options.messageId)
-            : Bytes.part(hedged(own, Format.LABEL_MESSAGE_ID, fixed.messageID, time, Platform.sha256(body)), 0, Format.MESSAGE_ID_LENGTH);
         byte[] inner = new byte[bucket];
         byte[] content = concat(
             new byte[] {(byte) (pushType.pushClass | (own.certificate == null ? 0 : Format.KIND_CERTIFIED))}, messageID, time, Bytes.bigEndian(timeToLive, 4),
@@ -99,13 +96,20 @@ final class Sealing {
             widestLength, device, pushType);
     }
 
-    /** The member `pushcrypt`, or nothing: Docs/FormatMessages.md, Docs/FormatAttachments.md. */
-    private static String reserved(SealOptions options) {
+    /** The certificate, then the payload with the member `pushcrypt`. */
+    private static byte[] body(String minified, String reserved, Identity own) {
+        String whole = reserved.isEmpty() ? minified : minified.substring(0, minified.length() - 1) + ",\"pushcrypt\":" + reserved + "}";
+        byte[] bytes = whole.getBytes(StandardCharsets.UTF_8);
+        return own.certificate == null ? bytes : concat(own.certificate.bytes, bytes);
+    }
+
+    /** The member `pushcrypt`, or nothing: Docs/FormatMessages.md, Docs/FormatAttachments.md. The message's id is chosen before `answer` [Q-2]. */
+    private static String reserved(SealOptions options, String answer) {
         String text = Json.object(
             "body", options.fullBody == null ? null : options.fullBody.toJson(),
             "attachments", Json.array(options.attachments.stream().map(AttachmentReference::toJson).toList()),
             "sender", options.sender == null ? null : options.sender.json(), "withdraw", Json.texts(options.withdraws),
-            "drop", options.isDropped ? "true" : null);
+            "drop", options.isDropped ? "true" : null, "answer", Json.quoted(answer));
         return text.equals("{}") ? "" : text;
     }
 

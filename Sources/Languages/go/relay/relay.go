@@ -1,0 +1,145 @@
+// Package relay signs requests of a self-hosted server to the relay of its app's publisher: Docs/Relay.md of the project.
+//
+//	public, key, err := ed25519.GenerateKey(nil) // once; public goes into AcceptOptions.PushKey
+//	message, err := relay.NewMessage(device.Grant, push)
+//	request, err := relay.NewRequest("https://push.example.com", key, []relay.Message{message}, time.Time{})
+//
+// Post it, follow no redirect, and wait for 30 seconds. Post only to origins in your own configuration.
+package relay
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"example.com/pushcrypt"
+	"example.com/pushcrypt/internal/core"
+	"example.com/pushcrypt/internal/format"
+)
+
+const (
+	path         = "/v1/push"
+	label        = "pushcrypt/1 relay request\x00"
+	mostMessages = 45
+)
+
+var origins = regexp.MustCompile(`^https?://[a-z0-9.:\[\]-]{1,247}$`)
+
+// A Message is one push, as a relay takes it.
+type Message struct {
+	// Grant is the device's.
+	Grant string `json:"grant"`
+	// Data is the envelope.
+	Data string `json:"data"`
+	// Kind is "alert" or "background".
+	Kind string `json:"kind,omitempty"`
+	// Priority is 10, 5 or 1; 0 for the kind's own.
+	Priority int `json:"priority,omitempty"`
+	// Expiration is until when APNs keeps the push, in seconds since 1970; 0 for one attempt.
+	Expiration int64 `json:"expiration,omitempty"`
+	// CollapseID has 1 to 64 visible ASCII characters; "" for none.
+	CollapseID string `json:"collapse_id,omitempty"`
+	// Sound is one that the publisher configured, such as "default"; "" for none.
+	Sound string `json:"sound,omitempty"`
+	// ContentAvailable wakes the app as well.
+	ContentAvailable bool `json:"content_available,omitempty"`
+}
+
+// NewMessage makes a message of a device's grant and a sealed push. The relay writes what the phone shows if it cannot open the push: of the
+// placeholder only the sound is used. (push-type-not-sealable for a call)
+func NewMessage(grant string, push *pushcrypt.Push) (Message, error) {
+	kind := string(push.PushType)
+	if kind != "alert" && kind != "background" {
+		return Message{}, refuse(pushcrypt.PushTypeNotSealable, "a relay passes alerts and background pushes on, and no calls")
+	}
+	message := Message{Grant: grant, Data: push.Envelope, Kind: kind, Priority: push.Priority, CollapseID: push.CollapseID}
+	if !push.Expiration.IsZero() {
+		message.Expiration = push.Expiration.Unix()
+	}
+	if kind == "alert" {
+		var clear struct {
+			APS struct {
+				Sound            any  `json:"sound"`
+				ContentAvailable *any `json:"content-available"`
+			} `json:"aps"`
+		}
+		if err := json.Unmarshal(push.Payload, &clear); err != nil {
+			return Message{}, refuse(pushcrypt.MalformedPayload, "the push is not what Seal returned")
+		}
+		message.Sound, _ = clear.APS.Sound.(string)
+		message.ContentAvailable = clear.APS.ContentAvailable != nil
+	}
+	return message, nil
+}
+
+// A Request is a signed POST.
+type Request struct {
+	// URL is the relay's.
+	URL string
+	// Header has the push key, the time and the signature.
+	Header http.Header
+	// Body is sent unchanged.
+	Body []byte
+}
+
+// NewRequest signs a request with 1 to 45 messages. The key is a push key, an ed25519.PrivateKey or in a service. The zero time is now; after
+// the refusal "clock" add the difference that its "now" shows. (invalid-request, unusable-key, signing-failed, wrong-signature)
+func NewRequest(origin string, key crypto.Signer, messages []Message, at time.Time) (*Request, error) {
+	if !origins.MatchString(origin) {
+		return nil, refuse(pushcrypt.InvalidRequest, "the origin is not like https://push.example.com: lower case, without a path")
+	}
+	if len(messages) < 1 || len(messages) > mostMessages {
+		return nil, refuse(pushcrypt.InvalidRequest, fmt.Sprintf("a request has 1 to %d messages, not %d", mostMessages, len(messages)))
+	}
+	if private, ok := key.(ed25519.PrivateKey); key == nil || ok && len(private) != ed25519.PrivateKeySize {
+		return nil, refuse(pushcrypt.UnusableKey, "there is no push key")
+	}
+	public, ok := key.Public().(ed25519.PublicKey)
+	if !ok || len(public) != ed25519.PublicKeySize {
+		return nil, refuse(pushcrypt.UnusableKey, "the push key is no Ed25519 key")
+	}
+	if at.IsZero() {
+		at = time.Now()
+	}
+	if at.UnixMilli() < 0 || at.UnixMilli() > format.LargestTime {
+		return nil, refuse(pushcrypt.InvalidTime, "the time is before 1970 or too late; set the clock")
+	}
+	body, err := json.Marshal(map[string][]Message{"messages": messages})
+	if err != nil {
+		return nil, refuse(pushcrypt.InvalidRequest, "a message is no JSON")
+	}
+	message := signed(origin, public, uint64(at.UnixMilli()), body)
+	signature, err := key.Sign(rand.Reader, message, crypto.Hash(0))
+	if err != nil {
+		return nil, &pushcrypt.Error{Code: pushcrypt.SigningFailed, Text: "the signer did not sign", Err: err}
+	}
+	if !core.Verifies(public, signature, message) {
+		return nil, refuse(pushcrypt.WrongSignature, "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519")
+	}
+	header := http.Header{}
+	header.Set("Content-Type", "application/json")
+	header.Set("Pushcrypt-Key", core.Encode(public))
+	header.Set("Pushcrypt-Time", strconv.FormatInt(at.UnixMilli(), 10))
+	header.Set("Pushcrypt-Signature", core.Encode(signature))
+	return &Request{origin + path, header, body}, nil
+}
+
+func signed(origin string, key []byte, at uint64, body []byte) []byte {
+	hash := sha256.Sum256(body)
+	message := []byte(label)
+	for _, text := range []string{origin, path} {
+		message = append(binary.BigEndian.AppendUint16(message, uint16(len(text))), text...)
+	}
+	message = binary.BigEndian.AppendUint64(append(message, key...), at)
+	return append(message, hash[:]...)
+}
+
+func refuse(code pushcrypt.Code, text string) error { return &pushcrypt.Error{Code: code, Text: text} }

@@ -1,0 +1,148 @@
+package relay
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"example.com/pushcrypt"
+	"example.com/pushcrypt/internal/core"
+	"example.com/pushcrypt/pushcrypttest"
+)
+
+const origin = "https://push.example.com"
+
+var key = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{5}, 32))
+
+// The requests of relay.json: the bytes that are signed, and a whole request.
+func TestRequests(t *testing.T) {
+	folder := os.Getenv("PUSHCRYPT_VECTORS")
+	if folder == "" {
+		folder = filepath.Join("..", "..", "..", "..", "Tests", "Data", "Vectors")
+	}
+	data, err := os.ReadFile(filepath.Join(folder, "relay.json"))
+	if os.IsNotExist(err) {
+		t.Skip("NOT TESTED AGAINST THE FORMAT: there are no vectors in", folder)
+	}
+	var file struct {
+		Requests []struct {
+			Name, Seed, Origin, Body, PushKey, Signature string
+			Time                                         int64
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil || len(file.Requests) == 0 {
+		t.Fatal(err, len(file.Requests))
+	}
+	whole := 0
+	for _, one := range file.Requests {
+		seed, _ := hex.DecodeString(one.Seed)
+		key := ed25519.NewKeyFromSeed(seed)
+		public := key.Public().(ed25519.PublicKey)
+		signature := ed25519.Sign(key, signed(one.Origin, public, uint64(one.Time), []byte(one.Body)))
+		if core.Encode(public) != one.PushKey || core.Encode(signature) != one.Signature {
+			t.Errorf("%s: another signature", one.Name)
+		}
+		if one.Body != `{"messages":[{"grant":"…","data":"…"}]}` {
+			continue
+		}
+		whole++
+		request, err := NewRequest(one.Origin, key, []Message{{Grant: "…", Data: "…"}}, time.UnixMilli(one.Time))
+		if err != nil || string(request.Body) != one.Body || request.Header.Get("Pushcrypt-Signature") != one.Signature || request.URL != one.Origin+"/v1/push" {
+			t.Errorf("%s: %v, %v", one.Name, request, err)
+		}
+	}
+	if whole == 0 {
+		t.Error("no whole request")
+	}
+}
+
+func TestMessages(t *testing.T) {
+	provider, _ := pushcrypt.GenerateProviderKey()
+	phone, _ := pushcrypttest.GenerateDeviceKey()
+	sealer, err := pushcrypt.NewSealer(provider, "com.example.app", pushcrypt.WithSound("default"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct {
+		payload string
+		kind    pushcrypt.PushType
+		want    Message
+	}{
+		{`{"aps":{"alert":"a","content-available":1}}`, "alert", Message{Kind: "alert", Priority: 10, Sound: "default", ContentAvailable: true}},
+		{`{"aps":{"content-available":1}}`, "background", Message{Kind: "background", Priority: 5}},
+	} {
+		push, err := sealer.Seal([]byte(one.payload), phone.PublicKey(), pushcrypt.WithPushType(one.kind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := one.want
+		want.Grant, want.Data, want.CollapseID, want.Expiration = "g", push.Envelope, push.CollapseID, push.Expiration.Unix()
+		if message, err := NewMessage("g", push); err != nil || message != want {
+			t.Errorf("%+v, %v", message, err)
+		}
+	}
+	push, err := sealer.Seal([]byte(`{"aps":{}}`), phone.PublicKey(), pushcrypt.WithPushType("voip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewMessage("g", push); !errors.Is(err, pushcrypt.PushTypeNotSealable) {
+		t.Error(err)
+	}
+}
+
+// wrongSigner signs something else, or nothing.
+type wrongSigner struct {
+	crypto.Signer
+	fails bool
+}
+
+func (own wrongSigner) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
+	if own.fails {
+		return nil, errors.New("away")
+	}
+	return own.Signer.Sign(random, append(message, 0), opts)
+}
+
+func TestRefusals(t *testing.T) {
+	one := []Message{{Grant: "a", Data: "b"}}
+	for _, wrong := range []string{"", "push.example.com", origin + "/", "HTTPS://a", "https://a b", "ftp://a", "https://"} {
+		if _, err := NewRequest(wrong, key, one, time.Time{}); !errors.Is(err, pushcrypt.InvalidRequest) {
+			t.Error(wrong, err)
+		}
+	}
+	for _, count := range []int{0, 46} {
+		if _, err := NewRequest(origin, key, make([]Message, count), time.Time{}); !errors.Is(err, pushcrypt.InvalidRequest) {
+			t.Error(count, err)
+		}
+	}
+	if request, err := NewRequest(origin, key, make([]Message, 45), time.Time{}); err != nil || len(request.Header) != 4 {
+		t.Error(err)
+	}
+	for wrong, code := range map[crypto.Signer]pushcrypt.Code{
+		nil: pushcrypt.UnusableKey, wrongSigner{key2{}, false}: pushcrypt.UnusableKey, wrongSigner{&key, false}: pushcrypt.WrongSignature,
+		wrongSigner{&key, true}: pushcrypt.SigningFailed,
+	} {
+		if _, err := NewRequest(origin, wrong, one, time.Time{}); !errors.Is(err, code) {
+			t.Error(code, err)
+		}
+	}
+	if _, err := NewRequest(origin, ed25519.PrivateKey{}, one, time.Time{}); !errors.Is(err, pushcrypt.UnusableKey) {
+		t.Error(err)
+	}
+	if _, err := NewRequest(origin, key, one, time.UnixMilli(-1)); !errors.Is(err, pushcrypt.InvalidTime) {
+		t.Error(err)
+	}
+}
+
+// key2 is no Ed25519 key.
+type key2 struct{ crypto.Signer }
+
+func (key2) Public() crypto.PublicKey { return "a" }

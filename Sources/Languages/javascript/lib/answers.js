@@ -1,0 +1,139 @@
+// Answers, which a phone seals for the provider of a message: Docs/FormatAnswers.md.
+"use strict";
+
+const { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } = require("node:crypto");
+const { PushcryptError } = require("./errors.js");
+const { limits } = require("./format.js");
+const { NumberText, decodeUTF8, parseObject } = require("./json.js");
+const keys = require("./keys.js");
+const { array, bytes, instance, options, present, seconds, string, time, topic: readTopic } = require("./values.js");
+
+const label = (text) => Buffer.from(`pushcrypt/1 ${text}\0`);
+const [ID, KEY, SALT, MESSAGE] = ["answer id", "answer", "answer salt", "answer message"].map(label);
+const SIZES = [128, 512, 2048, 4098], HEADER = 37, TAG = 16, NONCE = Buffer.alloc(12), LONGEST_JSON = 4096, LONGEST_ACTION = 255;
+/** Seconds: 31 days. */
+const LIFE = 31 * 86_400;
+
+const hmac = (key, ...parts) => createHmac("sha256", key).update(Buffer.concat(parts)).digest();
+const hkdf = (key, salt, info) => Buffer.from(hkdfSync("sha256", key, salt, info, 32));
+
+function whose(device, topic) {
+    return Buffer.concat([keys.sha256(device), Buffer.of(topic.length >> 8, topic.length), Buffer.from(topic)]);
+}
+
+function bigEndian(value) {
+    const eight = Buffer.alloc(8);
+    eight.writeBigUInt64BE(value);
+    return eight;
+}
+
+const secrets = new WeakMap();
+
+/** What opens an app's answers. It prints nothing. */
+class AnswerSecret {
+    constructor(secret) {
+        secret = bytes(secret, "the secret");
+        if (secret.length !== 32) throw new RangeError("an answer secret has 32 bytes");
+        secrets.set(this, Buffer.from(secret));
+    }
+
+    static generate() {
+        return new AnswerSecret(randomBytes(32));
+    }
+
+    secretBytes() {
+        return Buffer.from(secrets.get(this));
+    }
+}
+
+/** The answer id and key of a message, whose sent at is a BigInt; the member `answer` is both in base64url. */
+function answerParts(secret, device, topic, messageID, sentAt) {
+    const id = hmac(secrets.get(secret), ID, whose(device, topic), messageID, bigEndian(sentAt)).subarray(0, 16);
+    return Buffer.concat([id, answerKey(secret, device, topic, id)]);
+}
+
+function answerKey(secret, device, topic, id) {
+    return hkdf(secrets.get(secret), id, Buffer.concat([KEY, whose(device, topic)]));
+}
+
+/** The plaintext, or nothing for what is too long. */
+function padded(text) {
+    const size = SIZES.find((one) => one >= 2 + text.length), plain = Buffer.alloc(size ?? 0);
+    if (size === undefined) return plain;
+    plain.writeUInt16BE(text.length);
+    text.copy(plain, 2);
+    return plain;
+}
+
+/** Seals a plaintext under the answer id and key that a message brought. */
+function sealPlain(given, deviceID, plain, random = randomBytes(16)) {
+    const id = given.subarray(0, 16), key = given.subarray(16), salt = hmac(key, SALT, random, plain).subarray(0, 16);
+    const header = Buffer.concat([Buffer.of(1), id, deviceID, salt]);
+    const cipher = createCipheriv("chacha20-poly1305", hkdf(key, salt, MESSAGE), NONCE, { authTagLength: TAG }).setAAD(header, { plaintextLength: plain.length });
+    const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+    return Buffer.concat([header, sealed, cipher.getAuthTag()]).toString("base64url");
+}
+
+/** The plaintext, or nothing if the tag is wrong. */
+function openPlain(key, answer) {
+    const header = answer.subarray(0, HEADER), sealed = answer.subarray(HEADER, -TAG);
+    const cipher = createDecipheriv("chacha20-poly1305", hkdf(key, answer.subarray(21, HEADER), MESSAGE), NONCE, { authTagLength: TAG })
+        .setAAD(header, { plaintextLength: sealed.length }).setAuthTag(answer.subarray(-TAG));
+    const plain = cipher.update(sealed);
+    try {
+        cipher.final();
+    } catch {
+        return undefined;
+    }
+    return plain;
+}
+
+function decode(text) {
+    const answer = text.length <= 5535 && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
+    if (!SIZES.includes(answer.length - HEADER - TAG) || answer.toString("base64url") !== text) {
+        throw new PushcryptError("malformed-envelope", "the answer was cut, encoded again, or has a wrong length");
+    }
+    return answer;
+}
+
+function openAnswer(text, given) {
+    const { secrets: all, devices, topic: context, within = LIFE, at = Date.now() } = options(given, ["secrets", "devices", "topic", "within", "at"], "openAnswer");
+    const every = array(all, "secrets").map((one) => instance(one, AnswerSecret, "a secret")), topic = readTopic(context), now = time(at, "at");
+    const known = array(devices, "devices").map((one) => ({ text: keys.bare(string(one, "a device")), key: keys.parseKey(one, keys.DEVICE_PUBLIC) }));
+    const life = BigInt(Math.min(seconds(within, "within"), LIFE)) * 1000n, answer = decode(string(text, "the answer")), id = answer.subarray(1, 17);
+    if (answer[0] !== 1) throw new PushcryptError("unsupported-message");
+    const named = known.filter(({ key }) => keys.deviceKeyID(key).equals(answer.subarray(17, 21)));
+    if (named.length === 0) throw new PushcryptError("unknown-recipient-key");
+    for (const { text: device, key } of named) {
+        for (const secret of every) {
+            const plain = openPlain(answerKey(secret, key, topic, id), answer);
+            if (plain === undefined) continue;
+            const read = members(plain), sentAt = BigInt(read.sentAt);
+            // A key of another message opens no answer to this one.
+            const own = answerParts(secret, key, topic, Buffer.from(read.messageId, "hex"), sentAt).subarray(0, 16);
+            if (!timingSafeEqual(own, id)) throw new PushcryptError("authentication-failed");
+            if (now > sentAt + life) throw new PushcryptError("expired", "the time for an answer to this message has ended");
+            return { device, ...read };
+        }
+    }
+    throw new PushcryptError("authentication-failed");
+}
+
+function members(plain) {
+    const length = plain.readUInt16BE(), text = plain.subarray(2, 2 + length);
+    if (length > LONGEST_JSON || !padded(text).equals(plain)) throw new PushcryptError("authentication-failed");
+    const found = parseObject(decodeUTF8(text, "malformed-payload"), "malformed-payload"), [id, action, reply] = ["message_id", "action", "text"].map((name) => found.get(name));
+    const [sentAt, at] = ["sent_at", "at"].map((name) => numberOf(found.get(name)));
+    const isID = typeof id === "string" && /^[0-9a-f]{32}$/.test(id), isAction = typeof action === "string" && action !== "" && Buffer.byteLength(action) <= LONGEST_ACTION;
+    if (!isID || !isAction || !["string", "undefined"].includes(typeof reply) || sentAt === undefined || at === undefined) {
+        throw new PushcryptError("malformed-payload", "a member of the answer is missing, or has another form");
+    }
+    return present({ messageId: id, sentAt, action, text: reply, at });
+}
+
+function numberOf(value) {
+    const isInteger = value instanceof NumberText && /^(?:0|[1-9][0-9]{0,15})$/.test(value.text) && BigInt(value.text) <= BigInt(limits.largestTime);
+    return isInteger ? Number(value.text) : undefined;
+}
+
+module.exports = { AnswerSecret, LONGEST_ACTION, LONGEST_JSON, answerParts, openAnswer, padded, sealPlain };

@@ -1,0 +1,350 @@
+"""Rules that need the files and the process of this project's relay on Node."""
+import concurrent.futures, json, os, re, subprocess, time
+
+from client import decode, envelope, key_header, seal_grant
+from conformance import Fault, PushKey, accepted, refused, same
+from world import ORIGIN, TOPIC
+
+rules, slow_rules = [], []
+
+
+def rule(function):
+    rules.append(function)
+    return function
+
+
+def slow(function):
+    slow_rules.append(function)
+    return function
+
+
+def push(relay, key, grant):
+    return relay.client().one(key, {"grant": grant, "data": envelope()})
+
+
+def granted(relay):
+    token, key = os.urandom(32).hex(), PushKey()
+    return token, key, relay.client().grant(token, key)
+
+
+def store(relay):
+    return os.path.join(relay.folder, "ended.jsonl")
+
+
+@rule
+def restarts_keep_revocations(place, node, sources):
+    with place.relay(node, sources=sources) as relay:
+        for kill in (False, True):
+            (token, key, one), (other_token, other, _) = granted(relay), granted(relay)
+            all_of_it = [relay.client().grant(other_token, other) for _ in range(2)]
+            kept = relay.client().grant(token, key)
+            same((relay.client().revoke(token, one).status, relay.client().revoke(other_token).status), (200, 200))
+            same(relay.restart(kill), True)
+            for grant, own in [(one, key), *((grant, other) for grant in all_of_it)]:
+                refused(push(relay, own, grant), 410, "grant-revoked")
+            accepted(push(relay, key, kept))
+
+
+@rule
+def relays_share_a_store(place, node, sources):
+    with place.relay(node, sources=sources) as one, place.relay(node, sources=sources) as other:
+        other.stop()
+        other.configure(store=store(one), relay_keys=[os.path.join(one.folder, "relay.key")])
+        same(other.start(), True)
+        token, key, grant = granted(one)
+        accepted(push(other, key, grant))
+        same(one.client().revoke(token, grant).status, 200)
+        refused(push(other, key, grant), 410, "grant-revoked")
+
+
+@rule
+def a_lost_or_damaged_store_does_not_start(place, node, sources):
+    relay = place.relay(node, sources=sources)
+    with open(store(relay)) as file:
+        header = file.read()
+    row = '{"name":"g%s","at":0,"until":9000000000000}\n' % ("0a" * 16)
+    for text, starts in ((header, True), (header + row, True), (header + row + row[:20], True), (header + row[:20] + row + row, True), ("", False), (header[:-3], False),
+                         ("\0" * 100, False), (header + row[5:] + row, False), (header + "\0" * 50 + "\n", False), (None, False)):
+        os.path.exists(store(relay)) and os.remove(store(relay))
+        if text is not None:
+            with open(store(relay), "w") as file:
+                file.write(text)
+        same(relay.start(), starts, text)
+        same((relay.stop(), starts), (0 if starts else relay.process.returncode, starts), text)
+        same(relay.process.returncode != 0, not starts, text)
+
+
+@rule
+def a_cut_last_line_loses_nothing_that_was_answered(place, node, sources):
+    relay = place.relay(node, sources=sources)
+    with open(store(relay), "a") as file:
+        file.write('{"name":"g0a0a')
+    with relay:
+        for _ in range(2):
+            token, key, grant = granted(relay)
+            same(relay.client().revoke(token, grant).status, 200)
+            refused(push(relay, key, grant), 410, "grant-revoked")
+            same(relay.restart(kill=True), True)
+            refused(push(relay, key, grant), 410, "grant-revoked")
+
+
+@rule
+def a_full_store_refuses_until_there_is_room(place, node, sources):
+    relay = place.relay(node, sources=sources)
+    # A line fits, and half of the next.
+    room = os.path.getsize(store(relay)) + 140
+    same(relay.start(["prlimit", f"--fsize={room}:unlimited", "sh", "-c", 'exec "$@" 2>/dev/null', "-"]), True)
+    with relay_of(relay):
+        token, key, grant = granted(relay)
+        other = relay.client().grant(token, key)
+        first = relay.client().grant(token, key)
+        same(relay.client().revoke(token, first).status, 200)
+        answer = relay.client().revoke(token, grant)
+        same((answer.status, answer.code, int(answer.headers["Retry-After"]) > 0), (503, "relay-unavailable", True))
+        same(relay.client().revoke(token).status, 503)
+        # What could not be revoked is not issued. What was granted still works.
+        answer = relay.client().post("/v1/grants", relay.client().phone(token, push_key=key.text, kinds=["alert"]))
+        same((answer.status, answer.code), (503, "relay-unavailable"))
+        accepted(push(relay, key, other))
+        refused(push(relay, key, first), 410, "grant-revoked")
+        subprocess.run(["prlimit", f"--pid={relay.process.pid}", "--fsize=unlimited:unlimited"], check=True)
+        last = relay.client().grant(token, key)
+        same(relay.client().revoke(token, grant).status, 200)
+        same(relay.restart(), True)
+        for ended in (grant, first):
+            refused(push(relay, key, ended), 410, "grant-revoked")
+        accepted(push(relay, key, last))
+
+
+class relay_of:
+    """A relay that runs already."""
+
+    def __init__(self, relay):
+        self.relay = relay
+
+    def __enter__(self):
+        return self.relay
+
+    def __exit__(self, *_):
+        self.relay.stop(kill=True)
+
+
+@rule
+def a_store_that_is_removed_or_replaced_takes_no_revocations(place, node, sources):
+    with place.relay(node, sources=sources) as relay:
+        token, key, grant = granted(relay)
+        same(relay.client().revoke(token, grant).status, 200)
+        with open(store(relay)) as file:
+            text = file.read()
+        os.remove(store(relay))
+        for _ in range(2):
+            same(relay.client().revoke(token).status, 503)
+            same(relay.client().post("/v1/grants", relay.client().phone(token, push_key=key.text, kinds=["alert"])).status, 503)
+            refused(push(relay, key, grant), 410, "grant-revoked")
+            with open(store(relay), "w") as file:
+                file.write(text)
+        same(relay.restart(), True)
+        same(relay.client().revoke(token).status, 200)
+
+
+@rule
+def secrets_that_others_can_read_are_refused(place, node, sources):
+    relay = place.relay(node, sources=sources)
+    for name in os.listdir(relay.folder):
+        same(os.stat(os.path.join(relay.folder, name)).st_mode & 0o077 == 0 or name == "authority.pem", True, name)
+    for name in ("relay.key", next(name for name in os.listdir(relay.folder) if name.endswith(".p8"))):
+        for mode in (0o640, 0o604, 0o644, 0o660):
+            os.chmod(os.path.join(relay.folder, name), mode)
+            same((relay.start(), relay.process.wait()), (False, 64), f"{name} {mode:o}")
+        os.chmod(os.path.join(relay.folder, name), 0o600)
+    same("chmod 600" in relay.logged(), True)
+    same(relay.start(), True)
+    same(relay.stop(), 0)
+
+
+@rule
+def init_replaces_nothing(place, node, sources):
+    relay = place.relay(node, sources=sources)
+    p8 = next(name for name in os.listdir(relay.folder) if name.endswith(".p8"))
+    before = open(os.path.join(relay.folder, "relay.key")).read()
+    made = relay.run("init", relay.folder, ORIGIN, TOPIC, "TEAM123456", os.path.join(relay.folder, p8))
+    same((made.returncode != 0, open(os.path.join(relay.folder, "relay.key")).read()), (True, before))
+    same(relay.run("key", os.path.join(relay.folder, "relay.key")).returncode != 0, True)
+    for wrong in ((ORIGIN + "/", TOPIC), ("HTTPS://A", TOPIC), ("relay", TOPIC), (ORIGIN, "a b")):
+        same(relay.run("init", relay.folder + "x", *wrong, "TEAM123456", os.path.join(relay.folder, p8)).returncode, 64, wrong)
+
+
+@rule
+def a_wrong_configuration_does_not_start(place, node, sources):
+    relay = place.relay(node, sources=sources)
+    with open(os.path.join(relay.folder, "relay.json")) as file:
+        good = json.load(file)
+    app = good["apps"][TOPIC]
+
+    def starts(**members):
+        with open(os.path.join(relay.folder, "relay.json"), "w") as file:
+            json.dump(good | members, file)
+        started = relay.start()
+        relay.stop()
+        return started
+
+    def of_app(**members):
+        return starts(apps={TOPIC: app | members})
+
+    # {"aps":{"mutable-content":1,"alert":{"title":"…"},"sound":"default","content-available":1},"ENCRYPTED_DATA":""}
+    longest = 270 - len('{"aps":{"mutable-content":1,"alert":{"title":""},"sound":"default","content-available":1},"ENCRYPTED_DATA":""}')
+    same((of_app(alert={"title": "a" * longest}), of_app(alert={"title": "a" * (longest + 1)}), of_app(alert={"title": "é" * (longest // 2 + 1)})), (True, False, False))
+    same((of_app(alert={"title": "a" * longest}, sounds=["default", "longer.caf"]), of_app(alert={"title": "a" * (longest - 3)}, sounds=["longer.caf"])), (False, True))
+    same((of_app(alert={}), of_app(alert={"title": ""}), of_app(alert={"loc-key": "NEW"}), of_app(alert={"word": "a", "title": "a"})), (False, False, True, False))
+    same((of_app(team="short"), of_app(unknown=1), of_app(sounds="default")), (False,) * 3)
+    same((starts(origin=ORIGIN + "/"), starts(origin="https://A.example"), starts(apps={}), starts(kinds=["voip"]), starts(kinds=[])), (False,) * 5)
+    same((starts(unknown=1), starts(listen="8787"), starts(relay_keys=[]), starts(relay_keys=["other.key"]), starts(limits={"a": 1}), starts(limits={"pushes_a_day": 0})), (False,) * 6)
+    same((starts(data_format={"member": "d", "limit": 4000}), starts(data_format={"member": "aps", "limit": 1}), starts(data_format="other")), (False,) * 3)
+    same(starts(), True)
+
+
+@rule
+def another_format_is_passed_as_it_is(place, node, sources):
+    with place.relay(node, sources=sources, data_format={"member": "e", "limit": 100}) as relay:
+        token, key, grant = granted(relay)
+        same(relay.client().send("GET", "/v1/relay").json["data_format"], "opaque")
+        accepted(relay.client().one(key, {"grant": grant, "data": "Salted__/+=" + "a" * 89}))
+        body = next(json.loads(request.body) for request in place.mock.taken if request.path.endswith(token))
+        same((body["e"][:11], "ENCRYPTED_DATA" in body), ("Salted__/+=", False))
+        for wrong in ("", "a" * 101, 'a"b', "a\\b", "a b", "é", "a\n"):
+            refused(relay.client().one(key, {"grant": grant, "data": wrong}), 400, "malformed-envelope")
+
+
+@rule
+def the_relay_offers_kinds(place, node, sources):
+    with place.relay(node, sources=sources) as relay:
+        relay.stop()
+        relay.configure(kinds=["alert"])
+        same(relay.start(), True)
+        client, token, key = relay.client(), os.urandom(32).hex(), PushKey()
+        for kinds in (["background"], ["alert", "background"]):
+            same(client.post("/v1/grants", client.phone(token, push_key=key.text, kinds=kinds)).code, "malformed-request")
+        grant = seal_grant(relay.relay_key, ORIGIN, token, "production", TOPIC, key.public, ("alert", "background"))
+        refused(client.one(key, {"grant": grant, "data": envelope(), "kind": "background"}), 400, "kind-not-granted")
+        accepted(push(relay, key, grant))
+        same(client.send("GET", "/v1/relay").json["kinds"], ["alert"])
+
+
+@rule
+def an_address_is_not_what_a_client_says(place, node, sources):
+    with place.relay(node, sources=sources, limits={"requests_a_minute": 3}) as relay:
+        def statuses(client, *forwarded):
+            return [client.send("GET", "/v1/relay", None, {"X-Forwarded-For": one}).status for one in forwarded]
+
+        same(statuses(relay.client(), "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"), [200, 200, 200, 429])
+        relay.configure(trusted_proxies=1)
+        relay.restart()
+        client = relay.client()
+        same(statuses(client, "192.0.2.1, 192.0.2.9", "192.0.2.2, 192.0.2.9", "192.0.2.9", "192.0.2.3,192.0.2.9", "192.0.2.8"), [200, 200, 200, 429, 200])
+
+
+@rule
+def the_newest_relay_key_seals_and_each_opens_until_it_is_removed(place, node, sources):
+    with place.relay(node, sources=sources) as relay:
+        token, key, old = granted(relay)
+        old_key = relay.relay_key
+        same(relay.run("key", os.path.join(relay.folder, "new.key")).returncode, 0)
+        relay.configure(relay_keys=["new.key", "relay.key"])
+        same(relay.restart(), True)
+        new = relay.client().grant(token, key)
+        same((decode(old)[:5] == key_header(old_key), decode(new)[:5] == key_header(old_key)), (True, False))
+        accepted(push(relay, key, old))
+        accepted(push(relay, key, new))
+        same(relay.client().revoke(token).status, 200)
+        for grant in (old, new):
+            refused(push(relay, key, grant), 410, "grant-revoked")
+        newest = relay.client().grant(token, key)
+        relay.configure(relay_keys=["new.key"])
+        same(relay.restart(), True)
+        refused(push(relay, key, old), 410, "grant-unknown-key")
+        refused(push(relay, key, new), 410, "grant-revoked")
+        accepted(push(relay, key, newest))
+
+
+@rule
+def logs_have_no_secret(place, node, sources):
+    with place.relay(node, sources=sources) as relay:
+        token, key, grant = granted(relay)
+        data = envelope()
+        accepted(relay.client().one(key, {"grant": grant, "data": data, "collapse_id": "collapse-name"}))
+        relay.client().one(key, {"grant": grant[:-1], "data": data})
+        relay.client().push(PushKey(), {"grant": grant, "data": data})
+        relay.client().push(key, body=b'{"' + token.encode() + b'"')
+        relay.client().send("GET", f"/v1/{token}?{grant}")
+        relay.client().revoke(token, grant)
+        relay.stop()
+        text = relay.logged()
+        lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        for secret in (token, grant, data, key.text, grant[60:100], data[60:100], token[:12], "collapse-name"):
+            same(secret in text, False, "a secret is logged")
+        pushed = [line for line in lines if line.get("path") == "/v1/push"]
+        same(all(re.fullmatch("[0-9a-f]{8}", line["key"]) for line in pushed) and pushed[0]["answers"] == {"200": 1}, True, pushed)
+
+
+@rule
+def it_ends_after_the_last_answer(place, node, sources):
+    relay = place.relay(node, sources=sources)
+    relay.start()
+    token, key, grant = granted(relay)
+    place.mock.fault = lambda number, request: Fault("late", seconds=2) if request.path.endswith(token) else None
+    try:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(push, relay, key, grant)
+            time.sleep(0.7)
+            start = time.monotonic()
+            same(relay.stop(), 0)
+            accepted(waiting.result())
+            same(time.monotonic() - start < 15, True)
+    finally:
+        place.mock.fault = lambda number, request: None
+
+
+@slow
+def an_apns_that_cannot_be_reached_is_tried_for_20_seconds(place, node, sources):
+    relay = place.relay(node, sources=sources)
+    relay.configure(apns={"production": "https://localhost:1", "development": "https://localhost:1"})
+    with relay:
+        token, key, grant = granted(relay)
+        start = time.monotonic()
+        refused(push(relay, key, grant), 503, "relay-unavailable")
+        same(15 < time.monotonic() - start < 25, True)
+
+
+@slow
+def one_address_has_few_connections(place, node, sources):
+    import socket
+
+    with place.relay(node, sources=sources) as relay:
+        source = relay.client().source
+        held = [socket.create_connection(("127.0.0.1", relay.port), source_address=(source, 0)) for _ in range(70)]
+        time.sleep(0.3)
+        ended = 0
+        for one in held:
+            one.setblocking(False)
+            try:
+                ended += one.recv(1) == b""
+            except BlockingIOError:
+                pass
+            except OSError:
+                ended += 1
+        same(ended, 6)
+        same(relay.client().send("GET", "/v1/relay").status, 200)
+        for one in held:
+            one.close()
+
+
+def run(place, node, sources=None, with_slow=True, names=()):
+    failures, chosen = [], [one for one in rules + (slow_rules if with_slow else []) if not names or one.__name__ in names]
+    for one in chosen:
+        try:
+            one(place, node, sources)
+        except Exception as error:
+            failures.append(f"{one.__name__}: {type(error).__name__}: {str(error)[:500]}")
+        finally:
+            place.mock.fault = lambda number, request: None
+    return len(chosen), failures, []

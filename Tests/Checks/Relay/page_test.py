@@ -1,0 +1,123 @@
+"""Follows Docs/SelfHosted.md: its servers in Python and JavaScript, each from a phone's record to the first push that the phone opens, through a
+publisher's relay; and its endpoint that makes grants. Called by relay_test.py with a Python that has `cryptography` 40.
+
+    page_test.py ORIGIN FOLDER ACCEPTED NODE      of a relay whose origin is its address, its folder, and the file of what its APNs accepted
+"""
+import json, os, re, subprocess, sys, tempfile, types, urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
+sys.path[:0] = [HERE, os.path.join(ROOT, "Sources/Languages/python/src")]
+from client import Client, PushKey as Anyone, encode  # noqa: E402
+
+from pushcrypt import ProviderKey, Reply  # noqa: E402
+from pushcrypt.relay import PushKey  # noqa: E402
+from pushcrypt.testing import DeviceKey, Trust, open_push  # noqa: E402
+
+ORIGIN, FOLDER, ACCEPTED, NODE = sys.argv[1:]
+TOPIC, LINES = "com.example.app", 15
+with open(os.path.join(ROOT, "Docs/SelfHosted.md"), encoding="utf-8") as file:
+    page = file.read().replace("https://push.example.com", ORIGIN)
+endpoint, python = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+[javascript] = re.findall(r"```js\n(.*?)```", page, re.DOTALL)
+
+
+class Phone:
+    """Registers, fetches its grant, and opens what APNs got for it."""
+
+    def __init__(self):
+        self.key, self.token, self.relay = DeviceKey.generate(), os.urandom(32).hex(), Client(ORIGIN, ORIGIN, TOPIC)
+        self.grant = None
+
+    def record(self):
+        members = {"device": "phone1", "public_key": str(self.key.public_key), "token": self.token, "environment": "production", "topic": TOPIC, "generation": 1}
+        return json.dumps(members | ({"grant": self.grant} if self.grant else {}))
+
+    def read(self, reply):
+        reply = Reply.from_json(reply)
+        assert reply.acknowledged == self.key.public_key
+        self.pin, push_key = reply.provider, types.SimpleNamespace(text=encode(reply.push_key))
+        self.grant = self.relay.grant(self.token, push_key)
+
+    def opened(self):
+        with open(ACCEPTED, encoding="utf-8") as file:
+            [body] = [body for path, body in map(json.loads, file) if path.endswith(self.token)]
+        return json.loads(open_push(body.encode(), topic=TOPIC, devices=[self.key], trust=Trust([self.pin])).payload)
+
+
+class httpx:
+    """Posts without following redirects."""
+
+    @staticmethod
+    def post(url, content, headers, timeout):
+        class NoRedirect(urllib.request.HTTPRedirectHandler):
+            def redirect_request(self, *_):
+                return None
+
+        with urllib.request.build_opener(NoRedirect).open(urllib.request.Request(url, content, headers), timeout=timeout) as answer:
+            return types.SimpleNamespace(json=lambda value=json.load(answer): value)
+
+
+def lines(text):
+    return [line for line in text.splitlines() if line.strip() and not re.match(r'\s*("""|/\*\*|//|#)', line)]
+
+
+def test_python():
+    sys.modules["httpx"] = httpx
+    server, phone = {}, Phone()
+    exec(compile(python, "SelfHosted.md", "exec"), server)
+    device, reply = server["register"](phone.record(), None, "alice")
+    phone.read(reply)
+    device, _ = server["register"](phone.record(), device, "alice")
+    answer = server["send"](device, {"aps": {"alert": "It is ready"}})
+    assert answer["status"] == 200 and phone.opened()["aps"]["alert"] == "It is ready", answer
+    assert len(lines(python)) <= LINES, f"{len(lines(python))} lines"
+
+
+def test_javascript(folder):
+    phone = Phone()
+    os.makedirs(os.path.join(folder, "node_modules"))
+    os.symlink(os.path.join(ROOT, "Sources/Languages/javascript"), os.path.join(folder, "node_modules/pushcrypt"))
+    with open(os.path.join(folder, "server.mjs"), "w", encoding="utf-8") as file:
+        file.write(javascript)
+    with open(os.path.join(folder, "main.mjs"), "w", encoding="utf-8") as file:
+        file.write("""import { register, send } from "./server.mjs";
+const { device, reply } = register(process.argv[2], null, "alice");
+const answer = device.grant ? await send(device, { aps: { alert: "It is ready" } }) : null;
+console.log(JSON.stringify({ reply, answer }));
+""")
+
+    def run():
+        done = subprocess.run([NODE, "main.mjs", phone.record()], cwd=folder, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    phone.read(run()["reply"])
+    answer = run()["answer"]
+    assert answer["status"] == 200 and phone.opened()["aps"]["alert"] == "It is ready", answer
+    assert len(lines(javascript)) <= LINES, f"{len(lines(javascript))} lines"
+
+
+def test_the_endpoint():
+    own, key, token = {}, Anyone(), os.urandom(32).hex()
+    here = os.getcwd()
+    os.chdir(os.path.dirname(FOLDER))
+    try:
+        exec(compile(endpoint.replace("relay/relay.key", os.path.join(FOLDER, "relay.key")), "SelfHosted.md", "exec"), own)
+    finally:
+        os.chdir(here)
+    from client import envelope
+
+    answer = Client(ORIGIN, ORIGIN, TOPIC).one(key, {"grant": own["grant_for"](token, "production", key.text), "data": envelope()})
+    assert answer["status"] == 200, answer
+
+
+with tempfile.TemporaryDirectory() as folder:
+    with open(os.path.join(folder, "provider.key"), "w") as file:
+        file.write(ProviderKey.generate().secret_text())
+    with open(os.path.join(folder, "push.key"), "wb") as file:
+        file.write(PushKey.generate().secret_bytes())
+    os.chdir(folder)
+    test_python()
+    test_javascript(folder)
+    test_the_endpoint()

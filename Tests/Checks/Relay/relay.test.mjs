@@ -1,0 +1,174 @@
+// What the relay does with time, its transport and a publisher's proof: `node --test`. RELAY names another relay.mjs.
+import assert from "node:assert";
+import { generateKeyPairSync, sign, verify } from "node:crypto";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+
+const source = process.env.RELAY ? pathToFileURL(process.env.RELAY).href : new URL("../../../Sources/Relay/relay.mjs", import.meta.url).href;
+const { Limiter, checkConfiguration, createRelay, encode, network, openGrant, parseObject, sealGrant, verifyRelayRequest } = await import(source);
+
+const vectors = JSON.parse(readFileSync(new URL("../../Data/Vectors/relay.json", import.meta.url), "utf8"));
+const origin = "https://relay.example.com", topic = "com.example.app", MINUTE = 60_000, DAY = 86_400_000, data = encode(Uint8Array.of(1, ...new Uint8Array(308)));
+const p8 = generateKeyPairSync("ec", { namedCurve: "P-256" }), { privateKey, publicKey } = generateKeyPairSync("ed25519");
+const pushKey = publicKey.export({ format: "jwk" }).x, relayKeys = [new Uint8Array(32).fill(7)];
+const app = { team: "TEAM123456", key_id: "ABC123DEFG", alert: { title: "New message" } };
+
+/** A relay with a clock and an APNs of its own. */
+function world({ answers = [], checkProof, limits, authorize } = {}) {
+    const own = { now: 1_800_000_000_000, pushes: [], lines: [], rows: new Map(), slept: 0 };
+    own.handle = createRelay({
+        configuration: checkConfiguration({ origin, apps: { [topic]: app }, kinds: ["alert", "background"], limits }), relayKeys, checkProof,
+        authorize: authorize ?? (async () => p8.privateKey.export({ format: "pem", type: "pkcs8" })),
+        store: {
+            find: async (names) => new Map(names.filter((name) => own.rows.has(name)).map((name) => [name, own.rows.get(name)])),
+            put: async (rows) => rows.forEach(({ name, at }) => own.rows.set(name, at)), probe: async () => true,
+        },
+        transport: async (push, milliseconds) => {
+            own.pushes.push({ ...push, milliseconds, at: own.now });
+            const answer = answers.shift?.() ?? answers;
+            if (answer instanceof Error) throw answer;
+            return answer.status ? answer : { status: 200, apnsID: "id" };
+        },
+        now: () => own.now, sleep: async (milliseconds) => (own.now += milliseconds), log: (line) => own.lines.push(line),
+    });
+    own.post = async (path, value, headers = {}) => {
+        const bytes = typeof value === "string" ? value : JSON.stringify(value), address = "192.0.2.1";
+        const answer = await own.handle({ method: "POST", path, address, header: (name) => headers[name] ?? null, read: async () => new TextEncoder().encode(bytes) });
+        return { ...answer, json: JSON.parse(answer.body) };
+    };
+    own.push = async (grant, more = {}) => {
+        const body = JSON.stringify({ messages: [{ grant, data, ...more }] }), time = Buffer.alloc(8), length = (text) => Buffer.concat([Buffer.of(0, text.length), Buffer.from(text)]);
+        time.writeBigUInt64BE(BigInt(own.now));
+        const hash = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(body)));
+        const signed = Buffer.concat([Buffer.from("pushcrypt/1 relay request\0"), length(origin), length("/v1/push"), Buffer.from(pushKey, "base64url"), time, hash]);
+        const headers = { "pushcrypt-key": pushKey, "pushcrypt-time": `${own.now}`, "pushcrypt-signature": sign(null, signed, privateKey).toString("base64url") };
+        const answer = await own.post("/v1/push", body, headers);
+        return answer.json.answers?.[0] ?? answer;
+    };
+    own.grant = async (more = {}) => (await sealGrant(relayKeys[0], origin, { token: "0a0b", environment: "production", topic, pushKey, issued: own.now, ...more })).grant;
+    return own;
+}
+
+test("a provider token is used for 40 minutes, and is Apple's", async () => {
+    const own = world(), grant = await own.grant(), start = own.now;
+    for (const minutes of [0, 39, 41, 79, 82]) {
+        own.now = start + minutes * MINUTE;
+        assert.equal((await own.push(grant)).status, 200);
+    }
+    const tokens = own.pushes.map(({ headers }) => headers.authorization);
+    assert.equal(tokens[0], tokens[1]);
+    assert.equal(tokens[2], tokens[3]);
+    assert.equal(new Set(tokens).size, 3);
+    const [head, claims, signature] = tokens[2].replace("bearer ", "").split(".");
+    assert.deepEqual(JSON.parse(Buffer.from(head, "base64url")), { alg: "ES256", kid: app.key_id });
+    assert.deepEqual(JSON.parse(Buffer.from(claims, "base64url")), { iss: app.team, iat: Math.floor(start / 1000) + 41 * 60 });
+    assert(verify("sha256", Buffer.from(`${head}.${claims}`), { key: p8.publicKey, dsaEncoding: "ieee-p1363" }, Buffer.from(signature, "base64url")));
+});
+
+test("an expired provider token is replaced, but not within 20 minutes", async () => {
+    const expired = { status: 403, reason: "ExpiredProviderToken" }, own = world({ answers: [{}, expired, {}, expired] }), grant = await own.grant();
+    assert.equal((await own.push(grant)).status, 200);
+    own.now += 21 * MINUTE;
+    assert.equal((await own.push(grant)).status, 200);
+    assert.equal((await own.push(grant)).code, "relay-unavailable");
+    assert.equal(new Set(own.pushes.map(({ headers }) => headers.authorization)).size, 2);
+});
+
+test("what APNs did not read is repeated for 20 seconds, with what is left of them", async () => {
+    const own = world({ answers: Object.assign(new Error(), { unread: true }) }), start = own.now;
+    const answer = await own.push(await own.grant());
+    assert.deepEqual([answer.status, answer.code, answer.sent], [503, "relay-unavailable", "no"]);
+    assert(own.now - start <= 20_000 && own.pushes.length > 5);
+    assert(own.pushes.every(({ at, milliseconds }) => at - start + milliseconds <= 20_000));
+});
+
+test("grants end by the relay's clock, and revocations do not come back", async () => {
+    const own = world(), { json } = await own.post("/v1/grants", { token: "0a0b", environment: "production", topic, push_key: pushKey, kinds: ["alert"] });
+    assert.equal(json.expires, own.now + 180 * DAY);
+    own.now = json.expires;
+    assert.equal((await own.push(json.grant)).status, 200);
+    own.now += 1;
+    assert.equal((await own.push(json.grant)).code, "grant-expired");
+});
+
+test("a grant is younger than what ended those before it, whatever the clock says", async () => {
+    const own = world(), phone = { token: "0a0b", environment: "production", topic }, asked = { ...phone, push_key: pushKey, kinds: ["alert"] };
+    const before = (await own.post("/v1/grants", asked)).json.grant;
+    assert.equal((await own.post("/v1/revoke", phone)).status, 200);
+    own.now -= 60 * MINUTE;
+    const after = (await own.post("/v1/grants", asked)).json.grant;
+    assert.deepEqual([(await own.push(before)).code, (await own.push(after)).status], ["grant-revoked", 200]);
+});
+
+test("limits are for windows", async () => {
+    const own = world({ limits: { pushes_a_minute: 2, pushes_a_day: 3, background_an_hour: 1 } }), grant = await own.grant({ kinds: ["alert", "background"] });
+    const statuses = async (count, more) => {
+        const found = [];
+        for (let at = 0; at < count; at++) found.push((await own.push(grant, more)).status);
+        return found;
+    };
+    assert.deepEqual(await statuses(3), [200, 200, 429]);
+    assert((await own.push(grant)).retry_after <= 60);
+    own.now += MINUTE;
+    assert.deepEqual(await statuses(2), [200, 429]);
+    assert((await own.push(grant)).retry_after > 80_000);
+    own.now += DAY;
+    assert.deepEqual(await statuses(2, { kind: "background" }), [200, 429]);
+    own.now += 61 * MINUTE;
+    assert.deepEqual(await statuses(2, { kind: "background" }), [200, 429]);
+    const limiter = new Limiter([[MINUTE, 1]], 2);
+    assert.deepEqual(["a", "a", "b", "c", "a"].map((key) => limiter.take(key, 0) > 0), [false, true, false, false, false]);
+});
+
+test("a publisher's proof decides", async () => {
+    const phone = { token: "0a0b", environment: "production", topic }, asked = { ...phone, push_key: pushKey, kinds: ["alert"] };
+    const own = world({ checkProof: async ({ proof, token }) => proof === `proof of ${token}` });
+    for (const proof of [undefined, "", "other"]) {
+        for (const [path, value] of [["/v1/grants", asked], ["/v1/revoke", phone]]) {
+            const answer = await own.post(path, { ...value, proof });
+            assert.deepEqual([answer.status, answer.json.code], [403, "proof-refused"]);
+        }
+    }
+    assert.equal((await own.post("/v1/grants", { ...asked, proof: "proof of 0a0b" })).status, 200);
+    assert.equal((await own.post("/v1/revoke", { ...phone, proof: "proof of 0a0b" })).status, 200);
+});
+
+test("an unreadable key of Apple's is the publisher's, and quotes nothing", async () => {
+    const own = world({ authorize: async () => "-----BEGIN PRIVATE KEY-----\nc2VjcmV0LXdvcmQ=\n-----END PRIVATE KEY-----" });
+    assert.equal((await own.push(await own.grant())).code, "relay-unavailable");
+    assert(!JSON.stringify(own.lines).includes("secret"));
+});
+
+test("a store that fails refuses, and nothing is sent", async () => {
+    const own = world(), grant = await own.grant();
+    own.rows.has = () => {
+        throw new Error("a disk");
+    };
+    assert.equal((await own.push(grant)).status, 503);
+    assert.equal(own.pushes.length, 0);
+});
+
+test("grants and signatures are those of relay.json", async () => {
+    const hex = (digits) => new Uint8Array(Buffer.from(digits, "hex"));
+    for (const { name, relayKey, origin, random, grant, ...content } of vectors.grants) assert.equal((await sealGrant(hex(relayKey), origin, content, hex(random))).grant, grant, name);
+    for (const { name, relayKeys, origin, grant, code } of vectors.refusedGrants) await assert.rejects(openGrant(relayKeys.map(hex), origin, grant), { code }, name);
+    for (const { name, origin, now, headers, body, code } of vectors.refusedRequests) {
+        const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+        await assert.rejects(verifyRelayRequest(origin, "/v1/push", (name) => given.get(name) ?? null, Buffer.from(body), now), { code }, name);
+    }
+});
+
+test("addresses are counted by network", () => {
+    for (const [address, counted] of [
+        ["192.0.2.1", "192.0.2.1"], ["::ffff:192.0.2.1", "192.0.2.1"], ["2001:db8:0:1:2:3:4:5", "2001:db8:0:1"], ["2001:db8:0:1::9", "2001:db8:0:1"],
+        ["2001:db8::9", "2001:db8:0:0"], ["::1", "0:0:0:0"], ["2001:0db8:0:1::", "2001:db8:0:1"], ["", ""],
+    ]) assert.equal(network(address), counted, address);
+});
+
+test("JSON has each member once", () => {
+    const read = (text) => parseObject(new TextEncoder().encode(text));
+    for (const text of ['{"a":1,"a":1}', '{"a":{"b":1,"b":2}}', '{"a":[{"b":1,"\\u0062":2}]}', "[]", '{"a":1}{', '{"a":01}', '{"a":NaN}', '\ufeff{"a":1}']) assert.equal(read(text), undefined, text);
+    assert.deepEqual(read('{"a":":","b":"\\":\\\\","c":[{"d":1},{"d":2}],"e":{}}'), { a: ":", b: '":\\', c: [{ d: 1 }, { d: 2 }], e: {} });
+    assert.equal(parseObject(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)), undefined);
+});

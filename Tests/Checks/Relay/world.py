@@ -1,0 +1,187 @@
+"""Relays of this project for tests: on Node, behind nginx, and as a Worker on a stand-in; each with a local APNs."""
+import json, os, re, shutil, socket, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "Send")]
+from client import Client, decode  # noqa: E402
+from conformance import Apns, World  # noqa: E402
+from serve import KEY, TEAM, serve  # noqa: E402
+
+TOPIC, ORIGIN = "com.example.app", "https://relay.example.com"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as own:
+        return own.getsockname()[1]
+
+
+def wait_for(port, process, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return True
+        except OSError:
+            time.sleep(0.02)
+    return False
+
+
+class Relay:
+    """A process. `folder` has its files; `start` returns whether it listens."""
+
+    tells_unread = cuts = True
+
+    def __init__(self, node, folder, sources=None, **configuration):
+        self.node, self.folder, self.sources = node, folder, sources or os.path.join(ROOT, "Sources/Relay")
+        self.configuration, self.port, self.process = configuration, free_port(), None
+        self.log = os.path.join(os.path.dirname(folder), os.path.basename(folder) + ".log")
+
+    def make(self, mock, apns):
+        made = self.run("init", self.folder, ORIGIN, TOPIC, TEAM, os.path.join(apns, f"AuthKey_{KEY}.p8"))
+        if made.returncode:
+            raise AssertionError(made.stderr)
+        shutil.copy(os.path.join(apns, "authority.pem"), self.folder)
+        address = f"https://localhost:{mock.port}"
+        self.configure(listen=f"127.0.0.1:{self.port}", trusted_proxies=0, kinds=["alert", "background"], apns_authority="authority.pem",
+                       apns={"production": address, "development": address}, **self.configuration)
+        return self
+
+    def run(self, *arguments):
+        return subprocess.run([self.node, os.path.join(self.sources, "serve.mjs"), *arguments], capture_output=True, text=True, timeout=30)
+
+    def configure(self, **members):
+        path = os.path.join(self.folder, "relay.json")
+        with open(path) as file:
+            known = json.load(file)
+        with open(path, "w") as file:
+            json.dump({name: value for name, value in (known | members).items() if value is not None}, file)
+
+    def command(self):
+        return [self.node, os.path.join(self.sources, "serve.mjs"), self.folder]
+
+    def start(self, prefix=()):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([*prefix, *self.command()], stdout=log, stderr=log)
+        return wait_for(self.port, self.process)
+
+    def stop(self, kill=False):
+        """The exit code."""
+        if self.process:
+            (self.process.kill if kill else self.process.terminate)()
+            return self.process.wait(40)
+
+    def restart(self, kill=False):
+        self.stop(kill)
+        return self.start()
+
+    @property
+    def relay_key(self):
+        with open(os.path.join(self.folder, "relay.key")) as file:
+            return decode(file.read().strip())
+
+    def logged(self):
+        with open(self.log, encoding="utf-8") as file:
+            return file.read()
+
+    def client(self):
+        return Client(f"http://127.0.0.1:{self.port}", ORIGIN, TOPIC)
+
+    def world(self, mock):
+        return World(self.client(), Apns(mock), self.relay_key, self.tells_unread, self.cuts)
+
+    def __enter__(self):
+        assert self.start(), self.logged()[-2000:]
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class Worker(Relay):
+    """relay.mjs on workers.mjs, a stand-in of what Cloudflare documents; it was not run on Cloudflare. Node's fetch says nothing of what APNs read."""
+
+    tells_unread = cuts = False
+
+    def make(self, mock, apns):
+        super().make(mock, apns)
+        with open(os.path.join(self.folder, "relay.json")) as file:
+            known = json.load(file)
+        address = known["apns"]["production"]
+        own = {name: known[name] for name in ("origin", "apps", "kinds")}
+        with open(os.path.join(self.folder, "relay.key")) as file:
+            keys = file.read()
+        with open(os.path.join(self.folder, f"AuthKey_{KEY}.p8")) as file:
+            p8 = file.read()
+        with open(os.path.join(self.folder, "worker.json"), "w") as file:
+            json.dump({"env": {"RELAY": json.dumps(own), "RELAY_KEYS": keys, f"APNS_KEY_{KEY}": p8}, "apns": address, "port": self.port}, file)
+        return self
+
+    def command(self):
+        return [self.node, os.path.join(HERE, "workers.mjs"), os.path.join(self.sources, "relay.mjs"), self.folder]
+
+
+NGINX = """
+daemon off; {user} pid {folder}/nginx.pid; error_log {folder}/nginx.log; worker_processes 1;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+    server {{
+{server}
+    }}
+}}
+"""
+
+
+class BehindNginx(Relay):
+    """A relay whose proxy is nginx with the lines of Docs/SelfHosted.md, but for TLS."""
+
+    cuts = False
+
+    def make(self, mock, apns):
+        super().make(mock, apns)
+        with open(os.path.join(ROOT, "Docs/SelfHosted.md"), encoding="utf-8") as file:
+            lines = re.search(r"```nginx\n(.*?)```", file.read(), re.DOTALL)[1]
+        self.outer = free_port()
+        lines = re.sub(r"listen 443 ssl;|ssl_.*;|server_name .*;", "", lines).replace("127.0.0.1:8787", f"127.0.0.1:{self.port}")
+        lines = re.sub(r"^\s*server \{|^\}", "", lines, flags=re.MULTILINE)
+        self.nginx_file = os.path.join(self.folder, "nginx.conf")
+        with open(self.nginx_file, "w") as file:
+            file.write(NGINX.format(folder=self.folder, user="user root;" if os.geteuid() == 0 else "", server=f"listen 127.0.0.1:{self.outer};\n{lines}"))
+        self.configure(trusted_proxies=1)
+        return self
+
+    def start(self, prefix=()):
+        nginx = next(path for path in ("/usr/sbin/nginx", shutil.which("nginx")) if path and os.path.exists(path))
+        self.nginx = subprocess.Popen([nginx, "-c", self.nginx_file, "-e", os.path.join(self.folder, "nginx.log")])
+        return super().start(prefix) and wait_for(self.outer, self.nginx)
+
+    def stop(self, kill=False):
+        self.nginx.terminate()
+        self.nginx.wait()
+        return super().stop(kill)
+
+    def client(self):
+        return Client(f"http://127.0.0.1:{self.outer}", ORIGIN, TOPIC)
+
+
+class Place:
+    """A folder with a local APNs, for relays."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="relay-")
+        self.count = 0
+
+    def __enter__(self):
+        self.apns = os.path.join(self.folder, "apns")
+        self.mock = serve(self.apns, [TOPIC]).__enter__()
+        self.mock.taken = []
+        return self
+
+    def __exit__(self, *_):
+        self.mock.__exit__()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def relay(self, node, kind=Relay, sources=None, **configuration):
+        self.count += 1
+        return kind(node, os.path.join(self.folder, f"relay{self.count}"), sources, **configuration).make(self.mock, self.apns)
