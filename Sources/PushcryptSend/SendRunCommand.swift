@@ -114,7 +114,7 @@ extension SendRunCommand {
     /// Refuses a certificate that has expired, if APNs says so too: otherwise this machine's clock may be wrong.
     private func refuseExpired(_ certificate: ClientCertificate, _ console: Console) throws(CommandFailure) {
         guard certificate.hasExpired(at: console.now() / 1000), !arguments.isDryRun else { return }
-        let destination = try arguments.login.destination(arguments.login.environment ?? .production, nil)
+        let destination = try arguments.login.destination(arguments.login.environment ?? .production, nil, console)
         let result = try Probe(destination: destination).send(.harmless(topic: nil), authorization: nil)
         if case .answer(let answer) = result, let time = answer.time, certificate.hasExpired(at: time / 1000) {
             throw .usage("the certificate has expired", hint: "create a new one, or use --key")
