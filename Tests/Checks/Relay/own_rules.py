@@ -155,7 +155,7 @@ def secrets_that_others_can_read_are_refused(place, node, sources):
     for name in ("relay.key", next(name for name in os.listdir(relay.folder) if name.endswith(".p8"))):
         for mode in (0o640, 0o604, 0o644, 0o660):
             os.chmod(os.path.join(relay.folder, name), mode)
-            same((relay.start(), relay.process.wait()), (False, 64), f"{name} {mode:o}")
+            same((relay.start(), relay.stop()), (False, 64), f"{name} {mode:o}")
         os.chmod(os.path.join(relay.folder, name), 0o600)
     same("chmod 600" in relay.logged(), True)
     same(relay.start(), True)
