@@ -8,7 +8,7 @@ mutants.txt has the mutants, as those of the packages (../Packages/mutants.py): 
 `+ ` in their place. `by` names the rules that take longer and have to notice it, `kind: worker` runs the stand-in for Workers, `equivalent` says why no
 test can notice a mutant.
 """
-import concurrent.futures, os, pathlib, shutil, subprocess, sys, tempfile
+import concurrent.futures, pathlib, shutil, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))

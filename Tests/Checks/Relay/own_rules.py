@@ -1,8 +1,8 @@
 """Rules that need the files and the process of this project's relay on Node."""
 import concurrent.futures, json, os, re, subprocess, time
 
-from client import decode, envelope, key_header, seal_grant
-from conformance import Fault, PushKey, accepted, refused, same
+from client import PushKey, decode, envelope, key_header, seal_grant
+from suite import Fault, accepted, refused, same
 from world import ORIGIN, TOPIC
 
 rules, slow_rules = [], []
