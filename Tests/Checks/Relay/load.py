@@ -12,7 +12,7 @@ import json, os, random, shutil, sys, threading, time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from client import PushKey, envelope  # noqa: E402
-from conformance import Fault  # noqa: E402
+from suite import Fault  # noqa: E402
 from relay_test import newer_node  # noqa: E402
 from world import Place  # noqa: E402
 

@@ -8,7 +8,7 @@ mutants.txt has the mutants, as those of the packages (../Packages/mutants.py): 
 `+ ` in their place. `by` names the rules that take longer and have to notice it, `kind: worker` runs the stand-in for Workers, `equivalent` says why no
 test can notice a mutant.
 """
-import concurrent.futures, os, pathlib, shutil, subprocess, sys, tempfile
+import concurrent.futures, pathlib, shutil, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -81,9 +81,13 @@ def outcome(mutant, node):
             (sources / name).write_text(text)
             if subprocess.run([node, "--check", str(sources / name)], capture_output=True).returncode:
                 return "it is no program"
-        with Place() as place, place.relay(node, sources=str(sources)) as relay:
-            if found := conformance.run(relay.world(place.mock), False, SMOKE)[1]:
-                return f"it is broken altogether: {found}"
+        try:
+            with Place() as place, place.relay(node, sources=str(sources)) as relay:
+                found = conformance.run(relay.world(place.mock), False, SMOKE)[1]
+        except AssertionError as error:
+            found = [str(error)]
+        if found:
+            return f"it is broken altogether: {found}"
         found = failures(sources, mutant, node)
     print(f"mutants: relay: {mutant.name}: {'noticed: ' + found[0][:150] if found else 'the tests pass'}", flush=True)
     if bool(found) == bool(mutant.equivalent):

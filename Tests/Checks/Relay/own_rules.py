@@ -1,8 +1,8 @@
 """Rules that need the files and the process of this project's relay on Node."""
 import concurrent.futures, json, os, re, subprocess, time
 
-from client import decode, envelope, key_header, seal_grant
-from conformance import Fault, PushKey, accepted, refused, same
+from client import PushKey, decode, envelope, key_header, seal_grant
+from suite import Fault, accepted, refused, same
 from world import ORIGIN, TOPIC
 
 rules, slow_rules = [], []
@@ -155,7 +155,7 @@ def secrets_that_others_can_read_are_refused(place, node, sources):
     for name in ("relay.key", next(name for name in os.listdir(relay.folder) if name.endswith(".p8"))):
         for mode in (0o640, 0o604, 0o644, 0o660):
             os.chmod(os.path.join(relay.folder, name), mode)
-            same((relay.start(), relay.process.wait()), (False, 64), f"{name} {mode:o}")
+            same((relay.start(), relay.stop()), (False, 64), f"{name} {mode:o}")
         os.chmod(os.path.join(relay.folder, name), 0o600)
     same("chmod 600" in relay.logged(), True)
     same(relay.start(), True)

@@ -5,7 +5,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "Send")]
 from client import Client, decode  # noqa: E402
-from conformance import Apns, World  # noqa: E402
+from suite import Apns, World  # noqa: E402
 from serve import KEY, TEAM, serve  # noqa: E402
 
 TOPIC, ORIGIN = "com.example.app", "https://relay.example.com"
