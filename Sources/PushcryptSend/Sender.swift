@@ -122,6 +122,9 @@ extension Sender {
 
     var takesInput: Bool {
         guard !isStopped, !hasAllInput, !output.isFull else { return false }
+        if lines.count + output.waitingCount < settings.window, heldBytes + output.waitingBytes < settings.windowBytes {
+            return true
+        }
         let (count, bytes) = deferred
         return lines.count - count < settings.window && heldBytes - bytes < settings.windowBytes
             && count + output.waitingCount < settings.deferred && bytes + output.waitingBytes < settings.deferredBytes

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the parts of `make check` or `make nightly` that parts.txt lists, two at a time, each with its log in .build/checks. What all of
-# them need is installed and built first, once. Prints what each part measured (`figure: …`) and what it could not run (`SKIPPED: …`),
-# and at the end the last lines of each that failed.
+# them need is installed and built first, once. Prints what each part measured (`figure: …`), each `scenario: …`, what could not run
+# (`SKIPPED: …`), and at the end the last lines of each that failed.
 # Usage: run.sh check|nightly [PART]...
 # `nightly` does not repeat a part that passed on the same sources, so that an interrupted run goes on; FRESH=1 repeats all. COUNT= and
 # SEED= reach the parts.
@@ -49,7 +49,7 @@ run_part() {
     local log=$logs/$when-$1.log start=$SECONDS outcome=passed
     bash -c "$(column "$1" 4)" >"$log" 2>&1 </dev/null || outcome=FAILED
     [ $outcome = FAILED ] || echo "$sources" >"$logs/$when-$1.passed"
-    { LC_ALL=C grep -aE '^(figure|SKIPPED):' "$log" | sort -u || true; } >"$log.notes"
+    { LC_ALL=C grep -aE '^(figure|SKIPPED|scenario):' "$log" | sort -u || true; } >"$log.notes"
     { cat "$log.notes"; echo "$1: $outcome after $((SECONDS - start)) seconds"; }
     [ $outcome = passed ] || touch "$logs/failed-$1"
     rm -f "$log.notes"

@@ -49,6 +49,7 @@ import Testing
         while !world.sent.isEmpty { world.answer(accepted) }
         #expect(world.outcomes == Array(repeating: .accepted(accepted), count: 3))
         #expect(world.dispatcher.troubles.isEmpty)
+        #expect(world.dispatcher.tokens.generation == 2, "the first token has the time of the wrong clock")
     }
 
     @Test func aClockThatIsSetIsNotTrusted() {

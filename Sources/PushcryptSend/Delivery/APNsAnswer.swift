@@ -102,7 +102,12 @@ extension APNsAnswer {
     }
 
     /// Whether APNs has decided on the message, or says something of its device.
-    var isUseful: Bool { [.accepted, .refused, .deviceBusy].contains(verdict) }
+    var isUseful: Bool {
+        switch verdict {
+        case .accepted, .refused, .deviceBusy: true
+        default: false
+        }
+    }
 
     /// Whether APNs refuses the provider token or the certificate.
     var concernsLogin: Bool { status == 403 }

@@ -35,7 +35,10 @@ extension Dispatcher {
         // Another connection may take what this one refuses because of another token.
         if answer.verdict != .tokenTooSoon || links[index].isUseful == nil { links[index].isUseful = answer.isUseful }
         if answer.isUseful { links[index].isProven = true }
+        let wasWrong = clock.error != nil
         clock.heard(answer.time, at: now)
+        // The provider token has the time of the wrong clock.
+        if wasWrong, clock.error == nil { tokens.renew(at: now) }
         if delivery === clockProbe {
             clockProbe = nil
             return

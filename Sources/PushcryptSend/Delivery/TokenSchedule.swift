@@ -38,6 +38,9 @@ final class TokenSchedule {
         return true
     }
 
+    /// Makes the next token a new one.
+    func renew(at now: Moment) { renewAt = now.uptime }
+
     private func create(at now: Moment) {
         generation += 1
         renewAt = now.uptime + Self.renewal

@@ -189,7 +189,7 @@ extension HTTP2Session {
         if stream.isDecided {
             var answer = APNsAnswer(
                 status: stream.status, apnsID: stream.apnsID, retryAfter: stream.retryAfter, body: stream.answer)
-            answer.time = stream.date.flatMap { serverTime.milliseconds($0) }
+            answer.time = stream.time
             events.append(.answered(stream.delivery, answer))
         } else {
             events.append(.failed(stream.delivery, wasRead: wasRead))
@@ -241,7 +241,7 @@ extension HTTP2Session {
         case ":status": stream.status = Int(text()) ?? 0
         case "apns-id": stream.apnsID = text()
         case "retry-after": stream.retryAfter = text()
-        case "date": stream.date = text()
+        case "date": stream.time = unsafe serverTime.milliseconds(value)
         default: break
         }
     }

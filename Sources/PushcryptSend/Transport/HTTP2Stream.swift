@@ -10,7 +10,8 @@ final class HTTP2Stream {
     var status = 0
     var apnsID: String?
     var retryAfter: String?
-    var date: String?
+    /// APNs' time, in milliseconds since 1970-01-01 UTC.
+    var time: UInt64?
     var answer: ContiguousArray<UInt8> = []
     /// Whether the whole answer has arrived.
     var isAnswered = false
@@ -34,14 +35,15 @@ struct HTTP2Error: Error {
 
 /// Reads the header `date`, which rarely differs from the last one.
 struct ServerTime {
-    private var text = ""
+    private var text: ContiguousArray<UInt8> = []
     private var time: UInt64?
 
     /// The time since 1970-01-01 UTC; nil if it is none.
-    mutating func milliseconds(_ date: String) -> UInt64? {
-        if date != text {
-            let seconds = unsafe curl_getdate(date, nil)
-            (text, time) = (date, seconds > 0 ? UInt64(seconds) * 1000 : nil)
+    mutating func milliseconds(_ date: UnsafeBufferPointer<UInt8>) -> UInt64? {
+        if unsafe !date.elementsEqual(text) {
+            text = unsafe ContiguousArray(date)
+            let seconds = unsafe curl_getdate(String(decoding: text, as: UTF8.self), nil)
+            time = seconds > 0 ? UInt64(seconds) * 1000 : nil
         }
         return time
     }

@@ -277,7 +277,7 @@ def part_authorities(folder):
         return 1
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         for name, taken in (("authority.pem", 1), ("another.pem", 1)):
-            done = subprocess.run([*mounted, *command(folder, mock, authority=name)],
+            done = subprocess.run([*mounted, *command(folder, mock, "--retry-for", "3s", authority=name)],
                                   input=json.dumps(line(1)).encode(), capture_output=True, timeout=60)
             expect(len(mock.taken) == taken and (done.returncode == 0) == (name == "authority.pem"), name, done)
     return 2
