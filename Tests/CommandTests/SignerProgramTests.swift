@@ -203,7 +203,7 @@ struct SignerProgramTests {
         let opened = try run(arguments + ["\(provider.publicKey)"], input: input)
         #expect(opened.exit == 0 && opened.lines.allSatisfy { $0.contains(#""outcome":"opened""#) })
         // The signing key itself is no provider key.
-        #expect(try run(arguments + ["\(try sender)"], input: input).exit == 1)
+        #expect(try run(arguments + ["\(try sender)"], input: input).exit == 65)
     }
 
     @Test("A certificate of another key, of another provider or for another app is refused before anything is read")

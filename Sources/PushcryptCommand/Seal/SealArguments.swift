@@ -48,8 +48,9 @@ struct SealArguments: Sendable {
             "--unencrypted", "WHAT",
             help: "a message for a device without a key ('to' is null); default refuse")
         log = arguments.log()
-        arguments.group(nil)
+        arguments.group("what", isAdvanced: true)
         clock = ClockArgument(&arguments)
+        arguments.group(nil)
         store = StoreArguments(&arguments)
         sender.excludeStore(&arguments)
     }
