@@ -44,7 +44,7 @@ fresh() {
 }
 start=$SECONDS
 fresh bash -e "$place/blocks.sh" 2>&1 | tee "$place/log"
-for line in '│ Table for two' 'Test run with' '9. From now on another key signs'; do
+for line in '│ Table for two' 'Test run with' '6. From now on another key signs'; do
     grep -qF "$line" "$place/log" || { echo "first-minutes: error: nothing printed '$line'" >&2; exit 1; }
 done
 
