@@ -3,10 +3,14 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// A message, the device that it is for, and the sealer for both: nothing more is needed to seal it.
-struct SealTarget {
-    var request: SealRequest
+final class SealTarget {
+    private(set) var request: SealRequest
     let device: SealingKeys.Device
     let sealer: SealingKeys.KeyedSealer
+
+    init(_ request: SealRequest, _ device: SealingKeys.Device, _ sealer: SealingKeys.KeyedSealer) {
+        (self.request, self.device, self.sealer) = (request, device, sealer)
+    }
 
     /// The message for the sealer.
     func message(_ settings: SealSettings) -> Sealer.Message {
@@ -92,10 +96,9 @@ extension SealTarget {
     func seal(
         _ payload: ContiguousArray<UInt8>, _ settings: SealSettings, deviceGivenIn place: String
     ) throws(CommandFailure) -> SealedMessage {
-        var target = self
-        target.request.payload = payload
+        request.payload = payload
         do throws(SealFailure) {
-            return try target.seal(settings, sharing: settings.overflow.map { _ in SealOverflow.SharedFile() })
+            return try seal(settings, sharing: settings.overflow.map { _ in SealOverflow.SharedFile() })
         } catch {
             throw CommandFailure(error, deviceGivenIn: place)
         }

@@ -203,7 +203,7 @@ final class SealingKeys {
     func target(
         _ request: SealRequest, _ device: Device, _ settings: SealSettings
     ) throws(SealFailure) -> SealTarget {
-        SealTarget(request: request, device: device, sealer: try sealer(for: request, device, settings))
+        SealTarget(request, device, try sealer(for: request, device, settings))
     }
 
     /// Returns the sealer for the key, the app and the placeholder of a message, which the store's settings complete.

@@ -71,7 +71,8 @@ def send(folder, mock, lines, *options, login=True, code=None, seconds=60):
     if "stdin" in source:
         os.close(source["stdin"])
     if code is not None:
-        expect(done.returncode == code, "exit", done.returncode, "instead of", code, done.stderr.decode())
+        place = sys._getframe(1).f_lineno
+        expect(done.returncode == code, f"line {place}: exit", done.returncode, "instead of", code, done.stderr.decode())
     return [json.loads(answer) for answer in done.stdout.splitlines()], done.stderr.decode()
 
 
@@ -134,7 +135,7 @@ def part_faults(folder):
     with Mock(rules(folder, gone), f"{folder}/service.pem", f"{folder}/service.key", streams=50,
               fault=lambda number, request: plan.get(number)) as mock:
         lines = [line(n) for n in range(count)]
-        answers, _ = send(folder, mock, lines, "--timeout", "2s", "--connections", "2", code=1, seconds=120)
+        answers, _ = send(folder, mock, lines, "--timeout", "2s", "--connections", "2", code=FAILED, seconds=120)
         expect(len(answers) == count, len(answers), "answers")
         by_id = {}
         for answer in answers:
@@ -218,7 +219,7 @@ def part_certificate(folder):
         send(folder, mock, lines, "--certificate", f"{folder}/app.p12", "--certificate-passphrase-file", f"{folder}/passphrase",
              login=False, code=0)
         expect(len(mock.taken) == 10, "PKCS #12 is not used")
-        answers, _ = send(folder, mock, lines[:1], "--certificate", f"{folder}/com.example.other.pem", login=False, code=1)
+        answers, _ = send(folder, mock, lines[:1], "--certificate", f"{folder}/com.example.other.pem", login=False, code=FAILED)
         expect(answers[0]["error"]["code"] == "wrong-address" and answers[0]["reason"] == "TopicDisallowed", answers)
         # Files that are no certificate with its key are refused before anything is read.
         scripts = {
@@ -483,7 +484,7 @@ def part_refusals(folder):
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key", streams=1) as mock:
         # False device tokens: many messages for few of them go on; twenty of them pause the topic, unless another message was accepted.
         false = [line(n, device=DEVICES + n % 19) for n in range(60)]
-        answers, said = send(folder, mock, [*false, line(1)], "--connections", "1", code=1)
+        answers, said = send(folder, mock, [*false, line(1)], "--connections", "1", code=FAILED)
         expect([a.get("status") for a in answers] == [400] * 60 + [200] and not said, said)
         false = [line(n, device=DEVICES + n) for n in range(60)]
         answers, said = send(folder, mock, false, "--connections", "1", "--retry-for", "5s", code=1)
@@ -516,7 +517,7 @@ def part_refusals(folder):
         again = answers[1] | {"payload": line(2)["payload"], "token": token(2)}
         answers, _ = send(folder, mock, [again], code=0)
         expect(answers[0]["id"] == "message-2" and "error" not in answers[0], answers)
-        answers, _ = send(folder, mock, ["{}\n" + json.dumps(line(9))], "--dry-run", code=1)
+        answers, _ = send(folder, mock, ["{}\n" + json.dumps(line(9))], "--dry-run", code=FAILED)
         expect(answers[1]["dry_run"] is True and len(mock.taken) == 4, answers)
     return 510
 
@@ -658,7 +659,7 @@ def part_give_up(folder):
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
               fault=lambda number, _: Fault("reset") if number == 1 else Fault("answer", 500, "InternalServerError")) as mock:
         clear = line(1, payload={"aps": {"alert": "clear"}}, unencrypted=True)
-        answers, _ = send(folder, mock, [clear], code=1)
+        answers, _ = send(folder, mock, [clear], code=FAILED)
         expect(answers[0]["error"]["code"] == "no-answer" and answers[0]["retry"] is False and mock.seen == 1, answers)
         answers, _ = send(folder, mock, [line(2)], "--retry-for", "8s", code=1)
         expect(answers[0]["error"]["code"] == "apns-busy" and answers[0].get("status") == 500, answers)
@@ -674,7 +675,7 @@ def part_give_up(folder):
     # The answer comes at the expiration, not after the pause that APNs asks for.
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key",
               fault=lambda *_: Fault("answer", 429, "TooManyRequests", (("retry-after", "40"),))) as mock:
-        answers, _ = send(folder, mock, [line(1, expiration=int(time.time()) + 8)], code=1, seconds=30)
+        answers, _ = send(folder, mock, [line(1, expiration=int(time.time()) + 8)], code=FAILED, seconds=30)
         expect(answers[0]["error"]["code"] == "too-late" and answers[0].get("status") == 429, answers)
     with Mock(rules(folder), f"{folder}/service.pem", f"{folder}/service.key") as mock:
         pass

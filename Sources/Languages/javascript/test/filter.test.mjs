@@ -99,7 +99,7 @@ test("an answer wakes one message that waits, however many do", async () => {
 });
 
 test("a command that stops is killed, and another one answers", async () => {
-    const { filter, starts } = fakeOf("stop", { answerTimeout: 3 });
+    const { filter, starts } = fakeOf("stop", { answerTimeout: 10 });
     const answers = await Promise.all(["a", "b"].map((id) => filter.seal(message(id))));
     assert.deepEqual([answers.map(({ id }) => id), starts()], [["a", "b"], 2]);
     await filter.close();
