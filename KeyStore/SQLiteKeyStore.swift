@@ -19,10 +19,11 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     static let leftovers: [StaticString] =
         [
             newDatabaseName, "keystore.db.new-wal", "keystore.db.new-shm", "keystore.db.new-journal",
-            "keystore.db-journal",
+            journalName,
         ] + logFiles
 
     static let logName: StaticString = "keystore.db-wal"
+    private static let journalName: StaticString = "keystore.db-journal"
     static let logIndexName: StaticString = "keystore.db-shm"
     static let logFiles = [logName, logIndexName]
     /// The files in a store's directory.
@@ -34,9 +35,17 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     let file: FileIdentity?
     let keys: StoreKeys
     let options: StoreOptions
-    /// Why the store can only be read; nil if it can be written, as far as is known.
-    private let readOnlyReason: KeyStoreError?
+    /// How the store is read where it cannot be written; nil if it can, as far as is known.
+    let readOnly: ReadOnly?
     private let connection: Locked<SQLiteConnection>
+
+    /// A database that is read as it is.
+    struct ReadOnly {
+        /// Why it cannot be written.
+        let reason: KeyStoreError
+        /// When it had changed before it was opened.
+        let changedAt: [Int]
+    }
 
     // MARK: Opening
 
@@ -74,7 +83,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     package func anotherConnection() throws(KeyStoreError) -> SQLiteKeyStore {
         guard let directory else { return self }
         let facts = try Self.databaseFacts(in: directory)
-        let (connection, _, reason) = try Self.connect(in: directory, options) { (connection) throws(KeyStoreError) in
+        let (connection, _, readOnly) = try Self.connect(in: directory, options) { (connection) throws(KeyStoreError) in
             try Self.checkKind(of: connection)
             guard try Self.unverifiedHeader(connection).storeID == keys.storeID else {
                 throw KeyStoreError(
@@ -82,7 +91,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             }
             try Self.verifyHeader(connection, keys)
         }
-        return SQLiteKeyStore(connection, facts.identity, keys, directory, options, readOnlyReason: reason)
+        return SQLiteKeyStore(connection, facts.identity, keys, directory, options, readOnly)
     }
 
     /// Read before the file is opened: if another file takes its name in between, this connection counts as replaced.
@@ -158,14 +167,14 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             // They were created while the database was read-only.
             if facts.isWritable, !log.isWritable { try directory.makeWritable(name) }
         }
-        let (connection, keys, reason) = try connect(in: directory, options) { (connection) throws(KeyStoreError) in
+        let (connection, keys, readOnly) = try connect(in: directory, options) { (connection) throws(KeyStoreError) in
             try unlock(
                 connection, "the store at \(directory.path)", .file(in: directory), passphrase,
                 migrations: options.migrations)
         }
-        if let reason, try Schema.version(of: connection) != Schema.version { throw reason }
+        if let readOnly, try Schema.version(of: connection) != Schema.version { throw readOnly.reason }
         try migrate(connection, keys, copyIn: directory, options)
-        return SQLiteKeyStore(connection, facts.identity, keys, directory, options, readOnlyReason: reason)
+        return SQLiteKeyStore(connection, facts.identity, keys, directory, options, readOnly)
     }
 
     /// Connects to the database in a directory, and reads it with `body`.
@@ -173,7 +182,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     /// Where SQLite cannot create its log, as on a read-only or full disk, a database without one is read as it is.
     private static func connect<R>(
         in directory: StoreDirectory, _ options: StoreOptions, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
-    ) throws(KeyStoreError) -> (SQLiteConnection, R, readOnlyReason: KeyStoreError?) {
+    ) throws(KeyStoreError) -> (SQLiteConnection, R, ReadOnly?) {
         let failure: KeyStoreError
         do throws(KeyStoreError) {
             let connection = try connect(directory.file(databaseName), options)
@@ -181,23 +190,24 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         } catch {
             failure = error
         }
+        let facts = try databaseFacts(in: directory)
         guard failure.code == .inputOutput && !SQLiteConnection.hasNoLocks || failure.code == .diskFull,
-            try directory.facts(of: logName)?.size ?? 0 == 0
+            try !directory.hasContent(logName), try !directory.hasContent(journalName)
         else { throw failure }
         let connection = try SQLiteConnection(unchangingAt: directory.file(databaseName))
-        return (connection, try body(connection), failure)
+        return (connection, try body(connection), ReadOnly(reason: failure, changedAt: facts.changedAt))
     }
 
     init(
         _ connection: SQLiteConnection, _ file: FileIdentity?, _ keys: StoreKeys, _ directory: StoreDirectory?,
-        _ options: StoreOptions, readOnlyReason: KeyStoreError? = nil
+        _ options: StoreOptions, _ readOnly: ReadOnly? = nil
     ) {
         self.connection = Locked(connection)
         self.file = file
         self.keys = keys
         self.directory = directory
         self.options = options
-        self.readOnlyReason = readOnlyReason
+        self.readOnly = readOnly
     }
 
     static func connect(
@@ -245,7 +255,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     private func transaction<R>(
         _ access: SQLiteConnection.Access, _ body: (StoreTransaction) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
-        if access == .writing, let readOnlyReason { throw readOnlyReason }
+        if access == .writing, let readOnly { throw readOnly.reason }
         return try connection.withLock { (connection) throws(KeyStoreError) in
             try connection.transaction(access) { () throws(KeyStoreError) in
                 if access == .writing {

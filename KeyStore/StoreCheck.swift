@@ -39,8 +39,16 @@ extension SQLiteKeyStore {
     package func acceptRows() throws(KeyStoreError) {
         try withConnection { (connection) throws(KeyStoreError) in
             if directory != nil { try connection.useLog() }
-            try connection.emptyLog()
-            try connection.renewChecksums()
+            var isDone = false
+            while !isDone {
+                try connection.emptyLog()
+                // With an empty log, and no other writer, nobody changes a page meanwhile.
+                isDone = try connection.transaction(.writing) { () throws(KeyStoreError) in
+                    if let directory, try directory.hasContent(Self.logName) { return false }
+                    try connection.renewChecksums()
+                    return true
+                }
+            }
         }
         try write { (store) throws(KeyStoreError) in
             var totals = [TableTotal](repeating: TableTotal(), count: CountedTable.allCases.count)

@@ -6,8 +6,8 @@ internal import Pushcrypt
 package struct StoreVersion: Hashable, Sendable {
     private let others: Int64
     private let own: Int32
-    /// Whether the database that this connection reads was replaced by another, such as a restored backup;
-    /// `anotherConnection()` opens that one.
+    /// Whether the database that this connection reads was replaced by another, such as a restored backup, or was changed
+    /// although it could only be read here; `anotherConnection()` opens what is there now.
     package let isReplaced: Bool
 
     fileprivate init(others: Int64, own: Int32, isReplaced: Bool) {
@@ -28,6 +28,11 @@ extension SQLiteKeyStore {
                 throw StoreDirectory.missing(directory.path)
             }
             isReplaced = facts.identity != file
+            // Another process writes after all, and this connection never reads its log.
+            if let readOnly {
+                let hasLog = try directory.hasContent(Self.logName)
+                isReplaced = isReplaced || hasLog || facts.changedAt != readOnly.changedAt
+            }
         }
         let state = try withConnection { (connection) throws(KeyStoreError) in try connection.state() }
         return StoreVersion(others: state.others, own: state.own, isReplaced: isReplaced)

@@ -26,6 +26,8 @@ struct FileFacts {
     let links: UInt64
     let size: Int64
     let identity: FileIdentity
+    /// When the file or its properties last changed, in seconds and nanoseconds.
+    let changedAt: [Int]
 
     var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
     var isRegular: Bool { mode & S_IFMT == S_IFREG }
@@ -65,6 +67,11 @@ struct FileFacts {
         links = UInt64(facts.st_nlink)
         size = Int64(facts.st_size)
         identity = FileIdentity(device: UInt64(truncatingIfNeeded: facts.st_dev), number: UInt64(facts.st_ino))
+        #if canImport(Darwin)
+            changedAt = [Int(facts.st_ctimespec.tv_sec), Int(facts.st_ctimespec.tv_nsec)]
+        #else
+            changedAt = [Int(facts.st_ctim.tv_sec), Int(facts.st_ctim.tv_nsec)]
+        #endif
     }
 }
 

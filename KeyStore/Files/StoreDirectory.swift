@@ -180,6 +180,9 @@ struct StoreDirectory: Sendable {
         guard unsafe chmod(file(name), UnsafeFile.fileMode) == 0 else { throw .system(errno, "protect \(file(name))") }
     }
 
+    /// Whether there is a file with something in it.
+    func hasContent(_ name: StaticString) throws(KeyStoreError) -> Bool { try facts(of: name)?.size ?? 0 > 0 }
+
     func removeIfPresent(_ name: StaticString) throws(KeyStoreError) { try FileFacts.removeFile(at: file(name)) }
 
     /// Returns the names of all files, in the order of their bytes.

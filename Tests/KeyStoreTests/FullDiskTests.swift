@@ -128,6 +128,41 @@ struct FullDiskTests {
         }
     }
 
+    /// A container that reads, and a machine that writes.
+    @Test func aReaderOfAReadOnlyMountSeesWhatOthersChange() throws {
+        guard let disk = try SmallDisk(kilobytes: 900) else { return }
+        let (path, view) = (disk.path + "/store", disk.path + "/view")
+        try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+            .addDevice(registration(), id: "phone", at: start)
+        try #require(unsafe mkdir(view, 0o700) == 0)
+        try #require(unsafe mount(path, view, nil, UInt(MS_BIND), nil) == 0)
+        defer { unsafe umount2(view, Int32(MNT_DETACH)) }
+        try #require(unsafe mount(nil, view, nil, UInt(MS_REMOUNT) | UInt(MS_BIND) | UInt(MS_RDONLY), nil) == 0)
+        let reader = try SQLiteKeyStore.open(in: view, passphrase: nil, options: .quick)
+        #expect(try reader.device(id: "phone") != nil && !reader.version().isReplaced)
+        do {
+            let writer = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
+            try writer.removeDevice(id: "phone", at: start)
+            #expect(try reader.version().isReplaced, "the change is in the log")
+            #expect(try reader.anotherConnection().device(id: "phone") == nil)
+        }
+        #expect(try reader.version().isReplaced, "the change is in the database")
+        let again = try reader.anotherConnection()
+        #expect(try again.device(id: "phone") == nil && !again.version().isReplaced)
+    }
+
+    /// Half of an interrupted change would be read.
+    @Test func aJournalThatCannotBeReadIsNotLeftOut() throws {
+        guard let disk = try SmallDisk(kilobytes: 900) else { return }
+        let path = disk.path + "/store"
+        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+        try writeFile(path + "/keystore.db-journal", [1])
+        try #require(unsafe chmod(path + "/keystore.db-journal", 0o600) == 0)
+        try disk.setReadOnly(true)
+        #expect(code { try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick) } == .inputOutput)
+        try disk.setReadOnly(false)
+    }
+
     /// The newest changes are in it.
     @Test func aLogThatCannotBeReadIsNotLeftOut() throws {
         guard let disk = try SmallDisk(kilobytes: 900) else { return }

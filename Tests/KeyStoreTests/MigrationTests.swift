@@ -117,6 +117,24 @@ struct MigrationTests {
         #expect(store.check().count { $0.severity != .note } == 1)
     }
 
+    @Test func aStepThatFailsLeavesNothingOfTheOneBefore() throws {
+        let scratch = try earlierStore()
+        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+            "PRAGMA user_version = \(Self.earlier - 1)")
+        let first = StoreMigration(layout: Self.earlier - 1) { (store) throws(KeyStoreError) in
+            try store.setSetting("first", named: "title")
+        }
+        let failing = StoreMigration(layout: Self.earlier) { (_) throws(KeyStoreError) in
+            throw KeyStoreError(.diskFull, "no room")
+        }
+        #expect(code { try open(scratch, [first, failing]) } == .diskFull)
+        let second = StoreMigration(layout: Self.earlier - 1) { (store) throws(KeyStoreError) in
+            let title = try store.setting(named: "title")
+            guard title == nil else { throw KeyStoreError(.inputOutput, "the first step was kept") }
+        }
+        _ = try open(scratch, [second, Self.step])
+    }
+
     @Test func aProcessOfTheVersionBeforeChangesNothingAnyMore() throws {
         let home = try Home()
         let registration = DeviceRegistration(publicKey: .numbered(1), createdAt: start)

@@ -71,6 +71,14 @@ static void set(unsigned char *page, sqlite3_uint64 checksum) { memcpy(page + CO
 
 static int read_page(sqlite3_file *file, unsigned char *page, sqlite3_int64 offset) {
     int code = system_methods(file)->xRead(file, page, PAGE, offset);
+    if (code == SQLITE_IOERR_SHORT_READ) {
+        // The rest of a page that begins within the file is lost; SQLite would take zeros for it.
+        sqlite3_int64 size = 0;
+        if (system_methods(file)->xFileSize(file, &size) == SQLITE_OK && size <= offset) return code;
+        if (offset == 0) return SQLITE_IOERR_DATA;
+        seen |= PUSHCRYPT_DAMAGED_PAGE;
+        return code;
+    }
     if (code != SQLITE_OK || written(page) == 0) return code;
     if (!compares) {
         seen |= PUSHCRYPT_UNCHECKED_PAGE;
@@ -90,7 +98,7 @@ static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int
     if (offset % PAGE + count > PAGE) return SQLITE_IOERR_DATA;
     unsigned char page[PAGE];
     int code = read_page(file, page, offset - offset % PAGE);
-    if (code == SQLITE_OK) memcpy(buffer, page + offset % PAGE, (size_t)count);
+    if (code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ) memcpy(buffer, page + offset % PAGE, (size_t)count);
     return code;
 }
 
