@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
@@ -18,23 +18,18 @@ struct EventLog {
         self.isOn = isOn
     }
 
-    /// The first eight hexadecimal digits of a device token's SHA-256: the log has no address that APNs would take.
-    static func fingerprint(of token: String) -> String {
-        var digest = ContiguousArray<UInt8>(repeating: 0, count: 32)
-        var text = Array(token.lowercased().utf8)
-        let isMade = unsafe digest.withUnsafeMutableBufferPointer { digest in
-            unsafe EVP_Digest(&text, text.count, digest.baseAddress, nil, EVP_sha256(), nil)
-        }
-        guard isMade == 1 else { return "-" }
-        return digest.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    /// The fingerprint of a sealed payload, as the log of `seal` and the phone's journal have it; nil if nothing is sealed.
+    static func fingerprint(of payload: ContiguousArray<UInt8>) -> String? {
+        guard let root = try? JSONDocument(parsing: payload).root else { return nil }
+        return root[PayloadKeys.encryptedData]?.string.map { EnvelopeFingerprint(of: $0).description }
     }
 
     /// Writes an event of `--log`.
     mutating func add(_ event: String, _ fields: [MessageFormat.Field], at now: Moment) {
         guard isOn else { return }
         if now.uptime / 1000 != second {
-            if left > 0 { console.log("left-out", [("time", .number(Int(now.wall))), ("lines", .number(left))]) }
-            (second, written, left) = (now.uptime / 1000, 0, 0)
+            countLeft(at: now)
+            (second, written) = (now.uptime / 1000, 0)
         }
         guard written < Self.limit else {
             left += 1
@@ -42,6 +37,12 @@ struct EventLog {
         }
         written += 1
         console.log(event, [("time", .number(Int(now.wall)))] + fields)
+    }
+
+    /// Writes how many lines were left out since the last time.
+    mutating func countLeft(at now: Moment) {
+        if left > 0 { console.log("left-out", [("time", .number(Int(now.wall))), ("lines", .number(left))]) }
+        left = 0
     }
 
     /// Says that an outage has begun, goes on or has ended.
@@ -60,10 +61,11 @@ struct EventLog {
         }
         let what = line.trouble.sentence(host)
         switch line.phase {
-        case .begins: console.warning("\(what); \(line.waiting) messages wait, and one is tried now and then")
+        case .begins: console.warning("\(what); waiting: \(line.waiting); one message is tried now and then")
         case .continues:
-            console.warning("\(what), for \(seconds) s now; \(line.attempts) attempts, \(line.waiting) messages wait")
-        case .ended: console.log("over after \(seconds) s and \(line.attempts) attempts: \(what)")
+            console.warning("\(what), for \(seconds) s now; attempts: \(line.attempts); waiting: \(line.waiting)")
+        case .ended:
+            console.log(sanitized(forTerminal: "ended after \(seconds) s, attempts: \(line.attempts): \(what)"))
         }
     }
 }

@@ -44,7 +44,7 @@ struct SendDoctorCommand: CommandBody {
         let hasLogin = authorization != nil || certificate != nil
         do throws(CommandFailure) {
             let destination = try login.destination(
-                login.environment ?? .production, certificate, console)
+                login.environment ?? .production, certificate, proxy: login.proxyURL(console))
             let result = try Probe(destination: destination).send(
                 .harmless(topic: arguments.topic), authorization: authorization)
             findings += self.findings(result, destination.authority, hasLogin: hasLogin, console.now())

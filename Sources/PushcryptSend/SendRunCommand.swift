@@ -78,10 +78,9 @@ struct SendRunCommand: CommandBody {
             throw error
         }
         reports.write(sender, isEnd: true)
-        if !sender.hasReadAll, file.size != nil, single == nil {
-            throw .failed("stopped by a signal after \(sender.counts.lines) lines: the rest of the input was not read")
-        }
-        return sender.counts.exit
+        guard !sender.hasReadAll, single == nil else { return sender.counts.exit }
+        guard file.size == nil else { throw console.failure(stoppedBy: stop, after: sender.counts.lines) }
+        return console.isInterrupted(by: stop) ? .interrupted : sender.counts.exit
     }
 }
 
@@ -98,23 +97,27 @@ extension SendRunCommand {
         settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
         // What is read has its turn within half of the time for retries.
         if let rate = arguments.rate {
-            settings.window = min(settings.window, max(1, rate * Int(settings.retryFor) / 2000))
+            settings.limits.window = min(settings.limits.window, max(1, rate * Int(settings.retryFor) / 2000))
         }
         settings.repeatsClear = arguments.repeatsClear
         settings.log = arguments.log
         settings.isDry = arguments.isDryRun
         let certificate = try arguments.login.certificate(console)
-        if let certificate { try refuseExpired(certificate, console) }
+        let proxy = try arguments.login.proxyURL(console)
+        if let certificate { try refuseExpired(certificate, proxy: proxy, console) }
         for environment in PushEnvironment.allCases {
-            settings.destinations[environment] = try arguments.login.destination(environment, certificate, console)
+            settings.destinations[environment] = try arguments.login.destination(environment, certificate, proxy: proxy)
         }
         return settings
     }
 
     /// Refuses a certificate that has expired, if APNs says so too: otherwise this machine's clock may be wrong.
-    private func refuseExpired(_ certificate: ClientCertificate, _ console: Console) throws(CommandFailure) {
+    private func refuseExpired(
+        _ certificate: ClientCertificate, proxy: String?, _ console: Console
+    ) throws(CommandFailure) {
         guard certificate.hasExpired(at: console.now() / 1000), !arguments.isDryRun else { return }
-        let destination = try arguments.login.destination(arguments.login.environment ?? .production, nil, console)
+        let destination = try arguments.login.destination(
+            arguments.login.environment ?? .production, nil, proxy: proxy)
         let result = try Probe(destination: destination).send(.harmless(topic: nil), authorization: nil)
         if case .answer(let answer) = result, let time = answer.time, certificate.hasExpired(at: time / 1000) {
             throw .usage("the certificate has expired", hint: "create a new one, or use --key")
@@ -142,15 +145,14 @@ extension SendRunCommand {
         }
         do throws(LineFailure) {
             try SendLine.checkIsSealed(line?["payload"] ?? root, orSaidToBeClear: line?["unencrypted"])
-            var request = try PushToSend(
+            let request = try PushToSend(
                 token: token, topic: topic, pushType: arguments.single.pushType ?? line?["push_type"]?.string,
                 priority: (arguments.single.priority.map { Int64($0) } ?? line?["priority"]?.integer)
                     .map { UInt64(clamping: $0) },
                 expiration: (arguments.single.expiration.map { Int64($0) } ?? line?["expiration"]?.integer)
                     .map { UInt64(clamping: $0) },
                 collapseID: arguments.single.collapseID ?? line?["collapse_id"]?.string,
-                payload: (line?["payload"] ?? root).minified())
-            request.isClear = (line?["payload"] ?? root)[PayloadKeys.encryptedData]?.string == nil
+                payload: line?["payload"] ?? root)
             return SendLine(request, arguments.login.environment)
         } catch {
             guard error.code != SendCode.notSealed.rawValue else { throw .refused("\(error.code): \(error.message)") }

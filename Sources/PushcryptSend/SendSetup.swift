@@ -36,12 +36,12 @@ extension SendLogin {
     }
 
     func destination(
-        _ environment: PushEnvironment, _ certificate: ClientCertificate?, _ console: Console
+        _ environment: PushEnvironment, _ certificate: ClientCertificate?, proxy: String?
     ) throws(CommandFailure) -> Destination {
         var destination = Destination(host: environment.host)
         if let host { try destination.take(host) }
         destination.authorities = authorities
-        destination.proxy = try proxyURL(console)
+        destination.proxy = proxy
         destination.timeout = timeout.map { UInt64($0) } ?? destination.timeout
         destination.certificate = certificate
         return destination
@@ -52,7 +52,7 @@ extension SendLogin {
     /// The URL of a proxy; nil for what the environment says.
     ///
     /// Refuses one that TLS leads to: libcurl would show it the certificate for APNs, and offer it HTTP/2.
-    private func proxyURL(_ console: Console) throws(CommandFailure) -> String? {
+    func proxyURL(_ console: Console) throws(CommandFailure) -> String? {
         if proxy?.contains("@") == true {
             throw .usage(
                 "--proxy has a login, which every user of this machine sees",

@@ -23,12 +23,7 @@ final class Sender {
         var standardEnvironment = PushEnvironment.production
         /// In milliseconds.
         var retryFor: UInt64 = 3_600_000
-        /// The most messages that wait for their turn, and their bytes, of which one more may be added.
-        var window = 2000
-        var windowBytes = 8 << 20
-        /// The same for messages that wait for something else, and answers that wait for them. Beyond that nothing is read.
-        var deferred = 20_000
-        var deferredBytes = 64 << 20
+        var limits = ReadLimits()
         /// Whether what is not encrypted is sent again if APNs may have it.
         var repeatsClear = false
         var log: LogFormat?
@@ -121,13 +116,9 @@ extension Sender {
     }
 
     var takesInput: Bool {
-        guard !isStopped, !hasAllInput, !output.isFull else { return false }
-        if lines.count + output.waitingCount < settings.window, heldBytes + output.waitingBytes < settings.windowBytes {
-            return true
-        }
-        let (count, bytes) = deferred
-        return lines.count - count < settings.window && heldBytes - bytes < settings.windowBytes
-            && count + output.waitingCount < settings.deferred && bytes + output.waitingBytes < settings.deferredBytes
+        !isStopped && !hasAllInput && !output.isFull
+            && settings.limits.allow(
+                held: (lines.count, heldBytes), deferred: deferred, answers: (output.waitingCount, output.waitingBytes))
     }
 
     /// Writes answers. Nobody may wait for ever for a reader who has gone, or reads nothing.
@@ -158,6 +149,7 @@ extension Sender {
                 waiting: dispatcher.unanswered, at: now.uptime)
             for line in said { events.say(line, of: route.destination.authority, isJSON: settings.log == .json) }
         }
+        if isEnd { events.countLeft(at: now) }
     }
 
     private func takeLines() throws(CommandFailure) {

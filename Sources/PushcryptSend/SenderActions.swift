@@ -128,7 +128,9 @@ extension Sender {
         guard settings.log != nil else { return }
         var fields: [MessageFormat.Field] = [("line", .number(line.number))]
         if let id = line.id { fields.append(("id", .word(id))) }
-        fields.append(("fingerprint", .word(EventLog.fingerprint(of: delivery.request.deviceToken))))
+        if let fingerprint = EventLog.fingerprint(of: delivery.request.payload) {
+            fields.append(("fingerprint", .word(fingerprint)))
+        }
         if case .accepted(let answer) = outcome {
             fields.append(("apns_id", .word(answer.apnsID ?? "-")))
         } else {

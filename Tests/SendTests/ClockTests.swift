@@ -52,6 +52,35 @@ import Testing
         #expect(world.dispatcher.tokens.generation == 2, "the first token has the time of the wrong clock")
     }
 
+    @Test(arguments: [(300_000, true), (-300_000, true), (300_001, false), (-300_001, false)])
+    func fiveMinutesAreNoFault(ahead: Int64, isRight: Bool) {
+        let world = World()
+        world.add()
+        world.settle()
+        world.answer(Self.answer(200, at: UInt64(Int64(world.now.wall) - ahead)))
+        #expect(world.dispatcher.troubles.map(\.kind) == (isRight ? [] : [.clock]))
+    }
+
+    @Test(arguments: [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777_000), ("Sun, 06 Nov 2147483647 08:49:37 GMT", nil), ("soon", nil),
+        ("", nil),
+    ])
+    func aTimeThatNoClockShowsIsNone(date: String, time: UInt64?) {
+        var reader = ServerTime()
+        let read = unsafe ContiguousArray(date.utf8).withUnsafeBufferPointer { unsafe reader.milliseconds($0) }
+        #expect(read == time)
+    }
+
+    @Test(arguments: [
+        (1_800_000_000, true), (0, false), (-1, false), (253_402_300_800, false), (Int64.max, false),
+    ])
+    func aKeptTokenHasATime(time: Int64, isOne: Bool) {
+        let text = #"{"key_id":"ABC123DEFG","team":"TEAM123456","issued_at":\#(time),"token":"x"}"#
+        let kept = ProviderToken.kept(ContiguousArray(text.utf8), keyID: "ABC123DEFG", team: "TEAM123456")
+        #expect(kept?.milliseconds == (isOne ? UInt64(time) * 1000 : nil))
+        #expect(ProviderToken.kept(ContiguousArray(text.utf8), keyID: "OTHER12345", team: "TEAM123456") == nil)
+    }
+
     @Test func aClockThatIsSetIsNotTrusted() {
         let world = World()
         world.add()

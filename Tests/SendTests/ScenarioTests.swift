@@ -64,15 +64,20 @@ import Testing
 
     @Test func busyForOneDevice() {
         scenario("H2-busy-for-one-device") { seed, check in
-            func time(_ isBad: Bool) -> UInt64 {
-                let server = SimulatedAPNs(seed) { isBad && $0.token == "7" ? .answer(busy) : .accept }
-                for number in 1...1000 { server.add(number) }
-                let end = server.run(until: 60_000) { server.accepted.count >= 999 }
-                let rate = server.requests.count
-                check(Double(rate) <= 1.2 * 1000, "\(rate) requests")
+            // A third of the messages are for it, twenty a second.
+            func isForIt(_ number: Int) -> Bool { number % 3 == 0 }
+            func others(_ isBad: Bool) -> UInt64 {
+                let server = SimulatedAPNs(seed) { isBad && $0.token == "busy" ? .answer(busy) : .accept }
+                for number in 1...3000 {
+                    server.add(number, to: isForIt(number) ? "busy" : nil, at: UInt64(number) * 16)
+                }
+                let end = server.run(until: 120_000) { server.accepted.keys.count { !isForIt($0) } == 2000 }
+                check(server.accepted.keys.count { !isForIt($0) } == 2000, server.state)
+                check(!server.said.contains { $0.line.trouble.kind == .busy }, "all of APNs counts as busy")
+                check(!isBad || server.requests.count { $0.token == "busy" } > 25, "too few requests to it")
                 return end
             }
-            let (alone, beside) = (time(false), time(true))
+            let (alone, beside) = (others(false), others(true))
             check(Double(beside) <= 1.05 * Double(alone), "\(beside) ms instead of \(alone)")
         }
     }

@@ -76,11 +76,14 @@ final class SimulatedAPNs {
         dispatcher = Dispatcher(settings)
     }
 
-    /// Adds a message to the input, with its own device.
-    func add(_ number: Int, at time: UInt64 = 0, lifetime: UInt64? = nil, mayRepeat: Bool = true) {
+    /// Adds a message to the input, by default with its own device.
+    func add(
+        _ number: Int, to token: String? = nil, at time: UInt64 = 0, lifetime: UInt64? = nil, mayRepeat: Bool = true
+    ) {
         let expiration = lifetime.map { Self.wall / 1000 + $0 } ?? 0
         let delivery = Delivery(
-            number: number, request: PushToSend(deviceToken: "\(number)", topic: "app", expiration: expiration),
+            number: number,
+            request: PushToSend(deviceToken: token ?? "\(number)", topic: "app", expiration: expiration),
             end: Self.start + time + 3_600_000)
         delivery.mayRepeat = mayRepeat
         input.append((time, delivery))
@@ -122,10 +125,8 @@ final class SimulatedAPNs {
         return time
     }
 
-    /// As in `Sender`.
     private var mayRead: Bool {
-        let deferred = dispatcher.deferred.count
-        return dispatcher.unanswered - deferred < 2000 && deferred < 20_000
+        ReadLimits().allow(held: (dispatcher.unanswered, 0), deferred: dispatcher.deferred, answers: (0, 0))
     }
 
     private func settle() {

@@ -20,6 +20,11 @@ struct ClockGuard {
     /// The milliseconds by which it is ahead, or less than zero if it is behind; nil unless it is wrong.
     var error: Int64? { if case .wrong(let ahead) = state { ahead } else { nil } }
 
+    /// Says by how many milliseconds the clock is ahead.
+    static func text(_ ahead: Int64) -> String {
+        "this machine's clock is \(abs(ahead) / 1000) s \(ahead < 0 ? "behind" : "ahead of") APNs'"
+    }
+
     /// Takes note of the time that an answer has; one without a time leaves nothing to compare with.
     mutating func heard(_ time: UInt64?, at now: Moment) {
         guard let time else {

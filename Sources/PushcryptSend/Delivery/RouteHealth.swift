@@ -14,7 +14,7 @@ struct RouteHealth {
 
     private let random: () -> Double
     /// The connections that failed in a row.
-    private(set) var failures = 0
+    private var failures = 0
     private(set) var nextConnection: UInt64 = 0
     /// Why the last connection failed.
     private(set) var error: String?
@@ -23,7 +23,7 @@ struct RouteHealth {
     private var quick = 1
     private var good = 0
     /// When APNs last decided on a message.
-    private(set) var workedAt: UInt64?
+    private var workedAt: UInt64?
     /// The last answers: the device token of each that says APNs is busy.
     private var answers: [String?] = []
     private var place = 0

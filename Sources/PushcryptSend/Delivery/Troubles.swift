@@ -25,11 +25,7 @@ extension Dispatcher {
     var troubles: [Trouble] {
         var troubles: [Trouble] = []
         if let ahead = clock.error {
-            let seconds = abs(ahead) / 1000
-            troubles.append(
-                Trouble(
-                    kind: .clock,
-                    text: "this machine's clock is \(seconds) s \(ahead < 0 ? "behind" : "ahead of") APNs': set it"))
+            troubles.append(Trouble(kind: .clock, text: "\(ClockGuard.text(ahead)): set it"))
         }
         if health.isDown, !links.contains(where: { $0.isUseful == true }) {
             troubles.append(Trouble(kind: .connection, text: health.error ?? "APNs allows no request"))
@@ -71,9 +67,6 @@ struct Outages {
     }
 
     private var open: [Open] = []
-
-    /// When the oldest of them began.
-    var since: UInt64? { open.map(\.since).min() }
 
     /// Returns what is to be said now.
     ///

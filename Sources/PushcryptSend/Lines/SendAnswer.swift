@@ -36,8 +36,7 @@ struct SendFailure {
             let others = answer.concernsLogin ? "the login to its environment" : "every message of its topic"
             self.init(.onHold, "APNs refuses \(others): \(answer.advice)", mayRetry: true)
         case .clockWrong(let ahead):
-            let words = ahead < 0 ? "behind" : "ahead of"
-            self.init(.onHold, "this machine's clock is \(abs(ahead) / 1000) s \(words) APNs'", mayRetry: true)
+            self.init(.onHold, ClockGuard.text(ahead), mayRetry: true)
         case .unknown(let answer):
             let refusal = answer.map { "; APNs refuses another copy with \($0.text): \($0.advice)" } ?? ""
             self.init(.noAnswer, "it was sent, and the answer did not come" + refusal, mayRetry: true)

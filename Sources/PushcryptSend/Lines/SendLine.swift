@@ -116,12 +116,10 @@ extension SendLine {
         guard let topic = try line.text("topic") else {
             throw LineFailure(.malformedLine, "the line has no topic: seal with --emit request")
         }
-        var push = try PushToSend(
+        return try PushToSend(
             token: token, topic: topic, pushType: try line.text("push_type"), priority: try number(line, "priority"),
             expiration: try number(line, "expiration"), collapseID: try line.text("collapse_id"),
-            payload: payload.minified())
-        push.isClear = payload[PayloadKeys.encryptedData]?.string == nil
-        return push
+            payload: payload)
     }
 
     /// Refuses a payload that was never sealed: APNs would deliver it, and Apple could read it.
@@ -129,7 +127,7 @@ extension SendLine {
         guard word.map({ $0.bool != nil }) ?? true else {
             throw LineFailure(.malformedLine, "unencrypted must be true or false")
         }
-        guard payload[PayloadKeys.encryptedData]?.string == nil, word?.bool != true else { return }
+        guard !payload.isSealed, word?.bool != true else { return }
         throw LineFailure(
             .notSealed,
             "the payload is not sealed: give it to 'pushcrypt seal', or say \"unencrypted\":true if Apple may read it")
@@ -152,6 +150,11 @@ extension SendLine {
     }
 }
 
+extension JSONValue {
+    /// Whether it is a payload with something sealed in it.
+    fileprivate var isSealed: Bool { self[PayloadKeys.encryptedData]?.string?.isEmpty == false }
+}
+
 extension PushToSend {
     /// The longest device token that is sent; Apple's have 64 characters, and may grow.
     private static let longestToken = 400
@@ -165,8 +168,9 @@ extension PushToSend {
     /// Checks the parts of a request: no byte of a header may end it.
     init(
         token: String, topic: String, pushType: String?, priority: UInt64?, expiration: UInt64?, collapseID: String?,
-        payload: ContiguousArray<UInt8>
+        payload: JSONValue
     ) throws(LineFailure) {
+        let text = payload.minified()
         guard (1...Self.longestToken).contains(token.utf8.count),
             token.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || 0x61...0x66 ~= $0 | 0x20 })
         else { throw LineFailure(.malformedLine, "token must be a device token in hexadecimal") }
@@ -174,14 +178,15 @@ extension PushToSend {
             throw LineFailure(.malformedLine, "priority must be 10, 5 or 1")
         }
         let longest = pushType == "voip" ? Self.longestCallPayload : Self.longestPayload
-        guard payload.count <= longest else {
+        guard text.count <= longest else {
             throw LineFailure(
-                .requestRefused, "the payload has \(payload.count) bytes, and APNs takes \(longest): shorten it")
+                .requestRefused, "the payload has \(text.count) bytes, and APNs takes \(longest): shorten it")
         }
         guard collapseID.map({ $0.utf8.count <= Self.longestCollapseID }) ?? true else {
             throw LineFailure(.requestRefused, "collapse_id has more than \(Self.longestCollapseID) bytes")
         }
-        self.init(deviceToken: token, topic: topic, expiration: expiration ?? 0, payload: payload)
+        self.init(
+            deviceToken: token, topic: topic, expiration: expiration ?? 0, payload: text, isClear: !payload.isSealed)
         try add("apns-topic", topic)
         try add("apns-push-type", pushType ?? "alert")
         if let priority { try add("apns-priority", "\(priority)") }

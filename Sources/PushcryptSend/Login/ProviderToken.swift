@@ -60,13 +60,8 @@ extension ProviderToken {
     func takeKept(at now: Moment, _ console: Console) -> UInt64? {
         guard let file else { return nil }
         do throws(CommandFailure) {
-            let found = try unsafe withSecret(from: file, console, capacity: Self.capacity) {
-                (text) -> (String, UInt64)? in
-                guard let root = try? unsafe JSONDocument(parsing: ContiguousArray(text)).root,
-                    root["key_id"]?.string == keyID, root["team"]?.string == team, let token = root["token"]?.string,
-                    let time = root["issued_at"]?.integer, time > 0
-                else { return nil }
-                return (token, UInt64(time) * 1000)
+            let found = try unsafe withSecret(from: file, console, capacity: Self.capacity) { (text) in
+                unsafe Self.kept(ContiguousArray(text), keyID: keyID, team: team)
             }
             guard let (token, time) = found, time <= now.wall, now.wall - time < TokenSchedule.renewal else {
                 return nil
@@ -78,6 +73,17 @@ extension ProviderToken {
             // It is replaced.
             return nil
         }
+    }
+
+    /// Reads a token that was kept for this key; nil if there is none.
+    static func kept(
+        _ text: ContiguousArray<UInt8>, keyID: String, team: String
+    ) -> (token: String, milliseconds: UInt64)? {
+        guard let root = try? JSONDocument(parsing: text).root, root["key_id"]?.string == keyID,
+            root["team"]?.string == team, let token = root["token"]?.string,
+            let time = root["issued_at"]?.integer, ServerTime.range.contains(time)
+        else { return nil }
+        return (token, UInt64(time) * 1000)
     }
 
     private func keep(_ token: String, issuedAt time: UInt64, _ console: Console) {

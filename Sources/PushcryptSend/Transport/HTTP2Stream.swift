@@ -35,6 +35,9 @@ struct HTTP2Error: Error {
 
 /// Reads the header `date`, which rarely differs from the last one.
 struct ServerTime {
+    /// The seconds of a time that is one: until the end of the year 9999.
+    static let range: ClosedRange<Int64> = 1...253_402_300_799
+
     private var text: ContiguousArray<UInt8> = []
     private var time: UInt64?
 
@@ -43,7 +46,7 @@ struct ServerTime {
         if unsafe !date.elementsEqual(text) {
             text = unsafe ContiguousArray(date)
             let seconds = unsafe curl_getdate(String(decoding: text, as: UTF8.self), nil)
-            time = seconds > 0 ? UInt64(seconds) * 1000 : nil
+            time = Self.range.contains(Int64(seconds)) ? UInt64(seconds) * 1000 : nil
         }
         return time
     }
