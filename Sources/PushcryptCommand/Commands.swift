@@ -90,7 +90,9 @@ extension CommandTable {
             .init(
                 name: "format",
                 help: "how other programs write keys: jwk, pem and raw, for 'key import' and 'key export'"),
-            .init(name: "relay", help: "what is between provider and phone, above all Apple"),
+            .init(
+                name: "relay",
+                help: "whoever carries pushes from provider to phone: Apple, and perhaps the publisher of the app"),
             .init(name: "fallback", help: "what a phone shows of a push that it cannot open"),
         ]
     }

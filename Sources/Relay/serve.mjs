@@ -13,7 +13,7 @@ import * as http2 from "node:http2";
 import { isIP } from "node:net";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { APNS, RelayError, answerOf, checkConfiguration, createRelay, decode } from "./relay.mjs";
+import { APNS, RelayError, answerOf, checkConfiguration, createRelay, decode, network } from "./relay.mjs";
 
 /** Slow and silent clients: how long headers, a whole request, an idle connection and a slow reader may take. */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 15_000, connectionsCheckingInterval: 1000 };
@@ -208,7 +208,7 @@ export function httpServer(handle, proxies = 0) {
     // Behind a proxy all come from one address, and the proxy counts.
     if (proxies === 0) {
         server.on("connection", (socket) => {
-            const from = socket.remoteAddress, count = (open.get(from) ?? 0) + 1;
+            const from = network(socket.remoteAddress ?? ""), count = (open.get(from) ?? 0) + 1;
             if (count > CONNECTIONS_OF_ONE) return socket.destroy();
             open.set(from, count);
             socket.once("close", () => (open.get(from) === 1 ? open.delete(from) : open.set(from, open.get(from) - 1)));

@@ -141,7 +141,8 @@ func (opener AnswerOpener) read(secret *AnswerSecret, device DevicePublicKey, id
 	if within := uint64(opener.Within.Milliseconds()); opener.Within > 0 && within < life {
 		life = within
 	}
-	if now > sentAt+life {
+	// A negative time is one that has passed, such as that until a deadline.
+	if opener.Within < 0 || now > sentAt+life {
 		return nil, refuse(Expired, "the time for an answer to this message has ended")
 	}
 	return made, nil

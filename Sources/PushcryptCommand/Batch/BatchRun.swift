@@ -91,17 +91,15 @@ struct BatchRun {
         let end = work(source, size: size, output.sink, worker)
         report(end.tally)
         if let failure = end.failure { throw failure }
-        let isInterrupted = !end.isComplete && stop.isInterrupted && console.messages.isTerminal
         guard end.isComplete || isStream && !output.isFile else {
-            throw CommandFailure(
-                isInterrupted ? .interrupted : .failed,
-                "stopped by a signal after \(end.tally.lines) lines: the rest of the input was not read")
+            throw console.failure(stoppedBy: stop, after: end.tally.lines)
         }
         if !end.isComplete {
             console.hint("stopped by a signal after \(end.tally.lines) lines: all that was read is answered")
         }
         try output.finish()
-        return isInterrupted ? .interrupted : ExitCode(refusedLines: end.tally.refused.keys)
+        return !end.isComplete && console.isInterrupted(by: stop)
+            ? .interrupted : ExitCode(refusedLines: end.tally.refused.keys)
     }
 
     private func work<Source: LineSource & Sendable, Worker: LineWorker>(

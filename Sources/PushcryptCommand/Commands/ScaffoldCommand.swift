@@ -54,7 +54,9 @@ struct ScaffoldIOSCommand: CommandBody {
             "--into", "DIR", .folder, help: "the folder of a project that exists: write only the extension")
         clearUntil = arguments.value(
             "--pass-clear-until", "DATE",
-            help: "show pushes that are not sealed as they are until then, for example 2027-06-30, or never")
+            help:
+                "with --into: until the end of this day (UTC) show unsealed pushes as they are, such as 2027-06-30; or never"
+        )
         keychainGroup = arguments.value(
             "--keychain-group", "GROUP",
             help:

@@ -86,7 +86,7 @@ package struct SendArguments: Sendable {
         rate = arguments.count("--rate", "N", 1...1_000_000, help: "requests a second at most")
         repeatsClear = arguments.flag(
             "--repeat-unencrypted",
-            help: "send also what is not encrypted again if it may have arrived: a phone may ring twice")
+            help: "also repeat unencrypted messages that may have arrived: a phone may ring twice")
         tokenFile = arguments.value(
             Self.tokenFileOption, "FILE", .file,
             help: "keep the provider token here for the next process; default in the store's folder, if there is one")
@@ -108,7 +108,7 @@ package struct SendArguments: Sendable {
                 "Without --key and --certificate, the store's settings key-file, key-id, team and environment say who sends; see 'config' and 'doctor --send'.",
             ],
             more: [
-                "What APNs did not read goes out again at once. Without an answer, and after 429, 500 and 503, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty equal refusals in a row (of twenty different device tokens, if they are about tokens) their topic, or the login, is paused, and tried with one message now and then until APNs accepts it. Standard error says when such an outage begins and ends.",
+                "What APNs did not read goes out again at once. Without an answer, and after 429 and 5xx, a message is sent again with growing pauses until its expiration or --retry-for; a phone rings once for all copies. What is not encrypted is not sent again if it may have arrived. After twenty equal refusals in a row (of twenty different device tokens, if they are about tokens) their topic, or the login, is paused, and one message every 12 seconds tries it until APNs accepts one. Standard error says when such an outage begins and ends.",
                 "Connections go to api.push.apple.com, or for development to api.sandbox.push.apple.com, over TLS 1.2 or later, and always verify it. SIGTERM ends the reading; what is under way ends within --timeout.",
             ],
             examples: [

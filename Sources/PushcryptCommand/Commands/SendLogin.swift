@@ -48,7 +48,8 @@ package struct SendLogin: Sendable {
         proxyFile = arguments.value(
             "--proxy-file", "FILE", .secret, help: "a file with the proxy's URL, http://USER:PASSWORD@HOST:PORT")
         timeout = arguments.milliseconds(
-            "--timeout", "TIME", 100...600_000, help: "how long a connection or an answer may take; default 30s")
+            "--timeout", "TIME", 100...600_000, help: "how long a connection or an answer may take; default 10s and 30s"
+        )
         arguments.group(nil)
         arguments.atMostOne(of: "--key", "--certificate")
         arguments.atMostOne(of: "--proxy", "--proxy-file")

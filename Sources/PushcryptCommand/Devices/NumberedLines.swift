@@ -79,10 +79,6 @@ struct NumberedLines: ~Copyable {
             }
         }
         try take(items, &self)
-        guard reader.isAtEnd else {
-            throw CommandFailure(
-                stop.isInterrupted && console.messages.isTerminal ? .interrupted : .failed,
-                "stopped by a signal after \(tally.lines) lines: the rest of the input was not read")
-        }
+        guard reader.isAtEnd else { throw console.failure(stoppedBy: stop, after: tally.lines) }
     }
 }

@@ -6,10 +6,12 @@ internal import PushcryptKeyStore
 // must change, and exit 1 that the same call may succeed later.
 
 extension ExitCode {
-    /// The codes of lines that may succeed later as they are; alone, they end a command with 1.
+    /// The codes of lines that may succeed later as they are, some of them only once the set-up is right.
     private static let passing: Set = [
         "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
-        "input-output", "overflow-failed", "changed-file", "store-missing", "implausible-clock",
+        "input-output", "overflow-failed", "changed-file", "store-missing", "implausible-clock", "newer-version",
+        "older-version", "store-locked", "unsafe-store-file", "store-key-missing", "passphrase-needed",
+        "wrong-passphrase", "provider-offline",
     ]
 
     /// The end of a batch in which lines were refused with these codes: 1 if one of them may succeed later.

@@ -104,6 +104,20 @@ package struct OutputBuffer: ~Copyable {
     }
 }
 
+// MARK: Stopped commands
+
+extension Console {
+    /// Whether a person at a terminal has ended the work with Control-C.
+    package func isInterrupted(by stop: StopSignal) -> Bool { stop.isInterrupted && messages.isTerminal }
+
+    /// The end of a command that a signal has stopped before all of its input was read.
+    package func failure(stoppedBy stop: StopSignal, after lines: Int) -> CommandFailure {
+        CommandFailure(
+            isInterrupted(by: stop) ? .interrupted : .failed,
+            "stopped by a signal after \(lines) lines: the rest of the input was not read")
+    }
+}
+
 // MARK: Messages
 
 extension Console {

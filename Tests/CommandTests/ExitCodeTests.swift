@@ -1,0 +1,35 @@
+import PushcryptCommandKit
+import Testing
+
+@testable import PushcryptCommand
+
+/// How a batch ends, by the codes of its refused lines.
+@Suite struct ExitCodeTests {
+    @Test(
+        "A line that may succeed later, by itself or once the set-up is right, is 1",
+        arguments: [
+            "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
+            "input-output", "overflow-failed", "changed-file", "store-missing", "implausible-clock", "newer-version",
+            "older-version", "store-locked", "unsafe-store-file", "store-key-missing", "wrong-passphrase",
+            "passphrase-needed", "provider-offline",
+        ])
+    func later(code: String) {
+        #expect(ExitCode(refusedLines: [code]) == .failed)
+        #expect(ExitCode(refusedLines: ["unknown-device", code, "payload-too-large"]) == .failed)
+    }
+
+    @Test(
+        "A line that is refused now and later is 65",
+        arguments: [
+            "unknown-device", "removed-device", "unknown-name", "corrupt-store", "malformed-line", "payload-too-large",
+            "topic-mismatch", "generation-rollback", "no-key", "reserved-key",
+        ])
+    func never(code: String) {
+        #expect(ExitCode(refusedLines: [code]) == .refused)
+    }
+
+    @Test("Without refused lines it is 0")
+    func none() {
+        #expect(ExitCode(refusedLines: [String]()) == .done)
+    }
+}
