@@ -92,7 +92,7 @@ extension CommandTable {
                 help: "how other programs write keys: jwk, pem and raw, for 'key import' and 'key export'"),
             .init(
                 name: "relay",
-                help: "whoever carries pushes from provider to phone: Apple, and perhaps the publisher of the app"),
+                help: "who carries pushes from provider to phone: Apple, and perhaps the app's publisher"),
             .init(name: "fallback", help: "what a phone shows of a push that it cannot open"),
         ]
     }

@@ -6,7 +6,7 @@ import Testing
 /// How a batch ends, by the codes of its refused lines.
 @Suite struct ExitCodeTests {
     @Test(
-        "A line that may succeed later, by itself or once the set-up is right, is 1",
+        "A line that may succeed later, alone or once the set-up is right, is 1",
         arguments: [
             "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
             "input-output", "overflow-failed", "changed-file", "store-missing", "implausible-clock", "newer-version",

@@ -111,7 +111,8 @@ private func text(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: 
 
     @Test(arguments: [
         (#"{"aps":{"alert":"HIV result"}}"#, nil, false), (#"{"aps":{},"ENCRYPTED_DATA":7}"#, nil, false),
-        (#"{"aps":{"ENCRYPTED_DATA":"A"}}"#, nil, false), (#"{"aps":{}}"#, "false", false),
+        (#"{"aps":{"ENCRYPTED_DATA":"A"}}"#, nil, false), (#"{"aps":{},"ENCRYPTED_DATA":""}"#, nil, false),
+        (#"{"aps":{}}"#, "false", false),
         (#"{"aps":{}}"#, "true", true), (#"{"ENCRYPTED_DATA":"A"}"#, "false", true),
         (#"{"ENCRYPTED_DATA":"A"}"#, "true", true),
     ])

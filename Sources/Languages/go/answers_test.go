@@ -104,6 +104,13 @@ func TestAMessageIsAnsweredByItsPhoneAlone(t *testing.T) {
 			}
 		}
 	}
+	// The time until a deadline that has passed.
+	late := opener
+	late.Within = -time.Second
+	approved := must(kit.SealAnswer(message(phones[0], pushcrypt.WithAnswers(secret)), "approve", nil, at))
+	if _, err := late.Open(approved, at); !errors.Is(err, pushcrypt.Expired) {
+		t.Error(err)
+	}
 	// The key of one message opens no answer to another.
 	first := message(phones[0], pushcrypt.WithMessageID("a"), pushcrypt.WithAnswers(secret))
 	second := message(phones[0], pushcrypt.WithMessageID("b"), pushcrypt.WithAnswers(secret))

@@ -41,6 +41,10 @@ for layout in 0.9.1 0.10.0 master own; do
     # Nothing of this system's, as in a build for Apple's; the few headers of C itself come from the compiler.
     clang -fsyntax-only -ffreestanding -nostdlibinc -Wall -Wextra -Werror -I "$work/$layout" -I Sources/C/CXWing/include Sources/C/CXWing/xwing.c ||
         fail "the headers of $layout do not compile"
+    # X-Wing is used where it is declared.
+    clang -E -ffreestanding -nostdlibinc -I "$work/$layout" -I Sources/C/CXWing/include Sources/C/CXWing/xwing.c >"$work/expanded"
+    [ "$(grep -c 'crypto_kem_xwing_dec(' "$work/expanded")" -gt 0 ] && has=yes || has=no
+    [ $has = "$([ $layout = own ] && echo yes || echo no)" ] || fail "X-Wing with the headers of $layout: $has"
     swiftc -typecheck -module-cache-path "$work/cache-$layout" -I "$work/$layout" "$work/user.swift" ||
         fail "Swift does not import the headers of $layout"
 done

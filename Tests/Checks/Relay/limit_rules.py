@@ -146,8 +146,15 @@ def requests_in_two_meanings_are_refused(world):
     client = world.client.fresh()
     if client.context:
         return "an own server"
-    body = b'{"messages":[]}'
-    for headers in (b"Content-Length: 15\r\nContent-Length: 14\r\n", b"Content-Length: 15\r\nTransfer-Encoding: chunked\r\n", b"Content-Length: x\r\n", b"A" * 20_000 + b": b\r\n"):
+    # Granted if it is sent in one meaning.
+    body = json.dumps(client.phone(os.urandom(32).hex(), push_key=PushKey().text, kinds=["alert"])).encode()
+    length = b"Content-Length: %d\r\n" % len(body)
+
+    def status(headers):
         with socket.create_connection((client.url.hostname, client.url.port), timeout=10, source_address=(client.source, 0)) as connection:
-            connection.sendall(b"POST /v1/grants HTTP/1.1\r\nHost: a\r\n" + headers + b"\r\n" + body)
-            same(re.match(rb"HTTP/1.1 4\d\d", connection.recv(100)) is not None, True, headers[:30])
+            connection.sendall(b"POST /v1/grants HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + headers + b"\r\n" + body)
+            return int(re.match(rb"HTTP/1.1 (\d\d\d)", connection.recv(100))[1])
+
+    same(status(length), 200)
+    for headers in (length + b"Content-Length: 14\r\n", length + b"Transfer-Encoding: chunked\r\n", b"Content-Length: x\r\n", length + b"A" * 20_000 + b": b\r\n"):
+        same(400 <= status(headers) < 500, True, headers[:60])

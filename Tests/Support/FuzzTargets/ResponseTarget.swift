@@ -70,7 +70,7 @@ struct ResponseTarget: FuzzTarget {
             json["error"]?["code"]?.string.flatMap(SendCode.init(rawValue:)) != nil && json["retry"]?.bool != nil,
             "response: an error has a code")
         require(json["reason"]?.string == answer?.reason, "response: an error has the reason")
-        let again = Bytes(text.dropLast(2)) + Bytes(#","payload":{"aps":{},"ENCRYPTED_DATA":""}}"#.utf8)
+        let again = Bytes(text.dropLast(2)) + Bytes(#","payload":{"aps":{},"ENCRYPTED_DATA":"a"}}"#.utf8)
         guard case .message = SendLine(again, number: 1).content else {
             fail("response: an error with its payload can be sent again")
         }

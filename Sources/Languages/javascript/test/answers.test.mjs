@@ -52,6 +52,23 @@ test("a message is answered, by its phone alone", async () => {
     await throws("authentication-failed", () => openAnswer(sealPlain(givenOf(first), keys.deviceKeyID(keys.parseKey(device.publicKey, keys.DEVICE_PUBLIC)), body), given));
 });
 
+test("an answer ends after 31 days, whatever is allowed", async () => {
+    const answer = sealAnswer(seal({ messageId: "a", answers: secret }), { action: "a" }), end = time + 31 * 86_400_000;
+    const given = { secrets: [secret], devices: [device.publicKey], topic, within: 40 * 86_400 };
+    assert.equal(openAnswer(answer, { ...given, at: end }).action, "a");
+    await throws("expired", () => openAnswer(answer, { ...given, at: end + 1 }));
+    // By this machine's clock, the message is older.
+    await throws("expired", () => openAnswer(answer, given));
+});
+
+test("a secret has 32 bytes, which nobody else's buffer changes", async () => {
+    for (const length of [0, 31, 33]) assert.throws(() => new AnswerSecret(Buffer.alloc(length)), RangeError);
+    const bytes = Buffer.alloc(32, 9), own = new AnswerSecret(bytes);
+    bytes.fill(0);
+    own.secretBytes().fill(0);
+    assert.deepEqual(Buffer.from(own.secretBytes()), Buffer.alloc(32, 9));
+});
+
 test("other messages stay as they are, and nothing is printed", async () => {
     const plain = seal({ messageId: "a" }), answerable = seal({ messageId: "a", answers: secret });
     assert.equal(plain.messageId, answerable.messageId);

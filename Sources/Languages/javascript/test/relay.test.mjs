@@ -59,6 +59,24 @@ test("a message is made of a sealed push", options, () => {
     return throws("malformed-message", () => relayMessage("g", call));
 });
 
+test("a request has a type, up to 45 messages, and is for its origin, its path and an hour", options, async () => {
+    const at = 10_000_000, { headers, body } = await relayRequest(origin, seed, Array(45).fill({}), at), key = base64(await pushKeyOf(seed));
+    assert.deepEqual(Object.keys(headers).sort(), ["content-type", "pushcrypt-key", "pushcrypt-signature", "pushcrypt-time"]);
+    const verify = (from = origin, path = "/v1/push", now = at) => verifyRelayRequest(from, path, (name) => headers[name], Buffer.from(body), now);
+    for (const now of [at - 3_600_000, at, at + 3_600_000]) assert.equal(await verify(origin, "/v1/push", now), key);
+    for (const now of [at - 3_600_001, at + 3_600_001]) await throws("clock", () => verify(origin, "/v1/push", now));
+    await throws("bad-signature", () => verify(origin, "/v1/other"));
+    await throws("bad-signature", () => verify("https://push.example.org"));
+    await throws("malformed-request", () => relayRequest(origin, seed, [{}], -1));
+});
+
+test("a grant is for alerts and half a year by default", options, async () => {
+    const said = { token: "0a", environment: "production", topic: "a", pushKey: base64(await pushKeyOf(seed)), issued: 1 };
+    const { grant, expires } = await sealGrant(relayKey, origin, said), opened = await openGrant([relayKey], origin, grant);
+    assert.deepEqual([opened.kinds, opened.expires, expires], [["alert"], 1 + 180 * 86_400_000, opened.expires]);
+    await throws("malformed-request", () => sealGrant(relayKey, origin, { ...said, kinds: ["alert", "alert"] }));
+});
+
 test("what is given is checked", options, async () => {
     const good = { token: "0a", environment: "production", topic: "a", pushKey: base64(await pushKeyOf(seed)) };
     for (const wrong of ["", "push.example.com", `${origin}/`, "HTTPS://a", "ftp://a"]) await throws("malformed-request", () => relayRequest(wrong, seed, [{}]), wrong);

@@ -61,6 +61,14 @@ def test_a_message_is_answered(name: str | None) -> None:
     assert open_answer(seal_answer(opened(push), "no"), secrets=[SECRET], devices=[DEVICE.public_key], topic=TOPIC, at=TIME).text is None
 
 
+def test_an_answer_ends_after_31_days_whatever_is_allowed(refused: Any) -> None:
+    push = opened(SEALER.seal(PAYLOAD, DEVICE.public_key, message_id="a", at=TIME, answers=SECRET))
+    good: dict[str, Any] = {"secrets": [SECRET], "devices": [DEVICE.public_key], "topic": TOPIC, "within": 40 * 86_400}
+    end = TIME + 31 * 86_400_000
+    assert open_answer(seal_answer(push, "a"), **good, at=end).action == "a"
+    refused("expired", open_answer, seal_answer(push, "a"), **good, at=end + 1)
+
+
 def test_each_phone_of_a_fan_out_answers_as_itself(refused: Any) -> None:
     tablet = DeviceKey(b"\6" * 32)
     both = [DEVICE.public_key, tablet.public_key]

@@ -76,6 +76,22 @@ def test_a_request_of_a_sealed_push() -> None:
         "collapse_id": request.collapse_id, "sound": "default", "content_available": True,
     }
     assert background.keys() == {"grant", "data", "kind", "priority", "expiration", "collapse_id"} and background["kind"] == "background"
+    assert made.headers["content-type"] == "application/json" and len(made.headers) == 4
+    quiet = relay_message("grant", Sealer(ProviderKey.generate(), topic="com.example.app").request(sealer.seal({"aps": {"alert": "a"}}, device.public_key)))
+    assert quiet.keys() & {"sound", "content_available"} == ({"sound"} if "sound" in json.loads(push.payload)["aps"] else set())
+
+
+def test_a_signature_is_for_its_origin_its_path_and_an_hour() -> None:
+    made = relay_request(ORIGIN, KEY, [{}] * 45, at=10_000_000)
+    verify = lambda origin=ORIGIN, path="/v1/push", at=10_000_000: verify_relay_request(origin, path, made.headers, made.body, at=at)  # noqa: E731
+    assert verify() == KEY.public_key and verify(at=10_000_000 + 3_600_000) == verify(at=10_000_000 - 3_600_000) == KEY.public_key
+    assert code_of(verify, path="/v1/other") == code_of(verify, "https://push.example.org") == ("bad-signature", 401)
+    assert code_of(verify, at=10_000_000 + 3_600_001) == code_of(verify, at=10_000_000 - 3_600_001) == ("clock", 401)
+
+
+def test_a_grant_is_for_alerts_and_half_a_year_by_default() -> None:
+    grant = open_grant([RELAY_KEY], ORIGIN, seal_grant(RELAY_KEY, ORIGIN, **GRANT, issued=1))
+    assert (grant.kinds, grant.issued, grant.expires) == (("alert",), 1, 1 + 180 * 86_400_000)
 
 
 def test_calls_are_not_for_relays(refused: Any) -> None:
