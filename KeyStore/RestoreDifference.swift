@@ -33,19 +33,19 @@ package struct RestoreDifference: Hashable, Sendable {
     /// Whether the backup takes nothing away and brings nothing back that was removed.
     package var isHarmless: Bool { removed.count + lost.count + older.count + lostKeys.count == 0 }
 
-    /// What the restore does, in words.
+    /// What differs, in words that fit before and after the restore.
     ///
     /// - Parameter withRemoved: Whether removed devices come back.
     package func text(withRemoved: Bool) -> String {
         [
-            lost.text(("device is lost, which the backup lacks", "devices are lost, which the backup lacks")),
+            lost.text(("device that the backup lacks", "devices that the backup lacks")),
             older.text(
-                ("device is as it was before its last change", "devices are as they were before their last change")),
-            lostKeys.text(("device key is lost", "device keys are lost")),
+                ("device with an older state in the backup", "devices with an older state in the backup")),
+            lostKeys.text(("device key that the backup lacks", "device keys that the backup lacks")),
             removed.text(
                 withRemoved
-                    ? ("removed device comes back", "removed devices come back")
-                    : ("removed device stays removed", "removed devices stay removed")),
+                    ? ("removed device that comes back", "removed devices that come back")
+                    : ("removed device that stays removed", "removed devices that stay removed")),
         ].compactMap { $0 }.joined(separator: ", ")
     }
 }

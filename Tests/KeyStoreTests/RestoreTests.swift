@@ -203,8 +203,8 @@ struct RestoreTests {
         let refusal = try #require(error { try restore(to: elsewhere) })
         #expect(refusal.code == .storeExists)
         for text in [
-            "1 device is lost, which the backup lacks ('new')", "1 device is as it was before its last change ('d4')",
-            "1 device key is lost", "1 removed device stays removed ('d3')",
+            "1 device that the backup lacks ('new')", "1 device with an older state in the backup ('d4')",
+            "1 device key that the backup lacks", "1 removed device that stays removed ('d3')",
         ] { #expect(refusal.description.contains(text), "\(refusal)") }
         #expect(try open(elsewhere).deviceCount() == 20)
         // The removal is the store's: it outlives the backup, unless the caller says otherwise.
