@@ -2,7 +2,7 @@
 # The stripped programs with manual pages and completions, and the C library, below a prefix. The only list of installed files: `make
 # install`, `make uninstall` and package.sh use it.
 # Usage: install.sh install PROGRAM PREFIX [ZSH-FOLDER]      ZSH-FOLDER below share/zsh: site-functions, unless it is given
-#        install.sh send PROGRAM PREFIX                      the stripped program behind `pushcrypt send`
+#        install.sh send PROGRAM PREFIX                      the stripped program behind `pushcrypt send`, and what watches it
 #        install.sh library LIBRARY PREFIX [FOLDER [FINAL]]  the stripped C library in FOLDER (lib), and what compilers need; FINAL is the
 #                                                            prefix that it will have, otherwise the files may move
 #        install.sh remove PREFIX                            what these have put there, and nothing else
@@ -12,6 +12,8 @@ umask 022
 pages=share/man/man1
 # The documents that help pages name, under the same paths.
 documents=share/doc/pushcrypt/Docs
+# Rules for Prometheus, and a dashboard for Grafana.
+monitoring=share/doc/pushcrypt-send/monitoring
 
 # Each shell's own folder.
 completions() {
@@ -40,8 +42,9 @@ install)
     install -m 644 "$sources"/Docs/migration/*.md "$prefix/$documents/migration/"
     ;;
 send)
-    install -d "$3/bin"
+    install -d "$3/bin" "$3/$monitoring"
     install -s -m 755 "$2" "$3/bin/pushcrypt-send"
+    install -m 644 "$(dirname "$0")"/monitoring/pushcrypt-send.{rules.yml,dashboard.json} "$3/$monitoring/"
     ;;
 library)
     prefix=$3 folder=${4:-lib}
@@ -67,7 +70,7 @@ remove)
     rm -f "$prefix"/bin/pushcrypt{,-send} "$prefix"/lib/{libpushcrypt.so{,.0},pkgconfig/pushcrypt.pc} "$prefix/include/pushcrypt.h"
     remove_pages "$prefix"
     completions | while read -r _ file; do rm -f "$prefix/$file"; done
-    rm -rf "${prefix:?}/$documents"
+    rm -rf "${prefix:?}/$documents" "${prefix:?}/$monitoring"
     ;;
 *)
     sed -n '4,8s/^# //p' "$0" >&2

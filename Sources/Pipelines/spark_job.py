@@ -2,7 +2,7 @@
 """Seals a file of lines on every core of a Spark cluster.
 
 Each partition goes through one process. A line should have an `id`: Spark runs a task again when a machine is lost.
-Writes OUTPUT/sealed and OUTPUT/refused, and ends with 1 if any line was refused.
+Writes OUTPUT/sealed and OUTPUT/refused, and ends with 65 if any line was refused.
 
     spark-submit spark_job.py INPUT OUTPUT -- pushcrypt seal --batch --jobs 1 --topic com.example.app \
         --signing-key-file /run/secrets/signing.key
@@ -32,4 +32,4 @@ counts = lines.count(), sealed.count(), refused.count()
 print("spark_job: %d lines, %d sealed, %d refused" % counts)
 if counts[0] != counts[1] + counts[2]:
     sys.exit("spark_job: error: some lines were not answered")
-sys.exit(1 if counts[2] else 0)
+sys.exit(65 if counts[2] else 0)

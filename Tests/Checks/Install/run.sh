@@ -34,6 +34,7 @@ expected=$(
         echo "644 opt/push/share/bash-completion/completions/pushcrypt"
         echo "644 opt/push/share/fish/vendor_completions.d/pushcrypt.fish"
         echo "644 opt/push/share/zsh/site-functions/_pushcrypt"
+        for file in dashboard.json rules.yml; do echo "644 opt/push/share/doc/pushcrypt-send/monitoring/pushcrypt-send.$file"; done
         (cd Docs && find . -name '*.md' -printf '644 opt/push/share/doc/pushcrypt/Docs/%P\n')
         (cd "$folder/man" && find . -type f -printf '644 opt/push/share/man/man1/%P\n')
     } | LC_ALL=C sort -k 2

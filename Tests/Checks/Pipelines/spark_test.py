@@ -81,7 +81,7 @@ def test():
         end_all(job)
     # Some lines were refused, hence exit code 1.
     expect("the job", (job.returncode, said.strip()),
-        (1, f"spark_job: {EVENTS + broken} lines, {EVENTS} sealed, {broken} refused"))
+        (65, f"spark_job: {EVENTS + broken} lines, {EVENTS} sealed, {broken} refused"))
     expect("sealers killed", len(killed), KILLS)
 
     phones = Phones(provider)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""This project's relay against Docs/Relay.md: `make check PART=relay`.
+"""This project's relay against Docs/Relay.md: `make nightly PART=relay`.
 
     relay_test.py [short | full | RULE …]
 

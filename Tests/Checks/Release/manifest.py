@@ -21,6 +21,8 @@ for document in documents:
         places = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
         alive = next(argument.removeprefix("--alive=") for argument in container["args"] if argument.startswith("--alive="))
         assert places[alive.rsplit("/", 1)[0]].get("readOnly") is not True
+        health = [argument.removeprefix("--health-file=") for argument in container["args"] if argument.startswith("--health-file=")]
+        assert [container[name]["exec"]["command"][-1] for name in ("readinessProbe",) if name in container] == health
         for name in ("startupProbe", "livenessProbe"):
             assert alive in " ".join(container[name]["exec"]["command"]), name
         probe = container["livenessProbe"]["exec"]["command"]
