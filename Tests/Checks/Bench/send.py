@@ -11,7 +11,7 @@ PROGRAM, COUNT = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv)
 TOKEN, TOPIC, TEAM, KEY = "1f" * 32, "com.example.app", "TEAM123456", "ABC123DEFG"
 PAYLOAD = {"aps": {"alert": {"title": "Table for two", "body": "See you at 8 on the terrace, they keep the table for us until a quarter "
                    "past"}, "sound": "default", "thread-id": "chat-c41"}, "chat": "c41", "message": "7182"}
-LIMITS = {"h2load": 0.4, "seal": 1.2, "memory": 24}
+LIMITS = {"h2load": 0.4, "seal": 1.2, "memory": 28}
 
 
 def run(command, source=None, core=None, code=0):

@@ -305,7 +305,7 @@ def outage_is_said(scene):
         recovers(run, 100, 70)
     times = [round(at) for at, _ in run.said]
     expect(3 <= len(times) <= 6 and times[0] < 5 and any(58 < at < 66 for at in times) and times[-1] >= 70, "lines at", times)
-    expect("100" in run.text(), "no counts:", run.text()[-300:])
+    expect("waiting: 100\n" in run.text() or "waiting: 100;" in run.text(), "no counts:", run.text()[-300:])
 
 
 @scenario("M3")
