@@ -11,7 +11,14 @@
 extension SystemEnvironment {
     /// The arguments of this process, without the program's name, as `RawText` reads them.
     package static var arguments: [String] {
-        (1..<max(1, Int(CommandLine.argc))).compactMap { place in
+        #if os(Linux)
+            // Swift looks for them beside the environment, which a preloaded library may have moved.
+            if let words = try? readFile("/proc/self/cmdline", limit: 16 << 20), !words.isEmpty {
+                return words.dropLast().split(separator: 0, omittingEmptySubsequences: false).dropFirst()
+                    .map(RawText.text)
+            }
+        #endif
+        return (1..<max(1, Int(CommandLine.argc))).compactMap { place in
             guard let word = unsafe CommandLine.unsafeArgv[place] else { return nil }
             return unsafe RawText.text(
                 UnsafeBufferPointer(start: word, count: strlen(word)).map(UInt8.init(bitPattern:)))
