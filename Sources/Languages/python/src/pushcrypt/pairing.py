@@ -47,7 +47,9 @@ from ._types import check_type
 __all__ = ["Pairing", "PairingRequest", "pairing_id"]
 
 LIFE = 600_000
-ID_LENGTH, HEADER_LENGTH, SALT_LENGTH, TAG_LENGTH, LONGEST, LONGEST_URL = 8, 24, 16, 16, 16_384, 1024
+ID_LENGTH, HEADER_LENGTH, SALT_LENGTH, TAG_LENGTH, LONGEST_URL = 8, 24, 16, 16, 1024
+#: The text of 16,384 bytes.
+LONGEST_TEXT = 21_846
 TEXT = re.compile(r"[A-Za-z0-9_-]+")
 SECRET = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 URL = re.compile(r"(https?)://(?:([A-Za-z0-9.-]+)|\[([A-Fa-f0-9:]+)\])(?::0*([1-9][0-9]{0,4}))?(?:[/?][!-\"$-\[\]-~]*)?")
@@ -204,13 +206,13 @@ def is_url(url: str) -> bool:
     return parts[1] == "https" or any(address in network for network in PRIVATE)
 
 
-def decoded(body: str | bytes, shortest: int = HEADER_LENGTH + TAG_LENGTH) -> bytes:
+def decoded(body: str | bytes) -> bytes:
     """The bytes of a request, or of a reply."""
     check_type(body, (str, bytes), "the body")
     text = (body.decode("latin-1") if isinstance(body, bytes) else body).rstrip("\r\n")
-    if len(text) <= -(-4 * LONGEST // 3) and TEXT.fullmatch(text) and len(text) % 4 != 1:
+    if len(text) <= LONGEST_TEXT and TEXT.fullmatch(text) and len(text) % 4 != 1:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        if encode(data) == text and shortest <= len(data) <= LONGEST:
+        if encode(data) == text and len(data) >= HEADER_LENGTH + TAG_LENGTH:
             return data
     raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is no base64url of a request or reply, or it is too long")
 
