@@ -97,6 +97,7 @@ def documents() -> dict[str, Document]:
         "pairing.json": {
             "pairings": pairing_cases.pairing_cases(),
             "refused": pairing_cases.refused_cases(),
+            "urls": pairing_cases.url_cases(),
         },
         "relay.json": {
             "grants": relay_cases.grant_cases(),

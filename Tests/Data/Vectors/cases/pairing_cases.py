@@ -38,7 +38,7 @@ def pairing_case(name: str, *, secret: bytes = SECRET, url: str = URL, topic: st
     salt, where = seed(f"salt of the pairing: {name}")[:16], pairing.scene(url, topic, provider.public)
     record, answer = compact(RECORD | {"topic": topic}), reply or reply_record(provider)
     request = pairing.seal_request(secret, salt, where, record.encode())
-    sealed = pairing.seal_reply(secret, salt, where, request, answer.encode())
+    sealed = pairing.seal_reply(secret, where, request, answer.encode())
     assert pairing.open_request(secret, where, request) == record.encode()
     assert pairing.open_reply(secret, where, request, sealed) == answer.encode()
     return {
@@ -64,6 +64,7 @@ def pairing_cases() -> list[Case]:
         pairing_case("at another address", url="http://192.168.1.20:8080/pair?a=b&c=d"),
         pairing_case("of another app", topic="com.example.other"),
         pairing_case("with another provider", provider=SECOND_PROVIDER),
+        pairing_case("an address of 1,024 characters", url="https://a/".ljust(1024, "~")),
         pairing_case("a code that was used", reply=compact({"version": 1, "refused": "pairing-used"})),
     ]
 
@@ -97,7 +98,35 @@ def refused_cases() -> list[Case]:
         case("a changed salt", request=changed(request, 8)),
         case("a changed id", request=changed(request, 0)),
         case("a changed record", request=changed(request, 30)),
-        case("a changed reply", reply=changed(reply, 3), request_opens=True),
+        case("a changed reply", reply=changed(reply, 20), request_opens=True),
+        case("a changed salt of the reply", reply=changed(reply, 3), request_opens=True),
         case("the reply to another request", request=other, request_opens=True),
-        case("the request as its reply", reply=request[24:], request_opens=True),
+        case("the request as its reply", reply=request[8:], request_opens=True),
     ]
+
+
+GOOD_URLS = [
+    "https://home.example.net", "https://home.example.net/pair?a=b&c=d", "https://HOME.example.net:8443?x@y:z", "https://192.0.2.1/", "https://[2001:db8::1]:1/",
+    "http://localhost/", "http://LOCALHOST:65535", "http://10.0.0.0", "http://127.255.255.255", "http://169.254.0.1/", "http://172.16.0.1", "http://172.31.255.255",
+    "http://192.168.1.20:8080/pair", "http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", "http://[fc00::]", "http://[FDFF:1::2]", "http://[fe80::1]", "http://[febf::1]",
+    "https://a/".ljust(1024, "~"),
+]
+BAD_URLS = [
+    "", "https://", "https:///pair", "https:home", "HTTPS://home", "Http://10.0.0.1", "ftp://10.0.0.1", "pushcrypt:1", "//home", "https://user@home/", "https://u:p@home",
+    "https://home/#f", "https://home/a b", "https://home/\u00e9", "https://h\u00f6me/", "https://home\\@other/", "https://home/\n", "https://ho_me/", "https://home:",
+    "https://home:0", "https://home:65536", "https://home:+1", "https://home:80a", "https://[::1", "https://::1/", "https://[::1]a", "https://[::1%25en0]/",
+    "https://[1:2:3]/", "https://[::ffff:10.0.0.1]/", "https://[10.0.0.1]/", "https://[]/", "https://a/".ljust(1025, "~"), "http://home.example.net",
+    "http://localhost.example.net", "http://home.local", "http://nas", "http://192.0.2.1", "http://9.255.255.255", "http://11.0.0.1", "http://126.0.0.1",
+    "http://128.0.0.1", "http://100.64.0.1", "http://169.253.0.1", "http://172.15.0.1", "http://172.32.0.1", "http://192.167.1.1", "http://192.169.1.1", "http://0.0.0.0",
+    "http://10.0.1", "http://10.0.0.0.1", "http://10.0.0.256", "http://10.0.0.01", "http://010.0.0.1", "http://0x0a.0.0.1", "http://10.0.0.1.", "http://167772161",
+    "http://10.0.0.1.example.net", "http://[::]", "http://[::2]", "http://[fbff::1]", "http://[fe00::1]", "http://[fe7f::1]", "http://[fec0::1]", "http://[2001:db8::1]",
+    "http://[::ffff:a00:1]", "http://[fc::1]",
+]
+
+
+def url_cases() -> list[Case]:
+    def case(url: str, is_good: bool) -> Case:
+        assert pairing.is_url(url) == is_good, url
+        return {"name": f"{'accepted' if is_good else 'refused'}: {url[:60]!r} {len(url)}", "url": url, "accepted": is_good}
+
+    return [*(case(url, True) for url in GOOD_URLS), *(case(url, False) for url in BAD_URLS)]

@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import hmac
+import ipaddress
+import re
 
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
@@ -46,8 +48,9 @@ def seal_request(secret: bytes, salt: bytes, where: bytes, record: bytes) -> byt
     return header + ChaCha20Poly1305(request_key(secret, salt, where)).encrypt(bytes(12), record, header)
 
 
-def seal_reply(secret: bytes, salt: bytes, where: bytes, request: bytes, reply: bytes) -> bytes:
-    return ChaCha20Poly1305(reply_key(secret, salt, where, request)).encrypt(bytes(12), reply, b"")
+def seal_reply(secret: bytes, where: bytes, request: bytes, reply: bytes) -> bytes:
+    salt = hmac.digest(secret, b"pushcrypt/1 pairing reply salt\x00" + hashlib.sha256(request).digest() + reply, "sha256")[:16]
+    return salt + ChaCha20Poly1305(reply_key(secret, salt, where, request)).encrypt(bytes(12), reply, salt)
 
 
 def open_request(secret: bytes, where: bytes, request: bytes) -> bytes:
@@ -55,4 +58,23 @@ def open_request(secret: bytes, where: bytes, request: bytes) -> bytes:
 
 
 def open_reply(secret: bytes, where: bytes, request: bytes, reply: bytes) -> bytes:
-    return ChaCha20Poly1305(reply_key(secret, request[8:24], where, request)).decrypt(bytes(12), reply, b"")
+    return ChaCha20Poly1305(reply_key(secret, reply[:16], where, request)).decrypt(bytes(12), reply[16:], reply[:16])
+
+
+PRIVATE = [ipaddress.ip_network(text) for text in (
+    "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7", "fe80::/10")]
+
+
+def is_url(url: str) -> bool:
+    """[P-2]"""
+    parts = re.fullmatch(r"(https?)://(?:([A-Za-z0-9.-]+)|\[([A-Fa-f0-9:]+)\])(?::([0-9]+))?(?:[/?].*)?", url)
+    if parts is None or not re.fullmatch(r"[!-~]{1,1024}", url) or set(url) & set("#\\"):
+        return False
+    scheme, name, bracketed, port = parts.groups()
+    try:
+        address = ipaddress.ip_address(name if bracketed is None else bracketed)
+    except ValueError:
+        address = None
+    if (bracketed is not None and address is None) or (port is not None and not 1 <= int(port) <= 65_535):
+        return False
+    return scheme == "https" or (name or "").lower() == "localhost" or (address is not None and any(address in network for network in PRIVATE))

@@ -12,9 +12,10 @@ from .._attachments import check_full_body
 from ._answers import seal_answer
 from ._files import FileOpener
 from ._opening import DeviceKey, HeldKey, Opened, open_envelope, open_push
+from ._pairing import PairingCode
 from ._trust import Change, Learned, Trust, apply_reply
 
 __all__ = [
-    "Change", "DeviceKey", "FileOpener", "HeldKey", "Learned", "Opened", "Trust", "apply_reply", "check_full_body", "open_envelope",
-    "open_push", "seal_answer",
+    "Change", "DeviceKey", "FileOpener", "HeldKey", "Learned", "Opened", "PairingCode", "Trust", "apply_reply", "check_full_body",
+    "open_envelope", "open_push", "seal_answer",
 ]

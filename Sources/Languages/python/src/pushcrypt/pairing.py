@@ -1,0 +1,250 @@
+"""Pairing by a code: a phone registers with a server that has no accounts. `Docs/FormatPairing.md` has the rules.
+
+    from pushcrypt.pairing import Pairing, pairing_id
+
+    pairing = Pairing.new(provider.public_key, url="https://home.example.net/pair", topic="com.example.app")
+    # Show pairing.code to its user alone, and store pairing.to_json(), which is as secret, under pairing.id.
+
+    # A POST to the url, in one transaction that locks the row; if this raises, or there is no row, answer 404, and change nothing:
+    request = Pairing.from_json(rows[pairing_id(body)]).open(body)
+    if request.record is None:
+        return request.answer
+    held = devices.get(request.record.device)
+    try:
+        if held is not None and not held.is_removed and request.answer is None:  # unless your operator said that it was set up again
+            raise PushcryptError(Code.USER_MISMATCH)
+        accepted = accept(request.record, held, user, topic=…, provider=…, certificate=…, push_key=…)
+        devices[accepted.device.device], reply = accepted.device, accepted.reply
+    except PushcryptError as refused:
+        reply = Reply.refusal(refused)
+    pairing, answer = request.seal(reply)
+    rows[pairing.id] = pairing.to_json()  # commit, then answer
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import hmac
+import ipaddress
+import re
+import secrets
+from dataclasses import dataclass
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from ._envelope import TOPIC, check_topic, encode, lp16, time_or_now
+from ._errors import Code, PushcryptError
+from ._fields import Fields, written
+from ._keys import ProviderPublicKey
+from ._records import DeviceRecord, Reply
+from ._types import check_type
+
+__all__ = ["Pairing", "PairingRequest", "pairing_id"]
+
+LIFE = 600_000
+ID_LENGTH, HEADER_LENGTH, SALT_LENGTH, TAG_LENGTH, LONGEST_URL = 8, 24, 16, 16, 1024
+#: The text of 16,384 bytes.
+LONGEST_TEXT = 21_846
+TEXT = re.compile(r"[A-Za-z0-9_-]+")
+SECRET = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
+URL = re.compile(r"(https?)://(?:([A-Za-z0-9.-]+)|\[([A-Fa-f0-9:]+)\])(?::0*([1-9][0-9]{0,4}))?(?:[/?][!-\"$-\[\]-~]*)?")
+PRIVATE = [ipaddress.ip_network(text) for text in (
+    "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7", "fe80::/10")]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Pairing:
+    """A code for one phone, and what came of it, as a server stores it. `new` makes one. It has a secret, and is not printed."""
+
+    #: The provider key that the code names.
+    provider: ProviderPublicKey
+    #: Where the phone posts.
+    url: str
+    #: The app's bundle id.
+    topic: str
+    #: When the code was made, in milliseconds since 1970. It ends 10 minutes later [P-3].
+    created: int
+    #: When a phone paired; `None` before. Its answer ends 10 minutes later [P-6].
+    claimed: int | None = None
+    #: The device that paired.
+    device: str | None = None
+    #: The reply record that it got.
+    reply: str | None = None
+    _secret: bytes
+
+    @classmethod
+    def new(cls, provider: ProviderPublicKey, *, url: str, topic: str, at: int | None = None) -> Pairing:
+        """Makes a code.
+
+        Args:
+            provider: Your provider key.
+            url: Where the phone posts: https, or http to `localhost` or a private, link-local or loopback address [P-2].
+            topic: The app's bundle id.
+            at: The present time in milliseconds since 1970; by default the system's.
+        """
+        check_type(provider, ProviderPublicKey, "provider")
+        check_topic(topic)
+        check_type(url, str, "the url")
+        if not is_url(url):
+            raise PushcryptError(Code.INVALID_REQUEST, "the url is not https, or http to a private address, without user and fragment")
+        return cls(provider=provider, url=url, topic=topic, created=time_or_now(at), _secret=secrets.token_bytes(SALT_LENGTH))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Pairing:
+        """Reads what `to_json` wrote. Refuses anything else with `malformed-record`, or the code of a key."""
+        fields = Fields(text, "stored pairings")
+        secret, url = fields.needed(fields.text("secret", SECRET.fullmatch), "secret"), fields.needed(fields.text("url", is_url), "url")
+        topic, created = fields.needed(fields.text("topic", TOPIC.fullmatch), "topic"), fields.needed(fields.number("created"), "created")
+        claim = claimed, device, reply = fields.number("claimed"), fields.text("device"), fields.text("reply")
+        fields.require(claim == (None, None, None) or None not in claim, "the claim")
+        provider = fields.needed(fields.read("provider", ProviderPublicKey.parse), "provider")
+        _ = reply is None or Reply.from_json(reply)
+        return cls(
+            provider=provider, url=url, topic=topic, created=created, claimed=claimed, device=device, reply=reply,
+            _secret=base64.urlsafe_b64decode(secret + "=="))
+
+    def to_json(self) -> str:
+        """What to store, with the secret: only the server may read it. Delete it when the code has ended."""
+        names = ("url", "topic", "provider", "created", "claimed", "device", "reply")
+        return written({"secret": self._secret} | {name: getattr(self, name) for name in names})
+
+    @property
+    def id(self) -> str:
+        """What `pairing_id` finds in the phone's request, 16 hexadecimal digits."""
+        return id_of(self._secret).hex()
+
+    @property
+    def code(self) -> str:
+        """The text for a QR code. Whoever sees it can pair."""
+        return f"pushcrypt:1?{encode(bytes([1]) + self._secret + fingerprint_of(self.provider))}&{self.url}"
+
+    def open(self, body: str | bytes, *, at: int | None = None) -> PairingRequest:
+        """Opens what a phone posted.
+
+        Answer 404 if it raises, and change nothing [P-4]: `malformed-envelope`, `authentication-failed`, or `expired` for a code that has ended.
+        """
+        now, request = time_or_now(at), decoded(body)
+        if now >= (self.created if self.claimed is None else self.claimed) + LIFE:
+            raise PushcryptError(Code.EXPIRED, "the code has ended")
+        key = request_key(self._secret, request[ID_LENGTH:HEADER_LENGTH], self._scene)
+        record, text = self._decided(opened(key, request[:HEADER_LENGTH], request[HEADER_LENGTH:]))
+        return PairingRequest(record=record, answer=text and self._sealed(text, request), _pairing=self, _request=request, _at=now)
+
+    def _decided(self, plain: bytes) -> tuple[DeviceRecord | None, str | None]:
+        """The record, and the reply record if that is decided."""
+        try:
+            record = DeviceRecord.from_json(plain)
+        except PushcryptError:
+            record = None
+        if record is None or record.device is None:
+            return None, Reply(refused=str(Code.MALFORMED_RECORD)).to_json()
+        is_other = self.reply is not None and (record.device != self.device or record.public_key != Reply.from_json(self.reply).acknowledged)
+        return (None, Reply(refused="pairing-used").to_json()) if is_other else (record, self.reply)
+
+    def _sealed(self, text: str, request: bytes) -> str:
+        return seal_reply(self._secret, self._scene, request, text.encode())
+
+    @property
+    def _scene(self) -> bytes:
+        return scene_of(self.url, self.topic, fingerprint_of(self.provider))
+
+    def __repr__(self) -> str:
+        return f"<Pairing {self.id}>"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PairingRequest:
+    """What a phone posted, once it was opened."""
+
+    #: The record to give to `accept`; `None` if only `answer` is left to send: another phone has the code, or the record breaks a rule.
+    record: DeviceRecord | None
+    #: What to answer with status 200, if that is decided: also for the phone that has paired, whose record may have a grant now.
+    answer: str | None
+    _pairing: Pairing
+    _request: bytes
+    _at: int
+
+    def seal(self, reply: Reply) -> tuple[Pairing, str]:
+        """The pairing to store in the transaction that stores the device [P-5], and what to answer then.
+
+        A refusal leaves the code open. If there was an `answer`, that is it, whatever the reply. A reply that does not acknowledge the record
+        with the code's provider key raises `invalid-request` [P-7].
+        """
+        check_type(reply, Reply, "the reply")
+        if self.answer is not None or self.record is None:
+            return self._pairing, self.answer or ""
+        text, pairing = reply.to_json(), self._pairing
+        if reply.refused is None:
+            if reply.acknowledged != self.record.public_key or reply.provider != pairing.provider:
+                raise PushcryptError(Code.INVALID_REQUEST, "the reply does not have the key of the record, or the provider key of the code")
+            pairing = dataclasses.replace(pairing, claimed=self._at, device=self.record.device, reply=text)
+        return pairing, pairing._sealed(text, self._request)
+
+    def __repr__(self) -> str:
+        return f"<PairingRequest of {self._pairing!r}>"
+
+
+def pairing_id(body: str | bytes) -> str:
+    """The id of the pairing that a phone's request names, 16 hexadecimal digits. Answer 404 if it raises, or if there is none: `malformed-envelope`."""
+    return decoded(body)[:ID_LENGTH].hex()
+
+
+def is_url(url: str) -> bool:
+    """[P-2]"""
+    parts = URL.fullmatch(url) if len(url) <= LONGEST_URL else None
+    if parts is None or int(parts[4] or 1) > 65_535:
+        return False
+    try:
+        address = ipaddress.ip_address(parts[2] or parts[3])
+    except ValueError:
+        return parts[2] is not None and (parts[1] == "https" or parts[2].lower() == "localhost")
+    return parts[1] == "https" or any(address in network for network in PRIVATE)
+
+
+def decoded(body: str | bytes) -> bytes:
+    """The bytes of a request, or of a reply."""
+    check_type(body, (str, bytes), "the body")
+    text = (body.decode("latin-1") if isinstance(body, bytes) else body).rstrip("\r\n")
+    if len(text) <= LONGEST_TEXT and TEXT.fullmatch(text) and len(text) % 4 != 1:
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        if encode(data) == text and len(data) >= HEADER_LENGTH + TAG_LENGTH:
+            return data
+    raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is no base64url of a request or reply, or it is too long")
+
+
+def id_of(secret: bytes) -> bytes:
+    return HKDF(hashes.SHA256(), ID_LENGTH, None, b"pushcrypt/1 pairing id\0").derive(secret)
+
+
+def fingerprint_of(provider: ProviderPublicKey) -> bytes:
+    return hashlib.sha256(bytes(provider)).digest()[:SALT_LENGTH]
+
+
+def scene_of(url: str, topic: str, fingerprint: bytes) -> bytes:
+    return lp16(url.encode()) + lp16(topic.encode()) + fingerprint
+
+
+def request_key(secret: bytes, salt: bytes, scene: bytes) -> bytes:
+    return HKDF(hashes.SHA256(), 32, salt, b"pushcrypt/1 pairing request\0" + scene).derive(secret)
+
+
+def reply_key(secret: bytes, salt: bytes, scene: bytes, request: bytes) -> bytes:
+    return HKDF(hashes.SHA256(), 32, salt, b"pushcrypt/1 pairing reply\0" + scene + hashlib.sha256(request).digest()).derive(secret)
+
+
+def seal_reply(secret: bytes, scene: bytes, request: bytes, text: bytes) -> str:
+    """The salt depends on the text: a request that comes again after a refusal gets another key for another text."""
+    salt = hmac.digest(secret, b"pushcrypt/1 pairing reply salt\0" + hashlib.sha256(request).digest() + text, "sha256")[:SALT_LENGTH]
+    return encode(salt + ChaCha20Poly1305(reply_key(secret, salt, scene, request)).encrypt(bytes(12), text, salt))
+
+
+def opened(key: bytes, header: bytes, sealed: bytes) -> bytes:
+    try:
+        return ChaCha20Poly1305(key).decrypt(bytes(12), sealed, header)
+    except InvalidTag:
+        raise PushcryptError(Code.AUTHENTICATION_FAILED, "the request or reply was changed, or is of another code") from None

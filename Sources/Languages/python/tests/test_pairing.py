@@ -1,0 +1,162 @@
+"""Pairing: the vectors of pairing.json, and phones that pair with a server."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from typing import Any
+
+import pytest
+
+from pushcrypt import DeviceRecord, ProviderKey, Reply
+from pushcrypt._envelope import encode
+from pushcrypt.pairing import Pairing, is_url, pairing_id, seal_reply
+from pushcrypt.testing import DeviceKey, PairingCode
+from vectors import base64url, cases
+
+TOPIC, TIME, URL, MINUTES = "com.example.app", 1_767_225_600_000, "https://home.example.net/pair", 60_000
+PROVIDER = ProviderKey(b"\3" * 32).public_key
+PAIRING = Pairing.new(PROVIDER, url=URL, topic=TOPIC, at=TIME)
+CODE = PairingCode(PAIRING.code, topic=TOPIC)
+RECORD = DeviceRecord(public_key=DeviceKey(b"\5" * 32).public_key, device="phone", topic=TOPIC)
+REQUEST = CODE.request(RECORD)
+REPLY = Reply(acknowledged=RECORD.public_key, provider=PROVIDER, push_key=bytes(ProviderKey(b"\4" * 32).public_key))
+
+
+def stored(case: dict[str, Any]) -> str:
+    """What each of the packages stores."""
+    return f'{{"secret":"{encode(bytes.fromhex(case["secret"]))}","url":"{case["url"]}","topic":"{case["topic"]}","provider":"{case["provider"]}","created":{TIME}}}'
+
+
+def paired(record: DeviceRecord = RECORD, at: int = TIME) -> Pairing:
+    return PAIRING.open(CODE.request(record), at=at).seal(dataclasses.replace(REPLY, acknowledged=record.public_key))[0]
+
+
+@pytest.mark.parametrize("case", cases("pairing.json", "pairings"))
+def test_pairings(case: dict[str, Any]) -> None:
+    pairing, code = Pairing.from_json(stored(case)), PairingCode(case["code"], topic=case["topic"])
+    assert (pairing.code, pairing.id, pairing.to_json(), code.url) == (case["code"], case["id"], stored(case), case["url"])
+    assert code._sealed(case["record"].encode(), bytes.fromhex(case["salt"])) == case["request"]
+    assert pairing_id(case["request"]) == pairing.id and pairing_id(case["request"].encode() + b"\r\n") == pairing.id
+    request = pairing.open(case["request"], at=TIME)
+    assert request.record == DeviceRecord.from_json(case["record"]) and request.answer is None
+    assert seal_reply(bytes.fromhex(case["secret"]), pairing._scene, base64url(case["request"]), case["replyRecord"].encode()) == case["reply"]
+    reply = Reply.from_json(case["replyRecord"])
+    assert code.open(case["request"], case["reply"] + "\n") == reply
+    after, answer = request.seal(reply)
+    assert code.open(case["request"], answer) == reply
+    claim = {"claimed": TIME, "device": "5d0f" * 8, "reply": reply.to_json()}
+    assert json.loads(after.to_json()) == json.loads(stored(case)) | ({} if reply.refused else claim)
+    assert Pairing.from_json(after.to_json()) == after
+
+
+@pytest.mark.parametrize("case", cases("pairing.json", "refused"))
+def test_what_does_not_open(case: dict[str, Any], refused: Any) -> None:
+    pairing = Pairing.from_json(stored(case))
+    if case["requestOpens"]:
+        assert pairing.open(case["request"], at=TIME).record is not None
+    else:
+        refused("authentication-failed", pairing.open, case["request"], at=TIME)
+    refused("authentication-failed", PairingCode(pairing.code, topic=case["topic"]).open, case["request"], case["reply"])
+
+
+@pytest.mark.parametrize("case", cases("pairing.json", "urls"))
+def test_urls(case: dict[str, Any], refused: Any) -> None:
+    assert is_url(case["url"]) is case["accepted"]
+    code = PAIRING.code[:57] + case["url"]
+    if case["accepted"]:
+        assert PairingCode(code, topic=TOPIC).url == Pairing.new(PROVIDER, url=case["url"], topic=TOPIC).url
+    else:
+        refused("invalid-request", Pairing.new, PROVIDER, url=case["url"], topic=TOPIC)
+        refused("invalid-request", PairingCode, code, topic=TOPIC)
+
+
+def test_a_code_has_57_characters_and_the_address(refused: Any) -> None:
+    assert re.fullmatch(r"pushcrypt:1\?AT?[A-Za-z0-9_-]{42,43}&" + re.escape(URL), PAIRING.code) and len(PAIRING.code) == 57 + len(URL)
+    assert PAIRING.code != Pairing.new(PROVIDER, url=URL, topic=TOPIC).code
+    for wrong in ("", "pushcrypt:2?" + PAIRING.code[12:], PAIRING.code.replace("&", "?"), "pushcrypt:1?Ag" + PAIRING.code[14:], PAIRING.code[:20] + "é" + PAIRING.code[21:]):
+        refused("invalid-request", PairingCode, wrong, topic=TOPIC)
+
+
+def test_a_code_ends_after_ten_minutes(refused: Any) -> None:
+    assert PAIRING.open(REQUEST, at=TIME + 10 * MINUTES - 1).record == RECORD
+    for late in (TIME + 10 * MINUTES, TIME + 86_400_000):
+        refused("expired", PAIRING.open, REQUEST, at=late)
+    # From the claim on, which was late, the reply is there for 10 more minutes.
+    claimed = paired(at=TIME + 9 * MINUTES)
+    assert claimed.open(REQUEST, at=TIME + 19 * MINUTES - 1).answer is not None
+    refused("expired", claimed.open, REQUEST, at=TIME + 19 * MINUTES)
+
+
+def test_one_phone_claims_a_code() -> None:
+    claimed, answer = PAIRING.open(REQUEST, at=TIME).seal(REPLY)
+    claimed = Pairing.from_json(claimed.to_json())
+    again = claimed.open(REQUEST, at=TIME + MINUTES)
+    assert again.answer == answer and again.record == RECORD and again.seal(Reply(refused="a")) == (claimed, answer)
+    # With a grant, in a new request, the phone gets the same record; what it sent is for accept.
+    second = CODE.request(dataclasses.replace(RECORD, grant="g"))
+    renewed = claimed.open(second, at=TIME + MINUTES)
+    assert renewed.record is not None and renewed.record.grant == "g" and renewed.answer not in (None, answer)
+    assert CODE.open(second, renewed.answer or "") == REPLY
+    for other in (dataclasses.replace(RECORD, device="other"), dataclasses.replace(RECORD, public_key=DeviceKey(b"\6" * 32).public_key, suites=())):
+        used = claimed.open(sent := CODE.request(other), at=TIME + MINUTES)
+        assert used.record is None and used.seal(REPLY) == (claimed, used.answer)
+        assert CODE.open(sent, used.answer or "").to_json() == '{"version":1,"refused":"pairing-used"}'
+
+
+def test_a_refusal_leaves_the_code_open_and_has_a_key_of_its_own() -> None:
+    request = PAIRING.open(REQUEST, at=TIME)
+    pairing, answer = request.seal(Reply(refused="user-mismatch"))
+    assert pairing == PAIRING and CODE.open(REQUEST, answer).refused == "user-mismatch"
+    assert base64url(request.seal(REPLY)[1])[:16] != base64url(answer)[:16]
+    for text in ("{}", "[", RECORD.to_json().replace('"device"', '"name"')):
+        sent = CODE._sealed(text.encode(), b"\1" * 16)
+        for one in (PAIRING, paired()):
+            opened = one.open(sent, at=TIME)
+            assert opened.record is None and CODE.open(sent, opened.answer or "").to_json() == '{"version":1,"refused":"malformed-record"}'
+
+
+def test_a_changed_request_is_not_found(refused: Any) -> None:
+    data = base64url(REQUEST)
+    for place in range(len(data)):
+        changed = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+        refused("authentication-failed", PAIRING.open, encode(changed), at=TIME)
+        assert (pairing_id(encode(changed)) == PAIRING.id) is (place >= 8)
+    for cut in range(len(data)):
+        refused("malformed-envelope" if cut < 40 else "authentication-failed", PAIRING.open, encode(data[:cut]), at=TIME)
+    for code, text in (
+        ("malformed-envelope", ""), ("malformed-envelope", REQUEST + "="), ("malformed-envelope", " " + REQUEST), ("malformed-envelope", "\n" + REQUEST),
+        ("malformed-envelope", REQUEST + "é"), ("malformed-envelope", encode(bytes(40))[:-1] + "B"), ("malformed-envelope", "a" * 10_000_000), ("authentication-failed", encode(data + data)),
+        ("authentication-failed", encode(data + bytes(16_384 - len(data)))), ("malformed-envelope", encode(data + bytes(16_385 - len(data)))),
+    ):
+        refused(code, PAIRING.open, text, at=TIME)
+    refused("authentication-failed", Pairing.new(PROVIDER, url=URL, topic=TOPIC, at=TIME).open, REQUEST, at=TIME)
+
+
+def test_a_reply_that_breaks_the_rules_is_not_sealed(refused: Any) -> None:
+    request, stranger = PAIRING.open(REQUEST, at=TIME), ProviderKey.generate().public_key
+    for changes in ({"provider": None}, {"provider": stranger}, {"acknowledged": DeviceKey.generate().public_key}):
+        refused("invalid-request", request.seal, dataclasses.replace(REPLY, **changes))
+    # The phone does not believe the server either.
+    for wrong in (None, stranger):
+        sealed = PAIRING._sealed(dataclasses.replace(REPLY, provider=wrong).to_json(), base64url(REQUEST))
+        refused("authentication-failed", CODE.open, REQUEST, sealed)
+    other = PairingCode(Pairing.new(stranger, url=URL, topic=TOPIC).code, topic=TOPIC)
+    refused("authentication-failed", other.open, REQUEST, request.seal(REPLY)[1])
+
+
+def test_what_is_given_is_checked_and_not_printed(refused: Any) -> None:
+    secret = PAIRING.code[13:34]
+    assert secret not in f"{PAIRING!r} {PAIRING.open(REQUEST, at=TIME)!r}"
+    good = json.loads(PAIRING.to_json())
+    for name, value in (("secret", "a"), ("secret", None), ("url", "http://a"), ("topic", "a b"), ("created", -1), ("claimed", 1), ("reply", "{}"), ("provider", None)):
+        refused("malformed-record", Pairing.from_json, json.dumps(good | {name: value}))
+    refused("malformed-record", Pairing.from_json, json.dumps(good | {"claimed": 1, "device": "a", "reply": "{}"}))
+    refused("wrong-topic", Pairing.new, PROVIDER, url=URL, topic="a b")
+    for call in (
+        lambda: Pairing.new(str(PROVIDER), url=URL, topic=TOPIC), lambda: Pairing.new(PROVIDER, url=URL.encode(), topic=TOPIC),  # type: ignore[arg-type]
+        lambda: PAIRING.open(7), lambda: pairing_id(None), lambda: PAIRING.open(REQUEST, at=TIME).seal("{}"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError):
+            call()
