@@ -4,10 +4,11 @@
     apple.py MODULES     MODULES is where a build has put its .swiftmodule files, and is newer than the sources
     apple.py unverified  lists the declarations that no source has, and what of the others none says
 
-A row is a declaration of the stand-ins, with what `apple_facts.py` found of it: Swift's declaration, the systems and the protocols on
-Apple's page; the selector, what may be nil, optional or @Sendable, and the raw value in bindings of Apple's headers. `-` is unknown and
-not compared. differences.tsv names what differs on purpose, with the reason. Then one fact after another is changed, and each change
-has to be found.
+A row is a declaration of the stand-ins, with what `apple_facts.py` found of it: on Apple's page Swift's declaration,
+the systems, and what a type inherits from and conforms to; in bindings of Apple's headers the selector, what may be
+nil, optional or @Sendable, and the raw value. The value of an enumeration is its cases. `-` is unknown and not
+compared. differences.tsv names what differs on purpose, with the reason. Then one fact after another is changed, and
+each change has to be found.
 """
 
 import collections
@@ -59,7 +60,7 @@ def symbols(modules):
         return stand_ins(pathlib.Path(folder), ROOT)
 
 
-# --- The comparison -----------------------------------------------------------------------------------------------------------
+# --- The comparison ---------------------------------------------------------------------------------------------------
 
 
 def version(text):
@@ -68,7 +69,8 @@ def version(text):
 
 def wrong_systems(row, stand_in):
     """What a stand-in says wrongly of the systems that have it."""
-    known = {name: version(number) if number else (0, 0) for name, _, number in (part.partition(" ") for part in row.systems.split(", "))}
+    parts = [part.partition(" ") for part in row.systems.split(", ")]
+    known = {name: version(number) if number else (0, 0) for name, _, number in parts}
     said = dict(stand_in.systems)
     if "iOS" in said:
         said.setdefault("macCatalyst", said["iOS"])
@@ -136,7 +138,8 @@ def faults(rows, found, differences):
         standing = sorted(here[key], key=lambda each: each.declaration.text)
         name = f"{standing[0].place}:{standing[0].line}: {key[1]}" if standing else " ".join(key)
         if len(standing) != len(there[key]):
-            yield f"{name} is {len(standing)} times in the stand-ins and {len(there[key])} times in the table: run apple_facts.py"
+            yield (f"{name} is {len(standing)} times in the stand-ins and {len(there[key])} times in the table: "
+                   "run apple_facts.py")
             continue
         for stand_in, row in zip(standing, there[key]):
             for column, text in compare(row, stand_in):
@@ -148,7 +151,7 @@ def faults(rows, found, differences):
         yield f"{DIFFERENCES.name}: {symbol} has no other {column} than Apple's"
 
 
-# --- Changed facts, each of which has to be found -------------------------------------------------------------------------------
+# --- Changed facts, each of which has to be found ---------------------------------------------------------------------
 
 CHANGES = [
     ("a parameter's type", "declaration", lambda text: text.replace("[String])", "[Int])")),
@@ -170,6 +173,7 @@ CHANGES = [
     ("a conformance", "conforms", lambda text: text.replace(" NSMutableCopying", "")),
     ("Sendable", "conforms", lambda text: text.replace(": Sendable", ":")),
     ("no Sendable", "conforms", lambda text: text.replace("NSObject:", "NSObject: Sendable")),
+    ("a case", "value", lambda text: f"{text} other" if text.endswith("unspecified") else text),
     ("a raw value", "value", lambda text: text.replace("64", "65")),
 ]
 
@@ -182,7 +186,8 @@ def missed(rows, found, differences):
                   and not (column == "systems" and row.module in WITHOUT_MACOS)]
         altered = list(rows)
         if places:
-            altered[places[0]] = dataclasses.replace(rows[places[0]], **{column: change(getattr(rows[places[0]], column))})
+            row = rows[places[0]]
+            altered[places[0]] = dataclasses.replace(row, **{column: change(getattr(row, column))})
         if not places or not any(True for _ in faults(altered, found, differences)):
             yield name
     if not any(True for _ in faults(rows[1:], found, differences)):
@@ -191,16 +196,17 @@ def missed(rows, found, differences):
 
 def unverified(rows):
     """The rows without a source, and those whose closures are @Sendable or not by the stand-in's word alone."""
+    declared = [row for row in rows if row.declaration]
     return ([row for row in rows if not row.is_known], [row for row in rows if row.is_known and not row.declaration],
-            [row for row in rows if row.declaration and not row.shape and "block" in Declaration(row.declaration).shape])
+            [row for row in declared if not row.shape and "block" in Declaration(row.declaration).shape])
 
 
 def main(arguments):
     rows = read_table()
     unknown, half, closures = unverified(rows)
     if arguments == ["unverified"]:
-        for title, listed in (("in no source", unknown), ("types and systems in no source", half), ("@Sendable in no source", closures)):
-            print(f"{title}:", *[f"  {row.module} {row.symbol}" for row in listed], sep="\n")
+        for what, listed in ("all", unknown), ("types and systems", half), ("@Sendable", closures):
+            print(f"{what} in no source:", *[f"  {row.module} {row.symbol}" for row in listed], sep="\n")
         return
     if len(arguments) != 1:
         sys.exit(__doc__)
@@ -214,8 +220,9 @@ def main(arguments):
         print(f"apple: error: {complaint}", file=sys.stderr)
     if complaints:
         sys.exit(65)
-    print(f"apple: {len(rows) - len(unknown)} of {len(rows)} declarations of the stand-ins are as Apple's, {len(differences)} facts differ "
-          f"on purpose; unverified: {len(unknown)} declarations, types and systems of {len(half)}, @Sendable of {len(closures)}")
+    print(f"apple: {len(rows) - len(unknown)} of {len(rows)} declarations of the stand-ins are as Apple's, "
+          f"{len(differences)} facts differ on purpose; unverified: all of {len(unknown)}, types and systems of "
+          f"{len(half)}, @Sendable of {len(closures)}")
 
 
 if __name__ == "__main__":

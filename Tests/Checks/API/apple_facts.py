@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes Tests/Data/Apple/declarations.tsv: what two public projects say of Apple's declarations that the stand-ins have.
+"""Writes Tests/Data/Apple/declarations.tsv: what two public projects say of the declarations that the stand-ins have.
 
     apple_facts.py MODULES PAGES BINDINGS
 
@@ -7,8 +7,8 @@ MODULES   where a build has put its .swiftmodule files: which declarations the s
 PAGES     a clone of github.com/tmc/appledocs: the pages of Apple's developer documentation, as its server sent them
 BINDINGS  a clone of github.com/madsmtm/objc2-generated: Rust's bindings, generated from the headers of Apple's SDK
 
-A bare clone will do. Only facts are taken: names, types, versions, numbers; no sentence of a page and no line of code. A declaration
-that is in neither has a row with nothing but its name, and `apple.py` counts it as unverified.
+A bare clone will do. Only facts are taken: names, types, versions, numbers; no sentence of a page and no line of code.
+A declaration that is in neither has a row with nothing but its name, and `apple.py` counts it as unverified.
 """
 
 import collections
@@ -28,7 +28,7 @@ PAGES, BINDINGS = "tmc/appledocs", "madsmtm/objc2-generated"
 ROOT = "output/tutorials/data/documentation"
 # Members that Foundation's pages have, because UserNotifications extends its classes.
 EXTENDED = {"nsextensioncontext": "NSExtensionContext", "nsstring": "NSString"}
-SYSTEMS = {"iOS": "iOS", "Mac Catalyst": "macCatalyst", "macOS": "macOS", "tvOS": "tvOS", "visionOS": "visionOS", "watchOS": "watchOS"}
+SYSTEMS = {"Mac Catalyst": "macCatalyst", **{name: name for name in ("iOS", "macOS", "tvOS", "visionOS", "watchOS")}}
 
 
 def git(clone, *command):
@@ -43,7 +43,7 @@ def files(clone, *paths):
                 yield pathlib.PurePath(member.name), archive.extractfile(member).read().decode()
 
 
-# --- The pages ----------------------------------------------------------------------------------------------------------------
+# --- The pages --------------------------------------------------------------------------------------------------------
 
 
 class Page:
@@ -53,10 +53,12 @@ class Page:
         metadata = page["metadata"]
         self.declaration = declaration
         self.identifier = metadata.get("externalID", "")
-        systems = [(SYSTEMS[item["name"]], item.get("introducedAt")) for item in metadata.get("platforms", []) if item["name"] in SYSTEMS]
-        self.systems = ", ".join(f"{name} {version.removesuffix('.0')}" if version else name for name, version in sorted(systems))
+        systems = {SYSTEMS[item["name"]]: (item.get("introducedAt") or "").removesuffix(".0")
+                   for item in metadata.get("platforms", []) if item["name"] in SYSTEMS}
+        self.systems = ", ".join(f"{name} {version}".strip() for name, version in sorted(systems.items()))
+        titles = {name: item["title"].split(".")[-1] for name, item in page["references"].items() if "title" in item}
         self.relations = {
-            section["title"]: {page["references"][name]["title"].split(".")[-1] for name in section["identifiers"] if name in page["references"]}
+            section["title"]: {titles[name] for name in section["identifiers"] if name in titles}
             for section in page.get("relationshipsSections", [])}
 
     @property
@@ -76,8 +78,8 @@ def owner(path):
 def read_pages(clone, modules):
     """The pages, by the symbol's name; a name may be overloaded."""
     found = collections.defaultdict(list)
-    extensions = [f"{ROOT}/foundation/{name}" for name in EXTENDED]
-    for path, text in files(clone, *[f"{ROOT}/{module}" for module in modules], *extensions, *[f"{name}.json" for name in extensions]):
+    extensions = [f"{ROOT}/foundation/{name}{ending}" for name in EXTENDED for ending in ("", ".json")]
+    for path, text in files(clone, *[f"{ROOT}/{module}" for module in modules], *extensions):
         page = json.loads(text)
         if page["metadata"].get("role") != "symbol":
             continue
@@ -95,19 +97,19 @@ def read_pages(clone, modules):
     return found
 
 
-# --- The bindings -------------------------------------------------------------------------------------------------------------
+# --- The bindings -----------------------------------------------------------------------------------------------------
 
 
 class Method:
     """What a binding says of a method: its shape as `Declaration.shape` has it, `*` where a pointer says nothing."""
 
-    def __init__(self, parameters, result, is_optional, is_main):
+    def __init__(self, parameters, result, is_optional):
         parameters = [part for part in parameters if not re.match(r"&(mut )?self$|this\b|mtm: |_cls\b", part)]
         self.parameters = [self.mark(part.split(":", 1)[1].strip()) for part in parameters]
         throws = re.match(r"Result<(.*), Retained<NSError>>$", result)
         result = throws[1] if throws else result
         self.result = "" if result in ("", "()") else self.mark(result)
-        self.is_optional, self.is_main = is_optional, is_main
+        self.is_optional = is_optional
 
     @staticmethod
     def mark(kind):
@@ -122,12 +124,14 @@ class Method:
         return f"({', '.join(self.parameters)})" + (f" -> {self.result}" if self.result else "")
 
 
-METHOD = re.compile(r"#\[unsafe\(method\(([\w:]+?)(?::_)?\)\)\](?:\s*#\[[^\n]*\])*\s*(?:pub )?(?:unsafe )?fn \w+(?:<[^(]*>)?\(")
+ATTRIBUTES = r"(?:\s*#\[[^\n]*\])*\s*"
+METHOD = re.compile(rf"#\[unsafe\(method\(([\w:]+?)(?::_)?\)\)\]{ATTRIBUTES}(?:pub )?(?:unsafe )?fn \w+(?:<[^(]*>)?\(")
+VALUE = re.compile(rf'#\[doc\(alias = "(\w+)"\)\]{ATTRIBUTES}(?:pub )?const \w+(?:: Self)? = (?:Self\()?([\d <x]+)\)?;')
 OWNER = re.compile(r"^\s*(?:impl(?:<[^{]*?>)?\s+(\w+)(?:<[^{]*?>)?|pub (?:unsafe )?trait (\w+)[^{]*?)\s*\{", re.M)
 
 
 def read_bindings(clone, modules):
-    """Methods by class and selector, raw values by Objective-C's name, and classes with their superclass and protocols."""
+    """Methods by class and selector, raw values by Objective-C's name, classes with their superclass and protocols."""
     methods, values, classes = collections.defaultdict(dict), {}, collections.defaultdict(set)
     for path, text in files(clone, *modules):
         text = re.sub(r"^\s*///.*\n", "", text, flags=re.M)
@@ -145,9 +149,9 @@ def read_bindings(clone, modules):
             end = closing(text, match.end() - 1)
             inside = text[match.end():end]
             result = re.match(r"\s*(?:->\s*([^;]*?))?\s*(?:where[^;]*)?;", text[end + 1:])
-            method = Method(split(inside, ","), " ".join((result[1] or "").split()), "#[optional]" in before, "mtm: MainThreadMarker" in inside)
+            method = Method(split(inside, ","), " ".join((result[1] or "").split()), "#[optional]" in before)
             methods[categories.get(name, name)][match[1]] = method
-        for name, value in re.findall(r'#\[doc\(alias = "(\w+)"\)\]\s*(?:#\[[^\n]*\]\s*)*(?:pub )?const \w+(?:: Self)? = (?:Self\()?([\d <x]+)\)?;', text):
+        for name, value in VALUE.findall(text):
             values[name] = str(eval(value, {}))
     return methods, values, classes
 
@@ -162,8 +166,8 @@ def selector_of(stand_in, selectors):
 
     def fits(selector):
         pieces = selector.split(":")
-        return (selector.count(":") == labels.count(":") and re.match(made, pieces[0], re.I)
-                and all(label == "_" or piece.lower().startswith(label.lower()) for label, piece in zip(others, pieces[1:])))
+        return selector.count(":") == labels.count(":") and re.match(made, pieces[0], re.I) and all(
+            label == "_" or piece.lower().startswith(label.lower()) for label, piece in zip(others, pieces[1:]))
     # Longer ones say more: `setTitle:forState:`, `setTitleColor:forState:`.
     fitting = sorted(filter(fits, selectors), key=lambda each: (not each.startswith("init"), len(each)))
     return fitting[0] if fitting else None
@@ -178,8 +182,9 @@ def value_of(stand_in, identifier, values):
     above, name = stand_in.owner[-1], stand_in.declaration.name
     # Nested types repeat a word, as in `UIButton.ButtonType` for UIButtonType.
     outer = stand_in.owner[-2] if len(stand_in.owner) > 1 else ""
-    names = {outer + above, outer + re.sub(f"^{outer[2:]}", "", above)} if outer else {above}
-    found = {values.get(f"{each}{name[0].upper()}{name[1:]}") for kind in names for each in (kind, kind.removesuffix("s"))} - {None}
+    kinds = {outer + above, outer + re.sub(f"^{outer[2:]}", "", above)} if outer else {above}
+    kinds |= {kind.removesuffix("s") for kind in kinds}
+    found = {values.get(f"{kind}{name[0].upper()}{name[1:]}") for kind in kinds} - {None}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -207,27 +212,36 @@ def binding_of(stand_in, identifier, methods):
     return selector, ("optional " if known[selector].is_optional else "") + shape
 
 
-# --- The table ----------------------------------------------------------------------------------------------------------------
+# --- The table --------------------------------------------------------------------------------------------------------
 
 HEAD = f"""\
-# Facts about Apple's declarations that the stand-ins have, written by Tests/Checks/API/apple_facts.py. declaration, systems, conforms:
-# Apple's developer documentation, as github.com/{PAGES} has it, commit %s. shape, value:
-# github.com/{BINDINGS}, commit %s. shape: what may be nil (?), what is a block.
+# Facts about the declarations of Apple's that the stand-ins have, written by Tests/Checks/API/apple_facts.py.
+# declaration, systems, conforms: Apple's developer documentation in github.com/{PAGES}, commit %s
+# shape, value: github.com/{BINDINGS}, commit %s
+# shape: what may be nil (?), what is a block, what is not known (*).
 """
 
 
 def rows_of(found, pages, bindings):
     methods, values, classes = bindings
+    cases = collections.defaultdict(set)
+    for name, known in pages.items():
+        if known[0].declaration.keyword == "case" and "iOS" in known[0].systems:
+            cases[name.rpartition(".")[0]].add(known[0].declaration.name)
     used = set()
     for stand_in in sorted(found, key=lambda each: (each.module, each.symbol, each.declaration.text)):
         row = apple.Row(stand_in.module, stand_in.symbol)
         known = [page for page in pages.get(stand_in.symbol, []) if id(page) not in used]
-        page = next((page for page in known if page.declaration.text == stand_in.declaration.text), known[0] if known else None)
+        same = [page for page in known if page.declaration.text == stand_in.declaration.text]
+        page = next(iter(same + known), None)
         if page:
             used.add(id(page))
             row.declaration, row.systems = page.declaration.text, page.systems
         identifier = page.identifier if page else ""
         row.value = value_of(stand_in, identifier, values)
+        # Where a page is missing, others may be too.
+        if page and set(stand_in.cases) <= cases[stand_in.symbol]:
+            row.value = row.value or " ".join(sorted(cases[stand_in.symbol]))
         row.selector, row.shape = binding_of(stand_in, identifier, methods)
         bound = classes.get(stand_in.symbol, set())
         if page and page.declaration.keyword in ("class", "struct", "enum"):

@@ -9,10 +9,12 @@ DROPPED = {"public", "open", "final", "convenience", "required", "override", "dy
 # What Objective-C's name is in Swift.
 ALIASES = {"dispatch_queue_t": "DispatchQueue"}
 # What protocols of Foundation and Swift require, and NSObject has, is on no page of the type.
-REQUIRED = {"rawValue", "isEqual(_:)", "hash", "copy(with:)", "mutableCopy(with:)", "supportsSecureCoding", "init(coder:)", "encode(with:)"}
+REQUIRED = {"rawValue", "isEqual(_:)", "hash", "copy(with:)", "mutableCopy(with:)", "supportsSecureCoding",
+            "init(coder:)", "encode(with:)"}
 # Every class or enumeration has these, or the compiler adds them.
-IMPLIED = {"NSObjectProtocol", "NSObject", "CVarArg", "CustomStringConvertible", "CustomDebugStringConvertible", "Copyable", "Escapable",
-           "BitwiseCopyable", "SendableMetatype", "Equatable", "Hashable", "RawRepresentable", "NSCoding"}
+IMPLIED = {"NSObjectProtocol", "NSObject", "CVarArg", "CustomStringConvertible", "CustomDebugStringConvertible",
+           "Copyable", "Escapable", "BitwiseCopyable", "SendableMetatype", "Equatable", "Hashable", "RawRepresentable",
+           "NSCoding"}
 
 OPEN, CLOSED = "([{<", ")]}>"
 LEADING = re.compile(r"(@\w+(?:\([^)]*\))?|\w+) ")
@@ -99,8 +101,9 @@ class Declaration:
         effects, _, result = tail.partition("->")
         self.result = plain_type(result)
         self.name = f"{base or 'init'}({''.join(label + ':' for label, _, _ in self.parameters)})"
-        inside = ", ".join(f"{label}: {kind}{' = ' + default if default else ''}" for label, kind, default in self.parameters)
-        return " ".join(f"{f'{keyword} {base}'.strip()}({inside}) {effects}".split()) + (f" -> {self.result}" if self.result else "")
+        inside = [f"{label}: {kind}{' = ' + default if default else ''}" for label, kind, default in self.parameters]
+        shown = " ".join(f"{f'{keyword} {base}'.strip()}({', '.join(inside)}) {effects}".split())
+        return shown + (f" -> {self.result}" if self.result else "")
 
     def read_property(self, rest):
         self.name, kind = (part.strip() for part in rest.split(":", 1))
@@ -108,7 +111,7 @@ class Declaration:
         self.result = plain_type(kind.partition(" = ")[0])
         accessors = accessors.rstrip(" }").split() or (["get"] if self.keyword == "let" else ["get", "set"])
         self.is_settable = "set" in accessors
-        # Whoever only reads it does not notice.
+        # A reader does not notice.
         if not self.is_settable and "weak" in self.marks:
             self.marks.remove("weak")
         return f"var {self.name}: {self.result} {{ {'get set' if self.is_settable else 'get'} }}"
@@ -121,7 +124,7 @@ class Declaration:
 
     @property
     def shape(self):
-        """What Objective-C has of it too: which values may be nil, which are blocks, and which of those are @Sendable."""
+        """What Objective-C has of it too: which values may be nil, which are blocks, and which are @Sendable."""
         def mark(kind):
             optional = "?" if kind.endswith(("?", "!")) else ""
             if "->" not in kind:
@@ -153,7 +156,7 @@ class StandIn:
             elif "introduced" in item:
                 version = item["introduced"]
                 self.systems[item["domain"]] = (version["major"], version.get("minor", 0))
-        self.conforms, self.inherits = set(), ""
+        self.conforms, self.inherits, self.cases = set(), "", []
 
     @property
     def shape(self):
@@ -162,7 +165,10 @@ class StandIn:
 
     @property
     def value(self):
-        """The raw value of a case or of a member of an option set, from the source: symbol graphs have none."""
+        """The raw value of a case or of a member of an option set, from the source: symbol graphs have none.
+        An enumeration's cases."""
+        if self.declaration.keyword == "enum":
+            return " ".join(sorted(self.cases))
         lines = self.path.read_text().splitlines()[:self.line]
         if self.declaration.keyword != "case":
             found = re.search(r"Self\((?:rawValue: ([\d <]+)|\[\])\)", lines[-1])
@@ -183,13 +189,14 @@ def stand_ins(symbols, root):
     for path in sorted(symbols.glob("*/*.symbols.json")):
         graph = json.loads(path.read_text())
         relations = graph["relationships"]
-        defaults = {relation["source"]: relation["target"] for relation in relations if relation["kind"] == "defaultImplementationOf"}
+        defaults = {relation["source"]: relation["target"] for relation in relations
+                    if relation["kind"] == "defaultImplementationOf"}
         names = {symbol["identifier"]["precise"]: symbol["pathComponents"][-1] for symbol in graph["symbols"]}
         here = {}
         for symbol in graph["symbols"]:
             identifier = symbol["identifier"]["precise"]
             written = "location" in symbol and "::SYNTHESIZED::" not in identifier
-            if not written or identifier in defaults or symbol["kind"]["identifier"] in ("swift.extension", "swift.macro"):
+            if not written or identifier in defaults or symbol["kind"]["identifier"] == "swift.extension":
                 continue
             owner = symbol["pathComponents"][:-1]
             if symbol["pathComponents"][-1] in REQUIRED and owner:
@@ -207,5 +214,9 @@ def stand_ins(symbols, root):
                 here[relation["source"]].inherits = target
             else:
                 here[relation["source"]].conforms.add(target)
+        enumerations = {each.symbol: each for each in here.values() if each.declaration.keyword == "enum"}
+        for each in here.values():
+            if each.declaration.keyword == "case":
+                enumerations[".".join(each.owner)].cases.append(each.declaration.name)
         found.update(here)
     return list(found.values())
