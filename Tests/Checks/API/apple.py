@@ -5,8 +5,8 @@
     apple.py unverified  lists the declarations that no source has, and what of the others none says
 
 A row is a declaration of the stand-ins, with what `apple_facts.py` found of it: on Apple's page Swift's declaration,
-the systems, and what a type inherits from and conforms to; in bindings of Apple's headers the selector, what may be
-nil, optional or @Sendable, and the raw value. The value of an enumeration is its cases. `-` is unknown and not
+the systems, and what a type inherits from and conforms to; in bindings of Apple's headers the selector, the types,
+what may be nil, optional or @Sendable, and the raw value. The value of an enumeration is its cases. `-` is unknown and not
 compared. differences.tsv names what differs on purpose, with the reason. Then one fact after another is changed, and
 each change has to be found.
 """
@@ -14,6 +14,7 @@ each change has to be found.
 import collections
 import dataclasses
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -104,11 +105,19 @@ def wrong_conformance(row, stand_in):
         yield "is Sendable"
 
 
-def wrong_shape(known, said):
-    """Whether two shapes differ where both say something."""
-    split = [text.replace("(", "").replace(")", "").replace(" -> ", ", -> ").split(", ") for text in (known, said)]
-    return len(split[0]) != len(split[1]) or any(
-        a != b and not ("*" in a and a.count("set") == b.count("set")) for a, b in zip(*split))
+def fits(known, said):
+    """Whether a shape is as known. Objective-C's name of a type inside another ends with its own, or has an s more:
+    UIControl.State is UIControlState, UIControl.Event is UIControlEvents."""
+    known, said = (re.findall(r"\w+|->|\S", text) for text in (known, said))
+    while known and said:
+        if known[0] == "*":
+            said = said[1:] if said[0] == "?" else said
+        elif known[0] == "Self" or known[0].endswith((said[0], f"{said[0]}s")):
+            said = said[1:]
+        else:
+            return False
+        known = known[1:]
+    return not said and known in ([], ["*"])
 
 
 def compare(row, stand_in):
@@ -120,7 +129,7 @@ def compare(row, stand_in):
         yield from (("systems", text) for text in wrong_systems(row, stand_in))
     if row.conforms:
         yield from (("conforms", text) for text in wrong_conformance(row, stand_in))
-    if row.shape and wrong_shape(row.shape, stand_in.shape):
+    if row.shape and not fits(row.shape, stand_in.shape):
         yield "shape", f"is {row.shape}, here {stand_in.shape}"
     if row.value and row.value != stand_in.value:
         yield "value", f"is {row.value}, here {stand_in.value}"
@@ -164,8 +173,10 @@ CHANGES = [
     ("@MainActor", "declaration", lambda text: text.replace("@MainActor ", "")),
     ("no @MainActor", "declaration", lambda text: text if "@MainActor" in text else f"@MainActor {text}"),
     ("@Sendable", "shape", lambda text: text.replace("@Sendable ", "")),
-    ("no @Sendable", "shape", lambda text: text if "@Sendable" in text else text.replace("block", "@Sendable block")),
-    ("a parameter that may be nil", "shape", lambda text: text.replace("(., .)", "(., ?)")),
+    ("no @Sendable", "shape", lambda text: text if "@Sendable" in text else text.replace(", (", ", @Sendable (")),
+    ("a type in Objective-C", "shape", lambda text: text.replace("[UNNotificationAction]", "[String]")),
+    ("a parameter that may be nil", "shape", lambda text: text.replace("(String, ", "(String?, ")),
+    ("a closure's parameter", "shape", lambda text: text.replace("(Bool, Error*)", "(Error*)")),
     ("a later version", "systems", lambda text: text.replace("iOS 15,", "iOS 99,")),
     ("a system less", "systems", lambda text: text.replace(", macOS 10.14", "")),
     ("a system more", "systems", lambda text: text if "macOS" in text else f"{text}, macOS 11"),
@@ -198,14 +209,14 @@ def unverified(rows):
     """The rows without a source, and those whose closures are @Sendable or not by the stand-in's word alone."""
     declared = [row for row in rows if row.declaration]
     return ([row for row in rows if not row.is_known], [row for row in rows if row.is_known and not row.declaration],
-            [row for row in declared if not row.shape and "block" in Declaration(row.declaration).shape])
+            [row for row in declared if not row.shape and "->" in Declaration(row.declaration).inside])
 
 
 def main(arguments):
     rows = read_table()
     unknown, half, closures = unverified(rows)
     if arguments == ["unverified"]:
-        for what, listed in ("all", unknown), ("types and systems", half), ("@Sendable", closures):
+        for what, listed in ("all", unknown), ("Swift's name and the systems", half), ("@Sendable", closures):
             print(f"{what} in no source:", *[f"  {row.module} {row.symbol}" for row in listed], sep="\n")
         return
     if len(arguments) != 1:
@@ -221,8 +232,8 @@ def main(arguments):
     if complaints:
         sys.exit(65)
     print(f"apple: {len(rows) - len(unknown)} of {len(rows)} declarations of the stand-ins are as Apple's, "
-          f"{len(differences)} facts differ on purpose; unverified: all of {len(unknown)}, types and systems of "
-          f"{len(half)}, @Sendable of {len(closures)}")
+          f"{len(differences)} facts differ on purpose; unverified: {len(unknown)} declarations, Swift's name and the systems "
+          f"of {len(half)}, @Sendable of {len(closures)}")
 
 
 if __name__ == "__main__":

@@ -100,27 +100,56 @@ def read_pages(clone, modules):
 # --- The bindings -----------------------------------------------------------------------------------------------------
 
 
+TYPES = {
+    "NSString": "String", "NSData": "Data", "NSURL": "URL", "NSDate": "Date", "NSUUID": "UUID", "NSError": "Error",
+    "NSPersonNameComponents": "PersonNameComponents", "NSInteger": "Int", "NSUInteger": "UInt", "bool": "Bool",
+    "c_float": "Float", "c_double": "Double", "AnyObject": "Any", "NSArray": "[Any]",
+    "NSDictionary": "[AnyHashable: Any]",
+}
+
+
+def swift(kind):
+    """What Swift makes of a type in a binding; `*` follows one that may be nil or not."""
+    kind = re.sub(r"^&(mut )?", "", " ".join(kind.split()))
+    if kind.startswith("*"):
+        return swift(kind.split(" ", 1)[1]) + "*"
+    # The lifetime of a block, and a comma at the end of a line.
+    name, _, inside = kind.removesuffix(">").partition("<")
+    inside = re.sub(r"^'static, ", "", inside.strip().removesuffix(","))
+    if name == "Option":
+        inside = swift(inside)
+        return f"({inside})?" if "->" in inside else f"{inside}?"
+    if name in ("Retained", "NonNull", "ProtocolObject"):
+        return swift(inside.removeprefix("dyn "))
+    if name.startswith("block2::"):
+        start = inside.index("(")
+        end = closing(inside, start)
+        result = inside[end + 1:].removeprefix(" -> ")
+        parameters = ", ".join(map(swift, split(inside[start + 1:end], ",")))
+        return f"{'@Sendable ' if 'Sendable' in name else ''}({parameters}) -> {swift(result) if result else 'Void'}"
+    parts = [swift(part) for part in split(inside, ",")]
+    if name == "NSArray" and parts:
+        return f"[{parts[0]}]"
+    if name == "NSDictionary" and parts:
+        return f"[{': '.join(parts)}]"
+    name = "Set" if name == "NSSet" else name
+    return TYPES.get(name) or name + (f"<{', '.join(parts)}>" if parts else "")
+
+
 class Method:
-    """What a binding says of a method: its shape as `Declaration.shape` has it, `*` where a pointer says nothing."""
+    """What a binding says of a method."""
 
     def __init__(self, parameters, result, is_optional):
         parameters = [part for part in parameters if not re.match(r"&(mut )?self$|this\b|mtm: |_cls\b", part)]
-        self.parameters = [self.mark(part.split(":", 1)[1].strip()) for part in parameters]
+        self.parameters = [swift(part.split(":", 1)[1].strip()) for part in parameters]
         throws = re.match(r"Result<(.*), Retained<NSError>>$", result)
         result = throws[1] if throws else result
-        self.result = "" if result in ("", "()") else self.mark(result)
+        self.result = "" if result in ("", "()") else swift(result)
         self.is_optional = is_optional
-
-    @staticmethod
-    def mark(kind):
-        inner = re.match(r"Option<(.*)>$", kind, re.S)
-        optional, kind = ("?", inner[1]) if inner else ("", kind)
-        if "block2::" in kind:
-            return f"{'@Sendable ' if 'Sendable' in kind else ''}block{optional}"
-        return "*" if kind.startswith("*") else optional or "."
 
     @property
     def shape(self):
+        """As `Declaration.shape`."""
         return f"({', '.join(self.parameters)})" + (f" -> {self.result}" if self.result else "")
 
 
@@ -218,7 +247,7 @@ HEAD = f"""\
 # Facts about the declarations of Apple's that the stand-ins have, written by Tests/Checks/API/apple_facts.py.
 # declaration, systems, conforms: Apple's developer documentation in github.com/{PAGES}, commit %s
 # shape, value: github.com/{BINDINGS}, commit %s
-# shape: what may be nil (?), what is a block, what is not known (*).
+# shape: types, which may be nil (?), of which that is not known (*); which closures are @Sendable.
 """
 
 

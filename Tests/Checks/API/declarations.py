@@ -123,18 +123,21 @@ class Declaration:
         return " ".join([*marks, self.shown]).replace("@Sendable ", "")
 
     @property
+    def inside(self):
+        """The types of the parameters."""
+        return ", ".join(kind for _, kind, _ in self.parameters or [])
+
+    @property
     def shape(self):
-        """What Objective-C has of it too: which values may be nil, which are blocks, and which are @Sendable."""
-        def mark(kind):
-            optional = "?" if kind.endswith(("?", "!")) else ""
-            if "->" not in kind:
-                return optional or "."
-            return f"{'@Sendable ' if '@Sendable' in kind else ''}block{optional}"
+        """What Objective-C has of it too: the types, which may be nil, which closures are @Sendable."""
+        def plain(kind):
+            kind = kind.replace("@escaping ", "").replace("any ", "").replace("!", "?")
+            return re.sub(r"\((\w+)\)(?! ->)", r"\1", kind)
 
         if self.parameters is None:
-            return mark(self.result) + (" set" if getattr(self, "is_settable", False) else "")
-        result = "" if self.result in ("", "Void") or self.keyword == "init" else f" -> {mark(self.result)}"
-        return f"({', '.join(mark(kind) for _, kind, _ in self.parameters)}){result}"
+            return plain(self.result) + (" set" if getattr(self, "is_settable", False) else "")
+        result = "" if self.result in ("", "Void") or self.keyword == "init" else f" -> {plain(self.result)}"
+        return f"({', '.join(plain(kind) for _, kind, _ in self.parameters)}){result}"
 
 
 class StandIn:
