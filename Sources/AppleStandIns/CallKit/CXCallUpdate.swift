@@ -1,25 +1,25 @@
 public import Foundation
 
-/// The kind of a handle.
-public enum CXHandleType: Int, Sendable {
-    /// Neither of the others: a name in an app.
-    case generic = 1
-    /// A phone number.
-    case phoneNumber
-    /// An email address.
-    case emailAddress
-}
-
 /// What names a person in a call.
 @available(macOS, unavailable)
 open class CXHandle: NSObject {
+    /// The kind of a handle.
+    public enum HandleType: Int, Sendable {
+        /// Neither of the others: a name in an app.
+        case generic = 1
+        /// A phone number.
+        case phoneNumber
+        /// An email address.
+        case emailAddress
+    }
+
     /// Its kind.
-    open private(set) var type: CXHandleType
+    open private(set) var type: HandleType
     /// The name.
     open private(set) var value: String
 
     /// Creates a handle.
-    public init(type: CXHandleType, value: String) {
+    public init(type: HandleType, value: String) {
         self.type = type
         self.value = value
     }

@@ -2,6 +2,7 @@
 @_exported public import Foundation
 
 /// The reason why a call ended.
+@available(macOS, unavailable)
 public enum CXCallEndedReason: Int, Sendable {
     /// It failed.
     case failed = 1
@@ -16,7 +17,6 @@ public enum CXCallEndedReason: Int, Sendable {
 }
 
 /// The app's settings for calls.
-@available(macOS, unavailable)
 open class CXProviderConfiguration: NSObject {
     /// Whether calls may have video.
     open var supportsVideo = false

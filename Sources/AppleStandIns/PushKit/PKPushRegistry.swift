@@ -32,7 +32,7 @@ open class PKPushPayload: NSObject {
 
 /// What the system says of a push for a call.
 @available(iOS 26.4, macCatalyst 26.4, macOS 26.4, visionOS 26.4, watchOS 26.4, *)
-open class PKVoIPPushMetadata: NSObject {
+open class PKVoIPPushMetadata: NSObject, @unchecked Sendable {
     /// Whether the app must report a call.
     open var mustReport: Bool { true }
 }

@@ -89,7 +89,7 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     /// Called for a silent push. Must call the completion handler.
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
-        fetchCompletionHandler completionHandler: @escaping @Sendable (UIBackgroundFetchResult) -> Void)
+        fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void)
 
     /// Called for a silent push.
     func application(
@@ -120,7 +120,7 @@ extension UIApplicationDelegate {
     /// Calls the async form.
     public func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
-        fetchCompletionHandler completionHandler: @escaping @Sendable (UIBackgroundFetchResult) -> Void
+        fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
     ) {
         Task { completionHandler(await self.application(application, didReceiveRemoteNotification: userInfo)) }
     }

@@ -7,7 +7,7 @@ open class UIAction: NSObject {
     public typealias Handler = (UIAction) -> Void
 
     /// The title.
-    public let title: String
+    open var title: String
     let handler: Handler
 
     /// Creates an action.

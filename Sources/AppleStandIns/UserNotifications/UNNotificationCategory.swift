@@ -10,6 +10,7 @@ public struct UNNotificationCategoryOptions: OptionSet, Sendable {
     /// The app gets a response when a notification is dismissed; otherwise never.
     public static let customDismissAction = Self(rawValue: 1 << 0)
     /// Shown in CarPlay.
+    @available(macOS, unavailable)
     public static let allowInCarPlay = Self(rawValue: 1 << 1)
     /// Show the title while previews are hidden.
     public static let hiddenPreviewsShowTitle = Self(rawValue: 1 << 2)

@@ -11,6 +11,7 @@ public enum UNAuthorizationStatus: Int, Sendable {
     /// Notifications are delivered quietly until the user decides.
     case provisional
     /// Permission for an app clip, for a limited time.
+    @available(macOS, unavailable)
     case ephemeral
 }
 
@@ -109,6 +110,7 @@ open class UNNotificationSettings: NSObject, NSCopying {
     /// Whether the list shows notifications.
     open var notificationCenterSetting: UNNotificationSetting { values.notificationCenter }
     /// Whether CarPlay shows notifications.
+    @available(macOS, unavailable)
     open var carPlaySetting: UNNotificationSetting { values.carPlay }
     /// The style of alerts.
     open var alertStyle: UNAlertStyle { values.alertStyle }

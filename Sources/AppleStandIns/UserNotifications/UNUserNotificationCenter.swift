@@ -133,7 +133,8 @@ extension UNUserNotificationCenter {
     public func removeAllDeliveredNotifications() { withState { $0.delivered = [] } }
 
     /// Sets the number on the icon. Error: `badgeInputInvalid` below zero.
-    @available(iOS 16, macOS 13, tvOS 16, visionOS 1, watchOS 9, *)
+    @available(iOS 16, macOS 13, tvOS 16, visionOS 1, *)
+    @available(watchOS, unavailable)
     public func setBadgeCount(
         _ newBadgeCount: Int, withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
@@ -142,7 +143,8 @@ extension UNUserNotificationCenter {
     }
 
     /// Sets the number on the icon. Error: `badgeInputInvalid` below zero.
-    @available(iOS 16, macOS 13, tvOS 16, visionOS 1, watchOS 9, *)
+    @available(iOS 16, macOS 13, tvOS 16, visionOS 1, *)
+    @available(watchOS, unavailable)
     public func setBadgeCount(_ newBadgeCount: Int) async throws {
         guard withState({ $0.setBadge(newBadgeCount) }) else { throw UNError(.badgeInputInvalid) }
     }

@@ -267,4 +267,5 @@ def main(arguments):
             sys.exit(__doc__)
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -2,7 +2,8 @@
 """Checks the graph of a project.pbxproj: what no reader on Linux checks.
 
 Every reference resolves to an object of the right class, every object is reached from the root, no identifier is there twice,
-every path exists, each target has both configurations, each extension is embedded and depended on, settings are known ones.
+every path exists, each target has both configurations, each extension is embedded and depended on, settings are known ones, and
+products are what Xcode makes of their type.
 
 Usage: graph.py PROJECT.xcodeproj          prints the faults; the exit code is 1 if there is one
 """
@@ -83,6 +84,19 @@ SKIP_INSTALL SUPPORTED_PLATFORMS SUPPORTS_MACCATALYST SWIFT_ACTIVE_COMPILATION_C
 SWIFT_COMPILATION_MODE SWIFT_DEFAULT_ACTOR_ISOLATION SWIFT_OPTIMIZATION_LEVEL SWIFT_VERSION TARGETED_DEVICE_FAMILY TEST_HOST
 VALIDATE_PRODUCT
 """.split())
+
+# Of the types of product: the ending, the type of the file, what Xcode sets by itself, and what it leaves to the target. From the
+# specifications in github.com/swiftlang/swift-build, commit 41aee626: DarwinProductTypes, ProductTypes, DarwinPackageTypes and
+# PackageTypes (xcspec). Without LD_RUNPATH_SEARCH_PATHS an app finds no library in its Frameworks; without SKIP_INSTALL an archive has
+# the extension beside the app, too.
+PRODUCTS = {
+    "com.apple.product-type.application": (
+        "app", "wrapper.application", {"SUPPORTS_MACCATALYST": "NO"}, "LD_RUNPATH_SEARCH_PATHS"),
+    "com.apple.product-type.app-extension": (
+        "appex", "wrapper.app-extension", {"APPLICATION_EXTENSION_API_ONLY": "YES", "SUPPORTS_MACCATALYST": "NO"},
+        "LD_RUNPATH_SEARCH_PATHS SKIP_INSTALL"),
+    "com.apple.product-type.bundle.unit-test": ("xctest", "wrapper.cfbundle", {}, "TEST_HOST BUNDLE_LOADER"),
+}
 
 # A set, not a range: the versions that Xcode 27 reads.
 VERSIONS = {"56", "60", "63", "70", "71", "76", "77", "90", "100", "110"}
@@ -204,6 +218,17 @@ def faults(project):
                 linked = {objects.get(file, {}).get("productRef") for file in objects[one].get("files", [])}
         if linked != set(item.get("packageProductDependencies", [])):
             found.append(f"{item.get('name')} does not link the products that it depends on")
+        if item.get("productType") not in PRODUCTS:
+            found.append(f"{item.get('name')}: a product of the type {item.get('productType')} is not expected")
+        else:
+            ending, type_of_file, defaults, needed = PRODUCTS[item["productType"]]
+            product = objects.get(item.get("productReference"), {})
+            if not product.get("path", "").endswith(f".{ending}") or product.get("explicitFileType") != type_of_file:
+                found.append(f"{item.get('name')}: its product is a {type_of_file} that ends in .{ending}")
+            for settings in (one.get("buildSettings", {}) for one in configurations(item)):
+                found += [f"{item.get('name')}: {name} is {settings[name]}, against Xcode's {value}"
+                          for name, value in defaults.items() if settings.get(name, value) != value]
+                found += [f"{item.get('name')}: Xcode does not set {name}" for name in needed.split() if name not in settings]
         if item.get("productType") == "com.apple.product-type.app-extension":
             if item.get("productReference") not in embedded:
                 found.append(f"{item.get('name')} is not embedded")
