@@ -12,8 +12,7 @@ extension SystemEnvironment {
     /// The arguments of this process, without the program's name, as `RawText` reads them.
     package static var arguments: [String] {
         #if os(Linux)
-            // Swift looks for them beside the environment, which a preloaded library may have moved.
-            if let words = try? readFile("/proc/self/cmdline", limit: 16 << 20), !words.isEmpty {
+            if let words = keptArguments, !words.isEmpty {
                 return words.dropLast().split(separator: 0, omittingEmptySubsequences: false).dropFirst()
                     .map(RawText.text)
             }
@@ -25,6 +24,25 @@ extension SystemEnvironment {
         }
     }
 }
+
+#if os(Linux)
+    extension SystemEnvironment {
+        /// The arguments as the system keeps them, each with a zero byte; nil if it does not say.
+        ///
+        /// Swift looks for them beside the environment, which a preloaded library may have moved.
+        private static var keptArguments: ContiguousArray<UInt8>? {
+            guard let file = try? OpenFile("/proc/self/cmdline", flags: O_RDONLY) else { return nil }
+            var bytes = ContiguousArray<UInt8>()
+            var part = ContiguousArray<UInt8>(repeating: 0, count: 16_384)
+            while true {
+                var span = part.mutableSpan
+                guard let count = try? file.descriptor.readSome(into: &span, from: 0) else { return nil }
+                if count == 0 { return bytes }
+                bytes.append(contentsOf: part[..<count])
+            }
+        }
+    }
+#endif
 
 /// Another program instead of this one.
 package enum ReplacedProcess {
