@@ -314,6 +314,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver"], path: "Tests/Checks/Races",
+            exclude: ["run.sh"],
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: sodium, path: "Tests/Checks/Bench/BareCalls",
