@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushcrypt import DeviceRecord, ProviderKey, Reply
+from pushcrypt import Code, DeviceRecord, ProviderKey, PushcryptError, Reply, StoredDevice, accept
 from pushcrypt._envelope import encode
 from pushcrypt.pairing import Pairing, is_url, pairing_id, seal_reply
 from pushcrypt.testing import DeviceKey, PairingCode
@@ -103,6 +103,43 @@ def test_one_phone_claims_a_code() -> None:
         used = claimed.open(sent := CODE.request(other), at=TIME + MINUTES)
         assert used.record is None and used.seal(REPLY) == (claimed, used.answer)
         assert CODE.open(sent, used.answer or "").to_json() == '{"version":1,"refused":"pairing-used"}'
+
+
+class Server:
+    """The server of the module's documentation."""
+
+    def __init__(self) -> None:
+        self.rows, self.devices, self.may_replace = {PAIRING.id: PAIRING.to_json()}, dict[str, StoredDevice](), False
+
+    def post(self, body: str) -> str:
+        request = Pairing.from_json(self.rows[pairing_id(body)]).open(body, at=TIME)
+        if request.record is None or request.record.device is None:
+            return request.answer or ""
+        held = self.devices.get(request.record.device)
+        try:
+            if held is not None and not held.is_removed and request.answer is None and not self.may_replace:
+                raise PushcryptError(Code.USER_MISMATCH)
+            accepted = accept(request.record, held, "alice", topic=TOPIC, provider=PROVIDER, replace=self.may_replace)
+            self.devices[request.record.device], reply = accepted.device, accepted.reply
+        except PushcryptError as refused:
+            reply = Reply.refusal(refused)
+        pairing, answer = request.seal(reply)
+        self.rows[pairing.id] = pairing.to_json()
+        return answer
+
+
+def test_a_server_replaces_a_device_only_if_its_operator_said_so() -> None:
+    server, stranger = Server(), dataclasses.replace(RECORD, public_key=DeviceKey(b"\7" * 32).public_key, suites=(), generation=2)
+    server.devices["phone"] = accept(stranger, None, "alice", topic=TOPIC, provider=PROVIDER).device
+    later = CODE.request(dataclasses.replace(RECORD, generation=3))
+    assert CODE.open(later, server.post(later)).refused == "user-mismatch"
+    assert server.devices["phone"].public_key == stranger.public_key and server.rows[PAIRING.id] == PAIRING.to_json()
+    server.may_replace = True
+    assert CODE.open(REQUEST, server.post(REQUEST)).acknowledged == RECORD.public_key
+    server.may_replace = False
+    with_grant = CODE.request(dataclasses.replace(RECORD, grant="g"))
+    assert CODE.open(with_grant, server.post(with_grant)) == CODE.open(REQUEST, server.post(REQUEST))
+    assert (server.devices["phone"].grant, server.devices["phone"].user, server.devices["phone"].generation) == ("g", "alice", 1)
 
 
 def test_a_refusal_leaves_the_code_open_and_has_a_key_of_its_own() -> None:
