@@ -91,7 +91,7 @@ func (pairing *Pairing) UnmarshalJSON(data []byte) error {
 // ID returns what PairingID finds in the phone's request, 16 hexadecimal digits.
 func (pairing Pairing) ID() string { return hex.EncodeToString(pairing.exchange().ID()) }
 
-// Code returns the text for a QR code. Whoever sees it can pair: show it to its user alone.
+// Code returns the text for a QR code. Anyone who sees it can pair: show it to its user alone.
 func (pairing Pairing) Code() string {
 	data := append(append([]byte{1}, pairing.secret...), core.PairingFingerprint(pairing.Provider.Bytes())...)
 	return "pushcrypt:1?" + core.Encode(data) + "&" + pairing.URL
@@ -212,5 +212,5 @@ func pairingTime(at time.Time) (time.Time, error) {
 }
 
 func errPairing() error {
-	return refuse(MalformedEnvelope, "this is no base64url of a request, or it is too long")
+	return refuse(MalformedEnvelope, "this is not the base64url of a request, or it is too long")
 }

@@ -43,7 +43,7 @@ export class Pairing {
     static parse(json: JSONInput): Pairing;
     /** What `pairingId` finds in the phone's request, 16 hexadecimal digits. */
     readonly id: string;
-    /** The text for a QR code. Whoever sees it can pair. */
+    /** The text for a QR code. Anyone who sees it can pair. */
     readonly code: string;
     readonly provider: string;
     readonly url: string;

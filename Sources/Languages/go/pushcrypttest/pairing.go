@@ -23,7 +23,7 @@ func ParsePairingCode(text, topic string) (*PairingCode, error) {
 	code, url, _ := strings.Cut(strings.TrimPrefix(text, "pushcrypt:1?"), "&")
 	data := core.Decode(code)
 	if !strings.HasPrefix(text, "pushcrypt:1?") || len(data) != 33 || data[0] != 1 || !core.IsPairingURL(url) {
-		return nil, refuse(pushcrypt.InvalidRequest, "this is no code of a server")
+		return nil, refuse(pushcrypt.InvalidRequest, "this is not the code of a server")
 	}
 	if !core.IsTopic(topic) {
 		return nil, refuse(pushcrypt.WrongTopic, "the topic is not a bundle id")
@@ -46,7 +46,7 @@ func (code *PairingCode) seal(record, salt []byte) string {
 func (code *PairingCode) Open(request, reply string) (*pushcrypt.Reply, error) {
 	asked, sealed := core.DecodePairing([]byte(request)), core.DecodePairing([]byte(reply))
 	if asked == nil || sealed == nil {
-		return nil, refuse(pushcrypt.MalformedEnvelope, "this is no base64url of a reply")
+		return nil, refuse(pushcrypt.MalformedEnvelope, "this is not the base64url of a reply")
 	}
 	text := code.exchange.OpenReply(asked, sealed)
 	if text == nil {

@@ -39,7 +39,7 @@ function decode(body) {
     while (given[end - 1] === "\n" || given[end - 1] === "\r") end--;
     const text = given.slice(0, end), data = text.length <= LONGEST_BODY && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
     if (data.length < HEADER + TAG || data.toString("base64url") !== text) {
-        throw new PushcryptError("malformed-envelope", "this is no base64url of a request or reply, or it is too long");
+        throw new PushcryptError("malformed-envelope", "this is not the base64url of a request or reply, or it is too long");
     }
     return data;
 }

@@ -80,7 +80,7 @@ test("one phone claims a code", () => {
     }
 });
 
-test("a refusal leaves the code open, and has a key of its own", () => {
+test("a refusal leaves the code open, and has another key", () => {
     const posted = opened(request), refusal = posted.seal(refuse(new PushcryptError("user-mismatch")));
     assert.equal(refusal.pairing, pairing);
     assert.equal(code.open(request, refusal.answer).refused, "user-mismatch");

@@ -16,7 +16,7 @@ class PairingCode {
     constructor(text, given) {
         const { topic } = options(given, ["topic"], "PairingCode"), [, code, url] = /^pushcrypt:1\?(A[A-Za-z0-9_-]{43})&(.+)$/.exec(string(text, "the code")) ?? [];
         const data = Buffer.from(code ?? "", "base64url");
-        if (data[0] !== 1 || !isURL(url)) throw new PushcryptError("invalid-request", "this is no code of a server");
+        if (data[0] !== 1 || !isURL(url)) throw new PushcryptError("invalid-request", "this is not the code of a server");
         [this.#secret, this.#fingerprint, this.url] = [data.subarray(1, 17), data.subarray(17), url];
         this.#scene = sceneOf(url, readTopic(topic), this.#fingerprint);
     }

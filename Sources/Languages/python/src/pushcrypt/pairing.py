@@ -120,7 +120,7 @@ class Pairing:
 
     @property
     def code(self) -> str:
-        """The text for a QR code. Whoever sees it can pair."""
+        """The text for a QR code. Anyone who sees it can pair."""
         return f"pushcrypt:1?{encode(bytes([1]) + self._secret + fingerprint_of(self.provider))}&{self.url}"
 
     def open(self, body: str | bytes, *, at: int | None = None) -> PairingRequest:
@@ -214,7 +214,7 @@ def decoded(body: str | bytes) -> bytes:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         if encode(data) == text and len(data) >= HEADER_LENGTH + TAG_LENGTH:
             return data
-    raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is no base64url of a request or reply, or it is too long")
+    raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is not the base64url of a request or reply, or it is too long")
 
 
 def id_of(secret: bytes) -> bytes:

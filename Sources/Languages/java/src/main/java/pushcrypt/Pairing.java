@@ -122,7 +122,7 @@ public final class Pairing {
     }
 
     /**
-     * Returns the text for a QR code. Whoever sees it can pair.
+     * Returns the text for a QR code. Anyone who sees it can pair.
      *
      * @return 57 characters and the url
      */

@@ -84,7 +84,7 @@ public final class PairingExchange {
         int end = body.length();
         while (end > 0 && (body.charAt(end - 1) == '\n' || body.charAt(end - 1) == '\r')) end--;
         byte[] data = Envelope.decode(end > LONGEST_BODY ? "" : body.substring(0, end), Code.MALFORMED_ENVELOPE);
-        if (data.length < HEADER + TAG) throw new PushcryptException(Code.MALFORMED_ENVELOPE, "this is no base64url of a request or reply, or it is too long");
+        if (data.length < HEADER + TAG) throw new PushcryptException(Code.MALFORMED_ENVELOPE, "this is not the base64url of a request or reply, or it is too long");
         return data;
     }
 

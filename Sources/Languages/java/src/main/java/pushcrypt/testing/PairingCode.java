@@ -43,7 +43,7 @@ public final class PairingCode {
         Envelope.checkContext(topic);
         Matcher parts = TEXT.matcher(text);
         byte[] code = parts.matches() ? Envelope.decode(parts.group(1), Code.INVALID_REQUEST) : new byte[1];
-        if (code[0] != 1 || !PairingExchange.isUrl(parts.group(2))) throw new PushcryptException(Code.INVALID_REQUEST, "this is no code of a server");
+        if (code[0] != 1 || !PairingExchange.isUrl(parts.group(2))) throw new PushcryptException(Code.INVALID_REQUEST, "this is not the code of a server");
         return new PairingCode(code, parts.group(2), topic);
     }
 
