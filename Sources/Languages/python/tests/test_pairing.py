@@ -26,7 +26,8 @@ REPLY = Reply(acknowledged=RECORD.public_key, provider=PROVIDER, push_key=bytes(
 
 def stored(case: dict[str, Any]) -> str:
     """What each of the packages stores."""
-    return f'{{"secret":"{encode(bytes.fromhex(case["secret"]))}","url":"{case["url"]}","topic":"{case["topic"]}","provider":"{case["provider"]}","created":{TIME}}}'
+    members = {"secret": encode(bytes.fromhex(case["secret"]))} | {name: case[name] for name in ("url", "topic", "provider")} | {"created": TIME}
+    return json.dumps(members, separators=(",", ":"))
 
 
 def paired(record: DeviceRecord = RECORD, at: int = TIME) -> Pairing:
@@ -75,7 +76,8 @@ def test_urls(case: dict[str, Any], refused: Any) -> None:
 def test_a_code_has_57_characters_and_the_address(refused: Any) -> None:
     assert re.fullmatch(r"pushcrypt:1\?AT?[A-Za-z0-9_-]{42,43}&" + re.escape(URL), PAIRING.code) and len(PAIRING.code) == 57 + len(URL)
     assert PAIRING.code != Pairing.new(PROVIDER, url=URL, topic=TOPIC).code
-    for wrong in ("", "pushcrypt:2?" + PAIRING.code[12:], PAIRING.code.replace("&", "?"), "pushcrypt:1?Ag" + PAIRING.code[14:], PAIRING.code[:20] + "é" + PAIRING.code[21:]):
+    text = PAIRING.code
+    for wrong in ("", "pushcrypt:2" + text[11:], text.replace("&", "?"), "pushcrypt:1?Ag" + text[14:], text[:20] + "é" + text[21:]):
         refused("invalid-request", PairingCode, wrong, topic=TOPIC)
 
 
@@ -187,7 +189,8 @@ def test_what_is_given_is_checked_and_not_printed(refused: Any) -> None:
     secret = PAIRING.code[13:34]
     assert secret not in f"{PAIRING!r} {PAIRING.open(REQUEST, at=TIME)!r}"
     good = json.loads(PAIRING.to_json())
-    for name, value in (("secret", "a"), ("secret", None), ("url", "http://a"), ("topic", "a b"), ("created", -1), ("claimed", 1), ("reply", "{}"), ("provider", None)):
+    wrong = {"url": "http://a", "topic": "a b", "created": -1, "claimed": 1, "reply": "{}", "provider": None}
+    for name, value in (("secret", "a"), ("secret", None), *wrong.items()):
         refused("malformed-record", Pairing.from_json, json.dumps(good | {name: value}))
     refused("malformed-record", Pairing.from_json, json.dumps(good | {"claimed": 1, "device": "a", "reply": "{}"}))
     refused("wrong-topic", Pairing.new, PROVIDER, url=URL, topic="a b")

@@ -190,7 +190,7 @@ class PairingRequest:
 
 
 def pairing_id(body: str | bytes) -> str:
-    """The id of the pairing that a phone's request names, 16 hexadecimal digits. Answer 404 if it raises, or if there is none: `malformed-envelope`."""
+    """The id of the pairing that a phone's request names, 16 hexadecimal digits. Answer 404 if there is none, or `malformed-envelope` is raised."""
     return decoded(body)[:ID_LENGTH].hex()
 
 
