@@ -166,7 +166,8 @@ def test_a_changed_request_is_not_found(refused: Any) -> None:
         refused("malformed-envelope" if cut < 40 else "authentication-failed", PAIRING.open, encode(data[:cut]), at=TIME)
     for code, text in (
         ("malformed-envelope", ""), ("malformed-envelope", REQUEST + "="), ("malformed-envelope", " " + REQUEST), ("malformed-envelope", "\n" + REQUEST),
-        ("malformed-envelope", REQUEST + "é"), ("malformed-envelope", encode(bytes(40))[:-1] + "B"), ("malformed-envelope", "a" * 10_000_000), ("authentication-failed", encode(data + data)),
+        ("malformed-envelope", REQUEST + "é"), ("malformed-envelope", encode(bytes(40))[:-1] + "B"), ("malformed-envelope", "a" * 10_000_000),
+        ("authentication-failed", encode(data + data)),
         ("authentication-failed", encode(data + bytes(16_384 - len(data)))), ("malformed-envelope", encode(data + bytes(16_385 - len(data)))),
     ):
         refused(code, PAIRING.open, text, at=TIME)
