@@ -75,6 +75,17 @@ export class OpenedPush {
     extras(): Extras;
 }
 
+/** A code as a phone reads it. The app shows the host of its `url` and asks the user, posts `request` there, and follows no redirect. */
+export class PairingCode {
+    /** @throws {PushcryptError} `invalid-request` for what is no code, or has an address that is not allowed; `wrong-topic` */
+    constructor(text: string, options: { topic: string });
+    readonly url: string;
+    /** What to post; after a lost reply the same again. */
+    request(record: DeviceRecord): string;
+    /** Opens what came back with status 200. @throws {PushcryptError} `authentication-failed`, also for another provider key [P-8] */
+    open(request: string, reply: string | Uint8Array): Reply;
+}
+
 /** Answers a message. @throws {PushcryptError} `invalid-request` if it has no `answer`, or the answer is too long */
 export function sealAnswer(opened: OpenedPush, answer: {
     /** The action's id, 1 to 255 bytes. */

@@ -54,7 +54,7 @@ check() {
     version=$(Sources/Packaging/version.sh)
     [ -f "$root/pushcrypt-$version.tgz" ] || fail "its version is not $version"
     tar -tzf "$root/pushcrypt-$version.tgz" >"$root/files"
-    for file in LICENSE README.md CHANGELOG.md index.d.ts testing.d.ts answers.d.ts relay.mjs relay.d.mts lib/codes.d.ts lib/receiver/trust.js; do
+    for file in LICENSE README.md CHANGELOG.md index.d.ts testing.d.ts answers.d.ts pairing.js pairing.d.ts relay.mjs relay.d.mts lib/codes.d.ts lib/receiver/trust.js; do
         grep -qx "package/$file" "$root/files" || fail "it has no $file"
     done
     ! grep -q /test/ "$root/files" || fail 'it has its tests'

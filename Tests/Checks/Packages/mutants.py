@@ -47,8 +47,8 @@ SMOKE = {
 TESTS = {
     "python": f"{PYTEST} tests -m 'not command' --ignore tests/test_filter.py && {PYTEST} tests/test_filter.py",
     "javascript": " && ".join(f"{NODE} {files}" for files in (
-        "test/kit.test.mjs", "test/keys.test.mjs test/registration.test.mjs test/sealing.test.mjs", "test/relay.test.mjs test/answers.test.mjs", "test/types.test.mjs test/filter.test.mjs")),
-    "java": "./test.sh pushcrypt.ProviderKitTest pushcrypt.testing.KitTest pushcrypt.MisuseTest pushcrypt.RegistrationTest pushcrypt.RotationTest pushcrypt.RelayTest pushcrypt.testing.AnswerTest",
+        "test/kit.test.mjs", "test/keys.test.mjs test/registration.test.mjs test/sealing.test.mjs", "test/relay.test.mjs test/answers.test.mjs test/pairing.test.mjs", "test/types.test.mjs test/filter.test.mjs")),
+    "java": "./test.sh pushcrypt.ProviderKitTest pushcrypt.testing.KitTest pushcrypt.MisuseTest pushcrypt.RegistrationTest pushcrypt.RotationTest pushcrypt.RelayTest pushcrypt.testing.AnswerTest pushcrypt.testing.PairingTest",
     "go": f"({GO} . ./relay) && ({GO} ./filter)",
 }
 

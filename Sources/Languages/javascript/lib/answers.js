@@ -1,7 +1,7 @@
 // Answers, which a phone seals for the provider of a message: Docs/FormatAnswers.md.
 "use strict";
 
-const { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } = require("node:crypto");
+const { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } = require("node:crypto");
 const { PushcryptError } = require("./errors.js");
 const { limits } = require("./format.js");
 const { NumberText, decodeUTF8, parseObject } = require("./json.js");
@@ -15,7 +15,8 @@ const SIZES = [128, 512, 2048, 4098], HEADER = 37, TAG = 16, NONCE = Buffer.allo
 const LIFE = 31 * 86_400;
 
 const hmac = (key, ...parts) => createHmac("sha256", key).update(Buffer.concat(parts)).digest();
-const hkdf = (key, salt, info) => Buffer.from(hkdfSync("sha256", key, salt, info, 32));
+/** HKDF-SHA256 with one block of output. Node's own takes no info of more than 1,024 bytes. */
+const hkdf = (key, salt, info) => hmac(hmac(salt, key), info, Buffer.of(1));
 
 function whose(device, topic) {
     return Buffer.concat([keys.sha256(device), Buffer.of(topic.length >> 8, topic.length), Buffer.from(topic)]);
@@ -69,16 +70,24 @@ function padded(text) {
 function sealPlain(given, deviceID, plain, random = randomBytes(16)) {
     const id = given.subarray(0, 16), key = given.subarray(16), salt = hmac(key, SALT, random, plain).subarray(0, 16);
     const header = Buffer.concat([Buffer.of(1), id, deviceID, salt]);
-    const cipher = createCipheriv("chacha20-poly1305", hkdf(key, salt, MESSAGE), NONCE, { authTagLength: TAG }).setAAD(header, { plaintextLength: plain.length });
-    const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
-    return Buffer.concat([header, sealed, cipher.getAuthTag()]).toString("base64url");
+    return Buffer.concat([header, encrypt(hkdf(key, salt, MESSAGE), header, plain)]).toString("base64url");
 }
 
 /** The plaintext, or nothing if the tag is wrong. */
 function openPlain(key, answer) {
-    const header = answer.subarray(0, HEADER), sealed = answer.subarray(HEADER, -TAG);
-    const cipher = createDecipheriv("chacha20-poly1305", hkdf(key, answer.subarray(21, HEADER), MESSAGE), NONCE, { authTagLength: TAG })
-        .setAAD(header, { plaintextLength: sealed.length }).setAuthTag(answer.subarray(-TAG));
+    return decrypt(hkdf(key, answer.subarray(21, HEADER), MESSAGE), answer.subarray(0, HEADER), answer.subarray(HEADER));
+}
+
+/** ChaCha20-Poly1305 with a key for this one message: ciphertext and tag. */
+function encrypt(key, header, plain) {
+    const cipher = createCipheriv("chacha20-poly1305", key, NONCE, { authTagLength: TAG }).setAAD(header, { plaintextLength: plain.length });
+    return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The same back; nothing if the tag is wrong. */
+function decrypt(key, header, data) {
+    const sealed = data.subarray(0, -TAG), cipher = createDecipheriv("chacha20-poly1305", key, NONCE, { authTagLength: TAG })
+        .setAAD(header, { plaintextLength: sealed.length }).setAuthTag(data.subarray(-TAG));
     const plain = cipher.update(sealed);
     try {
         cipher.final();
@@ -136,4 +145,4 @@ function numberOf(value) {
     return isInteger ? Number(value.text) : undefined;
 }
 
-module.exports = { AnswerSecret, LONGEST_ACTION, LONGEST_JSON, answerParts, openAnswer, padded, sealPlain };
+module.exports = { AnswerSecret, LONGEST_ACTION, LONGEST_JSON, answerParts, decrypt, encrypt, hkdf, hmac, openAnswer, padded, sealPlain };

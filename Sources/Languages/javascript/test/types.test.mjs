@@ -6,6 +6,7 @@ import test from "node:test";
 import { inspect } from "node:util";
 import * as pushcrypt from "pushcrypt";
 import * as pushcryptAnswers from "pushcrypt/answers";
+import * as pushcryptPairing from "pushcrypt/pairing";
 import * as testing from "pushcrypt/testing";
 import { internal } from "./support.mjs";
 
@@ -20,6 +21,8 @@ const signer = { publicKey: signing.publicBytes, sign: (message) => internal("se
 const options = { topic, devices: [device], trust };
 const secret = pushcryptAnswers.AnswerSecret.generate(), asking = sealer.seal(payload, { to: device.publicKey, answers: secret });
 const answered = testing.sealAnswer(testing.open(asking.json, options), { action: "a" });
+const pairing = pushcryptPairing.Pairing.create({ provider: provider.publicKey, url: "https://a", topic }), code = new testing.PairingCode(pairing.code, { topic });
+const posted = code.request({ publicKey: device.publicKey, deviceId: "a" }), { reply: accepted } = pushcrypt.accept(record, null, null, { topic, provider: provider.publicKey });
 
 /** For each function good arguments, and whether it takes what it is given. */
 const CALLS = {
@@ -65,6 +68,14 @@ const CALLS = {
     "sealAnswer": [testing.sealAnswer, testing.open(sealer.seal(payload, { to: device.publicKey, answers: pushcryptAnswers.AnswerSecret.generate() }).json, options), { action: "a", text: "b", at: 0 }],
     "new AnswerSecret": [(...given) => new pushcryptAnswers.AnswerSecret(...given), Buffer.alloc(32)],
     "openAnswer": [pushcryptAnswers.openAnswer, answered, { secrets: [secret], devices: [device.publicKey], topic, within: 60, at: Date.now() }],
+    "Pairing.create": [pushcryptPairing.Pairing.create, { provider: provider.publicKey, url: "https://a", topic, at: 0 }],
+    "Pairing.parse": [(...given) => pushcryptPairing.Pairing.parse(...given), pairing.json()],
+    "Pairing.open": [(...given) => pairing.open(...given), posted, { at: Date.now() }],
+    "PairingRequest.seal": [(...given) => pairing.open(posted).seal(...given), accepted],
+    "pairingId": [pushcryptPairing.pairingId, posted],
+    "new PairingCode": [(...given) => new testing.PairingCode(...given), pairing.code, { topic }],
+    "PairingCode.request": [(...given) => code.request(...given), { publicKey: device.publicKey, deviceId: "a" }],
+    "PairingCode.open": [(...given) => code.open(...given), posted, pairing.open(posted).seal(accepted).answer],
     "new Trust": [(...given) => new testing.Trust(...given), [provider.publicKey], [{ provider: provider.publicKey, certificate, floor: 0 }]],
     "Trust.fromJSON": [(...given) => testing.Trust.fromJSON(...given), { pins: [provider.publicKey], learned: [] }],
     "learn": [(...given) => trust.learn(...given), { provider: provider.publicKey, certificate, floor: 0 }],
@@ -113,7 +124,7 @@ test("good arguments are taken, and wrong ones refused", async () => {
 });
 
 test("what is exported is what the types say, in both kinds of modules", () => {
-    for (const [name, module] of [["pushcrypt", pushcrypt], ["pushcrypt/testing", testing], ["pushcrypt/answers", pushcryptAnswers]]) {
+    for (const [name, module] of [["pushcrypt", pushcrypt], ["pushcrypt/testing", testing], ["pushcrypt/answers", pushcryptAnswers], ["pushcrypt/pairing", pushcryptPairing]]) {
         const file = `${name.split("/")[1] ?? "index"}.d.ts`, types = readFileSync(new URL(file, `file://${require.resolve("pushcrypt/package.json")}`), "utf8");
         const declared = [...types.matchAll(/^export (?:class|function|const) (\w+)/gm)].map(([, one]) => one).sort();
         assert.deepEqual(Object.keys(module).filter((one) => !["default", "module.exports"].includes(one)).sort(), declared);

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushcrypt import DeviceRecord, ProviderKey, Reply
+from pushcrypt import Code, DeviceRecord, ProviderKey, PushcryptError, Reply, StoredDevice, accept
 from pushcrypt._envelope import encode
 from pushcrypt.pairing import Pairing, is_url, pairing_id, seal_reply
 from pushcrypt.testing import DeviceKey, PairingCode
@@ -26,7 +26,8 @@ REPLY = Reply(acknowledged=RECORD.public_key, provider=PROVIDER, push_key=bytes(
 
 def stored(case: dict[str, Any]) -> str:
     """What each of the packages stores."""
-    return f'{{"secret":"{encode(bytes.fromhex(case["secret"]))}","url":"{case["url"]}","topic":"{case["topic"]}","provider":"{case["provider"]}","created":{TIME}}}'
+    members = {"secret": encode(bytes.fromhex(case["secret"]))} | {name: case[name] for name in ("url", "topic", "provider")} | {"created": TIME}
+    return json.dumps(members, separators=(",", ":"))
 
 
 def paired(record: DeviceRecord = RECORD, at: int = TIME) -> Pairing:
@@ -75,7 +76,8 @@ def test_urls(case: dict[str, Any], refused: Any) -> None:
 def test_a_code_has_57_characters_and_the_address(refused: Any) -> None:
     assert re.fullmatch(r"pushcrypt:1\?AT?[A-Za-z0-9_-]{42,43}&" + re.escape(URL), PAIRING.code) and len(PAIRING.code) == 57 + len(URL)
     assert PAIRING.code != Pairing.new(PROVIDER, url=URL, topic=TOPIC).code
-    for wrong in ("", "pushcrypt:2?" + PAIRING.code[12:], PAIRING.code.replace("&", "?"), "pushcrypt:1?Ag" + PAIRING.code[14:], PAIRING.code[:20] + "é" + PAIRING.code[21:]):
+    text = PAIRING.code
+    for wrong in ("", "pushcrypt:2" + text[11:], text.replace("&", "?"), "pushcrypt:1?Ag" + text[14:], text[:20] + "é" + text[21:]):
         refused("invalid-request", PairingCode, wrong, topic=TOPIC)
 
 
@@ -105,6 +107,43 @@ def test_one_phone_claims_a_code() -> None:
         assert CODE.open(sent, used.answer or "").to_json() == '{"version":1,"refused":"pairing-used"}'
 
 
+class Server:
+    """The server of the module's documentation."""
+
+    def __init__(self) -> None:
+        self.rows, self.devices, self.may_replace = {PAIRING.id: PAIRING.to_json()}, dict[str, StoredDevice](), False
+
+    def post(self, body: str) -> str:
+        request = Pairing.from_json(self.rows[pairing_id(body)]).open(body, at=TIME)
+        if request.record is None or request.record.device is None:
+            return request.answer or ""
+        held = self.devices.get(request.record.device)
+        try:
+            if held is not None and not held.is_removed and request.answer is None and not self.may_replace:
+                raise PushcryptError(Code.USER_MISMATCH)
+            accepted = accept(request.record, held, "alice", topic=TOPIC, provider=PROVIDER, replace=self.may_replace)
+            self.devices[request.record.device], reply = accepted.device, accepted.reply
+        except PushcryptError as refused:
+            reply = Reply.refusal(refused)
+        pairing, answer = request.seal(reply)
+        self.rows[pairing.id] = pairing.to_json()
+        return answer
+
+
+def test_a_server_replaces_a_device_only_if_its_operator_said_so() -> None:
+    server, stranger = Server(), dataclasses.replace(RECORD, public_key=DeviceKey(b"\7" * 32).public_key, suites=(), generation=2)
+    server.devices["phone"] = accept(stranger, None, "alice", topic=TOPIC, provider=PROVIDER).device
+    later = CODE.request(dataclasses.replace(RECORD, generation=3))
+    assert CODE.open(later, server.post(later)).refused == "user-mismatch"
+    assert server.devices["phone"].public_key == stranger.public_key and server.rows[PAIRING.id] == PAIRING.to_json()
+    server.may_replace = True
+    assert CODE.open(REQUEST, server.post(REQUEST)).acknowledged == RECORD.public_key
+    server.may_replace = False
+    with_grant = CODE.request(dataclasses.replace(RECORD, grant="g"))
+    assert CODE.open(with_grant, server.post(with_grant)) == CODE.open(REQUEST, server.post(REQUEST))
+    assert (server.devices["phone"].grant, server.devices["phone"].user, server.devices["phone"].generation) == ("g", "alice", 1)
+
+
 def test_a_refusal_leaves_the_code_open_and_has_a_key_of_its_own() -> None:
     request = PAIRING.open(REQUEST, at=TIME)
     pairing, answer = request.seal(Reply(refused="user-mismatch"))
@@ -127,7 +166,8 @@ def test_a_changed_request_is_not_found(refused: Any) -> None:
         refused("malformed-envelope" if cut < 40 else "authentication-failed", PAIRING.open, encode(data[:cut]), at=TIME)
     for code, text in (
         ("malformed-envelope", ""), ("malformed-envelope", REQUEST + "="), ("malformed-envelope", " " + REQUEST), ("malformed-envelope", "\n" + REQUEST),
-        ("malformed-envelope", REQUEST + "é"), ("malformed-envelope", encode(bytes(40))[:-1] + "B"), ("malformed-envelope", "a" * 10_000_000), ("authentication-failed", encode(data + data)),
+        ("malformed-envelope", REQUEST + "é"), ("malformed-envelope", encode(bytes(40))[:-1] + "B"), ("malformed-envelope", "a" * 10_000_000),
+        ("authentication-failed", encode(data + data)),
         ("authentication-failed", encode(data + bytes(16_384 - len(data)))), ("malformed-envelope", encode(data + bytes(16_385 - len(data)))),
     ):
         refused(code, PAIRING.open, text, at=TIME)
@@ -150,7 +190,8 @@ def test_what_is_given_is_checked_and_not_printed(refused: Any) -> None:
     secret = PAIRING.code[13:34]
     assert secret not in f"{PAIRING!r} {PAIRING.open(REQUEST, at=TIME)!r}"
     good = json.loads(PAIRING.to_json())
-    for name, value in (("secret", "a"), ("secret", None), ("url", "http://a"), ("topic", "a b"), ("created", -1), ("claimed", 1), ("reply", "{}"), ("provider", None)):
+    wrong = {"url": "http://a", "topic": "a b", "created": -1, "claimed": 1, "reply": "{}", "provider": None}
+    for name, value in (("secret", "a"), ("secret", None), *wrong.items()):
         refused("malformed-record", Pairing.from_json, json.dumps(good | {name: value}))
     refused("malformed-record", Pairing.from_json, json.dumps(good | {"claimed": 1, "device": "a", "reply": "{}"}))
     refused("wrong-topic", Pairing.new, PROVIDER, url=URL, topic="a b")

@@ -3,7 +3,8 @@ import {
     CertificateRequest, Credential, FilterError, ProviderKey, PushcryptError, RemoteSealer, SealFilter, Sealer, SigningKey, accept, canWithdraw, issueCertificate,
     parseDeviceRecord, providerPublicKey, refuse, type Accepted, type Code, type SealedPush, type Signer, type StoredDevice,
 } from "pushcrypt";
-import { DeviceKey, Trust, open } from "pushcrypt/testing";
+import { Pairing, pairingId, type PairingRequest } from "pushcrypt/pairing";
+import { DeviceKey, PairingCode, Trust, open } from "pushcrypt/testing";
 
 const provider: ProviderKey = ProviderKey.generate(), key = SigningKey.generate(), topic = "com.example.app";
 const certificate: string = issueCertificate({ provider, signingKey: key.publicBytes, topic, past: [{ certificate: null, replacedAt: new Date() }] });
@@ -29,6 +30,12 @@ export async function run(): Promise<string> {
     const remote = await RemoteSealer.create({ signer, topic, provider: request.provider, certificate });
     return `${text} ${request.install(key, await request.certify(signer)).epoch} ${(await remote.seal("{}", { to: "pcr1" })).json}`;
 }
+export function pair(body: Uint8Array): [string, string] {
+    const pairing = Pairing.create({ provider: provider.publicKey, url: "https://a", topic, at: new Date() }), request: PairingRequest = pairing.open(body);
+    if (request.record === undefined || pairingId(body) !== pairing.id) return [pairing.code, new PairingCode(pairing.code, { topic }).url];
+    const { pairing: claimed, answer } = request.seal(accept(request.record, null, "alice", { topic, provider: pairing.provider }).reply);
+    return [claimed.json(), `${answer} ${request.record.deviceId.length} ${claimed.claimed ?? 0}`];
+}
 function reason(code: Code): string {
     return code === "payload-too-large" ? "shorten it" : code;
 }
@@ -49,3 +56,5 @@ accept(parseDeviceRecord("{}"), null, undefined, { topic, provider: "pcs1" });
 accept(parseDeviceRecord("{}"), { publicKey: "pcr1", generation: 1 }, null, { topic, provider: "pcs1" });
 // @ts-expect-error no such code
 reason("payload-to-large");
+// @ts-expect-error a pairing without an address
+Pairing.create({ provider: "pcs1", topic });

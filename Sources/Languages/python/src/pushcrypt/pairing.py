@@ -49,7 +49,7 @@ __all__ = ["Pairing", "PairingRequest", "pairing_id"]
 LIFE = 600_000
 ID_LENGTH, HEADER_LENGTH, SALT_LENGTH, TAG_LENGTH, LONGEST_URL = 8, 24, 16, 16, 1024
 #: The text of 16,384 bytes.
-LONGEST_TEXT = 21_846
+LONGEST_BODY = 21_846
 TEXT = re.compile(r"[A-Za-z0-9_-]+")
 SECRET = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 URL = re.compile(r"(https?)://(?:([A-Za-z0-9.-]+)|\[([A-Fa-f0-9:]+)\])(?::0*([1-9][0-9]{0,4}))?(?:[/?][!-\"$-\[\]-~]*)?")
@@ -120,7 +120,7 @@ class Pairing:
 
     @property
     def code(self) -> str:
-        """The text for a QR code. Whoever sees it can pair."""
+        """The text for a QR code. Anyone who sees it can pair."""
         return f"pushcrypt:1?{encode(bytes([1]) + self._secret + fingerprint_of(self.provider))}&{self.url}"
 
     def open(self, body: str | bytes, *, at: int | None = None) -> PairingRequest:
@@ -190,7 +190,7 @@ class PairingRequest:
 
 
 def pairing_id(body: str | bytes) -> str:
-    """The id of the pairing that a phone's request names, 16 hexadecimal digits. Answer 404 if it raises, or if there is none: `malformed-envelope`."""
+    """The id of the pairing that a phone's request names, 16 hexadecimal digits. Answer 404 if there is none, or `malformed-envelope` is raised."""
     return decoded(body)[:ID_LENGTH].hex()
 
 
@@ -210,11 +210,11 @@ def decoded(body: str | bytes) -> bytes:
     """The bytes of a request, or of a reply."""
     check_type(body, (str, bytes), "the body")
     text = (body.decode("latin-1") if isinstance(body, bytes) else body).rstrip("\r\n")
-    if len(text) <= LONGEST_TEXT and TEXT.fullmatch(text) and len(text) % 4 != 1:
+    if len(text) <= LONGEST_BODY and TEXT.fullmatch(text) and len(text) % 4 != 1:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         if encode(data) == text and len(data) >= HEADER_LENGTH + TAG_LENGTH:
             return data
-    raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is no base64url of a request or reply, or it is too long")
+    raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is not the base64url of a request or reply, or it is too long")
 
 
 def id_of(secret: bytes) -> bytes:

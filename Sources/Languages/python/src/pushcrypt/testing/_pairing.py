@@ -31,10 +31,10 @@ class PairingCode:
         data = text[len(START) : end]
         self.url = text[end + 1 :]
         if not text.startswith(START) or text[end : end + 1] != "&" or not is_url(self.url) or not data.isascii():
-            raise PushcryptError(Code.INVALID_REQUEST, "this is no code of a server")
+            raise PushcryptError(Code.INVALID_REQUEST, "this is not the code of a server")
         code = base64.urlsafe_b64decode(data)
         if code[0] != 1 or encode(code) != data:
-            raise PushcryptError(Code.INVALID_REQUEST, "this is no code of a server")
+            raise PushcryptError(Code.INVALID_REQUEST, "this is not the code of a server")
         self._secret, self._fingerprint = code[1 : 1 + SALT_LENGTH], code[1 + SALT_LENGTH :]
         self._scene = scene_of(self.url, topic, self._fingerprint)
 

@@ -32,7 +32,7 @@ public final class Answers {
     }
 
     /** HKDF-SHA256 with one block of output. */
-    private static byte[] hkdf(byte[] key, byte[] salt, byte[] info) {
+    static byte[] hkdf(byte[] key, byte[] salt, byte[] info) {
         return Platform.hmac(Platform.hmac(salt, key), info, new byte[] {1});
     }
 
