@@ -100,6 +100,9 @@ public struct OpenedNotification: Sendable {
         document.root.members.filter { $0.name != PayloadKeys.reserved }
     }
 
+    /// What the user answers with; nil if the message is not answerable. A secret of this phone.
+    package var answerKey: AnswerKey? { AnswerKey(in: document.root) }
+
     private var alert: JSONValue? { document.root[PayloadKeys.aps]?["alert"] }
 }
 
@@ -115,5 +118,25 @@ extension OpenedNotification {
         try opener.open(sealedFile, into: &plain)
         try opener.finish(into: &plain)
         return try FullBody.text(plain)
+    }
+}
+
+extension OpenedNotification {
+    /// Seals the user's answer for the provider, and returns its text, which any channel may carry.
+    ///
+    /// Only the provider can read it. Two texts of the same answer differ: send one again unchanged, so that it counts as
+    /// the same. (`Docs/FormatAnswers.md`)
+    ///
+    /// - Parameters:
+    ///   - action: The action's id, 1 to 255 bytes.
+    ///   - text: What the user typed; nil for an action without a text field.
+    ///   - now: When the user answered.
+    /// - Returns: The text; nil if the message is not answerable.
+    /// - Throws: `invalidRequest` for another action, `payloadTooLarge` if the text is too long: about 3,900 bytes fit.
+    public func answer(_ action: String, text: String? = nil, at now: Timestamp) throws(SealError) -> String? {
+        guard let answerKey else { return nil }
+        let answer = Answer(
+            device: openedWith, messageID, sentAt: sentAt, action: action, text: text, answeredAt: min(now, .maximum))
+        return try SealedAnswer(answer, with: answerKey).text
     }
 }

@@ -86,7 +86,7 @@ struct EnvelopeSealer: Sendable {
     // Every value depends on fresh random bytes, on a secret key and on its purpose, so that two different messages
     // never have the same ephemeral key, even on a cloned machine or with a broken random source (RFC 8937).
 
-    private func hedgedMessageID(
+    func hedgedMessageID(
         body: Span<UInt8>, sentAt: Timestamp, _ random: borrowing Ephemeral
     ) -> MessageID {
         let hmac = signer.hedged()

@@ -25,13 +25,19 @@ package enum SealedNote {
     package static func open(
         _ note: Span<UInt8>, with key: DeviceKey, label: StaticString, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> ContiguousArray<UInt8> {
+        try openSecret(note, with: key, label: label, authenticating: data).withSpan { ContiguousArray(copying: $0) }
+    }
+
+    /// Opens a note whose content stays secret.
+    package static func openSecret(
+        _ note: Span<UInt8>, with key: DeviceKey, label: StaticString, authenticating data: Span<UInt8>
+    ) throws(SodiumRefusal) -> Ephemeral {
         let suite = key.publicKey.suite
         guard note.count >= overhead(suite) else { throw SodiumRefusal() }
         let sharedSecret = try KEM.decapsulate(note.extracting(0..<suite.encLength), with: key)
         let info = info(label)
         let context = try HPKEContext(.of(suite), sharedSecret: sharedSecret, info: info.span)
-        let plaintext = try context.open(note.extracting(suite.encLength..<note.count), authenticating: data)
-        return plaintext.withSpan { ContiguousArray(copying: $0) }
+        return try context.open(note.extracting(suite.encLength..<note.count), authenticating: data)
     }
 
     /// Returns the label with a zero byte at the end, like every label, so that none is a prefix of another.

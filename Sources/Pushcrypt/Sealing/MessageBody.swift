@@ -85,7 +85,7 @@ struct MessageBody {
             var reasons = suite == .x25519 ? "" : "; the device has a post-quantum key, which leaves less room"
             if reserved > 0 {
                 reasons +=
-                    "; \(reserved) of them are its attachments, sender and withdrawals, whose urls and names can be shorter"
+                    "; \(reserved) of them are its attachments, sender, withdrawals and answer key; urls and names can be shorter"
             }
             if certificate > 0 { reasons += "; the provider's certificate needs \(certificate) bytes" }
             return .payloadTooLarge(length, budget: budget, reasons: reasons)

@@ -8,6 +8,7 @@ public struct Sealer: Sendable {
 
     let envelopes: EnvelopeSealer
     private let clearParts: ClearParts
+    private let answerSecret: AnswerSecret?
 
     /// The options for sealing one message.
     public struct Options: Hashable, Sendable {
@@ -35,26 +36,35 @@ public struct Sealer: Sendable {
         /// Whether the message is only for the app's extension: it shows nothing if Apple lets it, and otherwise shows
         /// the notification quietly.
         public var isDropped = false
+        /// Whether the user may answer, if the sealer has an answer secret. The name of such a message is never used for
+        /// another payload, because it is what an answer names. (`Docs/FormatAnswers.md`)
+        public var isAnswerable = false
 
         /// Creates the default options: an alert for 30 days.
         public init() {}
     }
 
     /// Creates a sealer of epoch 0 for one app, with the provider key in this process.
-    public init(provider: ProviderKey, topic: Topic, placeholder: Placeholder = .standard) {
-        self.init(signer: EnvelopeSigner(provider), topic: topic, placeholder: placeholder)
+    public init(
+        provider: ProviderKey, topic: Topic, placeholder: Placeholder = .standard, answers: AnswerSecret? = nil
+    ) {
+        self.init(signer: EnvelopeSigner(provider), topic: topic, placeholder: placeholder, answers: answers)
     }
 
     /// Creates a sealer for one app, with a signing key or with a key in a key service or a hardware module.
     ///
     /// Nothing is signed yet. Every signature of an external signer is checked before an envelope is returned.
     /// `seal(_:)` for many messages requests many signatures at a time. A signer whose certificate is for another app is a
-    /// programming error and traps. (`Docs/FormatNotes.md`, Randomness)
-    public init(signer: EnvelopeSigner, topic: Topic, placeholder: Placeholder = .standard) {
+    /// programming error and traps. `answers` is the app's answer secret, for messages that users may answer.
+    /// (`Docs/FormatNotes.md`, Randomness)
+    public init(
+        signer: EnvelopeSigner, topic: Topic, placeholder: Placeholder = .standard, answers: AnswerSecret? = nil
+    ) {
         precondition(signer.topic ?? topic == topic, "the signer's certificate is for another app")
         envelopes = EnvelopeSealer(signer: signer, topic: topic)
         self.placeholder = placeholder
         clearParts = ClearParts(placeholder)
+        answerSecret = answers
     }
 
     /// Seals a payload for one device.
@@ -140,15 +150,21 @@ public struct Sealer: Sendable {
             )
         }
         guard recipient.suite.isSupported else { throw SealError(.unsupportedSuite, CipherSuite.requirement) }
-        let id = try options.messageID()
+        var id = try options.messageID()
         if !options.withdrawing.isEmpty { try Withdrawal.check(options.withdrawing, of: options.messageName) }
         let payload = try CheckedPayload(bytes, for: options.pushType)
         let clear = clearParts.part(for: payload, options.pushType)
+        var reserved = ReservedMember(
+            attachments: attachments, fullBody: fullBody, from: from, withdrawing: options.withdrawing,
+            isDropped: options.isDropped)
+        if options.isAnswerable {
+            // The answer key depends on the id, so the id cannot depend on the whole body.
+            let chosen = id ?? envelopes.hedgedMessageID(body: bytes.span, sentAt: now, randomness.messageID)
+            id = chosen
+            reserved.answer = try answerKey(of: chosen, sentAt: now, to: recipient)
+        }
         let body = try MessageBody(
-            payload,
-            ReservedMember(
-                attachments: attachments, fullBody: fullBody, from: from, withdrawing: options.withdrawing,
-                isDropped: options.isDropped),
+            payload, reserved,
             beside: envelopes.signer.certificate, fitting: options.fitting, in: clear,
             PushLimit(pushType: options.pushType, isSentExactly: options.isSentExactly, suite: recipient.suite))
 
@@ -162,6 +178,21 @@ public struct Sealer: Sendable {
             return PreparedPayload(
                 clear, envelope, recipient, options.pushType, expiresAt: now.adding(timeToLive),
                 shortened: body.shortened)
+        } catch {
+            throw SealError(unusableKey: recipient.id)
+        }
+    }
+}
+
+extension Sealer {
+    private func answerKey(
+        of message: MessageID, sentAt: Timestamp, to recipient: DevicePublicKey
+    ) throws(SealError) -> AnswerKey {
+        guard let answerSecret else {
+            preconditionFailure("an answerable message needs a sealer with an answer secret")
+        }
+        do throws(SodiumRefusal) {
+            return try answerSecret.key(of: message, sentAt: sentAt, to: recipient, envelopes.topic)
         } catch {
             throw SealError(unusableKey: recipient.id)
         }

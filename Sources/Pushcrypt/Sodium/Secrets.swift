@@ -62,7 +62,7 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
     }
 
     /// Concatenates a secret and the public texts before and after it.
-    init(_ start: Bytes, _ secret: Span<UInt8>, _ end: Bytes) {
+    package init(_ start: Bytes, _ secret: Span<UInt8>, _ end: Bytes) {
         self.init(count: start.count + secret.count + end.count)
         withMutableBytes { output in
             output.write(start.span, at: 0)

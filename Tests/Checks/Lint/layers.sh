@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../../.."
 
 # MODULE FOLDER [MODULE IT IMPORTS …]: FOLDERS, LOWEST FIRST
 layers='
-Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Trust Records Signing HPKE Envelope Payload Attachments Sealing Batch
+Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Trust Records Signing HPKE Envelope Payload Answers Attachments Sealing Batch
 PushcryptCommandKit Sources/PushcryptCommand/Kit: Basics System Console Frame Completion Manual
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint ProjectLint Scaffold
 PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Signer Batch Devices Seal Open Preview Explanations Commands
