@@ -163,6 +163,20 @@ extension SQLiteKeyStore {
         }
     }
 
+    /// Removes a device that its phone withdraws, because the user has logged out; no session is needed.
+    ///
+    /// - Returns: Whether the device existed and the withdrawal is its own. Answer the phone alike in both cases.
+    package func withdrawDevice(_ withdrawal: DeviceWithdrawal, at now: Timestamp) throws(KeyStoreError) -> Bool {
+        let removal = RemovedDevice(id: withdrawal.device, removedAt: now, reason: "logged out")
+        return try write(at: now) { (store) throws(KeyStoreError) in
+            // A row that cannot be read has no withdrawal to compare with.
+            guard let device = try store.device(id: removal.id)?.record, withdrawal.fits(device.withdrawal) else {
+                return false
+            }
+            return try store.remove(removal, at: now, isLost: { _ in true }) == .removed
+        }
+    }
+
     /// Removes devices that APNs reports as gone, 50 000 per transaction; keeps those that have registered since, and those
     /// with another token than the reported one.
     ///

@@ -4,7 +4,7 @@ public import PushcryptKeyStore
 public import PushcryptReceiver
 
 /// The result of one delivery, for the app's log. Contains nothing of the notification. Not run on Apple systems.
-public struct DeliveryReport: Hashable, Sendable {
+public struct DeliveryReport: Hashable, Sendable, CustomStringConvertible {
     /// When the push arrived.
     public let receivedAt: Timestamp
     /// The time from arrival to delivery.
@@ -20,6 +20,12 @@ public struct DeliveryReport: Hashable, Sendable {
 
     /// The outcome for programs, for example `opened` or `expired`.
     public var code: String { outcome.description }
+
+    /// A line for the developer's log: fingerprint, outcome, time, warnings.
+    public var description: String {
+        let line = "\(fingerprint?.description ?? "-"): \(code), \(milliseconds) ms"
+        return ([line] + warnings).joined(separator: "; ")
+    }
 }
 
 /// Writes reports to the journal and to the app, each on its own thread. Not run on Apple systems.

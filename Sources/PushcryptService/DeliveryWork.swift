@@ -79,7 +79,8 @@ final class DeliveryWork: @unchecked Sendable {
             list.remove(taken.withdrawn) { identifiers in if let shared { identifiers.forEach(shared.remove) } }
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
             if let opened = reception.delivery.opened, taken.mayFetch {
-                let attachments = AttachmentWork(for: opened, of: request, configuration, files)
+                let attachments = AttachmentWork(
+                    for: opened, to: reception.delivery.account, of: request, configuration, files)
                 next.hasAttachments = attachments != nil
                 findings.withLock { $0.attachments = attachments }
             }
@@ -124,7 +125,9 @@ final class DeliveryWork: @unchecked Sendable {
             return
         }
         let copy = UncheckedSendableBox(content.thawed)
-        let context = DeliveryContext(request: request, verdict: taking.verdict, isFirst: !taking.isQuiet)
+        let context = DeliveryContext(
+            request: request, account: taken?.reception.delivery.account ?? "", verdict: taking.verdict,
+            isFirst: !taking.isQuiet)
         findings.withLock { $0.isChanging = true }
         let task = Task.detached(priority: .userInitiated) { [self] in
             let event: DeliveryMachine<UNNotificationContent>.Event
@@ -215,9 +218,10 @@ final class DeliveryWork: @unchecked Sendable {
         DispatchQueue(label: "pushcrypt.sender", qos: .userInitiated).async(group: group) {
             let (intent, content) = input.value
             do {
+                // In Apple's order. The rest of the time is for the face.
+                if donates { intent.donate(within: Self.donationPatience) }
                 let updated = UncheckedSendableBox(try intent.updating(content))
                 shown.withLock { $0.content = updated }
-                if donates { intent.donate() }
             } catch {
                 let problem = "\(type(of: error))"
                 shown.withLock { $0.problem = problem }
@@ -243,6 +247,7 @@ final class DeliveryWork: @unchecked Sendable {
     }
 
     private static let handoverPatience = DispatchTimeInterval.seconds(1)
+    private static let donationPatience = DispatchTimeInterval.milliseconds(500)
 
     /// Reports the outcome before the content handler runs, because the system may then suspend this process.
     func finish(_ outcome: Delivery.Outcome, isRescue: Bool) {

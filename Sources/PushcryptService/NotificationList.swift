@@ -24,7 +24,14 @@ struct NotificationList: Sendable {
     /// - Parameter removed: Receives the identifiers before they are removed.
     func remove(_ messages: Set<MessageMark>, removed: ([String]) -> Void) {
         guard !messages.isEmpty else { return }
-        let identifiers = delivered { $0.request.content.mark.map(messages.contains) ?? false }
+        remove(where: { messages.contains($0.message) }, removed: removed)
+    }
+
+    /// Removes the notifications with such marks. Returns when the system has answered.
+    ///
+    /// - Parameter removed: Receives the identifiers before they are removed.
+    func remove(where isIncluded: @escaping @Sendable (NotificationMark) -> Bool, removed: ([String]) -> Void) {
+        let identifiers = delivered { $0.request.content.mark.map(isIncluded) ?? false }
         guard !identifiers.isEmpty else { return }
         removed(identifiers)
         center.removeDeliveredNotifications(withIdentifiers: identifiers)
@@ -61,13 +68,14 @@ struct NotificationList: Sendable {
 }
 
 extension UNNotificationContent {
-    /// The message that the notification shows, as a receiver has marked it.
-    fileprivate var mark: MessageMark? {
-        (userInfo[PayloadKeys.reserved] as? String).map(MessageMark.init(text:))
+    /// The message that the notification shows, and its account, as a receiver has marked it; nil for a push as it came.
+    var mark: NotificationMark? {
+        guard userInfo[PayloadKeys.aps] == nil, userInfo[PayloadKeys.encryptedData] == nil else { return nil }
+        return (userInfo[PayloadKeys.reserved] as? String).flatMap(NotificationMark.init(text:))
     }
 
-    /// The same content, marked with the message that it shows.
-    func marked(_ mark: MessageMark?) -> UNNotificationContent {
+    /// The same content, marked with the message that it shows, and its account.
+    func marked(_ mark: NotificationMark?) -> UNNotificationContent {
         guard let mark else { return self }
         let content = thawed
         content.userInfo[PayloadKeys.reserved] = mark.text

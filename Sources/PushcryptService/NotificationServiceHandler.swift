@@ -79,6 +79,8 @@ public struct DeliveryContext: @unchecked Sendable {
     /// The system's request. Its content is the push as it came, which anyone on the way may have written: it may have the
     /// ids of a relay's SDK, and nothing to show.
     public let request: UNNotificationRequest
+    /// The account that the message is for: the name that ``PushAccounts`` was given. Its device key has opened the message.
+    public let account: String
     /// What the replay guard found about the message: new, again under this request, a copy, or too old to tell.
     public let verdict: ReplayVerdict
     /// Whether the message was not shown before, so that it rings unless another delivery is faster.
@@ -122,7 +124,7 @@ extension NotificationServiceHandler {
 
         /// Whether a notification whose payload has a sender shows the sender's name and face. The app needs the
         /// entitlement `com.apple.developer.usernotifications.communication`. The system then keeps name, handle and
-        /// picture of senders, until the message is withdrawn or the app calls `INInteraction.deleteAll()`, as at log-out.
+        /// picture of senders, until the message is withdrawn or its account logs out.
         public var showsSenders = false
 
         /// Changes the content to show, using what the app knows; nil for no change.
@@ -176,10 +178,10 @@ extension NotificationServiceHandler {
         /// - Parameters:
         ///   - topic: The bundle id of the app, evaluated when a push arrives.
         ///   - appGroup: The identifier of the app group.
-        ///   - keys: Returns the key store.
+        ///   - keys: Returns the key store; by default the ``SharedKeyStore``.
         public init(
             topic: @autoclosure @escaping @Sendable () throws -> Topic, appGroup: String,
-            keys: @escaping @Sendable () throws -> any DeviceKeyReading
+            keys: @escaping @Sendable () throws -> any DeviceKeyReading = { try SharedKeyStore.open() }
         ) {
             self.topic = topic
             directory = { try AppGroup(identifier: appGroup).directory() }

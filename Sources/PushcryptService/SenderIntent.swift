@@ -1,16 +1,18 @@
+internal import Dispatch
 internal import Foundation
 internal import Intents
 internal import Pushcrypt
 internal import PushcryptKeyStore
+internal import PushcryptReceiver
 internal import UserNotifications
 
 /// Shows a notification with its sender's name and face, as the system shows messages. Not run on Apple systems.
 struct SenderIntent {
     private let intent: INSendMessageIntent
-    private let mark: MessageMark
+    private let mark: NotificationMark
 
     /// - Parameter avatar: The bytes of the sender's picture; nil if it has not come.
-    init(_ sender: CommunicationSender, avatar: Data?, mark: MessageMark) {
+    init(_ sender: CommunicationSender, avatar: Data?, mark: NotificationMark) {
         let recipients = sender.recipients.map { Self.person($0, handle: $0, nil) }
         intent = INSendMessageIntent(
             recipients: recipients.isEmpty ? nil : recipients, outgoingMessageType: .outgoingMessageText,
@@ -41,14 +43,17 @@ struct SenderIntent {
         try content.updating(from: intent)
     }
 
-    /// Tells the system of the message, without waiting: it suggests the sender then, and lets it through a Focus. The
-    /// system keeps name, handle and picture.
-    func donate() {
+    /// Tells the system of the message, and waits for the answer: it suggests the sender then, and lets it through a Focus.
+    /// The system keeps name, handle and picture.
+    func donate(within patience: DispatchTimeInterval) {
         let interaction = INInteraction(intent: intent, response: nil)
         interaction.direction = .incoming
-        interaction.identifier = mark.text
-        interaction.groupIdentifier = intent.conversationIdentifier
-        interaction.donate(completion: nil)
+        interaction.identifier = mark.message.text
+        // What a log-out deletes.
+        interaction.groupIdentifier = AccountTag(of: mark.account).text
+        let done = DispatchSemaphore(value: 0)
+        interaction.donate { _ in done.signal() }
+        _ = done.wait(timeout: .now() + patience)
     }
 
     /// Deletes what the system keeps of messages.
@@ -56,4 +61,7 @@ struct SenderIntent {
         guard !messages.isEmpty else { return }
         INInteraction.delete(with: messages.map(\.text), completion: nil)
     }
+
+    /// Deletes what the system keeps of an account's messages.
+    static func delete(of account: AccountTag) { INInteraction.delete(with: account.text, completion: nil) }
 }

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Pushcrypt
+public import Pushcrypt
 public import PushcryptKeyStore
 
 /// The key store shared by an app and its extensions.
@@ -37,6 +37,19 @@ public enum SharedKeyStore {
             let group = try accessGroup(bundle.object(forInfoDictionaryKey: propertyListKey))
             return KeychainKeyStore(accessGroup: group)
         #endif
+    }
+
+    /// Returns the key of an account, or of any if it is nil, to seal kept responses to.
+    ///
+    /// - Throws: `unknownName` if there is none; the errors of the store.
+    public static func deviceKey(of account: String?) throws -> DevicePublicKey {
+        let keys = try open().deviceKeys().filter { key in
+            account.map { $0.utf8.elementsEqual(key.name.utf8) } ?? true
+        }
+        guard let key = keys.last else {
+            throw KeyStoreError(.unknownName, "this phone has no device key for storing a response")
+        }
+        return key.publicKey
     }
 
     /// Returns the access group in a property list's value.

@@ -70,7 +70,7 @@ import Testing
         let scaffold = IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
             hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: "..")
-        let files = scaffold.files(forXcodeGen: false)
+        let files = scaffold.files
         let linked = try Self.products.values.map { try Self.source(of: $0) }.joined()
         for target in ["App", "NotificationService", "NotificationContent"] {
             let own = files.filter { $0.path.hasPrefix(target + "/") && $0.path.hasSuffix(".swift") }.map(\.text)

@@ -62,7 +62,7 @@ import Testing
         let files = IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
             hasContentExtension: true, categories: ["A|B", "C"], provider: nil, package: ".."
-        ).files(forXcodeGen: false)
+        ).files
         let guide = try #require(files.first { $0.path == "README.md" })
         #expect(guide.text.contains(#"of the categories A\|B, C |"#))
     }
@@ -133,7 +133,7 @@ import Testing
         IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
             hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: ".."
-        ).files(forXcodeGen: false)
+        ).files
     }
 
     private struct Catalogue: Decodable {

@@ -164,7 +164,7 @@ import VectorKit
         let builtIn = receiver.trust.pinned.map { ProviderPin($0) }
         let firstTrust: FirstTrust =
             vector.optional("built-in") == "yes"
-            ? .builtIn(builtIn.isEmpty ? [ProviderPin(ProviderKey().publicKey)] : builtIn) : .reply
+            ? .builtIn(builtIn.isEmpty ? [ProviderPin(ProviderKey().publicKey)] : builtIn) : .firstReply
         let enrolment = Enrolment(store: phone.store, topic: receiver.topic, firstTrust: firstTrust)
         guard
             case .plan(let plan) = enrolment.reconcile(

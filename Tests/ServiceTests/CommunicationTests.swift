@@ -114,7 +114,7 @@ import Waiting
         let name = "Anna \(phone.folder.lastPathComponent)"
         let configuration = configuration(.bytes(face.sealed))
         let (content, _) = try await show(try request(from: try sender(name), named: "m"), configuration)
-        let mark = try #require(content.userInfo["pushcrypt"] as? String)
+        let mark = try #require(content.mark?.message.text)
         #expect(INInteraction.donations[mark] == name)
         let center = UNUserNotificationCenter.current()
         _ = try await center.requestAuthorization(options: [.alert])

@@ -15,9 +15,11 @@ open class INInteraction: NSObject {
     /// The system's store.
     private final class Store: @unchecked Sendable {
         private let lock = NSLock()
-        private var donated: [String: String] = [:]
+        private var donated: [String: (name: String, group: String?)] = [:]
 
-        func with<R>(_ body: (inout [String: String]) -> R) -> R { lock.withLock { body(&donated) } }
+        func with<R>(_ body: (inout [String: (name: String, group: String?)]) -> R) -> R {
+            lock.withLock { body(&donated) }
+        }
     }
 
     private static let store = Store()
@@ -37,13 +39,21 @@ open class INInteraction: NSObject {
     /// Tells the system.
     open func donate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
         let name = (intent as? INSendMessageIntent)?.sender?.displayName ?? ""
-        Self.store.with { $0[identifier] = name }
+        Self.store.with { $0[identifier] = (name, groupIdentifier) }
         completion?(nil)
     }
 
     /// Deletes interactions from the system's store.
     open class func delete(with identifiers: [String], completion: (@Sendable ((any Error)?) -> Void)? = nil) {
         store.with { for identifier in identifiers { $0[identifier] = nil } }
+        completion?(nil)
+    }
+
+    /// Deletes the interactions of a group from the system's store.
+    open class func delete(
+        with groupIdentifier: String, completion: (@Sendable ((any Error)?) -> Void)? = nil
+    ) {
+        store.with { store in store = store.filter { $0.value.group != groupIdentifier } }
         completion?(nil)
     }
 
@@ -54,5 +64,5 @@ open class INInteraction: NSObject {
     }
 
     /// The names of the senders, by the interactions' identifiers.
-    package static var donations: [String: String] { store.with { $0 } }
+    package static var donations: [String: String] { store.with { $0.mapValues(\.name) } }
 }

@@ -74,6 +74,32 @@ package struct WithdrawalCapability: Hashable, Sendable, LosslessStringConvertib
     package var description: String { bytes.hex }
 }
 
+/// What a phone sends to end its device without a session. (`Docs/FormatRecords.md`, Withdrawal of a device)
+package struct DeviceWithdrawal: Hashable, Sendable {
+    package let device: String
+    package let capability: WithdrawalCapability
+
+    package init(device: String, capability: WithdrawalCapability) {
+        self.device = device
+        self.capability = capability
+    }
+
+    /// Parses `{"device","withdrawal"}`; throws `malformedRecord`.
+    package init(json: ContiguousArray<UInt8>) throws(KeyError) {
+        let record = try KeyRecord(json)
+        guard let device = try record.deviceID(), let capability = try record.withdrawal() else {
+            throw KeyError(.malformedRecord, "a withdrawal has a device and its withdrawal")
+        }
+        self.init(device: device, capability: capability)
+    }
+
+    /// Whether this is the capability of the device's record, compared in constant time.
+    package func fits(_ capability: WithdrawalCapability?) -> Bool {
+        guard let capability else { return false }
+        return Sodium.areEqual(self.capability.bytes.span, capability.bytes.span)
+    }
+}
+
 extension DeviceRegistration {
     /// The maximum length of a device token in bytes.
     package static let maximumTokenLength = 100

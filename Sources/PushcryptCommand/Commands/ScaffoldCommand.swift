@@ -35,7 +35,6 @@ struct ScaffoldIOSCommand: CommandBody {
     private let project: String?
     private let clearUntil: String?
     private let hasCommunication: Bool
-    private let forXcodeGen: Bool
     private let keychainGroup: String?
     private let hasContentExtension: Bool
     private let categories: [String]
@@ -68,7 +67,6 @@ struct ScaffoldIOSCommand: CommandBody {
             "--category", "NAME", help: "a category that the content extension shows")
         hasCommunication = arguments.flag(
             "--communication", help: "show the sender's name and face, with Apple's entitlement")
-        forXcodeGen = arguments.flag("--xcodegen", help: "also write project.yml, for XcodeGen")
         provider = arguments.value(
             "--provider", "KEY|FILE", .input,
             help:
@@ -96,7 +94,7 @@ struct ScaffoldIOSCommand: CommandBody {
         let package = place ?? PackageLocation.usual
         let path = try chosenFolder()
         let scaffold = try scaffold(package: package, folder: path, console)
-        let files = project == nil ? scaffold.files(forXcodeGen: forXcodeGen) : scaffold.filesForProject
+        let files = project == nil ? scaffold.files : scaffold.filesForProject
         let folder: ScaffoldFolder
         if project == nil {
             folder = try ScaffoldFolder(path, force: force)
@@ -136,11 +134,7 @@ struct ScaffoldIOSCommand: CommandBody {
         }
         switch (newFolder, project) {
         case (let folder?, nil): return folder
-        case (nil, let folder?):
-            guard !forXcodeGen else {
-                throw .usage("--xcodegen is for a new project", hint: "leave it out with --into")
-            }
-            return folder
+        case (nil, let folder?): return folder
         default:
             throw .usage(
                 "name one folder", hint: "-o DIR for a new project, or --into DIR for one that exists")

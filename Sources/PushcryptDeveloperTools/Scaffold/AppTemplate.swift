@@ -141,20 +141,11 @@ extension IOSScaffold {
                         let opening = NotificationServiceHandler.Configuration(
                             topic: try Topic("\#(topic)"), appGroup: PushRegistration.appGroup.identifier
                         ) { try SharedKeyStore.open() }
-                        var configuration = NotificationResponder.Configuration(opening: opening) {
-                            guard let key = try SharedKeyStore.open().deviceKeys(named: nil).last else {
-                                throw NotRegistered()
-                            }
-                            return key.publicKey
-                        }
+                        var configuration = NotificationResponder.Configuration(opening: opening)
                         configuration.observe = { report in
                             if let problem = report.problem { print("response \(report.outcome.rawValue): \(problem)") }
                         }
                         return configuration
-                    }
-
-                    struct NotRegistered: Error, CustomStringConvertible {
-                        var description: String { "this phone has no key for storing a response" }
                     }
                 }
 

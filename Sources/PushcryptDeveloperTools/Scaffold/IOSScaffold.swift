@@ -48,15 +48,14 @@ package struct IOSScaffold: Sendable {
         self.projectPackage = projectPackage ?? package
     }
 
-    /// The files of a whole app, in the order of their paths; with XcodeGen's project, if wanted.
-    package func files(forXcodeGen: Bool) -> [ScaffoldFile] {
+    /// The files of a whole app, in the order of their paths.
+    package var files: [ScaffoldFile] {
         var files =
             extensionFiles + [
                 guide, xcodeProject, scheme, notificationsApp, appInfo, appEntitlements, pushDelegate, pushRegistration,
                 providerChannel, deliveryJournal, notificationResponses, stringCatalogue, tests, projectTests,
                 privacyManifest(in: "App"), manifest,
             ]
-        if forXcodeGen { files.append(xcodeGenProject) }
         if !categories.isEmpty { files.append(notificationCategories) }
         if hasContentExtension { files.append(contentTests) }
         files += targets.filter { $0.kind != .tests }.map {

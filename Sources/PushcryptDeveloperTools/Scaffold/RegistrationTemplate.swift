@@ -131,7 +131,7 @@ extension IOSScaffold {
     }
 
     private var trust: String {
-        guard let provider else { return "{ .reply }" }
+        guard let provider else { return "{ .firstReply }" }
         let indent = String(repeating: " ", count: 20)
         let certificate = certificate.map { ",\n\(indent)certificate: try Certificate(text: \"\($0)\")" } ?? ""
         return

@@ -82,7 +82,7 @@ extension IOSScaffold {
                         setenv("PUSHCRYPT_KEYCHAIN", phone.appendingPathComponent("keychain").path, 1)
                         setenv("PUSHCRYPT_APP_GROUPS", phone.appendingPathComponent("groups").path, 1)
                         let file = EnrolmentFile(at: phone.appendingPathComponent("app/enrolment.json"))
-                        registration = PushRegistration(provider: provider, firstTrust: { .reply }, file: { file })
+                        registration = PushRegistration(provider: provider, firstTrust: { .firstReply }, file: { file })
                         device.app.strings = try Self.strings("en")
                     }
 

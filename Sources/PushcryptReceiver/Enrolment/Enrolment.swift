@@ -49,7 +49,12 @@ public enum FirstTrust: Hashable, Sendable {
     /// the provider key, ship the new one and the old one first; after a theft, ship the new one alone.
     case builtIn([ProviderPin])
     /// The key in the provider's first reply: as trustworthy as the channel of this reply.
-    case reply
+    case firstReply
+
+    /// One key shipped with the app, with its certificate if it has one: what `pushcrypt key show --json` says.
+    public static func provider(_ key: ProviderPublicKey, certificate: Certificate? = nil) -> FirstTrust {
+        .builtIn([ProviderPin(key, certificate: certificate)])
+    }
 }
 
 /// When an installation acts even though nothing has changed.
@@ -142,8 +147,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
             case .text(let text): return try reconcile(text, circumstances, now)
             }
         } catch {
-            let obstacle = EnrolmentObstacle(error)
-            return error.passes ? .later(obstacle) : .blocked(obstacle)
+            return Reconciliation(error)
         }
     }
 
@@ -240,7 +244,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     // MARK: The present state
 
     /// Returns the keys of the account, oldest generation first.
-    func deviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] {
+    package func deviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] {
         try store.deviceKeys().filter { $0.name.utf8.elementsEqual(account.utf8) }
     }
 
@@ -317,9 +321,10 @@ extension EnrolmentPlan {
     }
 }
 
-extension KeyStoreError {
-    /// Whether the same call may succeed later without anyone's action.
-    fileprivate var passes: Bool {
-        code == .storeLocked || code == .storeBusy || code == .diskFull || code == .inputOutput
+extension Reconciliation {
+    /// Creates the answer to an error of the store: `later` if the same call may succeed without anyone's action.
+    package init(_ error: KeyStoreError) {
+        let passes = [.storeLocked, .storeBusy, .diskFull, .inputOutput].contains(error.code)
+        self = passes ? .later(EnrolmentObstacle(error)) : .blocked(EnrolmentObstacle(error))
     }
 }

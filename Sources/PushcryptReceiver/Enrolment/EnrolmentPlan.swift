@@ -1,5 +1,5 @@
 public import Pushcrypt
-internal import PushcryptKeyStore
+package import PushcryptKeyStore
 
 /// The answer of `Enrolment` at a launch.
 public enum Reconciliation: Sendable {
@@ -64,7 +64,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         /// Alerts are off: nothing is shown, and the service extension does not run.
         case alertsOff = "alerts-off"
         /// The account trusted a key that came in a reply, and a built-in one takes its place. Expected once after the app
-        /// has changed from ``FirstTrust/reply`` to another key; otherwise someone has controlled the channel to the
+        /// has changed from ``FirstTrust/firstReply`` to another key; otherwise someone has controlled the channel to the
         /// provider.
         case providerReplaced = "provider-replaced"
         /// The built-in certificate contradicts one of the same epoch that the phone has accepted: the provider key may be
@@ -121,7 +121,7 @@ public struct EnrolmentObstacle: Hashable, Sendable, CustomStringConvertible {
     /// A description of what happened, and what to do.
     public let description: String
 
-    init(_ error: KeyStoreError) {
+    package init(_ error: KeyStoreError) {
         code = error.code.description
         description = error.description
     }
@@ -131,7 +131,7 @@ public struct EnrolmentObstacle: Hashable, Sendable, CustomStringConvertible {
         description = error.description
     }
 
-    private init(code: String, description: String) {
+    package init(code: String, description: String) {
         self.code = code
         self.description = description
     }
@@ -139,7 +139,7 @@ public struct EnrolmentObstacle: Hashable, Sendable, CustomStringConvertible {
     /// The code for a state that cannot be read now.
     package static let unreadableCode = "unreadable-enrolment"
 
-    static let unreadableState = EnrolmentObstacle(
+    package static let unreadableState = EnrolmentObstacle(
         code: unreadableCode,
         description: "the enrolment state cannot be read now; it is read again when the phone is unlocked")
 }

@@ -67,15 +67,17 @@ public struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
 
     /// A description for the developer's log: the result for the device key, then what the app should hear of, for example
     /// `acknowledged, foreign-provider`.
-    public var description: String {
-        var words = ["\(key)"]
+    public var description: String { (["\(key)"] + notices).joined(separator: ", ") }
+
+    /// What the app should hear of, as codes.
+    package var notices: [String] {
+        var words: [String] = []
         switch certificate {
         case .success(.conflict): words.append("certificate-conflict")
         case .failure(let error): words.append(error.code.description)
         case .success, nil: break
         }
-        words += foreign.map { "foreign-\($0)" }
-        return words.joined(separator: ", ")
+        return words + foreign.map { "foreign-\($0)" }
     }
 }
 
@@ -250,7 +252,7 @@ extension Enrolment {
     ) throws(KeyStoreError) -> (EnrolmentResult.Provider, Result<ProviderTrust.Change, TrustError>?) {
         guard let key = reply.provider else { return (.none, try takeCertificate(of: reply, now)) }
         let pins = try trust().pinned
-        guard pins.isEmpty, firstTrust == .reply else {
+        guard pins.isEmpty, firstTrust == .firstReply else {
             return (pins.contains(key) ? .trusted : .notAccepted(key), try takeCertificate(of: reply, now))
         }
         var certificate = reply.certificate

@@ -77,6 +77,8 @@ public struct Delivery: Sendable {
     package private(set) var sentAt: Timestamp?
     /// Whether the message has rung before.
     package private(set) var isRepeated = false
+    /// The account whose device key opened the message; nil for a push that did not open.
+    package internal(set) var account: String?
 
     /// Whether nothing is shown.
     package let isHidden: Bool

@@ -52,7 +52,7 @@ public struct NotificationReceiver: Sendable {
     fileprivate let replay: ReplayGuard
     private let topic: Topic?
     private let defaultTopic: Topic?
-    private let policy: Policy
+    fileprivate let policy: Policy
 
     /// Creates a receiver.
     ///
@@ -167,7 +167,8 @@ public struct NotificationReceiver: Sendable {
                 opened.messageID, from: opened.provider, epoch: opened.epoch, trustFloor: opened.learned.floor,
                 to: opening.account, requestID: requestID ?? opened.messageID.description, sentAt: opened.sentAt,
                 expiresAt: opened.expiresAt, withdrawing: opened.withdrawals)
-            let delivery = judge(opened, message, &opening)
+            var delivery = judge(opened, message, &opening)
+            delivery.account = opening.account
             settle(opened, topic, at: now, &opening)
             return Reception(delivery: delivery, keyState: opening.keyState, warnings: opening.warnings)
         } catch {
@@ -183,6 +184,11 @@ public struct NotificationReceiver: Sendable {
     public func deleteRetiredKeys(after delivery: Delivery, at now: Timestamp) {
         guard let sentAt = delivery.sentAt else { return }
         _ = try? keys.purgeRetiredDeviceKeys(at: now, accepted: sentAt)
+    }
+
+    /// Whether the key of a message is gone since it was opened: its account has logged out.
+    fileprivate func hasLost(_ key: DevicePublicKey, at now: Timestamp) -> Bool {
+        do throws(KeyStoreError) { return try keys.deviceKey(id: key.id, at: now) == nil } catch { return false }
     }
 
     // MARK: Steps 3 to 7
@@ -308,8 +314,11 @@ package struct TakenPush: Sendable {
     /// The withdrawn messages, some of which may be on the screen.
     package var withdrawn: Set<MessageMark> { taken?.taking.withdrawn ?? [] }
 
-    /// The mark of what shows the message; nil for a push that did not open.
-    package var mark: MessageMark? { taken?.message.mark }
+    /// The mark of what shows the message, and its account; nil for a push that did not open.
+    package var mark: NotificationMark? {
+        guard let mark = taken?.message.mark, let account = reception.delivery.account else { return nil }
+        return NotificationMark(message: mark, account: account)
+    }
 
     /// Hands the message over, just before its content is given out.
     ///
@@ -318,6 +327,10 @@ package struct TakenPush: Sendable {
     package func handOver(at now: Timestamp) -> (instead: Delivery?, problem: String?) {
         guard let (message, taking) = taken, taking.verdict != .withdrawn, !reception.delivery.isHidden else {
             return (nil, nil)
+        }
+        if let opened = reception.delivery.opened, receiver.hasLost(opened.openedWith, at: now) {
+            let reason = Delivery.Reason(.unknownRecipientKey(opened.openedWith.id))
+            return (Delivery(fallback: reason, for: push, texts: receiver.policy.texts), nil)
         }
         let handover = receiver.replay.handOver(message, after: taking.verdict, at: now)
         let problem = handover.problem.map { "replay guard: \($0)" }

@@ -55,6 +55,8 @@ public struct NotificationResponseValue: Hashable, Sendable {
     public var userInfo: ContiguousArray<UInt8>
     /// The notification's category.
     public var categoryIdentifier: String
+    /// The account whose device key has opened the notification; nil if none has.
+    package var account: String?
 
     /// Creates a response.
     public init(
@@ -79,7 +81,7 @@ public struct NotificationResponseValue: Hashable, Sendable {
     }
 }
 
-// One object: {"version":1,"request":"…","action":"…","text":"…","user_info":"…","category":"…"}. `user_info` is a
+// One object: {"version":1,"request":"…","action":"…","text":"…","user_info":"…","category":"…","account":"…"}. `user_info` is a
 // string, because a nested object could exceed the depth limit of the JSON parser.
 extension NotificationResponseValue {
     private static let version: Int64 = 1
@@ -94,6 +96,7 @@ extension NotificationResponseValue {
         self.init(
             requestIdentifier: request, action: Action(identifier: action), userText: root["text"]?.string,
             userInfo: ContiguousArray(userInfo.utf8), categoryIdentifier: category)
+        account = root["account"]?.string
     }
 
     /// The response as minified JSON.
@@ -106,6 +109,7 @@ extension NotificationResponseValue {
             if let userText { json.string(userText, for: "text") }
             json.string(String(decoding: userInfo, as: UTF8.self), for: "user_info")
             json.string(categoryIdentifier, for: "category")
+            if let account { json.string(account, for: "account") }
         }
         return json.bytes
     }
@@ -131,6 +135,8 @@ public struct ReceivedResponse: Hashable, Sendable {
     public let value: NotificationResponseValue
     /// The source of the custom keys and the category.
     public let origin: Origin
+    /// The account that the notification is for: the name of the device key that opened it. nil if none did.
+    public var account: String? { value.account }
     /// When it was stored for later; nil if it is handled at once. A stored response may be delivered twice.
     public let keptAt: Timestamp?
 
@@ -180,6 +186,7 @@ extension NotificationResponseValue {
                 if case .custom = action { (response.action, response.userText) = (.open, nil) }
                 response.userInfo = delivery.content.userInfo
                 response.categoryIdentifier = delivery.content.categoryIdentifier
+                response.account = delivery.account
                 return ReceivedResponse(response, .opened, keptAt: keptAt)
             case .fallback(let reason): return unknown(reason, keptAt)
             case .withdrawn:
@@ -198,6 +205,7 @@ extension NotificationResponseValue {
         var response = self
         response.userInfo = NotificationContent.emptyUserInfo
         response.categoryIdentifier = ""
+        response.account = nil
         return ReceivedResponse(response, .unknown(reason), keptAt: keptAt)
     }
 }

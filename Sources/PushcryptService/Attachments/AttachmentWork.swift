@@ -16,10 +16,11 @@ final class AttachmentWork: Sendable {
     private let opened: OpenedNotification
     private let requestID: String
     private let shared: SharedAttachments?
+    private let account: AccountTag?
 
     /// Returns nil for a notification with neither a full body nor attachments.
     init?(
-        for opened: OpenedNotification, of request: UNNotificationRequest,
+        for opened: OpenedNotification, to account: String?, of request: UNNotificationRequest,
         _ configuration: NotificationServiceHandler.Configuration, _ files: ServiceFiles
     ) {
         let fullBody = opened.fullBody.map { _ in FetchedBody() }
@@ -34,6 +35,7 @@ final class AttachmentWork: Sendable {
         references = opened.attachments
         dropped = opened.droppedAttachments
         requestID = request.identifier
+        self.account = account.map(AccountTag.init(of:))
         fetch = AttachmentFetch(
             [opened.fullBody, avatar].compactMap(\.self) + references, with: configuration.transport,
             maximumSize: configuration.maximumAttachmentSize, in: configuration.attachmentFolder,
@@ -95,7 +97,7 @@ final class AttachmentWork: Sendable {
     private func share(_ files: [URL]) -> [String] {
         guard let shared, !files.isEmpty else { return [] }
         do {
-            try shared.share(files, for: requestID, of: opened)
+            try shared.share(files, for: requestID, of: opened, account: account)
             if fetch.isStopped { shared.remove(requestID) }
             return []
         } catch {

@@ -48,10 +48,17 @@ public struct SharedAttachments: Sendable {
     // MARK: Service extension
 
     /// Copies the files of a notification. They replace those of an earlier notification with this identifier.
-    func share(_ files: [URL], for requestID: String, of opened: OpenedNotification? = nil) throws {
+    func share(
+        _ files: [URL], for requestID: String, of opened: OpenedNotification? = nil, account: AccountTag? = nil
+    ) throws {
         let place = place(for: requestID)
         let partial = directory.appendingPathComponent(Self.partialPrefix + UUID().uuidString, isDirectory: true)
         do {
+            // First, so that a log-out at this moment finds it.
+            if let account {
+                try FileManager.default.makePrivateDirectory(at: partial)
+                _ = try FileManager.default.makePrivateFile(at: mark(of: account, in: partial))
+            }
             for (number, file) in files.enumerated() {
                 let folder = partial.appendingPathComponent("\(number)", isDirectory: true)
                 try FileManager.default.makePrivateDirectory(at: folder)
@@ -80,6 +87,14 @@ public struct SharedAttachments: Sendable {
             try? FileManager.default.moveItem(at: hidden, to: place(for: requestID))
         }
         try? FileManager.default.removeItem(at: hidden)
+    }
+
+    /// Removes the files of an account.
+    func remove(of account: AccountTag) {
+        for place in contents(of: directory)
+        where FileManager.default.fileExists(atPath: mark(of: account, in: place).path) {
+            try? FileManager.default.removeItem(at: place)
+        }
     }
 
     func remove(_ requestID: String) { try? FileManager.default.removeItem(at: place(for: requestID)) }
@@ -118,6 +133,11 @@ public struct SharedAttachments: Sendable {
         let message = opened.provider.bytes + opened.messageID.bytes
         let name = SHA256.digest(message.span).hex
         return place.appendingPathComponent("message-\(name)", isDirectory: false)
+    }
+
+    /// The empty file that names the account of a folder.
+    private func mark(of account: AccountTag, in place: URL) -> URL {
+        place.appendingPathComponent("account-\(account.text)", isDirectory: false)
     }
 
     private func contents(of directory: URL) -> [URL] {

@@ -125,6 +125,8 @@ public struct ShownNotification: Hashable, Sendable {
     /// Whether the service extension opened the notification or the app created it. Otherwise only the clear title and
     /// the text of the fallback remain, because anyone on the path may have written the rest.
     public let isAuthentic: Bool
+    /// The account that the notification is for; nil unless a device key has opened it.
+    public let account: String?
     /// The title.
     public let title: String
     /// The subtitle.
@@ -149,6 +151,7 @@ public struct ShownNotification: Hashable, Sendable {
         let content = request.content
         identifier = request.identifier
         date = notification.date
+        account = content.mark?.account
         let userInfo = CustomKeys.json(content.userInfo)
         let source = NotificationResponseValue(
             requestIdentifier: identifier, action: .open, userInfo: userInfo

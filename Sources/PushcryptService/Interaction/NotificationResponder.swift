@@ -68,7 +68,9 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
     ) {
-        completionHandler(configuration.foreground)
+        let shown = ShownNotification(notification, shared: nil, texts: configuration.opening.texts)
+        let completion = UncheckedSendableBox(completionHandler)
+        Task { @MainActor [configuration] in completion.value(await configuration.foreground(shown)) }
     }
 
     /// Passes a response to the app. An app with its own delegate forwards the call.
@@ -143,7 +145,8 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         do {
             let dropped = try await Self.blocking { [self] in
                 try kept().keep(
-                    value, sealedTo: try configuration.deviceKey(), at: configuration.opening.now())
+                    value, sealedTo: try configuration.deviceKey(received.account),
+                    at: configuration.opening.now())
             }
             report(.kept, received, dropped == 0 ? nil : "\(dropped) older responses were dropped to make room")
             return true
@@ -214,13 +217,16 @@ extension NotificationResponder {
         /// The configuration of the service extension: topic, directory in the app group, keys, policy. For a kept
         /// response, `mayPassInTheClear` sees only the custom keys and the category.
         public var opening: NotificationServiceHandler.Configuration
-        /// The device key to seal kept responses to, evaluated when a response is kept. Only the public half is needed:
-        /// an app that stores it elsewhere can keep responses while the key store is locked.
-        public var deviceKey: @Sendable () throws -> DevicePublicKey
+        /// The device key to seal kept responses to, evaluated when a response is kept: that of the account, so that the
+        /// response goes with its log-out, or any if the account is nil. Only the public half is needed: an app that stores it
+        /// elsewhere can keep responses while the key store is locked.
+        public var deviceKey: @Sendable (_ account: String?) throws -> DevicePublicKey
         /// The longest time before the system's completion handler is called, in milliseconds.
         public var deadline = ResponseGate.standardDeadline
-        /// How to present a notification while the app is in the foreground.
-        public var foreground: UNNotificationPresentationOptions = [.banner, .list, .sound, .badge]
+        /// How to present a notification while the app is in the foreground; nothing for one of the chat that is open.
+        public var foreground: @MainActor @Sendable (ShownNotification) async -> UNNotificationPresentationOptions = {
+            _ in [.banner, .list, .sound, .badge]
+        }
         /// Receives a report of each response, on any thread.
         public var observe: (@Sendable (ResponseReport) -> Void)?
 
@@ -228,10 +234,10 @@ extension NotificationResponder {
         ///
         /// - Parameters:
         ///   - opening: The configuration of the service extension.
-        ///   - deviceKey: Returns the device key to seal kept responses to.
+        ///   - deviceKey: Returns the device key to seal kept responses to; by default from the ``SharedKeyStore``.
         public init(
             opening: NotificationServiceHandler.Configuration,
-            deviceKey: @escaping @Sendable () throws -> DevicePublicKey
+            deviceKey: @escaping @Sendable (_ account: String?) throws -> DevicePublicKey = SharedKeyStore.deviceKey
         ) {
             self.opening = opening
             self.deviceKey = deviceKey
@@ -240,7 +246,7 @@ extension NotificationResponder {
 }
 
 /// The result of one response, for the app's log. Contains nothing of its content.
-public struct ResponseReport: Hashable, Sendable {
+public struct ResponseReport: Hashable, Sendable, CustomStringConvertible {
     /// The result of a response.
     public enum Outcome: String, Hashable, Sendable {
         /// The app is done with the response.
@@ -261,6 +267,11 @@ public struct ResponseReport: Hashable, Sendable {
     public let reason: Delivery.Reason?
     /// A problem, for the developer; nil if there is none.
     public let problem: String?
+
+    /// A line for the developer's log: outcome, reason, problem.
+    public var description: String {
+        [outcome.rawValue, reason?.code, problem].compactMap(\.self).joined(separator: "; ")
+    }
 
     /// Creates a report.
     public init(outcome: Outcome, reason: Delivery.Reason? = nil, problem: String? = nil) {

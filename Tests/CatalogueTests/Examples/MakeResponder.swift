@@ -1,4 +1,3 @@
-import PushcryptKeyStore
 import PushcryptService
 import UserNotifications
 
@@ -6,11 +5,7 @@ func makeResponder(
     _ opening: NotificationServiceHandler.Configuration, showing chat: @escaping @Sendable (String) async -> Void,
     sending send: @escaping @Sendable (String, _ chat: String) async throws -> Void
 ) -> NotificationResponder {
-    let configuration = NotificationResponder.Configuration(opening: opening) {
-        guard let key = try SharedKeyStore.open().deviceKeys().last?.publicKey else { throw CancellationError() }
-        return key
-    }
-    return NotificationResponder(configuration: configuration) { response in
+    NotificationResponder(configuration: NotificationResponder.Configuration(opening: opening)) { response in
         guard let name = response.value.customKeys["chat"] as? String else { return .done }
         switch response.value.action {
         case .custom("REPLY"): try await send(response.value.userText ?? "", name)

@@ -36,7 +36,7 @@ scaffold() {
 
 [ -s "$work/provider.pub" ] || "$command" key new provider --output "$fresh/provider.key" > "$work/provider.pub"
 scaffold plain --communication
-scaffold full --xcodegen --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
+scaffold full --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
     --provider "$(cat "$work/provider.pub")"
 
 export SWIFT_BACKTRACE=enable=no

@@ -49,7 +49,7 @@ END
 }
 
 check plain --communication
-check full --content-extension --category MESSAGE --xcodegen
+check full --content-extension --category MESSAGE
 # The same command writes the same bytes.
 "$command" scaffold ios --bundle-id com.example.app --group group.com.example --output "$work/again" --communication >/dev/null 2>&1
 diff -r "$work/plain" "$work/again" || fail 'two runs differ'

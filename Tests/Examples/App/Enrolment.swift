@@ -12,7 +12,7 @@ func enrol(token: Data, alertsAreShown: Bool, at server: Server) async throws {
     let learned = try AppGroup(identifier: "group.com.example").mergeLearned(into: store, at: now)
     if learned.conflicts > 0 { print("certificate-conflict: the provider key may be stolen") }
 
-    let enrolment = Enrolment(store: store, topic: try Topic("com.example.app"), firstTrust: .reply)
+    let enrolment = Enrolment(store: store, topic: try Topic("com.example.app"), firstTrust: .firstReply)
     let circumstances = EnrolmentCircumstances(
         appVersion: AppVersion("2.3.1"), pushToken: ContiguousArray(token), environment: .production,
         alertsAreShown: alertsAreShown)

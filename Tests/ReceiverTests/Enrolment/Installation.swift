@@ -45,7 +45,7 @@ final class Installation {
     var file: Bytes?
     var fileIsReadable = true
     var account = "default"
-    var firstTrust = FirstTrust.reply
+    var firstTrust = FirstTrust.firstReply
     var policy = EnrolmentPolicy()
     var circumstances = EnrolmentCircumstances(
         appVersion: AppVersion("1.0"), pushToken: Bytes(repeating: 0xA7, count: 32))

@@ -118,7 +118,7 @@ import Testing
         let app = try RespondingPhone(
             opens: false,
             changing: { configuration, phone in
-                configuration.deviceKey = { try phone.keys.deviceKeys()[0].publicKey }
+                configuration.deviceKey = { _ in try phone.keys.deviceKeys()[0].publicKey }
             })
         try await app.show()
         app.phone.keychain.restart()

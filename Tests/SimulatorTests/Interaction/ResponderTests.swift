@@ -198,7 +198,7 @@ import Waiting
     // MARK: Foreground
 
     @Test func inFrontOfThePersonANotificationIsShownOpened() async throws {
-        let app = try RespondingPhone(changing: { configuration, _ in configuration.foreground = [.banner] })
+        let app = try RespondingPhone(changing: { configuration, _ in configuration.foreground = { _ in [.banner] } })
         app.device.isAppInForeground = true
         let push = APNsPush(try app.phone.seal(RespondingPhone.payload), collapseID: "a")
         let outcome = await app.device.push(push)

@@ -45,7 +45,7 @@ final class RespondingPhone: Sendable {
         let publicKey = try phone.keys.deviceKeys()[0].publicKey
         var opening = phone.configuration
         opening.clock = clock
-        var configuration = NotificationResponder.Configuration(opening: opening) { publicKey }
+        var configuration = NotificationResponder.Configuration(opening: opening) { _ in publicKey }
         configuration.observe = { [reports] in reports.add($0) }
         change(&configuration, phone)
         (self.phone, self.answer, self.configuration) = (phone, answer, configuration)

@@ -42,6 +42,14 @@ package final class ModelKeychain: Sendable {
         return other
     }
 
+    /// Another Keychain with the same items: a test goes on from one state in several ways.
+    package func copy() -> ModelKeychain {
+        let items = state.withLock { $0.items }
+        let other = ModelKeychain()
+        other.state.withLock { $0.items = items }
+        return other
+    }
+
     // MARK: Changes by a test
 
     /// Makes every call of this kind return a status and do nothing; nil ends that.

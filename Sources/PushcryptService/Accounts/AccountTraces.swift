@@ -1,0 +1,46 @@
+internal import Foundation
+internal import Pushcrypt
+internal import PushcryptReceiver
+
+/// What stands for an account outside the app: a hash of its name.
+struct AccountTag: Hashable, Sendable {
+    /// 32 hexadecimal digits.
+    let text: String
+
+    init(of account: String) {
+        let named = ContiguousArray("pushcrypt/1 account\0\(account)".utf8)
+        text = ContiguousArray(SHA256.digest(named.span).prefix(16)).hex
+    }
+}
+
+/// What an account leaves on a phone besides its keys: notifications on the screen, plain attachments, and what the system
+/// knows of senders. Not run on Apple systems.
+struct AccountTraces {
+    private let account: String
+    private let directory: URL
+
+    /// - Parameter directory: The extension's directory in the app group.
+    init(of account: String, in directory: URL) {
+        self.account = account
+        self.directory = directory
+    }
+
+    /// Removes them. Waits for the system, at most a second.
+    func remove() {
+        let tag = AccountTag(of: account)
+        SenderIntent.delete(of: tag)
+        let shared = SharedAttachments(directory: directory)
+        NotificationList().remove(where: { [account] in $0.account.utf8.elementsEqual(account.utf8) }) {
+            $0.forEach(shared.remove)
+        }
+        // Also those of notifications that the user has dismissed.
+        shared.remove(of: tag)
+    }
+
+    /// Removes the notifications of accounts other than these, which came while they were logged out.
+    static func keep(_ accounts: Set<String>, in directory: URL) {
+        let tags = Set(accounts.map(AccountTag.init(of:)))
+        let shared = SharedAttachments(directory: directory)
+        NotificationList().remove(where: { !tags.contains(AccountTag(of: $0.account)) }) { $0.forEach(shared.remove) }
+    }
+}

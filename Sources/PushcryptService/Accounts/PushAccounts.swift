@@ -1,0 +1,143 @@
+public import Foundation
+public import Pushcrypt
+internal import PushcryptKeyStore
+public import PushcryptReceiver
+internal import UserNotifications
+
+/// The accounts that an app keeps registered with its provider: everything between a log-in, the push token, and a log-out.
+///
+///     let accounts = PushAccounts(
+///         appGroup: "group.com.example", topic: try Topic("com.example.app"), trust: .firstReply, channel: ServerChannel())
+///
+///     await accounts.update([user], token: deviceToken)   // at each launch, after a log-in, and with each token from APNs
+///     try await accounts.logOut(user)                     // before the app forgets the user
+///
+/// Both may be called at any time, by any number of tasks: steps that read and write the state run one after another, also
+/// those of several objects, and nothing is held while the network is waited for. A log-out never waits for the network. The
+/// state is in an `EnrolmentFile`, which survives relaunches. Not run on Apple systems.
+public actor PushAccounts {
+    private let registrations: AccountRegistrations
+
+    /// Creates a value. Reads nothing before it is used.
+    ///
+    /// - Parameters:
+    ///   - appGroup: The app group that the service extension is configured with.
+    ///   - topic: The bundle id of the app, evaluated at each use.
+    ///   - trust: The provider keys that each account trusts first, evaluated at each use.
+    ///   - channel: The app's way to its server.
+    public init(
+        appGroup: String, topic: @autoclosure @escaping @Sendable () throws -> Topic,
+        trust: @autoclosure @escaping @Sendable () throws -> FirstTrust, channel: any RegistrationChannel
+    ) {
+        self.init(
+            AccountSettings(directory: { try AppGroup(identifier: appGroup).directory() }, topic: topic, trust: trust),
+            channel: channel)
+    }
+
+    init(_ settings: AccountSettings, channel: any RegistrationChannel) {
+        registrations = AccountRegistrations(settings, channel: channel)
+    }
+
+    /// Makes the provider know of this phone what there is to know of these accounts: key, push token, trust, app version,
+    /// whether alerts are shown. Sends nothing that the provider knows, and what a log-out has left to say.
+    ///
+    /// What could not be sent is sent by a later call. An account that is not named stays as it is.
+    ///
+    /// - Parameters:
+    ///   - accounts: The names of the accounts that are logged in, each 1 to 255 bytes without control and invisible
+    ///     characters; names that never change, such as the server's user ids.
+    ///   - token: The device token from APNs.
+    ///   - alertsAreShown: Whether the user lets the app show alerts; nil to ask the system.
+    /// - Returns: What became of each, for the developer's log.
+    @discardableResult
+    public func update(
+        _ accounts: [String], token: Data, alertsAreShown: Bool? = nil
+    ) async -> [String: Outcome] {
+        let areShown = if let alertsAreShown { alertsAreShown } else { await Self.alertsAreShown() }
+        return await registrations.update(accounts, token: token, alertsAreShown: areShown)
+    }
+
+    /// Deletes what this phone has of an account: its keys and pins, its notifications on the screen, shared attachments, and
+    /// what the system knows of senders. Then the provider is told to forget this phone, at once or by a later call of
+    /// `update` for any account; it needs no session for that.
+    ///
+    /// Works without a network. A push of the account that comes later does not open.
+    ///
+    /// - Throws: Errors of the key store, or if the saved state cannot be read, as before the first unlock. Everything else is
+    ///   done; repeat the call until it succeeds.
+    public func logOut(_ account: String) async throws { try await registrations.logOut(account) }
+
+    private static func alertsAreShown() async -> Bool {
+        await withCheckedContinuation { continuation in
+            UNUserNotificationCenter.current().getNotificationSettings { @Sendable settings in
+                continuation.resume(returning: settings.alertSetting == .enabled)
+            }
+        }
+    }
+
+    /// What became of an account's update.
+    public struct Outcome: Hashable, Sendable, CustomStringConvertible {
+        /// The result of an update.
+        public enum Status: Hashable, Sendable {
+            /// The provider knows everything.
+            case registered
+            /// The provider has refused the account's key.
+            case refused(RegistrationReply.Refusal)
+            /// The provider has not answered, or not so that it can be read.
+            case unreachable(String)
+            /// Nothing can be done now, for example before the first unlock.
+            case later(EnrolmentObstacle)
+            /// Nothing can be done until the app, its entitlements or its store change.
+            case blocked(EnrolmentObstacle)
+            /// The account has logged out meanwhile.
+            case loggedOut
+        }
+
+        /// The result.
+        public internal(set) var status: Status
+        /// What the app should hear of, as codes that `pushcrypt explain` explains: `alerts-off`, `provider-replaced`,
+        /// `damaged-enrolment`, `foreign-provider`; `certificate-conflict`: the provider key may be stolen.
+        public internal(set) var notices: Set<String> = []
+        private var steps: [String] = []
+
+        init(_ status: Status = .registered) { self.status = status }
+
+        /// A line for the developer's log, for example `register; acknowledged`.
+        public var description: String {
+            var words = steps
+            switch status {
+            case .registered, .refused: break
+            case .unreachable(let problem): words.append("unreachable: \(problem)")
+            case .later(let obstacle), .blocked(let obstacle): words.append("\(obstacle.code): \(obstacle)")
+            case .loggedOut: words.append("logged-out")
+            }
+            return words.joined(separator: "; ")
+        }
+
+        // MARK: What happens on the way
+
+        mutating func note(_ plan: EnrolmentPlan, isFirst: Bool) {
+            notices.formUnion(plan.notices.map(\.description))
+            if isFirst || !plan.steps.isEmpty { steps.append(plan.description) }
+        }
+
+        mutating func note(_ result: EnrolmentResult) {
+            notices.formUnion(result.notices)
+            steps.append(result.description)
+        }
+
+        func ending(_ status: Status) -> Outcome {
+            var outcome = self
+            outcome.status = status
+            return outcome
+        }
+
+        func ending(_ error: KeyStoreError) -> Outcome {
+            switch Reconciliation(error) {
+            case .later(let obstacle): ending(.later(obstacle))
+            case .blocked(let obstacle): ending(.blocked(obstacle))
+            case .plan: self
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+public import Foundation
+
+/// The app's own way to its server, which authenticates both ends.
+///
+///     struct ServerChannel: RegistrationChannel {
+///         func send(_ request: RegistrationRequest) async throws -> Data {
+///             switch request.kind {
+///             case .register(let account): try await server.post("push/device", request.body, as: account)
+///             case .withdraw: try await server.post("push/withdrawal", request.body)
+///             }
+///         }
+///     }
+public protocol RegistrationChannel: Sendable {
+    /// Sends a request, and returns the body of the answer. Throws for any status but success.
+    ///
+    /// After a minute the request counts as lost, and this task is cancelled.
+    func send(_ request: RegistrationRequest) async throws -> Data
+}
+
+/// What an app sends to its server.
+public struct RegistrationRequest: Hashable, Sendable {
+    /// What the request is about.
+    public enum Kind: Hashable, Sendable {
+        /// The account's key on this phone. The app sends it in the session of this account, and throws if there is none: in
+        /// another user's session it would register the account's key for that user.
+        /// The answer is what `pushcrypt device add ID record.json --user USER --reply` prints.
+        case register(account: String)
+        /// A device to forget. It needs no session, because the body proves that it may be forgotten: its user has logged out.
+        /// The answer may be empty. (`pushcrypt device remove --withdrawal -`)
+        case withdraw
+    }
+
+    /// What the request is about.
+    public let kind: Kind
+    /// The request as JSON.
+    public let body: Data
+
+    init(_ kind: Kind, _ json: ContiguousArray<UInt8>) {
+        self.kind = kind
+        body = Data(json)
+    }
+}

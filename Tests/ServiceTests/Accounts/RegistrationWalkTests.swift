@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import PushcryptService
+
+/// Updates of two accounts, a log-out, new tokens, answers in any order, lost, late, cut and foreign ones, and the end of the
+/// process at any point.
+@Suite struct RegistrationWalkTests {
+    /// 6 in full: `PUSHCRYPT_WALK=full`.
+    private static let depth = ProcessInfo.processInfo.environment["PUSHCRYPT_WALK"] == "full" ? 6 : 5
+
+    /// Sequences that have led to worlds that cannot differ any more are followed as one.
+    @Test func whateverHappensTheProviderKnowsThePhoneInTheEnd() throws {
+        typealias Path = (world: RegistrationWorld, events: [RegistrationWorld.Happening], count: Int)
+        var frontier: [String: Path] = [:]
+        let start = RegistrationWorld()
+        frontier[try start.fingerprint] = (start, [], 1)
+        var known: Set<String> = []
+        var (sequences, followed) = (0, 0)
+        for depth in 1...Self.depth {
+            var next: [String: Path] = [:]
+            for (world, events, count) in frontier.values {
+                for happening in RegistrationWorld.Happening.allCases {
+                    var world = world
+                    guard try world.step(happening) else { continue }
+                    let events = events + [happening]
+                    if let fault = try world.fault() {
+                        Issue.record("\(events.map(\.rawValue)): \(fault)")
+                        return
+                    }
+                    if depth == Self.depth {
+                        sequences += count
+                        continue
+                    }
+                    next[try world.fingerprint, default: (world, events, 0)].count += count
+                }
+            }
+            for (fingerprint, (world, events, _)) in next where known.insert(fingerprint).inserted {
+                var world = world
+                if let fault = try world.settle() {
+                    Issue.record("\(events.map(\.rawValue)), then undisturbed: \(fault)")
+                    return
+                }
+            }
+            followed += next.count
+            frontier = next
+        }
+        print(
+            "registrations: \(RegistrationWorld.Happening.allCases.count) events to depth \(Self.depth) (followed as \(followed) distinct states): \(sequences)"
+        )
+    }
+}
