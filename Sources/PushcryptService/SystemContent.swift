@@ -108,6 +108,7 @@ extension NotificationResponseValue {
             userText: (response as? UNTextInputNotificationResponse)?.userText,
             userInfo: CustomKeys.json(request.content.userInfo),
             categoryIdentifier: request.content.categoryIdentifier)
+        mark = request.content.mark
     }
 
     /// The custom keys as a dictionary.

@@ -1,5 +1,5 @@
 public import Pushcrypt
-internal import PushcryptKeyStore
+package import PushcryptKeyStore
 
 /// The user's response to a notification, as a value.
 public struct NotificationResponseValue: Hashable, Sendable {
@@ -55,6 +55,8 @@ public struct NotificationResponseValue: Hashable, Sendable {
     public var userInfo: ContiguousArray<UInt8>
     /// The notification's category.
     public var categoryIdentifier: String
+    /// The message that the notification shows, as a receiver has marked it.
+    package var mark: MessageMark?
 
     /// Creates a response.
     public init(
@@ -79,7 +81,7 @@ public struct NotificationResponseValue: Hashable, Sendable {
     }
 }
 
-// One object: {"version":1,"request":"…","action":"…","text":"…","user_info":"…","category":"…"}. `user_info` is a
+// One object: {"version":1,"request":"…","action":"…","text":"…","user_info":"…","category":"…"}, and perhaps "mark". `user_info` is a
 // string, because a nested object could exceed the depth limit of the JSON parser.
 extension NotificationResponseValue {
     private static let version: Int64 = 1
@@ -94,6 +96,7 @@ extension NotificationResponseValue {
         self.init(
             requestIdentifier: request, action: Action(identifier: action), userText: root["text"]?.string,
             userInfo: ContiguousArray(userInfo.utf8), categoryIdentifier: category)
+        mark = root["mark"]?.string.map(MessageMark.init(text:))
     }
 
     /// The response as minified JSON.
@@ -106,6 +109,7 @@ extension NotificationResponseValue {
             if let userText { json.string(userText, for: "text") }
             json.string(String(decoding: userInfo, as: UTF8.self), for: "user_info")
             json.string(categoryIdentifier, for: "category")
+            if let mark { json.string(mark.text, for: "mark") }
         }
         return json.bytes
     }
@@ -172,7 +176,8 @@ extension NotificationResponseValue {
         case .clear where mayPass: return ReceivedResponse(self, .passed, keptAt: keptAt)
         case .clear: return unknown(Delivery.Reason(.notEncrypted), keptAt)
         case .sealed:
-            let delivery = receiver().receive(userInfo, requestID: requestIdentifier, at: now).delivery
+            let reception = receiver().receive(userInfo, requestID: requestIdentifier, at: now)
+            let delivery = reception.delivery
             switch delivery.outcome {
             case .opened, .openedWithoutAttachment, .dropped:
                 var response = self
@@ -180,6 +185,7 @@ extension NotificationResponseValue {
                 if case .custom = action { (response.action, response.userText) = (.open, nil) }
                 response.userInfo = delivery.content.userInfo
                 response.categoryIdentifier = delivery.content.categoryIdentifier
+                response.mark = reception.mark
                 return ReceivedResponse(response, .opened, keptAt: keptAt)
             case .fallback(let reason): return unknown(reason, keptAt)
             case .withdrawn:
