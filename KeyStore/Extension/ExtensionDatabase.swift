@@ -1,13 +1,13 @@
 public import Pushcrypt
 
 /// The one database of an extension, `extension.db`: the messages that were shown, what messages have told of providers
-/// and keys, the journal, and the responses that the app has not handled yet.
+/// and keys, the journal, the responses that the app has not handled yet, and what the user can answer with.
 ///
 /// An extension only reads the device's keys, so what it learns is kept here until the app merges it. Each write is a
 /// separate transaction, on the disk when the call returns: one that fails stops no other. Any number of threads and
 /// processes may use one file, and be killed at any moment. A missing or damaged file is recreated by the next write.
 ///
-/// It holds no secret, and an extension needs no key to use it. Nothing in it is trusted as such: each certificate is
+/// It holds no secret that is not sealed to a device key, and an extension needs no key to use it. Nothing in it is trusted as such: each certificate is
 /// verified under its provider's key when it is used. Someone who can write the file can make the guard forget or
 /// ignore messages, undo what was learned since the last merge, and make the app confirm one of its pending keys.
 public final class ExtensionDatabase: Sendable {
@@ -59,6 +59,9 @@ public final class ExtensionDatabase: Sendable {
 
     /// The user's responses that the app could not handle yet.
     package var responses: Responses { Responses(database: self) }
+
+    /// What the user can answer messages with.
+    package var answerKeys: AnswerKeys { AnswerKeys(database: self) }
 
     // MARK: Transactions
 

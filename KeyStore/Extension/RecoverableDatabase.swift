@@ -12,7 +12,7 @@ final class RecoverableDatabase {
     private static let leftovers: [StaticString] = [newName, "extension.db.new-journal", "extension.db-journal"]
     /// "PCEX": distinguishes the file from another program's database.
     private static let applicationID: Int64 = 0x5043_4558
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
     private struct Connection {
         let database: SQLiteConnection
@@ -191,9 +191,11 @@ final class RecoverableDatabase {
             try database.transaction(.writing) { () throws(KeyStoreError) in
                 try database.execute("PRAGMA application_id = \(Self.applicationID)")
                 try database.execute("PRAGMA user_version = \(Self.version)")
-                for schema in [ReplayTables.schema, LearnedTables.schema, JournalTable.schema, ResponseTable.schema] {
-                    try database.execute("\(schema)")
-                }
+                let schemas = [
+                    ReplayTables.schema, LearnedTables.schema, JournalTable.schema, ResponseTable.schema,
+                    AnswerTable.schema,
+                ]
+                for schema in schemas { try database.execute("\(schema)") }
                 try ReplayTables.fill(database, floor: floor)
             }
             try directory.rename(Self.newName, to: Self.name)

@@ -80,7 +80,7 @@ package struct ReplayGuard: Sendable {
             do throws(KeyStoreError) {
                 let (finding, withdrawn) = try write(file, at: now) { (storage) throws(KeyStoreError) in
                     let finding = try ReplayRules.take(message, in: &storage, room: database.maximumRows, at: now)
-                    return (finding, try storage.withdrawn())
+                    return (finding, try removingAnswers(after: message, storage, at: now))
                 }
                 return ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged())
             } catch {
@@ -130,7 +130,7 @@ package struct ReplayGuard: Sendable {
                     let finding = try ReplayRules.take(message, in: &storage, room: room, at: now)
                     let handover = try ReplayRules.handOver(
                         message, finding.verdict, in: &storage, room: room, at: now)
-                    return (finding, handover, try storage.withdrawn())
+                    return (finding, handover, try removingAnswers(after: message, storage, at: now))
                 }
                 return (
                     ReplayClaim(finding, withdrawn: withdrawn, problem: nil, wasDamaged: file.takeDamaged()),
@@ -144,6 +144,18 @@ package struct ReplayGuard: Sendable {
                 )
             }
         }
+    }
+
+    /// Returns the withdrawn messages, which can no longer be answered; nor can the ones that the message's notification has
+    /// shown before.
+    private func removingAnswers(
+        after message: ReplayMessage, _ storage: ReplayTables, at now: Timestamp
+    ) throws(KeyStoreError) -> Set<MessageMark> {
+        let withdrawn = try storage.withdrawn()
+        let answers = AnswerTable(connection: storage.connection)
+        try answers.prune(withdrawn, at: now)
+        try answers.deleteOthers(than: message.mark, under: message.request)
+        return withdrawn
     }
 
     // MARK: Transactions

@@ -41,12 +41,13 @@ struct NotificationList: Sendable {
 
     /// Removes what shows a message that a guard in this directory knows as withdrawn, and what the system keeps of its
     /// sender.
-    func removeWithdrawn(in directory: URL, _ activity: ExpiringActivity = .system) {
+    func removeWithdrawn(in directory: URL, at now: Timestamp, _ activity: ExpiringActivity = .system) {
         guard FileManager.default.fileExists(atPath: directory.path) else { return }
         let shared = SharedAttachments(directory: directory)
         let database = ExtensionDatabase(in: directory.path)
         let messages = activity.run("removing notifications", expired: database.interruption.stop) {
-            database.replay.withdrawn()
+            try? database.answerKeys.prune(at: now)
+            return database.replay.withdrawn()
         }
         SenderIntent.delete(messages)
         remove(messages) { $0.forEach(shared.remove) }
@@ -86,10 +87,11 @@ extension UNNotificationContent {
 extension AppGroup {
     /// Removes notifications of withdrawn messages from the screen. The extension does too, but cannot remove what the
     /// system shows later: call this at each launch, and when the app becomes active. Waits for the system, at most a
-    /// second, so not on the main thread.
+    /// second, so not on the main thread. Also deletes what can no longer be answered.
     ///
     /// - Throws: `AppGroup.Missing`.
     public func removeWithdrawnNotifications() throws {
-        NotificationList().removeWithdrawn(in: try directory())
+        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+        NotificationList().removeWithdrawn(in: try directory(), at: now)
     }
 }

@@ -109,6 +109,7 @@ extension NotificationResponseValue {
             userInfo: CustomKeys.json(request.content.userInfo),
             categoryIdentifier: request.content.categoryIdentifier)
         account = request.content.mark?.account
+        mark = request.content.mark?.message
     }
 
     /// The custom keys as a dictionary.

@@ -146,7 +146,7 @@ struct ExtensionDatabaseTests {
         #expect(Subject(kind, at: scratch.path + "/none").add(1) == .storeMissing)
         let path = scratch.file(Self.name)
         #expect(Subject(kind, at: scratch.store).add(1) == nil)
-        try SQLiteConnection(path: path, busyTimeout: 0).execute("PRAGMA user_version = 2")
+        try SQLiteConnection(path: path, busyTimeout: 0).execute("PRAGMA user_version = 3")
         #expect(Subject(kind, at: scratch.store).add(2) == .newerVersion)
         unsafe chmod(path, 0o644)
         #expect(Subject(kind, at: scratch.store).add(2) == .unsafeStoreFile)

@@ -54,10 +54,10 @@ struct Provider {
     /// Seals for a registered device.
     func push(
         _ payload: String = payload, to id: String = Phone.id, signedBy name: String? = nil, topic: Topic = .app,
-        at now: Timestamp, options: Sealer.Options = Sealer.Options()
+        at now: Timestamp, options: Sealer.Options = Sealer.Options(), answers: AnswerSecret? = nil
     ) throws -> Bytes {
         let device = try #require(try store.device(id: id))
-        return try Sealer(signer: store.signer(named: name), topic: topic)
+        return try Sealer(signer: store.signer(named: name), topic: topic, answers: answers)
             .seal(payload.utf8, to: device.publicKey, at: now, options: options).json
     }
 }

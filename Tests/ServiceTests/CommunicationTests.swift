@@ -143,7 +143,7 @@ import Waiting
         _ = try await center.requestAuthorization(options: [.alert])
         try await center.add(UNNotificationRequest(identifier: late, content: content, trigger: nil))
         try await center.add(UNNotificationRequest(identifier: own, content: UNNotificationContent(), trigger: nil))
-        NotificationList().removeWithdrawn(in: phone.directory)
+        NotificationList().removeWithdrawn(in: phone.directory, at: phone.now)
         let left = await center.deliveredNotifications().map(\.request.identifier)
         #expect(!left.contains(late) && left.contains(own))
     }

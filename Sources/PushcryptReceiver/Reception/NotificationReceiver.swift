@@ -45,11 +45,14 @@ public struct NotificationReceiver: Sendable {
         public let keyState: JournalEntry.KeyState
         /// Problems that did not stop the delivery, one sentence each; for the developer.
         public let warnings: [String]
+        /// The mark of what shows the message; nil for a push that did not open.
+        package var mark: MessageMark?
     }
 
     private let keys: any DeviceKeyReading
     private let effects: any OpeningEffects
     fileprivate let replay: ReplayGuard
+    private let answers: AnswerKeys
     private let topic: Topic?
     private let defaultTopic: Topic?
     fileprivate let policy: Policy
@@ -72,6 +75,7 @@ public struct NotificationReceiver: Sendable {
         self.keys = keys
         self.effects = effects
         replay = database.replay
+        answers = database.answerKeys
         self.topic = topic
         self.defaultTopic = defaultTopic
         self.policy = policy
@@ -170,7 +174,11 @@ public struct NotificationReceiver: Sendable {
             var delivery = judge(opened, message, &opening)
             delivery.account = opening.account
             settle(opened, topic, at: now, &opening)
-            return Reception(delivery: delivery, keyState: opening.keyState, warnings: opening.warnings)
+            if pushClass == .alert, delivery.opened != nil, !delivery.isHidden {
+                keepAnswerKey(of: opened, message, at: now, &opening)
+            }
+            return Reception(
+                delivery: delivery, keyState: opening.keyState, warnings: opening.warnings, mark: message.mark)
         } catch {
             let delivery = Delivery(fallback: error.reason, for: push, texts: policy.texts)
             return Reception(delivery: delivery, keyState: opening.keyState, warnings: opening.warnings)
@@ -289,6 +297,18 @@ public struct NotificationReceiver: Sendable {
                 at: now)
         } catch {
             opening.warnings.append("the key store was not updated: \(error)")
+        }
+    }
+
+    /// Keeps what the user can answer with, until the notification is gone.
+    private func keepAnswerKey(
+        of opened: OpenedNotification, _ message: ReplayMessage, at now: Timestamp, _ opening: inout Opening
+    ) {
+        guard let key = opened.answerKey else { return }
+        do throws(KeyStoreError) {
+            try answers.keep(key, of: message, openedWith: opened.openedWith, at: now)
+        } catch {
+            opening.warnings.append("the message cannot be answered: \(error)")
         }
     }
 }

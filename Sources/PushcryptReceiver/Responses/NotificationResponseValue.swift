@@ -1,5 +1,5 @@
 public import Pushcrypt
-internal import PushcryptKeyStore
+package import PushcryptKeyStore
 
 /// The user's response to a notification, as a value.
 public struct NotificationResponseValue: Hashable, Sendable {
@@ -57,6 +57,8 @@ public struct NotificationResponseValue: Hashable, Sendable {
     public var categoryIdentifier: String
     /// The account whose device key has opened the notification; nil if none has.
     package var account: String?
+    /// The message that the notification shows, as a receiver has marked it.
+    package var mark: MessageMark?
 
     /// Creates a response.
     public init(
@@ -81,8 +83,8 @@ public struct NotificationResponseValue: Hashable, Sendable {
     }
 }
 
-// One object: {"version":1,"request":"…","action":"…","text":"…","user_info":"…","category":"…","account":"…"}. `user_info` is a
-// string, because a nested object could exceed the depth limit of the JSON parser.
+// One object: {"version":1,"request":"…","action":"…","text":"…","user_info":"…","category":"…","account":"…","mark":"…"}.
+// `user_info` is a string, because a nested object could exceed the depth limit of the JSON parser.
 extension NotificationResponseValue {
     private static let version: Int64 = 1
 
@@ -97,6 +99,7 @@ extension NotificationResponseValue {
             requestIdentifier: request, action: Action(identifier: action), userText: root["text"]?.string,
             userInfo: ContiguousArray(userInfo.utf8), categoryIdentifier: category)
         account = root["account"]?.string
+        mark = root["mark"]?.string.map(MessageMark.init(text:))
     }
 
     /// The response as minified JSON.
@@ -110,6 +113,7 @@ extension NotificationResponseValue {
             json.string(String(decoding: userInfo, as: UTF8.self), for: "user_info")
             json.string(categoryIdentifier, for: "category")
             if let account { json.string(account, for: "account") }
+            if let mark { json.string(mark.text, for: "mark") }
         }
         return json.bytes
     }
@@ -178,7 +182,8 @@ extension NotificationResponseValue {
         case .clear where mayPass: return ReceivedResponse(self, .passed, keptAt: keptAt)
         case .clear: return unknown(Delivery.Reason(.notEncrypted), keptAt)
         case .sealed:
-            let delivery = receiver().receive(userInfo, requestID: requestIdentifier, at: now).delivery
+            let reception = receiver().receive(userInfo, requestID: requestIdentifier, at: now)
+            let delivery = reception.delivery
             switch delivery.outcome {
             case .opened, .openedWithoutAttachment, .dropped:
                 var response = self
@@ -187,6 +192,7 @@ extension NotificationResponseValue {
                 response.userInfo = delivery.content.userInfo
                 response.categoryIdentifier = delivery.content.categoryIdentifier
                 response.account = delivery.account
+                response.mark = reception.mark
                 return ReceivedResponse(response, .opened, keptAt: keptAt)
             case .fallback(let reason): return unknown(reason, keptAt)
             case .withdrawn:

@@ -10,7 +10,7 @@ public import UserNotifications
 ///
 ///     let responder = NotificationResponder(configuration: configuration) { response in
 ///         switch response.value.action {
-///         case .custom("REPLY"): try await send(response.value.userText, to: response.value.customKeys["chat"])
+///         case .custom("REPLY"): try await send(try await response.answer(using: configuration))
 ///         default: await show(response.value.customKeys["chat"])
 ///         }
 ///         return .done
@@ -93,10 +93,11 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     private func process(_ value: NotificationResponseValue, of content: UncheckedSendableBox<UNNotificationContent>)
         async
     {
+        await hold(value)
         let received = await read(value, of: content)
         if received.waitsForUnlock, await keep(value, received) { return }
         switch await ask(received) {
-        case .done: break
+        case .done: await end(received)
         case .later: _ = await keep(received.origin == .opened ? received.value : value, received)
         }
     }
@@ -130,6 +131,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             if received.waitsForUnlock { break }
             guard await ask(received) == .done else { continue }
             done += 1
+            await end(received)
             do {
                 try await Self.blocking { [self] in try kept().remove(waiting) }
             } catch {
@@ -154,6 +156,20 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             report(.notKept, received, ServiceFiles.text(for: error))
             return false
         }
+    }
+
+    // MARK: Answers
+
+    private func answers() throws -> ResponseAnswers { ResponseAnswers(in: try files.database().answerKeys) }
+
+    private func hold(_ value: NotificationResponseValue) async {
+        guard value.mark != nil else { return }
+        await Self.blocking { [self] in try? answers().hold(value) }
+    }
+
+    private func end(_ received: ReceivedResponse) async {
+        guard received.value.mark != nil else { return }
+        await Self.blocking { [self] in try? answers().end(received.value) }
     }
 
     // MARK: Steps
@@ -186,7 +202,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         configuration.observe?(ResponseReport(outcome: outcome, reason: reason, problem: problem))
     }
 
-    private static func blocking<R: Sendable, E: Error>(
+    static func blocking<R: Sendable, E: Error>(
         _ work: @escaping @Sendable () throws(E) -> R
     ) async throws(E) -> R {
         let result: Result<R, E> = await withCheckedContinuation { continuation in

@@ -73,8 +73,14 @@ final class RespondingPhone: Sendable {
     }
 
     /// Shows a sealed push under the identifier `a`, optionally with other clear members.
-    func show(_ payload: String = payload, clear: [String: Any] = [:], clearCategory: String? = nil) async throws {
-        var push = try JSONSerialization.jsonObject(with: Data(phone.seal(payload))) as? [String: Any] ?? [:]
+    func show(
+        _ payload: String = payload, clear: [String: Any] = [:], clearCategory: String? = nil,
+        answers: AnswerSecret? = nil
+    ) async throws {
+        var options = Sealer.Options()
+        options.isAnswerable = answers != nil
+        let sealed = try phone.seal(payload, options: options, answers: answers)
+        var push = try JSONSerialization.jsonObject(with: Data(sealed)) as? [String: Any] ?? [:]
         push.merge(clear) { _, new in new }
         if let clearCategory, var aps = push["aps"] as? [String: Any] {
             aps["category"] = clearCategory

@@ -55,10 +55,10 @@ package final class TestPhone: Sendable {
     /// The JSON that the provider sends to Apple.
     package func seal(
         _ payload: String = payload, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
-        from: CommunicationSender? = nil, options: Sealer.Options = Sealer.Options()
+        from: CommunicationSender? = nil, options: Sealer.Options = Sealer.Options(), answers: AnswerSecret? = nil
     ) throws -> ContiguousArray<UInt8> {
         guard let device = try keys.deviceKeys().last?.publicKey else { throw CocoaError(.fileNoSuchFile) }
-        return try Sealer(provider: provider, topic: Self.topic)
+        return try Sealer(provider: provider, topic: Self.topic, answers: answers)
             .seal(
                 payload.utf8, attachments: attachments, fullBody: fullBody, from: from, to: device, at: now,
                 options: options

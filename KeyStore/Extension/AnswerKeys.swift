@@ -1,0 +1,218 @@
+package import Pushcrypt
+
+/// What the user can still answer messages with: each key sealed to the device key that opened its message, as kept
+/// responses are.
+///
+/// A key is deleted when the app is done with the response, when another message takes the notification's place, when the
+/// message is withdrawn, and 31 days after it was sealed. The file alone reveals how many messages can be answered, and
+/// when they were sealed. Who can write it can only prevent answers, or have them sealed for himself. (`Docs/FormatAnswers.md`, Q-3)
+package struct AnswerKeys: Sendable {
+    /// The maximum number of keys; beyond it, the one of the oldest message is dropped.
+    package static let capacity = 256
+
+    private static let label: StaticString = "pushcrypt/1 kept answer key"
+
+    let database: ExtensionDatabase
+
+    /// A key, with what an answer tells of its message.
+    package struct Kept: Sendable {
+        package let key: AnswerKey
+        /// The key that opened the message, which names the device in the answer.
+        package let device: DevicePublicKey
+        package let messageID: MessageID
+        package let sentAt: Timestamp
+        /// The answer that was given, to be given again.
+        package let given: Bytes?
+    }
+
+    /// Keeps the key of a message that is shown; nothing if it is withdrawn, or too old to be answered.
+    ///
+    /// - Throws: `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`, `diskFull`,
+    ///   `inputOutput`, `newerVersion`.
+    package func keep(
+        _ key: AnswerKey, of message: ReplayMessage, openedWith device: DevicePublicKey, at now: Timestamp
+    ) throws(KeyStoreError) {
+        let plain = key.withBytes { Ephemeral(message.id.bytes, $0, []) }
+        let sealed: Bytes
+        do throws(SodiumRefusal) {
+            sealed = try plain.withSpan { (plain) throws(SodiumRefusal) in
+                try SealedNote.seal(
+                    plain, to: device, label: Self.label,
+                    authenticating: Self.named(message.mark, message.sentAt).span)
+            }
+        } catch {
+            throw KeyStoreError(.inputOutput, "an answer key could not be sealed to key \(device.id)")
+        }
+        let row = AnswerTable.Row(
+            mark: message.mark, request: message.request, keyID: device.id, sentAt: message.sentAt, sealed: sealed,
+            given: nil)
+        try database.write(at: now) { (connection) throws(KeyStoreError) in
+            let table = AnswerTable(connection: connection)
+            guard try !ReplayTables(connection: connection).withdrawn().contains(row.mark) else { return }
+            try table.insert(row)
+            try table.prune([], at: now)
+        }
+    }
+
+    /// Returns the key of a message; nil if there is none any more. One that cannot be opened, because its device key was
+    /// purged or it is damaged, is deleted.
+    ///
+    /// - Throws: The errors of `keep` and of the key store, `storeLocked` before the first unlock; nothing is deleted then.
+    package func key(
+        of message: MessageMark, openedWith keys: some DeviceKeyReading, at now: Timestamp
+    ) throws(KeyStoreError) -> Kept? {
+        let found = try database.read { (connection) throws(KeyStoreError) in
+            try AnswerTable(connection: connection).row(of: message)
+        }
+        guard let row = found ?? nil else { return nil }
+        guard now <= row.sentAt.adding(AnswerKey.life), let kept = try Self.open(row, with: keys, at: now) else {
+            try remove(message)
+            return nil
+        }
+        return kept
+    }
+
+    /// Has a key stay if another message takes the notification's place, because the user has responded already.
+    package func hold(_ message: MessageMark) throws(KeyStoreError) {
+        try change { (table) throws(KeyStoreError) in try table.hold(message) }
+    }
+
+    /// Remembers an answer, so that a repeated response is the same answer.
+    package func remember(_ given: Bytes, to message: MessageMark) throws(KeyStoreError) {
+        try change { (table) throws(KeyStoreError) in try table.set(given, of: message) }
+    }
+
+    /// Deletes the key of a message.
+    package func remove(_ message: MessageMark) throws(KeyStoreError) {
+        try change { (table) throws(KeyStoreError) in try table.delete(message) }
+    }
+
+    /// Deletes the keys of messages that can no longer be answered.
+    package func prune(at now: Timestamp) throws(KeyStoreError) {
+        try change { (table) throws(KeyStoreError) in try table.prune([], at: now) }
+    }
+
+    private func change(_ body: (AnswerTable) throws(KeyStoreError) -> Void) throws(KeyStoreError) {
+        try database.writeIfPresent { (connection) throws(KeyStoreError) in
+            try body(AnswerTable(connection: connection))
+        }
+    }
+
+    private static func named(_ message: MessageMark, _ sentAt: Timestamp) -> Bytes {
+        var bytes = Bytes(message.text.utf8)
+        bytes.append(bigEndian: sentAt.milliseconds)
+        return bytes
+    }
+
+    private static func open(
+        _ row: AnswerTable.Row, with keys: some DeviceKeyReading, at now: Timestamp
+    ) throws(KeyStoreError) -> Kept? {
+        let found: StoredDeviceKey?
+        do throws(KeyStoreError) {
+            found = try keys.deviceKey(id: row.keyID, at: now)
+        } catch {
+            // Without a store there is no key, and it does not come back.
+            guard error.code == .storeMissing else { throw error }
+            return nil
+        }
+        guard let device = found?.key,
+            let bytes = try? SealedNote.openSecret(
+                row.sealed.span, with: device, label: label, authenticating: named(row.mark, row.sentAt).span)
+        else { return nil }
+        return bytes.withSpan { bytes in
+            guard bytes.count == MessageID.length + AnswerKey.length,
+                let id = MessageID(bytes: bytes.extracting(0..<MessageID.length)),
+                let key = AnswerKey(bytes: bytes.extracting(MessageID.length..<bytes.count))
+            else { return nil }
+            return Kept(
+                key: key, device: device.publicKey, messageID: id, sentAt: row.sentAt, given: row.given)
+        }
+    }
+}
+
+/// The rows of answer keys, inside one transaction.
+struct AnswerTable {
+    static let schema: StaticString = """
+        CREATE TABLE answers (
+            mark TEXT PRIMARY KEY NOT NULL, request BLOB NOT NULL, key_id INTEGER NOT NULL, sent INTEGER NOT NULL,
+            sealed BLOB NOT NULL, given BLOB) WITHOUT ROWID;
+        CREATE INDEX answers_by_request ON answers (request);
+        CREATE INDEX answers_by_time ON answers (sent);
+        """
+
+    /// A key as stored in the file.
+    struct Row {
+        let mark: MessageMark
+        /// A hash of the notification request's identifier; empty for a key that is held.
+        let request: Bytes
+        let keyID: KeyID
+        let sentAt: Timestamp
+        let sealed: Bytes
+        let given: Bytes?
+    }
+
+    let connection: SQLiteConnection
+
+    /// Returns the row of a message; nil for one that no version writes.
+    func row(of message: MessageMark) throws(KeyStoreError) -> Row? {
+        let rows = try connection.rows(
+            "SELECT request, key_id, sent, sealed, given FROM answers WHERE mark = ?", [Self.text(message)])
+        guard let row = rows.first, case .blob(let request) = row[0], case .integer(let key) = row[1],
+            let key = UInt32(exactly: key), case .integer(let sent) = row[2], case .blob(let sealed) = row[3]
+        else { return nil }
+        var given: Bytes?
+        if case .blob(let bytes) = row[4] { given = bytes }
+        return Row(
+            mark: message, request: request, keyID: KeyID(value: key),
+            sentAt: Timestamp(milliseconds: UInt64(clamping: sent)), sealed: sealed, given: given)
+    }
+
+    /// Deletes the keys of the other messages that the notification has shown.
+    func deleteOthers(than message: MessageMark, under request: Bytes) throws(KeyStoreError) {
+        try connection.rows(
+            "DELETE FROM answers WHERE request = ? AND mark <> ?", [.blob(request), Self.text(message)])
+    }
+
+    /// Inserts a key, or replaces that of an earlier copy of the message; drops the oldest of too many.
+    func insert(_ row: Row) throws(KeyStoreError) {
+        try connection.rows(
+            """
+            INSERT INTO answers (mark, request, key_id, sent, sealed, given) VALUES (?, ?, ?, ?, ?, NULL)
+            ON CONFLICT (mark) DO UPDATE SET key_id = excluded.key_id, sent = excluded.sent, sealed = excluded.sealed,
+                given = NULL
+            WHERE excluded.sent > sent
+            """,
+            [
+                Self.text(row.mark), .blob(row.request), .integer(Int64(row.keyID.value)), Self.time(row.sentAt),
+                .blob(row.sealed),
+            ])
+        try connection.rows(
+            """
+            DELETE FROM answers WHERE mark IN (
+                SELECT mark FROM answers ORDER BY sent DESC LIMIT -1 OFFSET \(AnswerKeys.capacity))
+            """)
+    }
+
+    func hold(_ message: MessageMark) throws(KeyStoreError) {
+        try connection.rows("UPDATE answers SET request = x'' WHERE mark = ?", [Self.text(message)])
+    }
+
+    func set(_ given: Bytes, of message: MessageMark) throws(KeyStoreError) {
+        try connection.rows("UPDATE answers SET given = ? WHERE mark = ?", [.blob(given), Self.text(message)])
+    }
+
+    func delete(_ message: MessageMark) throws(KeyStoreError) {
+        try connection.rows("DELETE FROM answers WHERE mark = ?", [Self.text(message)])
+    }
+
+    /// Deletes the keys of withdrawn messages, and of those that were sealed 31 days ago.
+    func prune(_ withdrawn: Set<MessageMark>, at now: Timestamp) throws(KeyStoreError) {
+        try connection.rows("DELETE FROM answers WHERE sent < ?", [Self.time(now.subtracting(AnswerKey.life))])
+        guard !withdrawn.isEmpty, try connection.integer("SELECT count(*) FROM answers") > 0 else { return }
+        for message in withdrawn { try delete(message) }
+    }
+
+    private static func text(_ mark: MessageMark) -> SQLiteValue { .text(mark.text) }
+
+    private static func time(_ time: Timestamp) -> SQLiteValue { .integer(Int64(clamping: time.milliseconds)) }
+}

@@ -1,0 +1,54 @@
+package import Pushcrypt
+package import PushcryptKeyStore
+
+/// Seals the user's responses as answers for the provider. (`Docs/FormatAnswers.md`)
+package struct ResponseAnswers: Sendable {
+    private let keys: AnswerKeys
+
+    /// Uses the keys in a database.
+    package init(in keys: AnswerKeys) { self.keys = keys }
+
+    /// Has the key of the message stay until the app is done with the response; call it before anything else.
+    package func hold(_ response: NotificationResponseValue) throws(KeyStoreError) {
+        if let mark = response.mark { try keys.hold(mark) }
+    }
+
+    /// Returns the text of the answer to send; nil if the message cannot be answered, or not any more. The same action and
+    /// text again are the same answer.
+    ///
+    /// - Parameters:
+    ///   - response: The response to the message.
+    ///   - action: The action's id.
+    ///   - text: What the user typed; nil for an action without a text field.
+    ///   - device: The device's keys.
+    ///   - answeredAt: When the user answered.
+    ///   - now: The present time.
+    /// - Throws: `KeyStoreError`: the errors of `AnswerKeys.key`, `storeLocked` before the first unlock. `SealError`:
+    ///   `invalidRequest`, `payloadTooLarge`.
+    package func answer(
+        to response: NotificationResponseValue, action: String, text: String?, openedWith device: some DeviceKeyReading,
+        answeredAt: Timestamp, at now: Timestamp
+    ) throws -> String? {
+        guard let mark = response.mark, let kept = try keys.key(of: mark, openedWith: device, at: now) else {
+            return nil
+        }
+        if let given = kept.given, let sealed = try? SealedAnswer(bytes: given),
+            let earlier = sealed.answer(with: kept.key, device: kept.device),
+            (earlier.action, earlier.text) == (action, text)
+        {
+            return sealed.text
+        }
+        let answer = Answer(
+            device: kept.device, kept.messageID, sentAt: kept.sentAt, action: action, text: text, answeredAt: answeredAt
+        )
+        let sealed = try SealedAnswer(answer, with: kept.key)
+        // Without it a repetition is another answer, which the provider refuses.
+        try? keys.remember(sealed.bytes, to: mark)
+        return sealed.text
+    }
+
+    /// Deletes the key of the message, because the app is done with the response.
+    package func end(_ response: NotificationResponseValue) throws(KeyStoreError) {
+        if let mark = response.mark { try keys.remove(mark) }
+    }
+}

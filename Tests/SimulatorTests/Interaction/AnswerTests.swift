@@ -1,0 +1,110 @@
+import DeviceSimulator
+import Foundation
+import ModelKeychain
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import PushcryptService
+import TestPhone
+import Testing
+
+/// Answers that an app sends for its provider, sealed on the phone.
+@Suite struct AnswerTests {
+    private let secret = AnswerSecret()
+    private let sent = Notebook<String>()
+
+    private func app(answer: NotificationResponder.Handler? = nil) throws -> RespondingPhone {
+        let (box, sent) = (ConfigurationBox(), sent)
+        return try RespondingPhone(
+            answer: answer ?? { response in
+                let configuration = try #require(box.configuration.all.first)
+                do {
+                    if let text = try await response.answer(using: configuration) { sent.add(text) }
+                    return .done
+                } catch let error as KeyStoreError where error.code == .storeLocked {
+                    return .later
+                }
+            },
+            changing: { configuration, _ in box.configuration.add(configuration) })
+    }
+
+    private final class ConfigurationBox: Sendable {
+        let configuration = Notebook<NotificationResponder.Configuration>()
+    }
+
+    private func open(_ app: RespondingPhone) throws -> [Answer] {
+        let devices = try app.phone.keys.deviceKeys().map(\.publicKey)
+        let opener = AnswerOpener(topic: TestPhone.topic, secrets: [secret], devices: devices)
+        return try sent.all.map { try opener.open($0, at: app.phone.now) }
+    }
+
+    @Test func theProviderGetsWhatTheUserTyped() async throws {
+        let app = try app()
+        try await app.show(answers: secret)
+        #expect(await app.respond(.write("On my way", action: "REPLY")).completions == 1)
+        let answers = try open(app)
+        #expect(answers.map(\.action) == ["REPLY"])
+        #expect(answers.map(\.text) == ["On my way"])
+        #expect(app.keys == [["chat": "c41"]])
+        #expect(app.reports.all.map(\.outcome) == [.done])
+        // Nothing is left of it.
+        let response = try #require(app.received.all.first)
+        #expect(try await response.answer(using: app.configuration) == nil)
+    }
+
+    @Test func whatIsNotAnswerableIsNotAnswered() async throws {
+        let app = try app()
+        try await app.show()
+        _ = await app.respond(.choose("MUTE"))
+        #expect(app.received.all.count == 1 && sent.all.isEmpty)
+    }
+
+    @Test func beforeTheFirstUnlockTheAnswerWaits() async throws {
+        let app = try app()
+        try await app.show(answers: secret)
+        app.phone.keychain.restart()
+        #expect(await app.respond(.write("On my way", action: "REPLY")).completions == 1)
+        #expect(sent.all.isEmpty)
+        #expect(app.reports.all.map(\.outcome) == [.kept])
+        app.phone.keychain.unlock()
+        // Another message takes the place of the notification meanwhile.
+        try await app.show(answers: secret)
+        #expect(await app.restarted().replayKept() == 1)
+        #expect(try open(app).map(\.text) == ["On my way"])
+    }
+
+    /// The app ends between sending and saying that it is done.
+    @Test func aRepeatedResponseIsSentAsTheSameAnswer() async throws {
+        let box = ConfigurationBox()
+        let sent = sent
+        let app = try RespondingPhone(
+            answer: { response in
+                let configuration = try #require(box.configuration.all.first)
+                if let text = try await response.answer(using: configuration) { sent.add(text) }
+                return sent.all.count < 3 ? .later : .done
+            },
+            changing: { configuration, _ in box.configuration.add(configuration) })
+        try await app.show(answers: secret)
+        _ = await app.respond(.choose("MUTE"))
+        #expect(await app.restarted().replayKept() == 0)
+        #expect(await app.restarted().replayKept() == 1)
+        #expect(sent.all.count == 3 && Set(sent.all).count == 1)
+    }
+
+    @Test func aButtonInTheAppAnswersWithItsOwnAction() async throws {
+        let box = ConfigurationBox()
+        let sent = sent
+        let app = try RespondingPhone(
+            answer: { response in
+                let configuration = try #require(box.configuration.all.first)
+                let text = try await response.answer(with: "CONFIRM", text: "twice", using: configuration)
+                sent.add(try #require(text))
+                return .done
+            },
+            changing: { configuration, _ in box.configuration.add(configuration) })
+        try await app.show(answers: secret)
+        _ = await app.respond(.tap)
+        #expect(try open(app).map(\.action) == ["CONFIRM"])
+        #expect(try open(app).map(\.text) == ["twice"])
+    }
+}
