@@ -33,6 +33,10 @@ public struct RegistrationReply: Hashable, Sendable {
         package static let suiteDowngrade = Refusal(unchecked: "suite-downgrade")
         /// The provider cannot seal to a key of this suite: the device keeps the key before it.
         package static let unsupportedSuite = Refusal(unchecked: "unsupported-suite")
+        /// Another phone has paired with this code.
+        package static let pairingUsed = Refusal(unchecked: "pairing-used")
+        /// The record breaks a rule.
+        package static let malformedRecord = Refusal(unchecked: "malformed-record")
         /// The provider has this device id for another app.
         package static let topicMismatch = Refusal(unchecked: "topic-mismatch")
 
@@ -70,7 +74,7 @@ public struct RegistrationReply: Hashable, Sendable {
     public let certificate: Certificate?
     /// Why the reply's certificate was left out when the reply was read; nil if it was not.
     package let certificateFault: TrustError?
-    /// The key for the phone's answers, Ed25519.
+    /// The key with which the provider signs requests to a relay, Ed25519.
     package let pushKey: SigningPublicKey?
     /// The members of the record that name a key the provider never had: somebody else enrolled the device, or has
     /// replaced the provider's key. No trust changes because of it.

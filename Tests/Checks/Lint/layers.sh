@@ -9,11 +9,11 @@ cd "$(dirname "$0")/../../.."
 
 # MODULE FOLDER [MODULE IT IMPORTS …]: FOLDERS, LOWEST FIRST
 layers='
-Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Trust Records Signing HPKE Envelope Payload Answers Attachments Sealing Batch
+Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Trust Records Signing HPKE Envelope Payload Answers Attachments Sealing Relay Pairing Batch
 PushcryptCommandKit Sources/PushcryptCommand/Kit: Basics System Console Frame Completion Manual
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint ProjectLint Scaffold
 PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Signer Batch Devices Seal Open Preview Explanations Commands
-PushcryptSend Sources/PushcryptSend Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools PushcryptCommand: Delivery Login Lines Transport
+PushcryptSend Sources/PushcryptSend Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools PushcryptCommand: Delivery Login Lines Transport Relay
 '
 
 # The modules that a checked module may import, each after those it imports itself.

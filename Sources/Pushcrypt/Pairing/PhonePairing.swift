@@ -1,0 +1,58 @@
+/// A phone's side of a pairing: one request, and the reply to it.
+///
+/// Post `body` to the code's address, follow no redirect, and give the body of status 200 to `reply`. Status 404 means that the
+/// server knows no such code, or none any more. After a lost reply post the same body again. (`Docs/FormatPairing.md`)
+package struct PhonePairing: Sendable {
+    private let exchange: PairingExchange
+    private let fingerprint: ContiguousArray<UInt8>
+    private let request: ContiguousArray<UInt8>
+
+    /// - Parameters:
+    ///   - code: What the user scanned, for an account and a host that the user has agreed to.
+    ///   - registration: The account's record, with its device id.
+    ///   - topic: The app.
+    package init(_ code: PairingCode, _ registration: DeviceRegistration, topic: Topic) {
+        precondition(registration.deviceID != nil, "a phone that pairs names itself")
+        exchange = PairingExchange(
+            code.secret, url: code.url.text, topic: topic, fingerprint: code.fingerprint)
+        fingerprint = code.fingerprint
+        request = exchange.seal(record: registration.json)
+    }
+
+    /// The body of the POST: base64url.
+    package var body: String { Base64URL.string(request.span) }
+
+    /// Opens the server's reply, base64url. What it says is then for the rules of every registration reply.
+    ///
+    /// - Throws: `badReply`; `wrongProvider` if it names another provider key than the code, or none. [P-8]
+    package func reply(_ text: Span<UInt8>) throws(PairingError) -> RegistrationReply {
+        guard let sealed = PairingText.decode(text), let record = exchange.open(reply: sealed.span, to: request.span),
+            let reply = try? RegistrationReply(json: record)
+        else {
+            throw PairingError(.badReply, "the reply was changed on its way, or is to another request: pair again")
+        }
+        let isNamed = reply.provider.map { PairingCode.fingerprint(of: $0) == fingerprint }
+        let isRefusal = if case .refused = reply.verdict { true } else { false }
+        guard isNamed ?? isRefusal else {
+            throw PairingError(.wrongProvider, "the reply names another provider key than the code: pair again")
+        }
+        return reply
+    }
+}
+
+/// The text in which requests and replies travel: base64url.
+package enum PairingText {
+    /// The longest text.
+    package static let maximumLength = Base64URL.encodedLength(PairingExchange.maximumLength)
+
+    /// Returns the bytes of a text, whose end may have a line break; nil if it is none, or too long.
+    package static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
+        var end = text.count
+        while end > 0, text[end - 1] == UInt8(ascii: "\n") || text[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        guard end > 0, end <= maximumLength else { return nil }
+        return Base64URL.decode(text.extracting(0..<end))
+    }
+
+    /// Returns the text of bytes.
+    package static func encode(_ bytes: ContiguousArray<UInt8>) -> String { Base64URL.string(bytes.span) }
+}
