@@ -62,7 +62,7 @@ final class AccountRegistrations: @unchecked Sendable {
     /// Takes over what the extension has learned while the app was not running; returns whether it was a contradiction.
     private func prepare(for accounts: Set<String>) -> Bool {
         guard let directory = try? settings.directory() else { return false }
-        NotificationList().removeWithdrawn(in: directory)
+        NotificationList().removeWithdrawn(in: directory, at: settings.now())
         // What cannot be merged now is merged by the next update: until then it is the extension's.
         guard (try? FileManager.default.makePrivateDirectory(at: directory)) != nil, let store = try? settings.store()
         else { return false }
