@@ -69,6 +69,9 @@ extension CountedTable {
         case .certificateRequests: CertificateRequestRow.self
         case .devices: DeviceRow.self
         case .removedDevices: RemovedDeviceRow.self
+        case .answerSecrets: AnswerSecretRow.self
+        case .replacedKeys: ReplacedKeyRow.self
+        case .answers: AnswerRow.self
         }
     }
 }

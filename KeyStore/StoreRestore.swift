@@ -55,7 +55,7 @@ extension SQLiteKeyStore {
                 try store.put(row)
             }
             for removal in removals {
-                try store.delete(DeviceRow.self, key: .text(removal.record.id))
+                try store.deleteDevice(removal.record.id)
                 try store.put(removal)
             }
         }

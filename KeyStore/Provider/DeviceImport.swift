@@ -236,7 +236,7 @@ extension StoreTransaction {
                 return held.removedAt == time ? .unchanged : .stale
             }
         }
-        try delete(DeviceRow.self, key: .text(removal.id))
+        try deleteDevice(removal.id)
         try put(RemovedDeviceRow(removal.completed(by: known, at: time)))
         return .removed
     }

@@ -268,7 +268,7 @@ extension StoreTransaction {
             // A damaged row is useless, and is deleted.
             guard error.concernsOneRow else { throw error }
         }
-        try delete(DeviceRow.self, key: .text(removal.id))
+        try deleteDevice(removal.id)
         try put(RemovedDeviceRow(removal.completed(by: known, at: time)))
         return .removed
     }

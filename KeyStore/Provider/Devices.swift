@@ -143,6 +143,7 @@ extension StoreTransaction {
         }
         if registration.publicKey != old.publicKey {
             try claimKey(registration.publicKey, for: id, of: user, at: now)
+            try noteReplaced(old.publicKey, of: id, at: now)
         }
         let record = DeviceRecord(
             registration, epoch: try reportedEpoch(registration), id: id, user: user,
@@ -179,7 +180,7 @@ extension StoreTransaction {
                 .keyTaken, "device '\(other.id)' already has this public key; a key belongs to one device")
         }
         for holder in holders {
-            try delete(DeviceRow.self, key: .text(holder.id))
+            try deleteDevice(holder.id)
             let time = max(now, holder.updatedAt.plausible(at: now))
             let removal = RemovedDevice(id: holder.id, removedAt: time, reason: "key-moved")
             try put(RemovedDeviceRow(removal.completed(by: KnownDevice(device: holder), at: time)))
@@ -196,7 +197,7 @@ extension StoreTransaction {
         if !isExported { try checkCanSeal(to: registration.publicKey, after: known.device) }
         let user = owner.user(after: known.user)
         try claimKey(registration.publicKey, for: id, of: user, at: updatedAt)
-        let isNew = try !delete(DeviceRow.self, key: .text(id))
+        let isNew = try !deleteDevice(id)
         try put(
             DeviceRow(
                 DeviceRecord(

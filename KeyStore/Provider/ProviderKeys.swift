@@ -183,6 +183,7 @@ extension SQLiteKeyStore {
                     try store.delete(PastEpochRow.self, key: .integer(past.id))
                 }
                 try store.delete(CertificateRequestRow.self, key: .integer(row.id))
+                try store.deleteAnswerSecrets(of: row.id)
                 try store.delete(ProviderKeyRow.self, key: .integer(row.id))
                 try store.providerNames.keepDefault()
                 return record

@@ -147,6 +147,7 @@ extension SQLiteKeyStore {
                 _ = try clock.time()
                 willEnd(try store.record(row))
                 try store.replace(row.certificate, of: row.id, by: signed.certificate, at: now)
+                try store.replaceAnswerSecret(of: row.id, isStolen: waiting.request.kind == .stolen, at: now)
                 row.sign(with: key, signed.certificate, topic: waiting.request.topic, since: now, keys)
                 try store.delete(CertificateRequestRow.self, key: .integer(row.id))
                 try store.put(row)
@@ -215,6 +216,7 @@ extension StoreTransaction {
         }
         try replace(old.certificate, of: old.id, by: certificate, at: now)
         try delete(CertificateRequestRow.self, key: .integer(old.id))
+        try replaceAnswerSecret(of: old.id, isStolen: rotation.kind == .stolen, at: now)
         var row = old
         row.sign(with: signingKey, certificate, topic: request.topic, since: now, keys)
         return row

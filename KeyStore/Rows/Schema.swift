@@ -7,7 +7,7 @@ package enum Schema {
 
     /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
     /// an earlier layout was released.
-    package static let version = 6
+    package static let version = 7
 
     static let tables = """
         CREATE TABLE store (
@@ -47,6 +47,19 @@ package enum Schema {
         CREATE TABLE removed_devices (
             id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
             suite INTEGER, key_id INTEGER, tag BLOB NOT NULL) WITHOUT ROWID;
+
+        CREATE TABLE answer_secrets (
+            id INTEGER PRIMARY KEY, provider INTEGER NOT NULL, created INTEGER NOT NULL, replaced INTEGER,
+            sealed BLOB NOT NULL, tag BLOB NOT NULL);
+        CREATE TABLE replaced_keys (
+            id INTEGER PRIMARY KEY, device TEXT NOT NULL, public_key BLOB NOT NULL, key_id INTEGER NOT NULL,
+            replaced INTEGER NOT NULL, tag BLOB NOT NULL);
+        CREATE INDEX replaced_keys_by_id ON replaced_keys (key_id);
+        CREATE INDEX replaced_keys_of_devices ON replaced_keys (device);
+        CREATE TABLE answers (
+            id BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL, opened INTEGER NOT NULL, ends INTEGER NOT NULL,
+            tag BLOB NOT NULL) WITHOUT ROWID;
+        CREATE INDEX answers_by_end ON answers (ends);
         """
 
     /// Declares the tables in an empty database.

@@ -3,6 +3,7 @@ internal import Pushcrypt
 /// The tables whose rows are counted, in the order of the totals. Those of single rows are not: a missing one is noticed.
 enum CountedTable: Int, CaseIterable {
     case deviceKeys, pins, learnedTrust, providerKeys, pastEpochs, certificateRequests, devices, removedDevices
+    case answerSecrets, replacedKeys, answers
 }
 
 /// What shows that a list of rows is whole: their number, and a sum modulo 2^256 that other rows do not have.

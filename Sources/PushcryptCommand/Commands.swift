@@ -20,7 +20,7 @@ extension CommandTable {
                         "preview", "draw a notification: as the relay sees it, as the phone shows it, and the fallback",
                         PreviewCommand.self),
                     Command("inspect", "show what the relay can read of a sealed payload", InspectCommand.self),
-                    .attach,
+                    .attach, .answer,
                 ]),
             Section(
                 title: "keys",

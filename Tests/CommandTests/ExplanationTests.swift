@@ -15,6 +15,7 @@ import Testing
         // A delivery's own codes; they are no error's.
         (.delivery, Delivery.Outcome.all.map(\.description)),
         (.opening, OpenError.Code.allCases.map(\.description)),
+        (.answers, AnswerOpener.codes.map(\.description) + [OpenError.Code.duplicate.description]),
         (.attachments, AttachmentError.Code.allCases.map(\.description)),
         (.sealing, SealError.Code.allCases.map(\.description)),
         (.lint, PayloadLint.Code.allCases.map(\.description)),

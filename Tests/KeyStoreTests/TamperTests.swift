@@ -40,7 +40,14 @@ struct TamperTests {
             }
             try store.write { (store) throws(KeyStoreError) in
                 for removal in removals { try store.put(RemovedDeviceRow(removal)) }
+                for (number, name) in [(1 as Int64, "one"), (2, "two")] {
+                    try store.put(
+                        ReplacedKeyRow(id: number, device: name, DeviceKey().publicKey, replacedAt: start))
+                    let digest = SHA256.digest(Bytes(name.utf8).span)
+                    try store.put(AnswerRow(id: Bytes(name.utf8), digest: digest, openedAt: start, endsAt: start + 9))
+                }
             }
+            for name in ["one", "two"] { _ = try store.answerSecret(named: name, at: start) }
             devices = ["one", "two"]
             deviceKeys = try store.deviceKeys()
             providerKeys = try store.providerKeys()
@@ -66,6 +73,15 @@ struct TamperTests {
                     _ = try store.pastEpochs(of: id)
                     let request: CertificateRequestRow? = try store.row(key: .integer(id))
                     _ = try request?.key(store.keys)
+                }
+            case "answer_secrets": _ = try store.answerSecret(named: name, at: start)
+            case "replaced_keys":
+                _ = try store.readOnce { (store) throws(KeyStoreError) in
+                    try store.rows(ReplacedKeyRow.self, "WHERE device = ?", .text(name))
+                }
+            case "answers":
+                _ = try store.readOnce { (store) throws(KeyStoreError) in
+                    try store.row(AnswerRow.self, key: .blob(Bytes(name.utf8)))
                 }
             case "pins", "learned": _ = try store.trust(for: .app, account: name)
             default: Issue.record("no such table: \(table)")
@@ -97,6 +113,9 @@ struct TamperTests {
         ),
         ("past_epochs", "provider", ["id", "certificate", "replaced", "tag"]),
         ("certificate_requests", "provider", ["request", "sealed", "tag"]),
+        ("answer_secrets", "provider", ["created", "replaced", "sealed", "tag"]),
+        ("replaced_keys", "device", ["public_key", "key_id", "replaced", "tag"]),
+        ("answers", "CAST(id AS TEXT)", ["digest", "opened", "ends", "tag"]),
         ("pins", "name", ["id", "topic", "public_key", "origin", "created", "tag"]),
         ("learned", "id", ["public_key", "topic", "certificate", "floor", "tag"]),
     ]

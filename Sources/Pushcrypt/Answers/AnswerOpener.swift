@@ -6,6 +6,12 @@
 /// A pure value, which keeps nothing: the same text opens again. A relay chooses which of two different answers comes
 /// first, so a caller that wants one answer to each message keeps the first. (`Docs/FormatAnswers.md`, Opening)
 public struct AnswerOpener: Sendable {
+    /// What an answer is refused with, in the order of the checks.
+    package static let codes: [OpenError.Code] = [
+        .malformedEnvelope, .unsupportedMessage, .unknownRecipientKey, .authenticationFailed, .malformedPayload,
+        .expired,
+    ]
+
     private let topic: Topic
     private let secrets: [AnswerSecret]
     private let devices: [DevicePublicKey]

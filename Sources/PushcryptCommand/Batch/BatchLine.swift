@@ -128,6 +128,9 @@ package struct LineFailure: Error {
     static let noNamedSigner = LineFailure(
         .malformedLine, "sign_with names a provider key of the store, and here another key signs: leave it out")
 
+    static let noAnswers = LineFailure(
+        .malformedLine, "no store has the secret that opens answers: seal with a store, or leave answerable out")
+
     init(code: String, message: String) {
         self.code = code
         self.message = message

@@ -14,7 +14,7 @@ struct BatchMetrics {
 
     /// The text exposition format, version 0.0.4.
     var text: String {
-        let things = verb.hasPayloads ? "Messages" : "Devices"
+        let things = verb == .registered ? "Devices" : verb == .answered ? "Answers" : "Messages"
         return family("lines_total", "Lines answered.", [("", "\(tally.lines)")])
             + family("\(verb)_total", "\(things) that were \(verb).", [("", "\(tally.done)")])
             + family(

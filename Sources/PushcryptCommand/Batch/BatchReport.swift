@@ -43,12 +43,12 @@ extension Int {
 
 /// What a batch does with its lines.
 enum BatchVerb: String, CustomStringConvertible {
-    case sealed, opened, registered
+    case sealed, opened, registered, answered
 
     var description: String { rawValue }
 
-    /// Whether the lines are messages, which have payloads; otherwise they are devices.
-    var hasPayloads: Bool { self != .registered }
+    /// Whether the lines are messages, which have payloads.
+    var hasPayloads: Bool { self == .sealed || self == .opened }
 }
 
 /// The last line of a batch.

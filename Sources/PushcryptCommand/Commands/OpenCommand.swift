@@ -12,6 +12,7 @@ struct OpenCommand: CommandBody {
                 "The JSON leaves out badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and parts of localised texts (title_loc_key, title_loc_args and so on) if they are not set. Keys of attachments are never shown.",
                 "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 65 if one is an error, or with 1 if a line may succeed later. Other keys are passed through, except \"request_id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given.",
                 "A message that was shown before is passive, without sound and badge; with \"duplicate\": true, which came under another request or is too old to tell, also without category, attachments and full_body.",
+                "--answer writes what the app sends if the user chooses this action, for 'answer open' at the provider: the message has to be sealed with --answerable.",
                 "Opening may change the store: a pending device key becomes active, and the newest certificate of the provider is kept. Device keys that ended a day earlier are then deleted. With --no-guard nothing is kept, so the same push opens the same way each time.",
             ],
             examples: [
@@ -25,6 +26,7 @@ struct OpenCommand: CommandBody {
     private let receiver: ReceiverArguments
     private let fullBody: FullBodyArgument
     private let showsBanner: Bool
+    private let answer: AnswerArgument?
     private let isBatch: Bool
     private let batch: BatchArguments
     private let store: StoreArguments
@@ -39,6 +41,7 @@ struct OpenCommand: CommandBody {
         arguments.group("output")
         showsBanner = arguments.flag("--banner", help: "draw the notification even if the output is not a terminal")
         isJSON = arguments.json()
+        answer = AnswerArgument(&arguments)
         output = OutputArguments(&arguments)
         arguments.group("many pushes")
         isBatch = arguments.flag(
@@ -49,7 +52,7 @@ struct OpenCommand: CommandBody {
         arguments.group(nil)
         store = StoreArguments(&arguments)
         receiver.excludeStore(&arguments)
-        arguments.atMostOne(of: "--banner", "--json")
+        arguments.atMostOne(of: "--banner", "--json", "--answer")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
@@ -71,12 +74,17 @@ struct OpenCommand: CommandBody {
         for warning in warnings { console.warning(warning) }
         let delivery = try fullBody.extend(received, console)
         defer { if self.receiver.isGuarded { receiver.finish(delivery, at: console.timestamp) } }
+        if let answer, let opened = delivery.opened {
+            try console.deliver(answer.sealed(by: opened, at: console.timestamp) + "\n", to: output)
+            return .done
+        }
         return try console.show(delivery, push, asBanner: showsBanner, asJSON: isJSON, to: output)
     }
 
     private func openBatch(_ console: Console) throws(CommandFailure) -> ExitCode {
         let single = [
             ("--request-id", receiver.requestID != nil), ("--full-body", fullBody.isGiven), ("--banner", showsBanner),
+            ("--answer", answer != nil),
         ]
         for (name, isGiven) in single where isGiven {
             throw .usage("\(name) goes with one push", hint: "leave it out, or leave --batch out")

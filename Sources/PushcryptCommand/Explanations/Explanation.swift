@@ -22,7 +22,8 @@ struct Explanation: Sendable {
 
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
-        case delivery, opening, attachments, sealing, lint, batches, sending, signing, keys, trust, store, enrolment,
+        case delivery, opening, answers, attachments, sealing, lint, batches, sending, signing, keys, trust, store,
+            enrolment,
             categories, library, json
     }
 
@@ -47,7 +48,7 @@ struct Explanation: Sendable {
 extension Explanation {
     /// Every explanation, area by area. Built on first use, which few commands need.
     static let all =
-        delivery + opening + attachments + sealing + lint + batches + sending + signing + keys + trust + store
+        delivery + opening + answers + attachments + sealing + lint + batches + sending + signing + keys + trust + store
         + enrolment
         + categories + library + json
 
@@ -63,6 +64,7 @@ extension Explanation.Area {
         switch self {
         case .delivery: "Delivering on a phone"
         case .opening: "Opening a push"
+        case .answers: "Opening an answer"
         case .attachments: "Attachments"
         case .sealing: "Sealing a payload"
         case .lint: "Checking a push before it is sent"
@@ -84,6 +86,7 @@ extension Explanation.Area {
         switch self {
         case .delivery: "How a delivery ended. A journal also has the codes of opening and of the key store."
         case .opening: "Why a push does not open."
+        case .answers: "Why what a user answered is refused: 'pushcrypt answer open'."
         case .attachments: "Why a file cannot be sealed or is not shown."
         case .sealing: "Why a payload is refused."
         case .lint: "What 'pushcrypt lint' finds."
@@ -133,6 +136,7 @@ extension Explanation.Area {
         case .categories: "Only the developer sees it: nothing was registered, and notifications have no actions."
         case .library: "Only the calling program sees it. Nothing was written to the output."
         case .json: "Nothing alone: it is the reason inside another code."
+        case .answers: "The caller sees it. The phone does not learn whether its answer was opened."
         }
     }
 }

@@ -53,6 +53,8 @@ struct SealArguments: Sendable {
         arguments.group(nil)
         store = StoreArguments(&arguments)
         sender.excludeStore(&arguments)
+        arguments.option(
+            "--answerable", excludes: ["--signing-key-file"], hint: "a store has the secret that opens answers")
     }
 
     var passesUnencrypted: Bool { unencrypted == .pass }
@@ -111,6 +113,7 @@ struct MessageArguments: Sendable {
     let name: String?
     let withdrawing: [String]
     let isDropped: Bool
+    let isAnswerable: Bool
 
     init(_ arguments: inout Arguments) {
         pushType = arguments.value(
@@ -127,6 +130,8 @@ struct MessageArguments: Sendable {
             help: "the name (--id) of an earlier message that phones take off the screen; at most 64")
         isDropped = arguments.flag(
             "--drop", help: "show nothing, or where Apple does not allow that a quiet notification")
+        isAnswerable = arguments.flag(
+            "--answerable", help: "let the user answer, for 'answer open': never use the --id for another payload")
     }
 }
 
@@ -249,6 +254,7 @@ extension Sealer.Options {
         messageName = message.name
         withdrawing = message.withdrawing
         isDropped = message.isDropped
+        isAnswerable = message.isAnswerable
         if let seconds = message.timeToLive { timeToLive = .seconds(UInt64(clamping: seconds)) }
         fitting = arguments.fitting.texts
     }

@@ -116,9 +116,10 @@ struct SealPlan {
         let options = request.options
         do throws(SealError) {
             _ = try options.messageID()
-            guard options.withdrawing.isEmpty, !options.isDropped else {
+            guard options.withdrawing.isEmpty, !options.isDropped, !options.isAnswerable else {
                 throw SealError(
-                    .invalidRequest, "a message that withdraws others, or is dropped, cannot be sent unsealed")
+                    .invalidRequest,
+                    "a message that withdraws others, is dropped or can be answered cannot be sent unsealed")
             }
             let payload = try PayloadCheck.sendable(
                 request.payload, for: options.pushType, isSentExactly: options.isSentExactly)

@@ -69,7 +69,7 @@ extension SealRequest {
     /// The members of a line that every batch reads.
     static let names: Set = [
         "to", "to_user", "payload", "topic", "sign_with", "id", "ttl", "placeholder", "push_type", "withdraw", "drop",
-        "from_name", "token", "environment",
+        "from_name", "answerable", "token", "environment",
     ]
     /// The members that are read only if a request is written.
     static let headerNames: Set = ["collapse_id", "priority"]
@@ -88,6 +88,12 @@ extension SealRequest {
         if let drop = line.value("drop") {
             guard let isDropped = drop.bool else { throw LineFailure(.malformedLine, "drop must be true or false") }
             options.isDropped = isDropped
+        }
+        if let answerable = line.value("answerable") {
+            guard let isAnswerable = answerable.bool else {
+                throw LineFailure(.malformedLine, "answerable must be true or false")
+            }
+            options.isAnswerable = isAnswerable
         }
         if let name = try line.text("push_type") {
             do throws(SealError) { options.pushType = try PushType(name) } catch { throw LineFailure(error) }

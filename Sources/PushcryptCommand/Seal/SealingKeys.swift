@@ -62,6 +62,8 @@ final class SealingKeys {
     /// The keys that have signed, or are about to.
     private(set) var signers: [Signer] = []
     private var sealers = SealerCache()
+    /// The answer secrets of the store's keys, by name.
+    private var answers: [String: AnswerSecret] = [:]
     private var store: Store?
 
     private struct Store {
@@ -100,7 +102,7 @@ final class SealingKeys {
         standards.placeholder = try store.connection.placeholder()
         store.lastChange = try store.connection.lastChange()
         sealers = SealerCache()
-        signers = []
+        (signers, answers) = ([], [:])
         switch store.choice {
         case .signer(let signer, let topic): signers = [Signer(signer, for: topic)]
         case .named(let name?): signers = [try Signer(store.connection, name)]
@@ -215,11 +217,33 @@ final class SealingKeys {
         do throws(KeyStoreError) { try checkClock(settings.now(), settings.clock) } catch { throw .store(error) }
         let signer = try signer(named: request.signer, for: request.topic ?? device?.topic, device)
         let key = SealerCache.Key(
-            signer: signer.name, topic: try topic(request.topic, signer, device), placeholder: request.placeholder)
+            signer: signer.name, topic: try topic(request.topic, signer, device), placeholder: request.placeholder,
+            isAnswerable: request.options.isAnswerable)
+        let answers = key.isAnswerable ? try answerSecret(signer.name, key.topic, device, at: settings.now()) : nil
         do throws(SealError) {
-            return KeyedSealer(key: key, sealer: try sealers.sealer(key, signer, standards))
+            return KeyedSealer(key: key, sealer: try sealers.sealer(key, signer, standards, answers))
         } catch {
             throw .sealing(error)
+        }
+    }
+
+    /// Returns the answer secret of the store's key for an app, even if another key signs.
+    private func answerSecret(
+        _ name: String?, _ topic: Topic, _ device: Device?, at now: Timestamp
+    ) throws(SealFailure) -> AnswerSecret {
+        guard let store else { throw .line(.noAnswers) }
+        do throws(KeyStoreError) {
+            var name = name
+            if name == nil {
+                let providers = try ProviderKeys(of: store.connection)
+                name = try providers.key(for: topic, pinned: device?.pinnedProvider).name
+            }
+            if let name, let secret = answers[name] { return secret }
+            let secret = try store.connection.answerSecret(named: name, at: now)
+            if let name { answers[name] = secret }
+            return secret
+        } catch {
+            throw .store(error)
         }
     }
 
@@ -334,17 +358,19 @@ struct SealerCache {
         let signer: String?
         let topic: Topic
         let placeholder: PlaceholderChoice
+        let isAnswerable: Bool
     }
 
     private var sealers: [(key: Key, sealer: Sealer)] = []
 
     fileprivate mutating func sealer(
-        _ key: Key, _ signer: SealingKeys.Signer, _ standards: SealingKeys.Standards
+        _ key: Key, _ signer: SealingKeys.Signer, _ standards: SealingKeys.Standards, _ answers: AnswerSecret?
     ) throws(SealError) -> Sealer {
         if let found = sealers.first(where: { $0.key == key }) { return found.sealer }
         let placeholder = try key.placeholder.otherwise(standards.placeholder).placeholder()
         if sealers.count == Self.maximum { sealers.removeAll() }
-        sealers.append((key, Sealer(signer: signer.signer, topic: key.topic, placeholder: placeholder)))
+        sealers.append(
+            (key, Sealer(signer: signer.signer, topic: key.topic, placeholder: placeholder, answers: answers)))
         return sealers[sealers.count - 1].sealer
     }
 }

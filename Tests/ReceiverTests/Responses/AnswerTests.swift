@@ -128,7 +128,7 @@ import Testing
         #expect(try open(answer(again)).action == "APPROVE")
     }
 
-    // MARK: What is kept
+    // MARK: Keeping
 
     @Test func theKeyIsSealedAndNotInTheUserInfo() throws {
         let push = try push()
@@ -322,7 +322,7 @@ import Testing
         #expect((text != nil) == change.hasPrefix("given"))
     }
 
-    /// The row of another message, put in the place of this one.
+    /// The row of another message, instead of this one.
     @Test func aMovedKeyAnswersNothing() throws {
         let response = try show(push())
         try show(push(named: "deploy-18"), request: "s")

@@ -45,6 +45,7 @@ struct RowScene {
         store = StoreTransaction(connection: connection, keys: keys)
         addKeys(keys)
         addOthers(keys)
+        addAnswers(keys)
     }
 
     private mutating func add<Row: StoredRow>(_ rows: Row..., secretColumns: [[Int]] = []) {
@@ -142,6 +143,25 @@ struct RowScene {
             RemovedDeviceRow(
                 RemovedDevice(id: "phone1", removedAt: now, reason: "unregistered", user: "alice", lastKey: last)),
             RemovedDeviceRow(RemovedDevice(id: "phone3", removedAt: now)))
+    }
+
+    private mutating func addAnswers(_ keys: StoreKeys) {
+        let now = KnownKeys.now
+        let secret = KnownKeys.known { () throws(KeyError) in
+            try AnswerSecret(bytes: Bytes(repeating: 0x5a, count: 32).span)
+        }
+        let present = AnswerSecretRow(id: 1, provider: 1, createdAt: now, secret, keys)
+        var replaced = AnswerSecretRow(id: 2, provider: 2, createdAt: now, secret, keys)
+        replaced.replacedAt = now
+        // The primary key, the provider key's number and the sealed secret.
+        add(present, replaced, secretColumns: [[0, 1, 4]])
+        add(
+            ReplacedKeyRow(id: 1, device: "phone1", KnownKeys.device.publicKey, replacedAt: now),
+            ReplacedKeyRow(id: 2, device: "phone2", KnownKeys.otherDevice.publicKey, replacedAt: now))
+        let hash = Bytes(repeating: 7, count: 32)
+        add(
+            AnswerRow(id: hash, digest: hash, openedAt: now, endsAt: now.adding(.days(31))),
+            AnswerRow(id: [1], digest: [], openedAt: now, endsAt: now))
     }
 
     // MARK: Reading

@@ -29,7 +29,7 @@ PASSES, MEMORY = range(1, 9), range(8 << 10, (512 << 20) + 1)
 DEVICE_STATES = {1: "pending", 2: "active", 3: "retiring"}
 ORIGINS = (1, 2)
 
-VERSION = 6
+VERSION = 7
 SCHEMA = """\
 CREATE TABLE store (
     id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
@@ -66,6 +66,18 @@ CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
 CREATE TABLE removed_devices (
     id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
     suite INTEGER, key_id INTEGER, tag BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE answer_secrets (
+    id INTEGER PRIMARY KEY, provider INTEGER NOT NULL, created INTEGER NOT NULL, replaced INTEGER,
+    sealed BLOB NOT NULL, tag BLOB NOT NULL);
+CREATE TABLE replaced_keys (
+    id INTEGER PRIMARY KEY, device TEXT NOT NULL, public_key BLOB NOT NULL, key_id INTEGER NOT NULL,
+    replaced INTEGER NOT NULL, tag BLOB NOT NULL);
+CREATE INDEX replaced_keys_by_id ON replaced_keys (key_id);
+CREATE INDEX replaced_keys_of_devices ON replaced_keys (device);
+CREATE TABLE answers (
+    id BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL, opened INTEGER NOT NULL, ends INTEGER NOT NULL,
+    tag BLOB NOT NULL) WITHOUT ROWID;
+CREATE INDEX answers_by_end ON answers (ends);
 """
 
 # The columns of a table under its tag.
@@ -120,6 +132,9 @@ COUNTED = (
     "certificate_requests",
     "devices",
     "removed_devices",
+    "answer_secrets",
+    "replaced_keys",
+    "answers",
 )
 
 Value = int | str | bytes | None

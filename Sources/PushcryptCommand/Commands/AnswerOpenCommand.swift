@@ -1,0 +1,145 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+extension Command {
+    static let answer = Command(group: "answer", "what users answer to notifications, back from their phones") {
+        CommandGroup(
+            discussion: [
+                "'seal --answerable' asks for an answer. The phone seals it, and the app sends it over any channel: only this store opens it."
+            ],
+            examples: [
+                Example("pushcrypt seal --to phone1 --id deploy-17 --answerable approve.json"),
+                Example("pushcrypt --store phone open --answer APPROVE sealed.json > answer.txt", "as the phone's app"),
+                Example("pushcrypt answer open --within 10m answer.txt", "what the user chose"),
+            ],
+            commands: [
+                Command("open", "open an answer, once", AnswerOpenCommand.self)
+            ])
+    }
+}
+
+struct AnswerOpenCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Writes who answered, to which message (as 'seal --json' names it), and what: rows on a terminal, JSON otherwise. Of each device the first answer to a message counts; the same again has \"repeated\": true, and another is refused as duplicate. An answer that does not open ends with exit 65.",
+                "A replaced key of a device, and the answer secret before 'key rotate', open answers for 32 days. 'key rotate --stolen' destroys the secret at once. A removed device answers nothing.",
+            ],
+            more: [
+                "The JSON has device, user if the store knows it, message_id, sent_at and at (milliseconds; at is when the user answered, by the phone's clock), action, and text if the user typed one.",
+                "--batch reads lines {\"answer\": \"…\"}, and writes {\"opened\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each, in order. It ends with 65 if one is an error, or with 1 if a line may succeed later. Other keys are passed through.",
+            ],
+            examples: [
+                Example("pushcrypt answer open --within 10m answer.txt"),
+                Example("pushcrypt answer open --batch < answers"),
+            ])
+    }
+
+    private let file: String
+    private let topic: TopicArgument
+    private let limit: Interval
+    private let store: StoreArguments
+    private let isJSON: Bool
+    private let output: OutputArguments
+    private let isBatch: Bool
+    private let batch: BatchArguments
+
+    init(_ arguments: inout Arguments) {
+        file = arguments.optionalInput("FILE", help: "what the app sent; default standard input")
+        let life = Int(AnswerKey.life.seconds)
+        limit = .seconds(
+            UInt64(
+                clamping: arguments.seconds(
+                    "--within", "TIME", 1...life,
+                    help: "how long after it was sealed a message may be answered; default, and at most, 31d") ?? life))
+        topic = TopicArgument(&arguments, help: "the app, if its provider key is not bound to it")
+        isJSON = arguments.json()
+        output = OutputArguments(&arguments)
+        arguments.group("many answers")
+        isBatch = arguments.flag("--batch", help: "open an answer for each line of FILE, an object with 'answer'")
+        arguments.group("many answers", isAdvanced: true)
+        batch = BatchArguments(&arguments)
+        arguments.group(nil)
+        store = StoreArguments(&arguments)
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let topic = try topic.topic(console)
+        if isBatch {
+            let run = try BatchRun(.answered, jobs: 1, hasClearContent: true, batch, to: output, console)
+            let opener = StoredAnswers(store: try console.open(store), topic: topic, limit: limit, console: console)
+            return try run.run(file: file) { () throws(CommandFailure) in AnswerWorker(opener: opener) }
+        }
+        if let name = batch.given.first {
+            throw .usage("\(name) goes with many answers", hint: "leave it out, or add --batch")
+        }
+        let input = try console.read(file, limit: SealedAnswer.maximumTextLength + 1)
+        let text = input.last == newline ? input.dropLast() : input[...]
+        let opener = StoredAnswers(store: try console.open(store), topic: topic, limit: limit, console: console)
+        let opened: DeviceAnswer
+        do throws(LineFailure) {
+            opened = try opener.open(String(decoding: text, as: UTF8.self))
+        } catch {
+            throw CommandFailure(answer: error)
+        }
+        let isTable = console.showsOutput && !isJSON && output.path == nil
+        let shown = isTable ? opened.rows(console) : console.shown(json: opened.json) + "\n"
+        try console.deliver(ContiguousArray(shown.utf8).span, to: output, isSecret: true)
+        return .done
+    }
+}
+
+/// Opens answers with a store.
+private struct StoredAnswers: Sendable {
+    let store: SQLiteKeyStore
+    let topic: Topic?
+    let limit: Interval
+    let console: Console
+
+    func open(_ text: String) throws(LineFailure) -> DeviceAnswer {
+        do {
+            return try store.openAnswer(text, topic: topic, within: limit, at: console.timestamp)
+        } catch let error as OpenError {
+            throw LineFailure(error)
+        } catch let error as KeyStoreError {
+            throw LineFailure(error)
+        } catch {
+            preconditionFailure("a store throws nothing else")
+        }
+    }
+}
+
+private struct AnswerWorker: LineWorker {
+    let opener: StoredAnswers
+
+    func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
+        var answer = BatchAnswer()
+        chunk.forEachLine(maximum: BatchLine.maximumLength) { number, text in
+            answer.tally.lines += 1
+            var line: BatchLine?
+            do throws(LineFailure) {
+                guard case .text(let text) = text else { throw .lineTooLong }
+                let read = try BatchLine(text, names: ["answer"], reserved: ["opened"])
+                line = read
+                try read.refuseReserved()
+                guard let sealed = try read.text("answer") else {
+                    throw LineFailure(.malformedLine, "the line has no 'answer': the text that the app sent")
+                }
+                let opened = try opener.open(sealed)
+                answer.append { json in
+                    json.raw(opened.json, for: "opened")
+                    read.writePassed(to: &json)
+                }
+                answer.tally.done += 1
+            } catch {
+                answer.append { json in
+                    error.write(line: number, to: &json)
+                    line?.writePassed(to: &json)
+                }
+                answer.tally.refused[error.code, default: 0] += 1
+            }
+        }
+        return answer
+    }
+}
