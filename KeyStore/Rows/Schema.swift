@@ -7,7 +7,7 @@ package enum Schema {
 
     /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
     /// an earlier layout was released.
-    package static let version = 6
+    package static let version = 7
 
     static let tables = """
         CREATE TABLE store (
@@ -47,6 +47,14 @@ package enum Schema {
         CREATE TABLE removed_devices (
             id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
             suite INTEGER, key_id INTEGER, tag BLOB NOT NULL) WITHOUT ROWID;
+
+        CREATE TABLE push_key (
+            id INTEGER PRIMARY KEY CHECK (id = 1), public_key BLOB NOT NULL, created INTEGER NOT NULL,
+            sealed BLOB NOT NULL, tag BLOB NOT NULL);
+        CREATE TABLE pairings (
+            id INTEGER PRIMARY KEY, pairing BLOB NOT NULL UNIQUE, url TEXT NOT NULL, topic TEXT NOT NULL,
+            provider BLOB NOT NULL, user TEXT, replaces TEXT, created INTEGER NOT NULL, sealed BLOB NOT NULL,
+            claimed INTEGER, device TEXT, device_key BLOB, reply BLOB, tag BLOB NOT NULL);
         """
 
     /// Declares the tables in an empty database.

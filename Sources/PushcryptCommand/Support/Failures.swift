@@ -67,6 +67,8 @@ extension CommandFailure {
 
     init(_ error: SigningError) { self.init(.failed, error) }
 
+    init(_ error: PairingError) { self.init(.refused, error) }
+
     init(_ error: OpenError) { self.init(.refused, error) }
 
     init(_ error: TrustError, in place: String? = nil) {

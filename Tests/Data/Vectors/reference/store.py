@@ -29,7 +29,7 @@ PASSES, MEMORY = range(1, 9), range(8 << 10, (512 << 20) + 1)
 DEVICE_STATES = {1: "pending", 2: "active", 3: "retiring"}
 ORIGINS = (1, 2)
 
-VERSION = 6
+VERSION = 7
 SCHEMA = """\
 CREATE TABLE store (
     id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
@@ -66,6 +66,13 @@ CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
 CREATE TABLE removed_devices (
     id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
     suite INTEGER, key_id INTEGER, tag BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE push_key (
+    id INTEGER PRIMARY KEY CHECK (id = 1), public_key BLOB NOT NULL, created INTEGER NOT NULL,
+    sealed BLOB NOT NULL, tag BLOB NOT NULL);
+CREATE TABLE pairings (
+    id INTEGER PRIMARY KEY, pairing BLOB NOT NULL UNIQUE, url TEXT NOT NULL, topic TEXT NOT NULL,
+    provider BLOB NOT NULL, user TEXT, replaces TEXT, created INTEGER NOT NULL, sealed BLOB NOT NULL,
+    claimed INTEGER, device TEXT, device_key BLOB, reply BLOB, tag BLOB NOT NULL);
 """
 
 # The columns of a table under its tag.
