@@ -10,6 +10,8 @@ package struct RestoreDifference: Hashable, Sendable {
     package private(set) var older = Names()
     /// Keys of this device that the backup lacks: what is sealed to them would open no more.
     package private(set) var lostKeys = Names()
+    /// Whether the backup lacks the push key: relays would refuse the grants that phones have given for it.
+    package private(set) var losesPushKey = false
 
     /// How many there are, and the first of them.
     package struct Names: Hashable, Sendable {
@@ -31,7 +33,9 @@ package struct RestoreDifference: Hashable, Sendable {
     }
 
     /// Whether the backup takes nothing away and brings nothing back that was removed.
-    package var isHarmless: Bool { removed.count + lost.count + older.count + lostKeys.count == 0 }
+    package var isHarmless: Bool {
+        removed.count + lost.count + older.count + lostKeys.count == 0 && !losesPushKey
+    }
 
     /// What the restore does, in words.
     ///
@@ -42,6 +46,7 @@ package struct RestoreDifference: Hashable, Sendable {
             older.text(
                 ("device is as it was before its last change", "devices are as they were before their last change")),
             lostKeys.text(("device key is lost", "device keys are lost")),
+            losesPushKey ? "the push key is lost, and with it the grants of phones" : nil,
             removed.text(
                 withRemoved
                     ? ("removed device comes back", "removed devices come back")
@@ -73,6 +78,9 @@ extension RestoreDifference {
             else { return }
             lostKeys.add(KeyID(value: UInt32(truncatingIfNeeded: number)).description)
         }
+        let key = try old.firstRow("SELECT public_key FROM push_key") { $0[0] }
+        let saved = try backup.firstRow("SELECT public_key FROM push_key") { $0[0] }
+        losesPushKey = key != nil && key != saved
     }
 
     private static func text(_ id: SQLiteValue) -> String {

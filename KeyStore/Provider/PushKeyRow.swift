@@ -2,6 +2,9 @@ package import Pushcrypt
 
 /// The record of a store's push key; holds no secret.
 package struct PushKeyRecord: Hashable, Sendable {
+    /// What the key is called, of which a store has one.
+    package static let name = "push"
+
     /// The public half, which replies name.
     package let publicKey: SigningPublicKey
     /// When the key was generated or imported.

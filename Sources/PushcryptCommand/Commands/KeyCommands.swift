@@ -78,7 +78,7 @@ struct OwnKeyArguments: Sendable {
         let kinds = try store.kinds(ofKeysNamed: name)
         if let kind = kinds.first, kinds.count == 1 { return kind }
         // The push key has no other name.
-        if kinds.isEmpty, name == nil || name == KeyKind.push.rawValue, try store.hasPushKey { return .push }
+        if kinds.isEmpty, name == nil || name == PushKeyRecord.name, try store.hasPushKey { return .push }
         let named = name.map { " \(quoted($0))" } ?? ""
         guard kinds.isEmpty else {
             throw .usage(

@@ -67,7 +67,7 @@ private struct KeyLine {
     }
 
     init(_ record: PushKeyRecord) {
-        (name, kind, publicKey) = (KeyKind.push.rawValue, .push, record.publicKey.text)
+        (name, kind, publicKey) = (PushKeyRecord.name, .push, record.publicKey.text)
         (keyID, generation, createdAt) = (PushKey.fingerprint(of: record.publicKey), 1, record.createdAt)
         (topic, epoch, expiresAt, isDefault, isStale) = (nil, nil, nil, true, false)
         state = "in-store"

@@ -57,7 +57,7 @@ extension SQLiteKeyStore {
         case .ownKey:
             unique(
                 try deviceKeys().map(\.name) + providerKeys().map(\.name)
-                    + (pushKey() == nil ? [] : [KeyKind.push.rawValue]))
+                    + (pushKey() == nil ? [] : [PushKeyRecord.name]))
         case .deviceKey: unique(try deviceKeys().map(\.name))
         case .providerKey: unique(try providerKeys().map(\.name))
         case .pinnedProvider: unique(try pinnedProviders().map(\.key.description))
