@@ -61,9 +61,11 @@ endif
 uninstall: ## remove the installed files
 	Sources/Packaging/install.sh remove '$(DESTDIR)$(PREFIX)'
 
-demo: build ## seal, inspect, open, tamper, rotate, with real output; PART=send: a push that travels through a local APNs
+demo: build ## seal, inspect, open, tamper, rotate, with real output; PART=send: a push that travels through a local APNs; PART=relay: a publisher's relay
 ifeq ($(PART),send)
 	@Tests/Checks/Send/demo.py $(PROGRAM)
+else ifeq ($(PART),relay)
+	@Tests/Checks/Relay/demo.py $(PROGRAM)
 else
 	@$(PROGRAM) demo
 endif

@@ -10,6 +10,8 @@ package struct RestoreDifference: Hashable, Sendable {
     package private(set) var older = Names()
     /// Keys of this device that the backup lacks: what is sealed to them would open no more.
     package private(set) var lostKeys = Names()
+    /// Whether the backup lacks the push key: relays would refuse the grants that phones have given for it.
+    package private(set) var losesPushKey = false
 
     /// How many there are, and the first of them.
     package struct Names: Hashable, Sendable {
@@ -31,7 +33,9 @@ package struct RestoreDifference: Hashable, Sendable {
     }
 
     /// Whether the backup takes nothing away and brings nothing back that was removed.
-    package var isHarmless: Bool { removed.count + lost.count + older.count + lostKeys.count == 0 }
+    package var isHarmless: Bool {
+        removed.count + lost.count + older.count + lostKeys.count == 0 && !losesPushKey
+    }
 
     /// What differs, in words that fit before and after the restore.
     ///
@@ -42,6 +46,7 @@ package struct RestoreDifference: Hashable, Sendable {
             older.text(
                 ("device with an older state in the backup", "devices with an older state in the backup")),
             lostKeys.text(("device key that the backup lacks", "device keys that the backup lacks")),
+            losesPushKey ? "a push key that the backup lacks, and with it the grants of phones" : nil,
             removed.text(
                 withRemoved
                     ? ("removed device that comes back", "removed devices that come back")
@@ -73,6 +78,9 @@ extension RestoreDifference {
             else { return }
             lostKeys.add(KeyID(value: UInt32(truncatingIfNeeded: number)).description)
         }
+        let key = try old.firstRow("SELECT public_key FROM push_key") { $0[0] }
+        let saved = try backup.firstRow("SELECT public_key FROM push_key") { $0[0] }
+        losesPushKey = key != nil && key != saved
     }
 
     private static func text(_ id: SQLiteValue) -> String {

@@ -100,6 +100,8 @@ private struct StoreCheck {
         checkRows(of: SettingRow.self)
         checkRows(of: TotalsRow.self)
         for table in CountedTable.allCases { checkRows(of: table.row) }
+        checkRows(of: PushKeyRow.self)
+        checkRows(of: PairingRow.self)
     }
 
     private mutating func find(_ severity: Finding.Severity, _ message: String, fix: String = "") {

@@ -31,7 +31,7 @@ public struct DeviceRecord: Hashable, Sendable {
     /// What a withdrawal of the device's pushes has to show.
     package let withdrawal: WithdrawalCapability?
     /// The relay's grant for the device.
-    package let grant: String?
+    package internal(set) var grant: String?
 }
 
 extension DeviceRecord {

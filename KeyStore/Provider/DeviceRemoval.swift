@@ -54,11 +54,13 @@ package struct LostDevice: Hashable, Sendable {
     package let removal: RemovedDevice
     /// The token that APNs knows no more; nil if the report does not say it.
     package let token: String?
+    /// The relay's grant that was used; nil if the message went to APNs itself.
+    package let grant: String?
 
     /// Creates a report.
-    package init(id: String, at time: Timestamp, reason: String? = nil, token: String? = nil) {
+    package init(id: String, at time: Timestamp, reason: String? = nil, token: String? = nil, grant: String? = nil) {
         removal = RemovedDevice(id: id, removedAt: time, reason: reason)
-        self.token = token
+        (self.token, self.grant) = (token, grant)
     }
 }
 
@@ -178,7 +180,7 @@ extension SQLiteKeyStore {
     }
 
     /// Removes devices that APNs reports as gone, 50 000 per transaction; keeps those that have registered since, and those
-    /// with another token than the reported one.
+    /// with another token or grant than the reported one.
     ///
     /// If this throws one of the errors named here, nothing was removed; otherwise whole chunks from the start of the
     /// batch were. Repeating the same batch does no harm.
@@ -244,9 +246,10 @@ extension DeviceRemovalResult {
 }
 
 extension LostDevice {
-    /// Whether the report is about the device as it is now: a renewed token, or a later registration, says that it is alive.
+    /// Whether the report is about the device as it is now: a renewed token or grant, or a later registration, says that it is alive.
     fileprivate func concerns(_ device: DeviceRecord, at now: Timestamp) -> Bool {
         if let token, let held = device.token, token != held { return false }
+        if let grant, let held = device.grant, grant != held { return false }
         return device.updatedAt.plausible(at: now) <= removal.removedAt
     }
 }

@@ -24,6 +24,12 @@ struct EventLog {
         return root[PayloadKeys.encryptedData]?.string.map { EnvelopeFingerprint(of: $0).description }
     }
 
+    /// The same of a message for a relay.
+    static func fingerprint(ofRelayMessage message: ContiguousArray<UInt8>) -> String? {
+        guard let root = try? JSONDocument(parsing: message).root else { return nil }
+        return root["data"]?.string.map { EnvelopeFingerprint(of: $0).description }
+    }
+
     /// Writes an event of `--log`.
     mutating func add(_ event: String, _ fields: [MessageFormat.Field], at now: Moment) {
         guard isOn else { return }

@@ -20,10 +20,22 @@ struct SendState {
     var isReady = true
 }
 
-extension Sender {
+extension SendState {
     /// The time without an accepted message after which a run with waiting messages is not ready, in milliseconds.
-    private static let patience: UInt64 = 5 * 60 * 1000
+    static let patience: UInt64 = 5 * 60 * 1000
+}
 
+/// A run, for what is reported of it.
+protocol SendRun: AnyObject {
+    var counts: SendCounts { get }
+    var state: SendState { get }
+    var now: Moment { get }
+    var console: Console { get }
+    var hasReadAll: Bool { get }
+    func run(tick: () -> Void) throws(CommandFailure)
+}
+
+extension Sender: SendRun {
     var state: SendState {
         let uptime = now.uptime
         var state = SendState()
@@ -41,7 +53,7 @@ extension Sender {
         state.waiting = lines.count
         state.oldest = Int((uptime - (lines.values.map(\.addedAt).min() ?? uptime)) / 1000)
         state.acceptedAt = acceptedAt
-        state.isReady = uptime < readyAt + Self.patience
+        state.isReady = uptime < readyAt + SendState.patience
         return state
     }
 }
@@ -61,12 +73,12 @@ struct SendReports {
         self.health = health
     }
 
-    mutating func writeIfDue(_ sender: Sender) {
+    mutating func writeIfDue(_ sender: some SendRun) {
         guard metrics != nil || health != nil, sender.now.uptime >= writtenAt + Self.interval else { return }
         write(sender)
     }
 
-    mutating func write(_ sender: Sender, isEnd: Bool = false) {
+    mutating func write(_ sender: some SendRun, isEnd: Bool = false) {
         guard metrics != nil || health != nil else { return }
         writtenAt = sender.now.uptime
         let state = sender.state
@@ -76,7 +88,7 @@ struct SendReports {
         if let health { write(state.json(at: sender.now.wall, isAlive: !isEnd), to: health, sender) }
     }
 
-    private mutating func write(_ text: ContiguousArray<UInt8>, to path: String, _ sender: Sender) {
+    private mutating func write(_ text: ContiguousArray<UInt8>, to path: String, _ sender: some SendRun) {
         do throws(CommandFailure) {
             try OutputFile.write(text.span, to: path, mode: 0o666, force: true)
             hasFailed.remove(path)

@@ -50,18 +50,13 @@ struct SendRunCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if let origin = arguments.relay { return try run(relay: origin, console) }
         let token = try arguments.login.providerToken(keptIn: arguments.tokenFile, console)
         guard token != nil || arguments.login.certificate != nil || arguments.isDryRun else { throw SendLogin.missing }
         // A key that cannot sign is noticed before anything is read.
         _ = try token?.token(issuedAt: console.now() / 1000)
         let settings = try settings(console)
-        let stop: StopSignal
-        do throws(SystemError) {
-            stop = try StopSignal()
-            try stop.raiseOnSignals(waitingOn: SystemThread.start)
-        } catch {
-            throw .failed("cannot start: \(error.text)")
-        }
+        let stop = try Self.stopSignal()
         let single = try single(console)
         let file = try InputFile(single == nil ? arguments.file : "-", console)
         let sender = try Sender(
@@ -69,6 +64,23 @@ struct SendRunCommand: CommandBody {
             stop: stop,
             console)
         if let single { sender.add(single) }
+        return try run(sender, of: single == nil ? file.size : nil, stop, isSingle: single != nil, console)
+    }
+
+    private static func stopSignal() throws(CommandFailure) -> StopSignal {
+        do throws(SystemError) {
+            let stop = try StopSignal()
+            try stop.raiseOnSignals(waitingOn: SystemThread.start)
+            return stop
+        } catch {
+            throw .failed("cannot start: \(error.text)")
+        }
+    }
+
+    /// - Parameter size: The size of the input, if it is a file.
+    private func run(
+        _ sender: some SendRun, of size: Int?, _ stop: StopSignal, isSingle: Bool = false, _ console: Console
+    ) throws(CommandFailure) -> ExitCode {
         var reports = SendReports(metrics: arguments.metrics, health: arguments.healthFile)
         reports.write(sender)
         do throws(CommandFailure) {
@@ -78,9 +90,31 @@ struct SendRunCommand: CommandBody {
             throw error
         }
         reports.write(sender, isEnd: true)
-        guard !sender.hasReadAll, single == nil else { return sender.counts.exit }
-        guard file.size == nil else { throw console.failure(stoppedBy: stop, after: sender.counts.lines) }
+        guard !sender.hasReadAll, !isSingle else { return sender.counts.exit }
+        guard size == nil else { throw console.failure(stoppedBy: stop, after: sender.counts.lines) }
         return console.isInterrupted(by: stop) ? .interrupted : sender.counts.exit
+    }
+
+    /// Sends through a publisher's relay.
+    private func run(relay text: String, _ console: Console) throws(CommandFailure) -> ExitCode {
+        let origin = try SendArguments.origin(text)
+        let key = arguments.isDryRun ? nil : try arguments.pushKey(console)
+        var relay = RelayClient.Settings(origin: origin)
+        relay.authorities = arguments.login.authorities
+        relay.proxy = try arguments.login.proxyURL(console)
+        relay.timeout = arguments.login.timeout.map { UInt64($0) } ?? relay.timeout
+        relay.connectTimeout = min(relay.connectTimeout, relay.timeout)
+        var settings = RelaySender.Settings(relay: relay)
+        settings.dispatch.requests = arguments.connections ?? settings.dispatch.requests
+        settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
+        settings.log = arguments.log
+        settings.isDry = arguments.isDryRun
+        let stop = try Self.stopSignal()
+        let file = try InputFile(arguments.file, console)
+        let sender = try RelaySender(
+            settings, key: key, input: file.descriptor, named: file.name, isInOrder: arguments.isInOrder, stop: stop,
+            console)
+        return try run(sender, of: file.size, stop, console)
     }
 }
 

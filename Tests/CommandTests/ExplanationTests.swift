@@ -31,6 +31,7 @@ import Testing
                 + EnrolmentPlan.Reason.allCases.map(\.description)
                 + ["alerts-off", "provider-replaced", "certificate-conflict"]
         ),
+        (.pairing, PairingError.Code.allCases.map(\.description) + ["pairing-used"]),
         (.categories, CategoryError.Code.allCases.map(\.description)),
         // Of the C library; the same list stands in CLibraryTests.
         (.library, ["invalid-call", "buffer-too-small"]),

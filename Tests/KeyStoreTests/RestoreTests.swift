@@ -221,6 +221,16 @@ struct RestoreTests {
         try restore(to: elsewhere)
     }
 
+    @Test func aPushKeyThatTheBackupLacksIsLostOnRequestOnly() throws {
+        try restore(to: elsewhere, key: key)
+        let first = try open(elsewhere).addPushKey(at: start)
+        let refusal = try #require(error { try restore(to: elsewhere) })
+        #expect(refusal.code == .storeExists && refusal.description.contains("the push key is lost"))
+        #expect(try open(elsewhere).pushKey() == first)
+        try restore(to: elsewhere, replace: true)
+        #expect(try open(elsewhere).pushKey() == nil)
+    }
+
     @Test func aSecretThatWasTakenOutComesBackOnRequestOnly() throws {
         _ = try home.store.rotateSigningKey(at: start)
         let later = scratch.path + "/later"

@@ -10,6 +10,7 @@ extension Command {
             ],
             commands: [
                 Command("add", "register a device's public key, or a newer one", DeviceAddCommand.self),
+                .devicePair,
                 Command("list", "list the devices, one per line", DeviceListCommand.self),
                 Command("show", "show all that is known of a device", DeviceShowCommand.self),
                 Command("remove", "remove devices, and remember that they are gone", DeviceRemoveCommand.self),
@@ -174,6 +175,7 @@ extension Console {
         let facts = [
             "key \(device.publicKey.id) (generation \(device.generation))", device.user.map { "user \($0)" },
             device.topic.map { "app \($0)" }, device.token == nil ? nil : "with a push token",
+            device.grant == nil ? nil : "with a relay's grant",
         ]
         changed("\(verb) \(id): " + facts.compactMap { $0 }.joined(separator: ", "))
     }
@@ -181,7 +183,7 @@ extension Console {
 
 extension RegistrationOutcome {
     /// The name in JSON.
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .added: "added"
         case .updated: "updated"

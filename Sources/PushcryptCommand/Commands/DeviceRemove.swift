@@ -7,7 +7,7 @@ struct DeviceRemoveCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Nothing is sealed for a removed device until 'device add' registers it again; older data does not bring it back.",
-                "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; other answers are ignored. The same file may be read again.",
+                "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'token', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered since or has another token now; other answers are ignored. Answers through a relay have 'grant' instead of 'token'; a reason such as grant-revoked forgets that grant, and keeps the device. The same file may be read again.",
                 "--withdrawal reads what a phone sends after a log-out, {\"device\",\"withdrawal\"}: it proves that the device may be removed, no matter who is logged in by now. Answer the phone with success whether the device was removed or unknown, or it asks again.",
             ],
             examples: [
@@ -92,22 +92,23 @@ struct DeviceRemoveCommand: CommandBody {
         let now = console.timestamp
         var lines = try NumberedLines(file, console)
         var result = DeviceRemovalResult()
+        var grants = 0
         var ignored = 0
         try lines.forEach { (line) throws(CommandFailure) in
             let lost = try ProviderAnswer(line, at: now).lost
             if lost == nil { ignored += 1 }
             return lost
         } take: { (items, _) throws(CommandFailure) in
-            let part = try withStoreErrors { () throws(KeyStoreError) in
-                try store.removeDevices(items.map(\.item), at: now)
-            }
-            result.add(part)
+            let devices = items.compactMap { if case .device(let lost) = $0.item { lost } else { nil } }
+            let ended = items.compactMap { if case .grant(let ended) = $0.item { ended } else { nil } }
+            result.add(try withStoreErrors { () throws(KeyStoreError) in try store.removeDevices(devices, at: now) })
+            grants += try withStoreErrors { () throws(KeyStoreError) in try store.forgetGrants(ended) }
         }
-        try console.report(
-            [
-                ("removed", result.removed), ("kept", result.kept), ("unknown", result.unknown),
-                ("ignored", ignored), ("refused", lines.refused),
-            ], asJSON: isJSON)
+        let counts = [
+            ("removed", result.removed), ("kept", result.kept), ("unknown", result.unknown), ("ignored", ignored),
+            ("refused", lines.refused),
+        ]
+        try console.report(counts + (grants == 0 ? [] : [("grants", grants)]), asJSON: isJSON)
         return lines.refused == 0 ? .done : .refused
     }
 }

@@ -8,7 +8,7 @@ extension Command {
     ) {
         CommandGroup(
             discussion: [
-                "A NAME is that of the key in the store; without it, the default key is meant. --kind says which, if the store has keys of both kinds.",
+                "A NAME is that of the key in the store; without it, the default key is meant. --kind says which, if the store has keys of both kinds. The push key, of which a store has one, is named push.",
                 "Never share a key between protocols: what one produces may be accepted by the other.",
             ],
             commands: [
@@ -33,26 +33,29 @@ extension Command {
             commands: [
                 Command("device", "create a device's key, which opens", KeyNewDeviceCommand.self),
                 Command("provider", "create a provider's key, which phones trust", KeyNewProviderCommand.self),
+                Command("push", "create the push key, which signs requests to a relay", KeyNewPushCommand.self),
             ])
     }
 }
 
 /// The owner of a key.
 enum KeyKind: String, CaseIterable, Sendable {
-    case device, provider
+    case device, provider, push
 
     /// The curve of its keys in the formats of other programs.
     var curve: KeyCurve {
         switch self {
         case .device: .x25519
-        case .provider: .ed25519
+        case .provider, .push: .ed25519
         }
     }
 }
 
 extension Arguments {
     mutating func keyKind() -> KeyKind? {
-        choice("--kind", "KIND", help: "whose key it is, if the store has both kinds, or the format does not say it")
+        choice(
+            "--kind", "KIND", help: "what the key is for, if the store has several kinds, or the format does not say it"
+        )
     }
 }
 
@@ -74,6 +77,8 @@ struct OwnKeyArguments: Sendable {
         if let kind { return kind }
         let kinds = try store.kinds(ofKeysNamed: name)
         if let kind = kinds.first, kinds.count == 1 { return kind }
+        // The push key has no other name.
+        if kinds.isEmpty, name == nil || name == PushKeyRecord.name, try store.hasPushKey { return .push }
         let named = name.map { " \(quoted($0))" } ?? ""
         guard kinds.isEmpty else {
             throw .usage(
@@ -85,6 +90,12 @@ struct OwnKeyArguments: Sendable {
 }
 
 extension SQLiteKeyStore {
+    fileprivate var hasPushKey: Bool {
+        get throws(CommandFailure) {
+            try withStoreErrors { () throws(KeyStoreError) in try pushKey() != nil }
+        }
+    }
+
     /// The kinds of keys that have this name, or any.
     fileprivate func kinds(ofKeysNamed name: String?) throws(CommandFailure) -> [KeyKind] {
         let isDevice = try isKey(name) { () throws(KeyStoreError) in try deviceKeys().map(\.name) }

@@ -12,6 +12,7 @@ struct KeyExportCommand: CommandBody {
                 Example("pushcrypt key export --secret -o signing.key", "for a container that seals without a store"),
                 Example("pushcrypt key export work --format pem --secret -o device.pem"),
                 Example("pushcrypt key export --format jwk", "the public key"),
+                Example("pushcrypt key export push --secret --format pem -o push.pem", "the push key"),
             ])
     }
 
@@ -62,6 +63,7 @@ struct KeyExportCommand: CommandBody {
         let kind = try key.kind(in: store)
         return try withStoreErrors { () throws(KeyStoreError) in
             if kind == .device { return .key(.device(try store.deviceSecret(named: key.name))) }
+            if kind == .push { return .key(.push(try store.pushSecret())) }
             let (record, credential) = try store.signingCredential(named: key.name)
             if let credential { return .signing(credential) }
             return .key(.provider(try store.providerSecret(named: record.name)))
@@ -79,6 +81,9 @@ struct KeyExportCommand: CommandBody {
             try key.publicKey.checkHasOtherFormats()
             try key.withText(in: format, deliver)
         case (.key(.provider(let key)), let format?): try key.withText(in: format, deliver)
+        case (.key(.push(let key)), let format?): try key.withText(in: format, deliver)
+        case (.key(.push), nil):
+            throw .usage("a push key has no key file here", hint: "add --format pem, jwk or raw")
         case (.signing, _?):
             throw .usage("a signing key has no other format", hint: "leave --format out: 'seal' reads its file")
         }
@@ -91,6 +96,7 @@ struct KeyExportCommand: CommandBody {
             switch try readKey(keyFile, console) {
             case .device(let key): return try key.publicKey.otherText(in: format)
             case .provider(let key): return key.publicKey.text(in: format)
+            case .push(let key): return key.publicKey.text(in: format)
             }
         }
         let store = try console.open(store)
@@ -100,6 +106,8 @@ struct KeyExportCommand: CommandBody {
             return try withStoreErrors { () throws(KeyStoreError) in
                 try store.providerKey(named: key.name).publicKey.text(in: format)
             }
+        case .push:
+            return try store.ownPushKey().publicKey.text(in: format)
         }
     }
 

@@ -6,7 +6,7 @@ struct KeyImportCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads this program's key files, JWK (RFC 8037), PEM (RFC 8410) and raw bytes in base64, for the X25519 keys of devices and the Ed25519 keys of providers. Import only a key that was created for this use, and remove its file afterwards. Its own program decrypts a key with a passphrase. Docs/migration/keys.md has examples.",
+                "Reads this program's key files, JWK (RFC 8037), PEM (RFC 8410) and raw bytes in base64, for the X25519 keys of devices and the Ed25519 keys of providers; --kind push reads one as the push key. Import only a key that was created for this use, and remove its file afterwards. Its own program decrypts a key with a passphrase. Docs/migration/keys.md has examples.",
                 "--public prints another program's public key in this program's form, and stores nothing: 'device add' and 'provider pin' read it.",
             ],
             examples: [
@@ -55,6 +55,7 @@ struct KeyImportCommand: CommandBody {
         case .device(let key): try console.keep(key, in: destination)
         case .provider(let key) where isFile: try console.deliverKeyFile(key, to: destination)
         case .provider(let key): try console.keep(key, in: destination)
+        case .push(let key): try console.keep(key, in: destination)
         }
         return .done
     }
@@ -76,6 +77,7 @@ struct KeyImportCommand: CommandBody {
 enum SecretKey {
     case device(DeviceKey)
     case provider(ProviderKey)
+    case push(PushKey)
 
     /// - Parameters:
     ///   - format: The format of another program; nil detects JWK and PEM, and this program's own.
@@ -85,11 +87,13 @@ enum SecretKey {
         switch kind {
         case .device: self = .device(try Self.device(text, format))
         case .provider: self = .provider(try Self.provider(text, format))
+        case .push: self = .push(try PushKey(text: text, format: format))
         case nil:
             // Nothing in raw bytes shows whose they are: as either kind they would be accepted.
             guard format != .raw else {
                 throw KeyError(
-                    .wrongKind, "raw bytes do not say whose key they are: add --kind device or --kind provider")
+                    .wrongKind,
+                    "raw bytes do not say what they are for: add --kind device, --kind provider or --kind push")
             }
             do throws(KeyError) {
                 self = .provider(try Self.provider(text, format))

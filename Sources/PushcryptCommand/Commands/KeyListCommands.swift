@@ -19,12 +19,15 @@ struct KeyListCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
-        let (providers, devices) = try withStoreErrors { () throws(KeyStoreError) in
-            (try store.providerKeys(), try store.deviceKeys())
+        let (providers, devices, push) = try withStoreErrors { () throws(KeyStoreError) in
+            (try store.providerKeys(), try store.deviceKeys(), try store.pushKey())
         }
         let now = console.timestamp
         var output = OutputBuffer(console)
-        for line in providers.map({ KeyLine($0) }) + devices.map({ KeyLine($0, at: now) }) {
+        let lines =
+            providers.map { KeyLine($0) } + devices.map { KeyLine($0, at: now) }
+            + [push].compactMap { $0.map(KeyLine.init) }
+        for line in lines {
             try output.append(isJSON ? line.json : line.text)
         }
         try output.flush()
@@ -63,6 +66,14 @@ private struct KeyLine {
         meaning = "\(place), \(signer), since \(record.signsSince)\(end)" + (isStale ? ", stale" : "")
     }
 
+    init(_ record: PushKeyRecord) {
+        (name, kind, publicKey) = (PushKeyRecord.name, .push, record.publicKey.text)
+        (keyID, generation, createdAt) = (PushKey.fingerprint(of: record.publicKey), 1, record.createdAt)
+        (topic, epoch, expiresAt, isDefault, isStale) = (nil, nil, nil, true, false)
+        state = "in-store"
+        meaning = "signs requests to relays, made \(record.createdAt)"
+    }
+
     init(_ record: DeviceKeyRecord, at now: Timestamp) {
         (name, kind, publicKey, keyID) = (record.name, .device, "\(record.publicKey)", record.keyID)
         (topic, generation, createdAt) = (record.topic, record.generation, record.createdAt)
@@ -80,7 +91,7 @@ private struct KeyLine {
     var text: String {
         let words = [
             sanitized(forTerminal: name), kind.rawValue, publicKey, topic?.bundleID ?? "-",
-            meaning + (isDefault ? ", the default" : ""),
+            meaning + (isDefault && kind != .push ? ", the default" : ""),
         ]
         return words.joined(separator: "  ") + "\n"
     }
@@ -127,6 +138,8 @@ struct KeyDefaultCommand: CommandBody {
             switch kind {
             case .device: try store.setDefaultDeviceKey(named: name)
             case .provider: try store.setDefaultProviderKey(named: name)
+            // A store has one.
+            case .push: break
             }
         }
         console.changed("made \(name) the default \(kind) key")
@@ -160,7 +173,12 @@ struct KeyRemoveCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
         let kind = try OwnKeyArguments(name: name, kind: kind).kind(in: store)
-        let removed = try kind == .device ? removeDevice(store, console) : removeProvider(store, console)
+        let removed =
+            switch kind {
+            case .device: try removeDevice(store, console)
+            case .provider: try removeProvider(store, console)
+            case .push: try removePush(store, console)
+            }
         if isJSON {
             var json = JSONWriter()
             json.object { json in
@@ -182,6 +200,13 @@ struct KeyRemoveCommand: CommandBody {
         let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: name) }
         try agree("phones that have pinned \(record.keyID) open nothing more that this store seals", console)
         return [try withStoreErrors { () throws(KeyStoreError) in try store.removeProviderKey(named: name) }.keyID]
+    }
+
+    private func removePush(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> [KeyID] {
+        let record = try store.ownPushKey()
+        try agree("relays refuse every grant until phones have fetched others", console)
+        try withStoreErrors { () throws(KeyStoreError) in try store.removePushKey() }
+        return [PushKey.fingerprint(of: record.publicKey)]
     }
 
     private func agree(_ effect: String, _ console: Console) throws(CommandFailure) {

@@ -158,6 +158,15 @@ struct NewKeyArguments: Sendable {
         }
     }
 
+    /// Refuses what a push key does not have: a store has one, for all apps.
+    func refuseAllButStore() throws(CommandFailure) {
+        let names =
+            ofStore.filter { ["--name", "--topic", "--default"].contains($0) }
+            + (output.path == nil ? [] : ["--output"])
+        guard let name = names.first else { return }
+        throw .usage("a push key has no \(name)", hint: "a store has one push key, for all of its apps")
+    }
+
     /// Refuses options about a store beside a key file.
     func refuseStore() throws(CommandFailure) {
         guard let name = ofStore.first else { return }

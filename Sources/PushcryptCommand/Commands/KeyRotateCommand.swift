@@ -55,6 +55,9 @@ struct KeyRotateCommand: CommandBody {
         switch kind {
         case .device: return try device.run(rotated, console)
         case .provider: return try provider.run(rotated, console)
+        case .push:
+            throw .usage(
+                "a push key does not rotate", hint: "'key remove push', then 'key new push': phones fetch other grants")
         }
     }
 

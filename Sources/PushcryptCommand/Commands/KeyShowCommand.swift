@@ -40,6 +40,9 @@ struct KeyShowCommand: CommandBody {
         case .provider:
             let record = try withStoreErrors { () throws(KeyStoreError) in try store.providerKey(named: key.name) }
             return isJSON ? record.json : "\(record.publicKey)"
+        case .push:
+            let record = try store.ownPushKey()
+            return isJSON ? record.json : record.publicKey.text
         }
     }
 }

@@ -6,10 +6,10 @@ struct SealCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Seals the content of a payload for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers. A payload that could not be opened or shown is refused with exit 65.",
-                "--emit request writes what 'pushcrypt send' reads, with each device's push token. --batch takes a message per line, {\"to\": \"phone1\", \"payload\": {…}}: see Docs/ProviderPipelines.md.",
+                "--emit request writes what 'pushcrypt send' reads, with each device's push token, --emit relay what 'send --relay' reads. --batch takes a message per line, {\"to\": \"phone1\", \"payload\": {…}}: see Docs/ProviderPipelines.md.",
             ],
             more: [
-                "A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, answerable, from_name, collapse_id, priority, token and environment instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too.",
+                "A line may have 'to_user' instead of 'to', and topic, sign_with, id, ttl, placeholder, push_type, withdraw, drop, answerable, from_name, collapse_id, priority, token, environment and grant instead of the options and of what the store knows; other keys are passed through, but keys of the answer are refused. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 65, or with 1 if a line may succeed later. To retry a failed line, add its payload again; 'error' and 'line' are then ignored. --to-user, --to-all and --to-file write such lines too.",
                 "--fit shortens texts with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file: store it below --url before you send the push. A phone that cannot fetch it shows the short body.",
                 "--json adds the fingerprint, message id, bucket and sizes. --log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…' and, in a batch, line=…; --log json an object, with id and time, and messages as objects too. The phone's journal and 'inspect' show the same fingerprint.",
             ],
@@ -42,12 +42,13 @@ struct SealCommand: CommandBody {
         let payload = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
         let message = try target.seal(payload, settings, deviceGivenIn: "--to")
         var output: ContiguousArray<UInt8>
-        if settings.emission == .request || arguments.isJSON {
+        if settings.emission.isRequest || arguments.isJSON {
             var json = JSONWriter()
             json.object { json in
-                if settings.emission == .request { json.string(target.device.id ?? device, for: "to") }
+                if settings.emission.isRequest { json.string(target.device.id ?? device, for: "to") }
                 message.write(settings.emission, withFacts: arguments.isJSON, to: &json)
                 if settings.emission == .request { target.device.address.write(to: &json) }
+                if settings.emission == .relay { target.device.address.writeGrant(to: &json) }
             }
             output = json.bytes
         } else {

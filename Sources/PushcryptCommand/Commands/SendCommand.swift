@@ -12,6 +12,10 @@ struct SendCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         var words = SystemEnvironment.arguments
         if let name = words.firstIndex(of: "send") { words.remove(at: name) }
+        if arguments.relay != nil { throw runSendProgram(words) }
+        if let relay = try arguments.storedRelay(console) {
+            throw runSendProgram([SendArguments.relayOption, relay] + words)
+        }
         let stored =
             arguments.isDryRun ? [] : try arguments.login.stored(arguments.store, topic: false, console)
         throw runSendProgram(stored + keptToken(console) + words)
@@ -34,6 +38,8 @@ package struct SendArguments: Sendable {
 
     package let file: String
     package let login: SendLogin
+    /// The origin of a publisher's relay, to which messages go instead of APNs.
+    package let relay: String?
     package let connections: Int?
     /// In seconds.
     package let retryFor: Int?
@@ -75,6 +81,10 @@ package struct SendArguments: Sendable {
         file = arguments.optionalInput("FILE", help: "the messages, one object per line; default standard input")
         arguments.group("who sends")
         login = SendLogin(&arguments)
+        arguments.group("who sends")
+        relay = arguments.value(
+            Self.relayOption, "ORIGIN",
+            help: "send through a publisher's relay, such as https://push.example.com, with the store's push key")
         arguments.group("how")
         isDryRun = arguments.flag("--dry-run", help: "check key and messages, and connect to nothing")
         isInOrder = arguments.flag("--in-order", help: "write the answers in the order of the input")
@@ -99,6 +109,12 @@ package struct SendArguments: Sendable {
         single = Single(&arguments)
         arguments.group(nil)
         store = StoreArguments(&arguments)
+        arguments.option(
+            Self.relayOption,
+            excludes: [
+                "--key", "--certificate", "--environment", "--host", "--rate", "--token", "--repeat-unencrypted",
+                Self.tokenFileOption,
+            ], hint: "the relay knows where Apple delivers to")
     }
 
     package static var page: CommandPage {

@@ -2,16 +2,26 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// The answer of APNs to one push: `{"to","token","status","reason","timestamp"}`, with `to` or `device`.
+/// The answer of APNs to one push: `{"to","token","status","reason","timestamp"}`, with `to` or `device`; through a relay also
+/// `grant`.
 struct ProviderAnswer {
     /// The reasons of status 410, and how a store records them.
     private static let reasons = ["Unregistered": "unregistered", "ExpiredToken": "expired-token"]
+    /// The reasons of status 410 with which a relay says that the grant has ended.
+    private static let grantReasons: Set = ["grant-expired", "grant-revoked", "grant-unknown-key"]
     private static let gone: Int64 = 410
     /// The earliest valid time: before push notifications existed, and greater than any time in seconds.
     private static let earliest: Int64 = 1_000_000_000_000
 
-    /// The device that is gone, and when APNs noticed; nil for any other answer.
-    let lost: LostDevice?
+    /// What an answer says to be gone.
+    enum Loss {
+        /// The device, and when APNs noticed.
+        case device(LostDevice)
+        case grant(EndedGrant)
+    }
+
+    /// Nil for any other answer.
+    let lost: Loss?
 
     init(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) {
         let root: JSONValue
@@ -27,7 +37,9 @@ struct ProviderAnswer {
             return
         }
         guard let status = root["status"]?.integer else { throw Self.malformed("it has no 'status', a number") }
-        guard status == Self.gone, let reason = Self.reasons[root["reason"]?.string ?? ""] else {
+        let word = root["reason"]?.string ?? ""
+        let reason = Self.reasons[word]
+        guard status == Self.gone, reason != nil || Self.grantReasons.contains(word) else {
             lost = nil
             return
         }
@@ -39,6 +51,12 @@ struct ProviderAnswer {
         } catch {
             throw Self.malformed("\(error)")
         }
+        let grant = root[PushAddress.grantName]?.string
+        guard let reason else {
+            guard let grant else { throw Self.malformed("it has no 'grant', the one that has ended") }
+            lost = .grant(EndedGrant(id: id, grant: grant))
+            return
+        }
         guard let time = root["timestamp"]?.integer, time >= Self.earliest else {
             throw Self.malformed("it has no 'timestamp', the milliseconds that APNs gives with a 410")
         }
@@ -47,7 +65,9 @@ struct ProviderAnswer {
         guard removedAt <= now.adding(Freshness.clockTolerance) else {
             throw Self.malformed("its 'timestamp' is more than a day ahead: pass on APNs' milliseconds since 1970")
         }
-        lost = LostDevice(id: id, at: removedAt, reason: reason, token: root["token"]?.string?.lowercased())
+        lost = .device(
+            LostDevice(
+                id: id, at: removedAt, reason: reason, token: root["token"]?.string?.lowercased(), grant: grant))
     }
 
     private static func malformed(_ what: String) -> CommandFailure {

@@ -2,11 +2,13 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// Where Apple delivers the pushes of a device: its token, and the environment in which the token is valid.
+/// Where Apple delivers the pushes of a device: its token, and the environment in which the token is valid; or the grant with
+/// which a relay does.
 struct PushAddress: Sendable {
     /// In lower-case hexadecimal digits.
     var token: String?
     var environment: PushEnvironment?
+    var grant: String?
 
     /// What a token looks like, in words.
     static let tokenForm = "the device token, 2 to \(2 * DeviceRegistration.maximumTokenLength) hexadecimal digits"
@@ -30,7 +32,17 @@ struct PushAddress: Sendable {
 }
 
 extension PushAddress {
-    init(_ device: DeviceRecord) { self.init(token: device.token, environment: device.environment) }
+    init(_ device: DeviceRecord) {
+        self.init(token: device.token, environment: device.environment, grant: device.grant)
+    }
+
+    /// The member with which `send --relay` names the device.
+    static let grantName = "grant"
+
+    /// Writes the grant.
+    func writeGrant(to json: inout JSONWriter) {
+        if let grant { json.string(grant, for: Self.grantName) }
+    }
 
     /// Writes the members that `send` reads. A token of production needs no environment.
     func write(to json: inout JSONWriter) {

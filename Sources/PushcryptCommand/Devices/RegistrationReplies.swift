@@ -7,12 +7,14 @@ struct RegistrationReplies {
     /// None in a store for devices alone.
     private let providers: ProviderKeys
     private let suites: [UInt8]
+    /// What phones fetch a relay's grants for; nil without a push key.
+    private let pushKey: SigningPublicKey?
     private let store: SQLiteKeyStore
 
     init(of store: SQLiteKeyStore) throws(CommandFailure) {
         self.store = store
-        (providers, suites) = try withStoreErrors { () throws(KeyStoreError) in
-            (try ProviderKeys(of: store), try store.permittedSuites())
+        (providers, suites, pushKey) = try withStoreErrors { () throws(KeyStoreError) in
+            (try ProviderKeys(of: store), try store.permittedSuites(), try store.pushKey()?.publicKey)
         }
     }
 
@@ -40,7 +42,7 @@ struct RegistrationReplies {
         }
         return RegistrationReply(
             .acknowledged(registration.publicKey), provider: provider?.publicKey, certificate: provider?.certificate,
-            foreign: foreign, suites: suites)
+            foreign: foreign, suites: suites, pushKey: pushKey)
     }
 
     /// The phone's app: a registration may leave out what the store knows.

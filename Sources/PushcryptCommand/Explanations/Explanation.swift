@@ -23,8 +23,7 @@ struct Explanation: Sendable {
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
         case delivery, opening, answers, attachments, sealing, lint, batches, sending, signing, keys, trust, store,
-            enrolment,
-            categories, library, json
+            enrolment, pairing, categories, library, json
     }
 
     /// Creates an explanation. Without `fix`, there is nothing to fix; without `shown`, the effect is that of the first area.
@@ -49,7 +48,7 @@ extension Explanation {
     /// Every explanation, area by area. Built on first use, which few commands need.
     static let all =
         delivery + opening + answers + attachments + sealing + lint + batches + sending + signing + keys + trust + store
-        + enrolment
+        + enrolment + pairing
         + categories + library + json
 
     /// The explanations of a code: several if areas use it differently, none for an unknown code.
@@ -75,6 +74,7 @@ extension Explanation.Area {
         case .trust: "Certificates and pins"
         case .store: "The key store"
         case .enrolment: "Enrolling a phone"
+        case .pairing: "Pairing a phone by a code"
         case .categories: "Declaring categories and actions"
         case .library: "Calling the C library"
         case .json: "Reading JSON"
@@ -99,6 +99,8 @@ extension Explanation.Area {
             "Why a certificate, a request for one or a pin is refused. A message with such a certificate is authentication-failed."
         case .store: "Why a key store cannot do what was requested."
         case .enrolment: "What a launch of the app found."
+        case .pairing:
+            "Why a code, a request or a reply is refused. A sealed reply may also have a reason of a registration."
         case .categories: "Why an app's categories are refused, at launch or as JSON."
         case .library:
             "What 'pushcrypt_last_error' says of an invalid call. Other errors have the codes of sealing, opening and keys."
@@ -133,6 +135,7 @@ extension Explanation.Area {
         case .store:
             "The command reports it; nothing was changed or sealed. A phone whose keys cannot be read shows the fallback."
         case .enrolment: "The user notices nothing."
+        case .pairing: "The app says that the phone is not paired, and asks for another code."
         case .categories: "Only the developer sees it: nothing was registered, and notifications have no actions."
         case .library: "Only the calling program sees it. Nothing was written to the output."
         case .json: "Nothing alone: it is the reason inside another code."

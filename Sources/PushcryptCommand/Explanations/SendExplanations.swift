@@ -6,14 +6,15 @@ extension Explanation {
     static let sending = [
         Explanation(
             SendCode.unregistered, .sending,
-            summary: "the device token is no longer valid",
-            cause: "The app was deleted, or has registered again and has another token.",
+            summary: "the device token is no longer valid, or a relay's grant has ended",
+            cause:
+                "The app was deleted, or has registered again and has another token; the phone has left, or has not renewed its grant.",
             fix: "Give the answers to 'pushcrypt device remove --from-apns-410'."),
         Explanation(
             SendCode.loginRefused, .sending,
             summary: "APNs does not accept the key or the certificate",
             cause:
-                "Key, key id and team do not belong together, the key was revoked, the certificate has expired, or the clock is wrong.",
+                "Key, key id and team do not belong together, the key was revoked, the certificate has expired, or the clock is wrong. A relay has another origin than --relay says.",
             fix:
                 "Compare key id and team with the developer account, and the clock with the time. Then send the line again."
         ),
@@ -21,7 +22,7 @@ extension Explanation {
             SendCode.wrongAddress, .sending,
             summary: "device token, topic, environment and key do not go together",
             cause:
-                "A build from Xcode has a token of development. A topic is the app's, and a key may be for other topics.",
+                "A build from Xcode has a token of development. A topic is the app's, and a key may be for other topics. A relay's grant is for another push key.",
             fix: "Send it to the environment of the build, with the topic of the app that registered."),
         Explanation(
             SendCode.requestRefused, .sending,

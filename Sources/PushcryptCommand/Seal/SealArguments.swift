@@ -146,7 +146,7 @@ struct EmissionArguments: Sendable {
             arguments.choice(
                 "--emit", "FORM",
                 help:
-                    "the payload, the request to APNs with its headers, or a file for a simulator; default payload"
+                    "the payload, the request to APNs, a relay's message, or a file for a simulator; default payload"
             ) ?? .payload
         arguments.group("the output", isAdvanced: true)
         collapseName = arguments.value(
@@ -163,7 +163,7 @@ struct EmissionArguments: Sendable {
 
     /// The headers that the caller chose.
     func headers() throws(CommandFailure) -> RequestHeaders {
-        if emission != .request {
+        if !emission.isRequest {
             if let name = collapseName != nil ? "--collapse-id" : priority != nil ? "--priority" : nil {
                 throw .usage("\(name) goes with --emit request", hint: "add --emit request, or leave \(name) out")
             }
@@ -178,8 +178,13 @@ enum Emission: String, CaseIterable, Sendable {
     case payload
     /// The payload and the headers to send it with.
     case request
+    /// The message for a publisher's relay: the sealed content and its headers.
+    case relay
     /// A file for Apple's simulator: the payload and the app it is for.
     case apns
+
+    /// Whether it is what `send` reads, of which the caller may choose headers.
+    var isRequest: Bool { self == .request || self == .relay }
 }
 
 /// The headers of a request that the caller may choose.
@@ -226,6 +231,9 @@ extension SealSettings {
         overflow = try SealOverflow(arguments.fitting)
         emission = arguments.emission.emission
         passesUnencrypted = arguments.passesUnencrypted
+        if passesUnencrypted, emission == .relay {
+            throw .usage("a relay takes nothing that is not sealed", hint: "leave --unencrypted out")
+        }
         now = { console.timestamp }
         clock = { [clock = arguments.clock] in clock.assurance(console) }
     }

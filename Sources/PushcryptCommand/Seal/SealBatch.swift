@@ -83,9 +83,11 @@ final class SealBatch: Sendable {
         if settings.overflow != nil { reserved.insert(SealOverflow.File.member) }
         if hasFacts { reserved.formUnion(SealedMessage.factNames) }
         var names = SealRequest.names
-        if settings.emission == .request {
-            names.formUnion(SealRequest.headerNames)
-            reserved.formUnion(PushRequest.memberNames)
+        if settings.emission.isRequest { names.formUnion(SealRequest.headerNames) }
+        if settings.emission == .request { reserved.formUnion(PushRequest.memberNames) }
+        if settings.emission == .relay {
+            names.insert(PushAddress.grantName)
+            reserved.formUnion(RelayMessage.memberNames)
         }
         self.names = names
         self.reserved = reserved.subtracting(names)

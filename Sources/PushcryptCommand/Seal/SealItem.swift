@@ -76,7 +76,11 @@ final class SealItem {
     ) {
         writeRecipient(device?.id, to: &json)
         message.write(emission, withFacts: withFacts, to: &json)
-        writeAddress(emission == .request ? device?.address : nil, to: &json)
+        if emission == .relay {
+            writeGrant(device?.address, to: &json)
+        } else {
+            writeAddress(emission == .request ? device?.address : nil, to: &json)
+        }
         writePassed(to: &json)
     }
 
@@ -97,6 +101,15 @@ final class SealItem {
         }
     }
 
+    /// Writes the grant for a relay: as the line says, or else the store.
+    private func writeGrant(_ address: PushAddress?, to json: inout JSONWriter) {
+        if let line, line.value(PushAddress.grantName) != nil {
+            line.write([PushAddress.grantName], to: &json)
+        } else {
+            address?.writeGrant(to: &json)
+        }
+    }
+
     /// Writes the recipient: the device, if there may be several, or the line's own members.
     func writeRecipient(_ device: String?, to json: inout JSONWriter) {
         if let id = device ?? name {
@@ -113,7 +126,7 @@ final class SealItem {
             [
                 "topic", "sign_with", "ttl", "placeholder", "push_type", "withdraw", "drop", "from_name", "collapse_id",
                 "priority",
-            ] + SealRequest.addressNames, to: &json)
+            ] + SealRequest.ownNames, to: &json)
     }
 
     /// Writes the members that are passed through.

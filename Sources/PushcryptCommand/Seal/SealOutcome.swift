@@ -17,6 +17,8 @@ struct SealedMessage {
     let payload: SealedPayload
     /// The request that carries the payload; nil if the payload alone is written.
     let request: PushRequest?
+    /// The message for a relay, if that is written.
+    var relayMessage: RelayMessage?
     /// The file with the body, if that was too long.
     let overflow: SealOverflow.File?
 
@@ -27,7 +29,11 @@ struct SealedMessage {
 
     /// Writes everything an answer says about the message, into an object that the caller has begun.
     func write(_ emission: Emission, withFacts: Bool, to json: inout JSONWriter) {
-        emission.write(payload.json, request, to: &json)
+        if let relayMessage {
+            relayMessage.write(to: &json)
+        } else {
+            emission.write(payload.json, request, to: &json)
+        }
         if withFacts { writeFacts(beside: emission, to: &json) }
         writeShortened(to: &json)
         overflow?.write(to: &json)
@@ -81,7 +87,7 @@ extension Emission {
     /// Writes a payload, or the request that carries it, as members of an object that the caller has begun.
     func write(_ payload: ContiguousArray<UInt8>, _ request: PushRequest?, to json: inout JSONWriter) {
         switch self {
-        case .payload: json.raw(payload, for: "payload")
+        case .payload, .relay: json.raw(payload, for: "payload")
         case .request: request?.write(to: &json)
         case .apns: json.raw(request?.simulatorFile ?? payload, for: "payload")
         }
@@ -90,7 +96,7 @@ extension Emission {
     /// Returns the text of a message that is written alone; a request is an object of more.
     func text(of message: SealedMessage) -> ContiguousArray<UInt8> {
         switch self {
-        case .payload, .request: message.payload.json
+        case .payload, .request, .relay: message.payload.json
         case .apns: message.request?.simulatorFile ?? message.payload.json
         }
     }

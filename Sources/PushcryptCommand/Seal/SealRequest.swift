@@ -102,9 +102,9 @@ extension SealRequest {
         if let number = line.value("priority") { headers.priority = try Self.priority(number) }
     }
 
-    /// A token is one device's: with one for all of a user's, one phone would get the pushes of the others.
+    /// A token or a grant is one device's: with one for all of a user's, one phone would get the pushes of the others.
     private static func refuseSharedToken(_ line: BatchLine) throws(LineFailure) {
-        for name in addressNames where line.value(name) != nil && line["to_user"] != nil {
+        for name in ownNames where line.value(name) != nil && line["to_user"] != nil {
             throw LineFailure(
                 .malformedLine,
                 "\(name) is one device's, and to_user names all of a user's: 'device add' keeps each one's")
@@ -113,6 +113,8 @@ extension SealRequest {
 
     /// The members that are for `send`, and go before what the store knows.
     static let addressNames = ["token", "environment"]
+    /// The members that only one device can have.
+    static let ownNames = addressNames + [PushAddress.grantName]
 
     private static func payload(
         _ line: BatchLine, isExpected: Bool

@@ -51,7 +51,8 @@ final class SealTarget {
             let push = try sealer.request(
                 for: sealed, device: device.id, collapseName: request.headers.collapseName,
                 priority: request.headers.priority)
-            return SealedMessage(payload: sealed, request: push, overflow: file)
+            let message = settings.emission == .relay ? try RelayMessage(push) : nil
+            return SealedMessage(payload: sealed, request: push, relayMessage: message, overflow: file)
         } catch {
             throw .sealing(error)
         }

@@ -14,6 +14,7 @@ enum Setting: String, CaseIterable, Sendable {
     case keyID = "key-id"
     case team
     case environment
+    case relay
     case suites
 
     /// The name in JSON.
@@ -27,7 +28,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .grace: "31d"
         case .environment: PushEnvironment.production.rawValue
         case .suites: "1"
-        case .sound, .clear, .topic, .keyFile, .keyID, .team: nil
+        case .sound, .clear, .topic, .keyFile, .keyID, .team, .relay: nil
         }
     }
 
@@ -45,6 +46,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .keyID: "its id; default the one in its name"
         case .team: "the id of the team that it belongs to"
         case .environment: "production or development, for 'send'"
+        case .relay: "the origin of a publisher's relay, for 'send' without a login"
         case .suites:
             "the suites of which 'device add --reply' lets a phone make a key: 1, or 1,2 once every sealing server has libsodium 1.0.22; payloads are then at most 1,629 bytes"
         }
@@ -77,6 +79,12 @@ enum Setting: String, CaseIterable, Sendable {
         case .keyID, .team:
             guard isAppleID(value) else { throw .usage("\(self.rawValue) has ten capital letters and digits") }
         case .environment: try ValueKind.choice(Self.environments).check(value, for: rawValue)
+        case .relay:
+            guard RelayOrigin(value) != nil else {
+                throw .usage(
+                    "relay must be an origin, such as https://push.example.com",
+                    hint: "write it as the publisher does; http only in a private network")
+            }
         case .ttl, .grace: try kind.check(value, for: rawValue)
         case .suites:
             try ValueKind.choice(["1", "1,2"]).check(value, for: rawValue)

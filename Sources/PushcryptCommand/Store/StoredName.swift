@@ -54,7 +54,10 @@ extension SQLiteKeyStore {
         switch kind {
         case .device: try deviceIDs(startingWith: start, count: count)
         case .user: try users(startingWith: start, count: count)
-        case .ownKey: unique(try deviceKeys().map(\.name) + providerKeys().map(\.name))
+        case .ownKey:
+            unique(
+                try deviceKeys().map(\.name) + providerKeys().map(\.name)
+                    + (pushKey() == nil ? [] : [PushKeyRecord.name]))
         case .deviceKey: unique(try deviceKeys().map(\.name))
         case .providerKey: unique(try providerKeys().map(\.name))
         case .pinnedProvider: unique(try pinnedProviders().map(\.key.description))

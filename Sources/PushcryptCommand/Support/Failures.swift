@@ -67,6 +67,8 @@ extension CommandFailure {
 
     init(_ error: SigningError) { self.init(.failed, error) }
 
+    init(_ error: PairingError) { self.init(.refused, error) }
+
     init(_ error: OpenError) { self.init(.refused, error) }
 
     /// One answer, refused as a line of a batch would be.

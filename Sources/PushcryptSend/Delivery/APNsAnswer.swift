@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// The answer of APNs to a request.
+/// The answer of APNs to a request, or a relay's.
 struct APNsAnswer: Equatable, Sendable {
     var status: Int
     /// Apple's word, such as `BadDeviceToken`.
@@ -13,6 +13,10 @@ struct APNsAnswer: Equatable, Sendable {
     var retryAfter: UInt64?
     /// The `date` header, in milliseconds since 1970-01-01 UTC.
     var time: UInt64?
+    /// Whether the reason is a relay's own code: APNs was not asked, or did not answer.
+    var isRelays = false
+    /// When the grant expires with which a relay has sent the message, in milliseconds since 1970-01-01 UTC.
+    var grantExpires: UInt64?
 
     init(status: Int, reason: String? = nil, timestamp: Int64? = nil, apnsID: String? = nil, retryAfter: UInt64? = nil)
     {
@@ -55,7 +59,7 @@ extension APNsAnswer {
     }
 
     /// Whether a text is of letters, digits and hyphens, as reasons and message ids are.
-    private static func isWord(_ text: String) -> Bool {
+    static func isWord(_ text: String) -> Bool {
         (1...maximumWord).contains(text.utf8.count)
             && text.utf8.allSatisfy(isWordByte)
     }
@@ -91,6 +95,7 @@ extension APNsAnswer {
     var verdict: Verdict {
         switch (status, reason) {
         case (200, _): .accepted
+        case (403, _) where isRelays: .refused
         case (403, "ExpiredProviderToken"): .expiredToken
         case (403, _): .loginRefused
         case (429, "TooManyProviderTokenUpdates"): .tokenTooSoon
@@ -110,7 +115,7 @@ extension APNsAnswer {
     }
 
     /// Whether APNs refuses the provider token or the certificate.
-    var concernsLogin: Bool { status == 403 }
+    var concernsLogin: Bool { isRelays ? status == 401 : status == 403 }
 
     /// Whether another device token may get another answer.
     var concernsDevice: Bool { reason == "BadDeviceToken" || reason == "DeviceTokenNotForTopic" }

@@ -1,4 +1,7 @@
 extension APNsAnswer {
+    /// Who said it, for people.
+    var speaker: String { isRelays ? "the relay" : "APNs" }
+
     /// For people: `503 ServiceUnavailable`.
     var text: String { reason.map { "\(status) \($0)" } ?? "\(status)" }
 
@@ -14,7 +17,14 @@ extension APNsAnswer {
         case "BadCertificate": "the certificate is not one for APNs, or was revoked"
         case "BadCertificateEnvironment": "the certificate is for the other environment"
         case "Unregistered", "ExpiredToken": "the token is no longer valid: remove the device"
-        default: "APNs refuses the request: \(text)"
+        case "grant-expired", "grant-revoked", "grant-unknown-key":
+            "the grant has ended: give the answers to 'device remove --from-apns-410', and wait for the phone's next record"
+        case "wrong-key": "the grant is for another push key than the store's: wait for the phone's next record"
+        case "kind-not-granted": "the relay does not pass such pushes on for this grant"
+        case "malformed-grant": "it is no grant of this relay"
+        case "bad-signature": "the relay has another origin than --relay says"
+        case "clock": "the clock is wrong by more than an hour"
+        default: "\(isRelays ? "the relay" : "APNs") refuses the request: \(text)"
         }
     }
 }

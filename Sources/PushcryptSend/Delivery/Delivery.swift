@@ -87,6 +87,8 @@ enum Outcome: Equatable, Sendable {
     case notTried
     /// There was no connection, for the reason given.
     case unreachable(String)
+    /// The same of a relay.
+    case relayUnreachable(String)
 }
 
 /// The parts of a request that determine when and where it is sent, and its bytes.

@@ -26,19 +26,21 @@ struct SendFailure {
         case .expired(let setback):
             let answer: APNsAnswer? = if case .answer(let answer) = setback { answer } else { nil }
             self.init(
-                .tooLate, "its expiration has come" + (answer.map { ": APNs said \($0.text)" } ?? ""), answer,
+                .tooLate, "its expiration has come" + (answer.map { ": \($0.speaker) said \($0.text)" } ?? ""), answer,
                 mayRetry: false)
         case .gaveUp(let answer):
-            self.init(.apnsBusy, "APNs said \(answer.text) until the time for retries ended", answer, mayRetry: true)
+            self.init(
+                .apnsBusy, "\(answer.speaker) said \(answer.text) until the time for retries ended", answer,
+                mayRetry: true)
         case .stopped(let answer):
-            self.init(.notSent, "the run ended after APNs said \(answer.text)", answer, mayRetry: true)
+            self.init(.notSent, "the run ended after \(answer.speaker) said \(answer.text)", answer, mayRetry: true)
         case .held(let answer):
             let others = answer.concernsLogin ? "the login to its environment" : "every message of its topic"
             self.init(.onHold, "APNs refuses \(others): \(answer.advice)", mayRetry: true)
         case .clockWrong(let ahead):
             self.init(.onHold, ClockGuard.text(ahead), mayRetry: true)
         case .unknown(let answer):
-            let refusal = answer.map { "; APNs refuses another copy with \($0.text): \($0.advice)" } ?? ""
+            let refusal = answer.map { "; \($0.speaker) refuses another copy with \($0.text): \($0.advice)" } ?? ""
             self.init(.noAnswer, "it was sent, and the answer did not come" + refusal, mayRetry: true)
         case .unrepeated:
             self.init(
@@ -47,12 +49,15 @@ struct SendFailure {
         case .notSent: self.init(.notSent, "the run ended before it was sent", mayRetry: true)
         case .notTried: self.init(.notTried, "the time for retries ended before it could be sent", mayRetry: true)
         case .unreachable(let text): self.init(.unreachable, "no connection to APNs: \(text)", mayRetry: true)
+        case .relayUnreachable(let text): self.init(.unreachable, "no connection to the relay: \(text)", mayRetry: true)
         }
     }
 
     private init(refused answer: APNsAnswer) {
         let code: SendCode =
             switch answer.status {
+            case 401 where answer.isRelays: .loginRefused
+            case 403 where answer.isRelays: .wrongAddress
             case 403: .loginRefused
             case 410: .unregistered
             default: answer.concernsSetup ? .wrongAddress : .requestRefused
@@ -70,6 +75,7 @@ extension SendLine {
             return object(front) { json in
                 json.integer(answer.status, for: "status")
                 if let id = answer.apnsID { json.string(id, for: "apns_id") }
+                if let time = answer.grantExpires { json.integer(time, for: "grant_expires") }
             }
         }
         guard let failure = SendFailure(outcome) else { return [] }

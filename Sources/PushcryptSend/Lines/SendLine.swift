@@ -4,18 +4,46 @@ internal import PushcryptCommandKit
 
 /// A line of the input: the message to send, and the parts that its answer repeats.
 struct SendLine {
-    /// The members that are read.
-    private static let names: Set = [
-        "to", "id", "token", "environment", "topic", "push_type", "priority", "expiration", "collapse_id", "payload",
-        "unencrypted",
+    /// What a line says of its message, by where it goes.
+    struct Form: Sendable {
+        /// The members that are read.
+        fileprivate let names: Set<String>
+        /// The members that only an error repeats.
+        fileprivate let headers: [String]
+        /// The members that every answer repeats.
+        fileprivate let back: [String]
+        /// The members that an answer may add.
+        fileprivate let reserved: Set<String>
+        fileprivate let ownNames: Set<String>
+        /// Whether a line has something to send.
+        fileprivate let hasPayload: @Sendable (BatchLine) -> Bool
+        fileprivate let message: @Sendable (BatchLine) throws(LineFailure) -> PushToSend
+
+        init(
+            names: [String], headers: [String], back: [String], answers: [String],
+            hasPayload: @escaping @Sendable (BatchLine) -> Bool,
+            message: @escaping @Sendable (BatchLine) throws(LineFailure) -> PushToSend
+        ) {
+            self.names = Set(names + SendLine.frontNames)
+            (self.headers, self.back, self.hasPayload, self.message) = (headers, back, hasPayload, message)
+            reserved = SendLine.answerNames.union(answers)
+            ownNames = self.names.union(reserved)
+        }
+
+        /// What `seal --emit request` writes.
+        static let apns = Form(
+            names: ["payload"] + apnsHeaders + apnsAddress, headers: apnsHeaders, back: apnsAddress, answers: [],
+            hasPayload: { $0["payload"] != nil }, message: SendLine.message)
+
+        private static let apnsHeaders = ["topic", "push_type", "priority", "expiration", "collapse_id"]
+        private static let apnsAddress = ["token", "environment", "unencrypted"]
+    }
+
+    /// The members that an answer adds.
+    private static let answerNames: Set = [
+        "status", "reason", "timestamp", "retry", "apns_id", "dry_run", "error", "line",
     ]
-    /// The members that an answer adds, beside `error` and `line`.
-    private static let answerNames: Set = ["status", "reason", "timestamp", "retry", "apns_id", "dry_run"]
-    private static let reserved = answerNames.union(["error", "line"])
-    private static let ownNames = names.union(reserved)
     private static let frontNames = ["to", "id"]
-    private static let headerNames = ["topic", "push_type", "priority", "expiration", "collapse_id"]
-    private static let backNames = ["token", "environment", "unencrypted"]
     /// How every line begins that a seal refused, or that was not sent before.
     private static let errorStart = ContiguousArray("{\"error\":".utf8)
 
@@ -49,24 +77,24 @@ struct SendLine {
         return parts + message.payload.count
     }
 
-    init(_ text: ContiguousArray<UInt8>, number: Int) {
+    init(_ text: ContiguousArray<UInt8>, number: Int, _ form: Form = .apns) {
         self.number = number
         let isOwn = text.starts(with: Self.errorStart)
         do throws(LineFailure) {
-            let line = try BatchLine(text, names: isOwn ? Self.ownNames : Self.names, reserved: Self.reserved)
+            let line = try BatchLine(text, names: isOwn ? form.ownNames : form.names, reserved: form.reserved)
             front = Self.members { line.write(Self.frontNames, to: &$0) }
-            headers = Self.members { line.write(Self.headerNames, to: &$0) }
+            headers = Self.members { line.write(form.headers, to: &$0) }
             back = Self.members {
-                line.write(Self.backNames, to: &$0)
+                line.write(form.back, to: &$0)
                 line.writePassed(to: &$0)
             }
-            if isOwn, line["payload"] == nil {
+            if isOwn, !form.hasPayload(line) {
                 content = .passedOn
                 return
             }
             do throws(LineFailure) {
                 try line.refuseReserved()
-                content = .message(try Self.message(line), try Self.environment(line))
+                content = .message(try form.message(line), try Self.environment(line))
             } catch {
                 content = .refused(error)
             }
@@ -133,7 +161,7 @@ extension SendLine {
             "the payload is not sealed: give it to 'pushcrypt seal', or say \"unencrypted\":true if Apple may read it")
     }
 
-    private static func number(_ line: BatchLine, _ name: String) throws(LineFailure) -> UInt64? {
+    static func number(_ line: BatchLine, _ name: String) throws(LineFailure) -> UInt64? {
         guard let value = line[name] else { return nil }
         guard let number = value.integer, number >= 0 else {
             throw LineFailure(.malformedLine, "\(name) must be a whole number")

@@ -215,7 +215,7 @@ extension Dialer {
 
 extension Dialer {
     /// What libcurl says, as a part of a sentence. It repeats the URL of a proxy that it cannot use, with its password.
-    private static func sentence(_ text: String, _ code: CURLcode) -> String {
+    static func sentence(_ text: String, _ code: CURLcode) -> String {
         guard code != CURLE_COULDNT_RESOLVE_PROXY, !text.contains("://"), !text.contains("nsupported proxy") else {
             return
                 "the proxy's URL cannot be used: write http://HOST:PORT, with a HOST that exists, and percent-encode user and password"

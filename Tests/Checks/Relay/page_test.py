@@ -1,4 +1,4 @@
-"""Follows Docs/SelfHosted.md: its servers in Python and JavaScript, each from a phone's record to the first push that the phone opens, through a
+"""Follows Docs/SelfHosted.md and SelfHostedServer.md: servers in Python and JavaScript, each from a phone's record to the first push that the phone opens, through a
 publisher's relay; and its endpoint that makes grants. Called by relay_test.py with a Python that has `cryptography` 40.
 
     page_test.py ORIGIN FOLDER ACCEPTED NODE      of a relay whose origin is its address, its folder, and the file of what its APNs accepted
@@ -16,8 +16,10 @@ from pushcrypt.testing import DeviceKey, Trust, open_push  # noqa: E402
 
 ORIGIN, FOLDER, ACCEPTED, NODE = sys.argv[1:]
 TOPIC, LINES = "com.example.app", 15
-with open(os.path.join(ROOT, "Docs/SelfHosted.md"), encoding="utf-8") as file:
-    page = file.read().replace("https://push.example.com", ORIGIN)
+page = ""
+for name in ("SelfHosted.md", "SelfHostedServer.md"):
+    with open(os.path.join(ROOT, "Docs", name), encoding="utf-8") as file:
+        page += file.read().replace("https://push.example.com", ORIGIN)
 endpoint, python = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
 [javascript] = re.findall(r"```js\n(.*?)```", page, re.DOTALL)
 
@@ -65,7 +67,7 @@ def lines(text):
 def test_python():
     sys.modules["httpx"] = httpx
     server, phone = {}, Phone()
-    exec(compile(python, "SelfHosted.md", "exec"), server)
+    exec(compile(python, "SelfHostedServer.md", "exec"), server)
     device, reply = server["register"](phone.record(), None, "alice")
     phone.read(reply)
     device, _ = server["register"](phone.record(), device, "alice")

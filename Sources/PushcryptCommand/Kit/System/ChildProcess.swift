@@ -17,15 +17,23 @@ package enum ChildProcess {
         package let messages: ContiguousArray<UInt8>
     }
 
-    /// Runs a program of the PATH with empty standard input, and reads at most `limit` bytes of each output stream. A program
+    /// Runs a program of the PATH with this standard input, at most what a pipe holds, and reads at most `limit` bytes of each output stream. A program
     /// that writes more gets a closed pipe.
     ///
     /// - Throws: `.notFound` if there is no such program.
-    package static func run(_ name: String, _ arguments: [String], limit: Int) throws(SystemError) -> Result {
+    package static func run(
+        _ name: String, _ arguments: [String], input: Span<UInt8> = Span(), limit: Int
+    ) throws(SystemError) -> Result {
+        precondition(input.count <= 4096, "a pipe may hold no more")
+        let given = try PipeEnds()
+        try given.writer.descriptor.writeAll(input)
+        close(given.writer)
         let output = try PipeEnds()
         let messages = try PipeEnds()
         let process = try spawn(
-            name, arguments, output: output.writer.descriptor, messages: messages.writer.descriptor)
+            name, arguments, input: given.reader.descriptor, output: output.writer.descriptor,
+            messages: messages.writer.descriptor)
+        close(given.reader)
         close(output.writer)
         close(messages.writer)
         var streams = [Stream(output.reader.descriptor), Stream(messages.reader.descriptor)]
@@ -39,7 +47,7 @@ package enum ChildProcess {
     }
 
     private static func spawn(
-        _ name: String, _ arguments: [String], output: Descriptor, messages: Descriptor
+        _ name: String, _ arguments: [String], input: Descriptor, output: Descriptor, messages: Descriptor
     ) throws(SystemError) -> pid_t {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
@@ -50,7 +58,7 @@ package enum ChildProcess {
         #endif
         _ = unsafe posix_spawn_file_actions_init(&actions)
         defer { _ = unsafe posix_spawn_file_actions_destroy(&actions) }
-        _ = unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        _ = unsafe posix_spawn_file_actions_adddup2(&actions, input.number, 0)
         _ = unsafe posix_spawn_file_actions_adddup2(&actions, output.number, 1)
         _ = unsafe posix_spawn_file_actions_adddup2(&actions, messages.number, 2)
 

@@ -78,6 +78,13 @@ CREATE TABLE answers (
     id BLOB PRIMARY KEY NOT NULL, digest BLOB NOT NULL, opened INTEGER NOT NULL, ends INTEGER NOT NULL,
     tag BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX answers_by_end ON answers (ends);
+CREATE TABLE push_key (
+    id INTEGER PRIMARY KEY CHECK (id = 1), public_key BLOB NOT NULL, created INTEGER NOT NULL,
+    sealed BLOB NOT NULL, tag BLOB NOT NULL);
+CREATE TABLE pairings (
+    id INTEGER PRIMARY KEY, pairing BLOB NOT NULL UNIQUE, url TEXT NOT NULL, topic TEXT NOT NULL,
+    provider BLOB NOT NULL, user TEXT, replaces TEXT, created INTEGER NOT NULL, sealed BLOB NOT NULL,
+    claimed INTEGER, device TEXT, device_key BLOB, reply BLOB, tag BLOB NOT NULL);
 """
 
 # The columns of a table under its tag.

@@ -1,0 +1,46 @@
+package import Pushcrypt
+package import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+// A publisher's relay, and how a server shows it who it is.
+
+extension SendArguments {
+    static let relayOption = "--relay"
+
+    /// Reads the origin of a relay.
+    package static func origin(_ text: String) throws(CommandFailure) -> RelayOrigin {
+        guard let origin = RelayOrigin(text) else {
+            throw .usage(
+                "\(relayOption) cannot be \(quoted(text))",
+                hint:
+                    "write its origin as the publisher does, such as https://push.example.com; http only in a private network"
+            )
+        }
+        return origin
+    }
+
+    /// The push key of the store.
+    package func pushKey(_ console: Console) throws(CommandFailure) -> PushKey {
+        let store = try console.open(store)
+        do throws(KeyStoreError) {
+            return try store.pushSecret()
+        } catch {
+            throw CommandFailure(error, hint: error.code == .unknownName ? "pushcrypt key new push makes one" : nil)
+        }
+    }
+
+    /// The relay that the store's settings name, for a command line that says nothing else.
+    func storedRelay(_ console: Console) throws(CommandFailure) -> String? {
+        guard login.key == nil, login.certificate == nil, single.token == nil,
+            console.storePath(given: store.path) != nil
+        else { return nil }
+        let settings: SQLiteKeyStore
+        do throws(CommandFailure) {
+            settings = try console.open(store)
+        } catch {
+            guard !store.isGiven, (error.cause as? KeyStoreError)?.code == .storeMissing else { throw error }
+            return nil
+        }
+        return try withStoreErrors { () throws(KeyStoreError) in try settings.setting(.relay) }
+    }
+}

@@ -1,0 +1,225 @@
+#!/usr/bin/python3
+"""`pushcrypt send --relay` against this project's relay, some of it through a proxy that misbehaves.
+
+    command_test.py PUSHCRYPT [TEST …]      pushcrypt-send lies beside it
+"""
+import http.client, http.server, json, os, shutil, subprocess, sys, tempfile, threading, time, types
+
+PROGRAM = os.path.abspath(sys.argv[1])
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from client import Client, PushKey, milliseconds, seal_grant  # noqa: E402
+from world import TOPIC, Place  # noqa: E402
+
+
+class Proxy:
+    """Stands where the relay's origin says, and hands requests on unless `fault` answers them itself."""
+
+    def __init__(self, relay):
+        self.relay, self.fault, self.requests = relay, lambda request: None, []
+        proxy = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def serve(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                request = types.SimpleNamespace(method=self.command, path=self.path, headers=dict(self.headers), body=body)
+                if self.path == "/v1/push":
+                    proxy.requests.append(request)
+                    if answer := proxy.fault(request):
+                        return self.reply(*answer)
+                own = http.client.HTTPConnection("127.0.0.1", proxy.relay.port, timeout=40)
+                own.request(request.method, request.path, request.body, {name: value for name, value in request.headers.items() if name != "Host"})
+                answer = own.getresponse()
+                self.reply(answer.status, dict(answer.headers), answer.read())
+
+            def reply(self, status, headers, body=b""):
+                if status is None:
+                    self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+                    self.connection.shutdown(2)
+                    self.close_connection = True
+                    return
+                self.send_response(status)
+                for name, value in headers.items():
+                    if name.lower() not in ("content-length", "connection", "transfer-encoding", "date", "keep-alive"):
+                        self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = serve
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+class World:
+    """A server's store, a phone's key, and a relay behind a proxy."""
+
+    def __init__(self, place, relay, proxy, origin):
+        self.place, self.relay, self.proxy, self.origin = place, relay, proxy, origin
+        self.client, self.token = Client(f"http://127.0.0.1:{relay.port}", origin, TOPIC), os.urandom(32).hex()
+        place.mock.taken, proxy.requests, proxy.fault = [], [], lambda request: None
+        self.folder = tempfile.mkdtemp(dir=place.folder)
+        self.run("init")
+        self.run("key", "new", "provider", "--topic", TOPIC)
+        self.key = types.SimpleNamespace(text=self.run("key", "new", "push").strip())
+        self.phone = self.run("key", "new", "device", "--topic", TOPIC, store="phone", init=True).strip()
+        self.grant = self.client.grant(self.token, self.key)
+
+    def run(self, *words, input="", store="server", code=0, init=False):
+        path = os.path.join(self.folder, store)
+        if init:
+            self.run("init", store=store)
+        done = subprocess.run([PROGRAM, "--store", path, *words], input=input, capture_output=True, text=True, timeout=100)
+        self.messages = done.stderr
+        assert done.returncode == code, (words, done.returncode, done.stdout[-500:], done.stderr[-500:])
+        return done.stdout
+
+    def lines(self, count=1, grant=None):
+        messages = "".join(json.dumps({"to": self.phone, "id": f"m{n}", "grant": grant or self.grant, "payload": {"aps": {"alert": f"{n}"}}}) + "\n" for n in range(count))
+        return self.run("seal", "--batch", "--emit", "relay", input=messages)
+
+    def send(self, lines, *options, code=0):
+        out = self.run("send", "--relay", self.origin, *options, input=lines, code=code)
+        return [json.loads(line) for line in out.splitlines()]
+
+
+def once(*answers):
+    """The first requests get these answers; None hands one on."""
+    left = list(answers)
+    return lambda request: left.pop(0) if left else None
+
+
+def test_many_messages_go_in_requests_of_45(world):
+    answers = world.send(world.lines(100), "--in-order")
+    assert [answer["id"] for answer in answers] == [f"m{n}" for n in range(100)]
+    sizes = sorted(len(json.loads(request.body)["messages"]) for request in world.proxy.requests)
+    # A grant has 60 a minute.
+    assert max(sizes) <= 45 and len(world.place.mock.taken) >= 60, sizes
+
+
+def test_another_push_key_is_refused(world):
+    [answer] = world.send(world.lines(grant=world.client.grant(world.token, PushKey())), code=65)
+    assert answer["error"]["code"] == "wrong-address" and (answer["status"], answer["reason"], answer["retry"]) == (403, "wrong-key", False), answer
+
+
+def test_a_changed_body_is_refused(world):
+    def fault(request):
+        request.body = request.body.replace(b'"alert"', b'"Alert"')
+
+    world.proxy.fault = fault
+    [answer] = world.send(world.lines(), code=1)
+    assert answer["error"]["code"] == "login-refused" and (answer["status"], answer["reason"], answer["retry"]) == (401, "bad-signature", True), answer
+    assert not world.place.mock.taken
+
+
+def test_an_old_time_is_refused_and_corrected(world):
+    wrong = json.dumps({"code": "clock", "now": milliseconds() - 7_200_000}).encode()
+    world.proxy.fault = once((401, {}, wrong))
+    [answer] = world.send(world.lines())
+    assert answer["status"] == 200, answer
+    times = [int(request.headers["Pushcrypt-Time"]) for request in world.proxy.requests]
+    # The second is two hours old; the relay refuses it, and says its time.
+    assert len(times) == 3 and times[0] - times[1] > 7_000_000 and abs(times[2] - times[0]) < 60_000, times
+    assert len(world.place.mock.taken) == 1
+
+
+def test_a_foreign_grant_is_refused(world):
+    foreign = seal_grant(os.urandom(32), world.origin, world.token, "production", TOPIC, PushKey().public)
+    [answer] = world.send(world.lines(grant=foreign), code=65)
+    assert answer["error"]["code"] == "unregistered" and (answer["status"], answer["reason"]) == (410, "grant-unknown-key"), answer
+
+
+def test_a_revoked_grant_is_refused_and_forgotten(world):
+    record = json.loads(world.run("key", "show", "--json", store="phone")) | {"grant": world.grant}
+    world.run("device", "add", "phone1", input=json.dumps(record))
+    assert world.client.revoke(world.token, world.grant).status == 200
+    lines = world.run("seal", "--to", "phone1", "--emit", "relay", input='{"aps":{"alert":"x"}}')
+    [answer] = world.send(lines, code=65)
+    assert (answer["status"], answer["reason"], answer["grant"]) == (410, "grant-revoked", world.grant), answer
+    world.run("device", "remove", "--from-apns-410", input=json.dumps(answer))
+    device = json.loads(world.run("device", "show", "phone1", "--json"))
+    assert "grant" not in device and device["device"] == "phone1", device
+    [answer] = world.send(world.run("seal", "--to", "phone1", "--emit", "relay", input='{"aps":{"alert":"x"}}'), code=65)
+    assert answer["error"]["code"] == "malformed-line" and "no grant" in answer["error"]["message"], answer
+
+
+def test_what_may_have_arrived_is_sent_again_as_it_is(world):
+    def fault(request):
+        if len(world.proxy.requests) > 1:
+            return None
+        own = http.client.HTTPConnection("127.0.0.1", world.relay.port, timeout=40)
+        own.request("POST", request.path, request.body, {name: value for name, value in request.headers.items() if name != "Host"})
+        assert own.getresponse().status == 200
+        return None, {}
+
+    world.proxy.fault = fault
+    [answer] = world.send(world.lines())
+    first, second = world.proxy.requests
+    assert answer["status"] == 200 and first.body == second.body and first.headers["Pushcrypt-Signature"] != second.headers["Pushcrypt-Signature"]
+    ids = [dict(request.headers)["apns-collapse-id"] for request in world.place.mock.taken]
+    assert len(ids) == 2 and ids[0] == ids[1], ids
+
+
+def test_the_relay_is_left_alone_for_as_long_as_it_says(world):
+    world.proxy.fault = once((429, {"Retry-After": "3"}, b'{"code":"too-many-requests"}'), (503, {"Retry-After": "2"}, b'{"code":"relay-unavailable"}'))
+    start = time.monotonic()
+    [answer] = world.send(world.lines())
+    assert answer["status"] == 200 and time.monotonic() - start >= 5, answer
+    assert len(world.proxy.requests) == 3 and "waiting: 1" in world.messages, world.messages
+
+
+def test_no_redirect_is_followed(world):
+    found = []
+    other = Proxy(world.relay)
+    other.fault = lambda request: found.append(request)
+    world.proxy.fault = lambda request: (307, {"Location": f"http://127.0.0.1:{other.port}/v1/push"}, b"")
+    [answer] = world.send(world.lines(), "--retry-for", "3s", code=1)
+    assert answer["error"]["code"] == "apns-busy" and answer["status"] == 307 and not found, answer
+
+
+def test_another_origin_is_noticed(world):
+    text = world.origin.replace("127.0.0.1", "localhost")
+    world.run("send", "--relay", text, input=world.lines(), code=64)
+    assert world.origin in world.messages, world.messages
+
+
+def test_without_a_connection_the_answer_says_so(world):
+    out = world.run("send", "--relay", "http://127.0.0.1:9", "--retry-for", "2s", input=world.lines(), code=1)
+    answer = json.loads(out)
+    assert answer["error"]["code"] == "unreachable" and answer["retry"] is True and "the relay" in answer["error"]["message"], answer
+
+
+def test_the_setting_names_the_relay(world):
+    world.run("config", "relay", world.origin)
+    [answer] = [json.loads(line) for line in world.run("send", input=world.lines()).splitlines()]
+    assert answer["status"] == 200, answer
+
+
+def main():
+    names = sys.argv[2:] or [name for name in globals() if name.startswith("test_")]
+    with Place() as place:
+        relay = place.relay(shutil.which("node"), limits={"requests_a_minute": 10_000, "grants_a_minute": 10_000, "pushes_a_minute": 80})
+        proxy = Proxy(relay)
+        origin = f"http://127.0.0.1:{proxy.port}"
+        relay.configure(origin=origin)
+        failed = []
+        with relay:
+            for name in names:
+                try:
+                    globals()[name](World(place, relay, proxy, origin))
+                except Exception as error:
+                    failed.append(name)
+                    print(f"FAILED {name}: {type(error).__name__}: {error}")
+        print(f"send --relay: {len(names) - len(failed)} of {len(names)} tests passed")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// The key with which a server signs its requests to relays, and the grants that devices bring.
+struct PushKeyTests {
+    @Test(arguments: StoreKind.allCases)
+    func aStoreKeepsOnePushKeySealed(_ kind: StoreKind) throws {
+        let home = try Home(kind)
+        #expect(try home.store.pushKey() == nil)
+        #expect(code { try home.store.pushSecret() } == .unknownName)
+        #expect(code { try home.store.removePushKey() } == .unknownName)
+        let key = PushKey()
+        let record = try home.store.addPushKey(key, at: start)
+        #expect(record == PushKeyRecord(publicKey: key.publicKey, createdAt: start))
+        #expect(code { try home.store.addPushKey(at: start) } == .nameTaken)
+        #expect(try home.store.pushKey() == record && home.store.pushSecret().publicKey == key.publicKey)
+        #expect(home.store.check().allSatisfy { $0.severity == .note })
+        guard kind == .disk else { return }
+        let seed = key.withSeed { Bytes(copying: $0) }
+        #expect(try !home.scratch.bytes().contains(seed))
+        #expect(try home.reopened().pushSecret().publicKey == key.publicKey)
+        guard case .blob(let sealed)? = try home.raw().rows("SELECT sealed FROM push_key").first?.first else {
+            throw Scratch.Unavailable()
+        }
+        try home.store.removePushKey()
+        #expect(try home.store.pushKey() == nil && !home.scratch.bytes().contains(sealed))
+        #expect(try home.store.addPushKey(at: start + 1).publicKey != key.publicKey)
+    }
+
+    @Test(arguments: [
+        "UPDATE push_key SET public_key = randomblob(32)", "UPDATE push_key SET sealed = randomblob(72)",
+        "UPDATE push_key SET created = created + 1",
+    ])
+    func aChangedRowIsNotUsed(_ change: String) throws {
+        let home = try Home()
+        _ = try home.store.addPushKey(at: start)
+        try home.raw().execute(change)
+        #expect(code { try home.reopened().pushSecret() } == .corruptStore)
+        #expect(try home.reopened().check().contains { $0.severity == .error })
+    }
+
+    @Test func anEndedGrantIsForgottenUnlessThereIsANewerOne() throws {
+        let store = try Home(.memory).store
+        var registration = DeviceRegistration(publicKey: try DeviceKey(.x25519).publicKey, createdAt: start)
+        registration.grant = "first"
+        try store.addDevice(registration, id: "phone", at: start)
+        #expect(try store.forgetGrants([EndedGrant(id: "phone", grant: "second")]) == 0)
+        #expect(try store.forgetGrants([EndedGrant(id: "other", grant: "first")]) == 0)
+        registration.grant = "second"
+        try store.addDevice(registration, id: "phone", at: start + 1)
+        #expect(try store.forgetGrants([EndedGrant(id: "phone", grant: "first")]) == 0)
+        let before = try #require(try store.device(id: "phone"))
+        #expect(before.grant == "second")
+        #expect(try store.forgetGrants([EndedGrant(id: "phone", grant: "second")]) == 1)
+        let after = try #require(try store.device(id: "phone"))
+        #expect(after.grant == nil && after.updatedAt == before.updatedAt && after.publicKey == before.publicKey)
+        // A record without a grant brings none back. [D-35]
+        registration.grant = nil
+        try store.addDevice(registration, id: "phone", at: start + 2)
+        #expect(try store.device(id: "phone")?.grant == nil)
+    }
+
+    @Test func aGoneDeviceIsKeptIfItHasANewerGrant() throws {
+        let store = try Home(.memory).store
+        var registration = DeviceRegistration(publicKey: try DeviceKey(.x25519).publicKey, createdAt: start)
+        registration.grant = "second"
+        try store.addDevice(registration, id: "phone", at: start)
+        let result = try store.removeDevices([LostDevice(id: "phone", at: start + 1, grant: "first")], at: start + 1)
+        #expect(result.kept == 1 && result.removed == 0)
+        let second = try store.removeDevices([LostDevice(id: "phone", at: start + 1, grant: "second")], at: start + 1)
+        #expect(second.removed == 1)
+    }
+}
