@@ -77,12 +77,7 @@ struct AnswerOpenCommand: CommandBody {
         let input = try console.read(file, limit: SealedAnswer.maximumTextLength + 1)
         let text = input.last == newline ? input.dropLast() : input[...]
         let opener = StoredAnswers(store: try console.open(store), topic: topic, limit: limit, console: console)
-        let opened: DeviceAnswer
-        do throws(LineFailure) {
-            opened = try opener.open(String(decoding: text, as: UTF8.self))
-        } catch {
-            throw CommandFailure(answer: error)
-        }
+        let opened = try opener.open(String(decoding: text, as: UTF8.self))
         let isTable = console.showsOutput && !isJSON && output.path == nil
         let shown = isTable ? opened.rows(console) : console.shown(json: opened.json) + "\n"
         try console.deliver(ContiguousArray(shown.utf8).span, to: output, isSecret: true)
@@ -97,13 +92,13 @@ private struct StoredAnswers: Sendable {
     let limit: Interval
     let console: Console
 
-    func open(_ text: String) throws(LineFailure) -> DeviceAnswer {
+    func open(_ text: String) throws(CommandFailure) -> DeviceAnswer {
         do {
             return try store.openAnswer(text, topic: topic, within: limit, at: console.timestamp)
         } catch let error as OpenError {
-            throw LineFailure(error)
+            throw CommandFailure(error)
         } catch let error as KeyStoreError {
-            throw LineFailure(error)
+            throw CommandFailure(error)
         } catch {
             preconditionFailure("a store throws nothing else")
         }
@@ -126,7 +121,8 @@ private struct AnswerWorker: LineWorker {
                 guard let sealed = try read.text("answer") else {
                     throw LineFailure(.malformedLine, "the line has no 'answer': the text that the app sent")
                 }
-                let opened = try opener.open(sealed)
+                let opened: DeviceAnswer
+                do throws(CommandFailure) { opened = try opener.open(sealed) } catch { throw LineFailure(error) }
                 answer.append { json in
                     json.raw(opened.json, for: "opened")
                     read.writePassed(to: &json)

@@ -71,13 +71,6 @@ extension CommandFailure {
 
     init(_ error: OpenError) { self.init(.refused, error) }
 
-    /// One answer, refused as a line of a batch would be.
-    init(answer failure: LineFailure) {
-        self.init(
-            ExitCode(refusedLines: [failure.code]), code: failure.code, "\(failure.code): \(failure.message)",
-            hints: Self.hints[failure.code] ?? [])
-    }
-
     init(_ error: TrustError, in place: String? = nil) {
         self.init(error.code == .implausibleEpoch ? .usage : .refused, error, in: place)
     }
