@@ -77,6 +77,7 @@ let strictC: [CSetting] = [
             name: "AppleStandIns",
             targets: [
                 "CallKit", "Intents", "PushKit", "UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit",
+                "os",
             ])
     ]
     let linuxTargets: [Target] = [
@@ -84,6 +85,7 @@ let strictC: [CSetting] = [
         .target(
             name: "Intents", dependencies: ["UserNotifications"], path: "\(standIns)/Intents", swiftSettings: strict),
         .target(name: "CallKit", path: "\(standIns)/CallKit", swiftSettings: strict),
+        .target(name: "os", path: "\(standIns)/os", swiftSettings: strict),
         .target(name: "PushKit", path: "\(standIns)/PushKit", swiftSettings: strict),
         .target(name: "UIKit", path: "\(standIns)/UIKit", swiftSettings: strict),
         .target(
@@ -141,10 +143,14 @@ let strictC: [CSetting] = [
     ]
     // The code of the documents, by the rules of an app; a test compares, and `make check PART=examples` builds it elsewhere.
     let inApps: [Target.Dependency] =
-        ["CallKit", "PushKit", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService"]
+        [
+            "CallKit", "PushKit", "Pushcrypt", "PushcryptApp", "PushcryptKeyStore", "PushcryptReceiver",
+            "PushcryptService", "os",
+        ]
         + userNotifications + intents + userInterface
     let appExamples = [
-        "App", "CallNotificationService", "ChoosyNotificationService", "Migration", "NotificationService",
+        "App", "CallNotificationService", "ChoosyNotificationService", "ExistingApp", "Migration",
+        "NotificationService",
         "ReadmeService", "VendorNotificationService",
     ]
     let exampleTargets: [Target] =
@@ -195,6 +201,8 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
+        // The four above with one import.
+        .library(name: "PushcryptApp", targets: ["PushcryptApp"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
         // What `pushcrypt send` starts; no other product needs its three C libraries.
@@ -238,12 +246,17 @@ let package = Package(
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + intents,
             exclude: privacyManifest, swiftSettings: strict),
         .target(
+            name: "PushcryptApp",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService"],
+            swiftSettings: strict),
+        .target(
             name: "DeviceSimulator",
             dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,
             swiftSettings: strict),
         // Checks for developers; never part of an app, and out of reach of keys.
         .target(
-            name: "PushcryptDeveloperTools", dependencies: ["Pushcrypt", "PushcryptCommandKit"], swiftSettings: strict),
+            name: "PushcryptDeveloperTools", dependencies: ["Pushcrypt", "PushcryptCommandKit"],
+            resources: [.embedInCode("Templates")], swiftSettings: strict),
         // Generic command-line framework.
         .target(
             name: "PushcryptCommandKit", dependencies: ["CProcess"], path: "Sources/PushcryptCommand/Kit",

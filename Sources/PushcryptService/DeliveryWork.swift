@@ -153,6 +153,10 @@ final class DeliveryWork: @unchecked Sendable {
         let fallback = Delivery(fallback: reason, for: push, texts: configuration.texts).content
         let content = UNMutableNotificationContent(fallback)
         content.sound = fallback.sound == nil ? nil : request.content.sound
+        if reason.code == KeyStoreError.Code.storeLocked.description {
+            if list.hasLocked { (content.sound, content.interruptionLevel) = (nil, .passive) }
+            content.userInfo = [PayloadKeys.reserved: NotificationList.locked]
+        }
         return content
     }
 

@@ -53,6 +53,14 @@ struct NotificationList: Sendable {
         remove(messages) { $0.forEach(shared.remove) }
     }
 
+    /// Whether the screen shows a fallback that was marked as locked: before the first unlock one rings, and no others.
+    var hasLocked: Bool {
+        !delivered { $0.request.content.userInfo[PayloadKeys.reserved] as? String == Self.locked }.isEmpty
+    }
+
+    /// The mark of a fallback for a push that could not be opened because the phone has not been unlocked since it started.
+    static let locked = "locked"
+
     /// Returns the identifiers of some notifications on the screen; none if the system does not answer.
     private func delivered(where isIncluded: @escaping @Sendable (UNNotification) -> Bool) -> [String] {
         final class Answer { var identifiers: [String] = [] }

@@ -31,8 +31,8 @@ import Testing
         let package = try Self.text(of: "Package.swift")
         let libraries = package.components(separatedBy: "        .library(name: \"").dropFirst()
             .compactMap { $0.components(separatedBy: "\"").first }
-        // Of a test, not of an app.
-        #expect(Set(libraries) == Set(Self.products.keys).union(["DeviceSimulator"]))
+        // Of a test, not of an app; and the others with one import.
+        #expect(Set(libraries) == Set(Self.products.keys).union(["DeviceSimulator", "PushcryptApp"]))
         let files = try #require(FileManager.default.enumerator(atPath: Self.root.appending(path: "Sources").path))
             .compactMap { $0 as? String }.filter { $0.hasSuffix(".xcprivacy") }
         #expect(files.count == Self.products.values.count { $0.hasPrefix("Sources/") })

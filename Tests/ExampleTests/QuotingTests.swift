@@ -24,15 +24,17 @@ import Testing
         documents["README.md"] = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
         return documents.filter { !$0.key.hasPrefix("Sources/") || $0.key.contains(".docc/") }.flatMap { name, text in
             var blocks: [(place: String, lines: [Substring])] = []
-            var isInside = false
+            // The spaces before a block that belongs to an item of a list.
+            var indent: Int?
             for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-                if line == "```swift" {
+                let spaces = line.prefix { $0 == " " }.count
+                if line.dropFirst(spaces) == "```swift" {
                     blocks.append(("\(name):\(number + 1)", []))
-                    isInside = true
-                } else if line.hasPrefix("```") {
-                    isInside = false
-                } else if isInside {
-                    blocks[blocks.count - 1].lines.append(line)
+                    indent = spaces
+                } else if line.dropFirst(spaces).hasPrefix("```") {
+                    indent = nil
+                } else if let indent {
+                    blocks[blocks.count - 1].lines.append(line.dropFirst(min(indent, spaces)))
                 }
             }
             return blocks.filter { $0.lines.first?.hasPrefix("// swift-tools-version") == false }

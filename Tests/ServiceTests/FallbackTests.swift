@@ -126,11 +126,30 @@ struct FallbackTests {
 
     // MARK: Keys
 
+    /// A phone that nobody has unlocked since it started rings once, whatever comes.
+    @Test func beforeTheFirstUnlockOneFallbackRings() async throws {
+        let pushes = [try sealedRequest(), try sealedRequest()]
+        phone.keychain.restart()
+        let center = UNUserNotificationCenter.current()
+        _ = try await center.requestAuthorization(options: [.alert])
+        let first = try await show(pushes[0])
+        #expect(first.sound != nil && first.interruptionLevel == .active)
+        try await center.add(UNNotificationRequest(identifier: phone.folder.path, content: first, trigger: nil))
+        let second = try await show(pushes[1])
+        #expect(second.sound == nil && second.interruptionLevel == .passive && second.subtitle == "(Encrypted)")
+        // A push that does not open for another reason rings.
+        phone.keychain.unlock()
+        #expect(try await show(try request("AQ")).sound != nil)
+        center.removeDeliveredNotifications(withIdentifiers: [phone.folder.path])
+    }
+
     @Test func keysThatAreLockedMissingOrCorruptAreThreeOutcomesAndChangeNothing() async throws {
         let request = try sealedRequest()
         let before = phone.keychain.data
         phone.keychain.restart()
-        #expect(try await show(request) == fallback(subtitle: "(Encrypted)"))
+        let locked = try await show(request)
+        #expect(locked.userInfo as? [String: String] == ["pushcrypt": "locked"])
+        #expect(locked.subtitle == "(Encrypted)" && locked.body == "" && locked.mark == nil)
         #expect(reports.last?.code == "store-locked" && reports.last?.keyState == .locked)
         phone.keychain.unlock()
         #expect(phone.keychain.data == before)

@@ -16,9 +16,9 @@ struct ScaffoldIOSCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Writes an Xcode project with an app, a notification service extension and tests: registration with the provider, the notification delegate, the delivery journal, property lists, entitlements, texts. Places to fill in are marked EDIT. See Docs/ServiceExtension.md.",
+                "Writes an Xcode project with an app, a notification service extension and tests: the notification delegate, the way to the server, property lists, entitlements, texts. Places to fill in are marked EDIT. See Docs/NewApp.md.",
                 "In the folder Linux the same sources are a Swift package: 'swift test' sends pushes to a simulated phone.",
-                "--into writes only the extension into the folder of a project that exists, and the steps that add it. --pass-clear-until then says what becomes of pushes that are not sealed yet: without it they would be masked from the day of the update.",
+                "--into writes the extension and the app's sources into the folder of a project that exists, and the steps that add them. --pass-clear-until then says what becomes of pushes that are not sealed yet: without it they would be masked from the day of the update.",
             ],
             examples: [
                 Example(
@@ -50,7 +50,7 @@ struct ScaffoldIOSCommand: CommandBody {
         newFolder = arguments.value(
             "--output", short: "-o", "DIR", .folder, help: "the folder to write, new or empty")
         project = arguments.value(
-            "--into", "DIR", .folder, help: "the folder of a project that exists: write only the extension")
+            "--into", "DIR", .folder, help: "the folder of a project that exists: write no project and no app")
         clearUntil = arguments.value(
             "--pass-clear-until", "DATE",
             help:
@@ -114,7 +114,7 @@ struct ScaffoldIOSCommand: CommandBody {
             try console.write(files.map { sanitized(forTerminal: "\(folder.path)/\($0.path)") + "\n" }.joined())
         }
         if project != nil {
-            console.hint("read \(folder.path)/PUSHCRYPT.md: the steps that add the extension to the project")
+            console.hint("read \(folder.path)/PUSHCRYPT.md: the steps that add them to the project")
             return .done
         }
         if place == nil {

@@ -24,9 +24,8 @@ extension IOSScaffold {
         text += #"""
             | `\#(Self.projectName).xcodeproj` | the project: app, extension\#(hasContentExtension ? "s" : "") and tests |
             | `App/NotificationsApp.swift` | **to be replaced** by your app |
-            | `App/PushDelegate.swift` | the launch: permission, push token, registration; **to be filled in** if the app has a log-in |
-            | `App/PushRegistration.swift` | creates this phone's key, and registers it with the provider |
-            | `App/ProviderChannel.swift` | **to be filled in**: the connection to the app's server |
+            | `App/PushDelegate.swift` | the launch: permission, push token |
+            | `App/Push.swift` | **to be filled in**: who is logged in, and the way to the app's server |
             | `App/NotificationResponses.swift` | **to be filled in**: the effect of a tap |
 
             """#
@@ -38,7 +37,6 @@ extension IOSScaffold {
         }
         text += #"""
             | `App/Localizable.xcstrings` | the texts for a push that did not open, in \#(StringTable.all.count) languages; the keys are the English words |
-            | `App/DeliveryJournal.swift` | the outcomes of the last deliveries, for support: `pushcrypt explain` reads it |
             | `Tests/` | whether the built app has what its extension needs |
             | `Linux/` | tests from the first launch to the first message, on a simulated phone |
 
@@ -75,7 +73,8 @@ extension IOSScaffold {
 
                 pushcrypt device add ID record.json --user USER --reply
 
-            `ID` is the record's `device`; `USER` comes from the session, never from what the app sends.
+            `ID` is the record's `device`; `USER` comes from the session, never from what the app sends. After a log-out the app sends a
+            withdrawal, which needs no session: `pushcrypt device remove --withdrawal -`.
 
             \#(trustParagraph)
 
@@ -104,13 +103,14 @@ extension IOSScaffold {
             Keychain Sharing with `\(keychainGroup)`. In the app,
                put its own group `\(topic)` first: the first one gets what other libraries store.
             """
+        var last = 8
         var text = #"""
             # Adding encrypted notifications to a project
 
             Written by `pushcrypt scaffold ios --into`. Nothing else was changed.
 
             **Do you have a service extension already?** An app has only one. Keep yours, take over the settings of
-            `NotificationService.swift` here, and do steps 1, 4 and 5 for it. Then either make its class a subclass of
+            `NotificationService.swift` here, and leave out steps 2 and 3. Then either make its class a subclass of
             `EncryptedNotificationService`, or hand its pushes on:
 
             ```swift
@@ -135,29 +135,35 @@ extension IOSScaffold {
                `NotificationService/NotificationService.entitlements`; `LD_RUNPATH_SEARCH_PATHS` with
                `@executable_path/../../Frameworks`. Remove `MARKETING_VERSION` and `CURRENT_PROJECT_VERSION` from the targets,
                and set them in the project, so that app and extension agree.
-            4. App and extension: link `Pushcrypt`, `PushcryptKeyStore`, `PushcryptReceiver` and `PushcryptService`.
+            4. App and extension: link `PushcryptApp`. App: add the folder `Pushcrypt`.
             5. App, Signing & Capabilities: Push Notifications; App Groups with `\#(appGroup)`. \#(keychain)
                In its Info.plist: `PushcryptKeychainGroup` = `\#(accessGroup)`.
+            6. `Pushcrypt/Push.swift`: fill in what is marked `EDIT`. Call `Push.update(deviceToken)` with each token, and
+               `Push.accounts.logOut(user)` at a log-out.
+            7. At launch: `UNUserNotificationCenter.current().delegate = Push.responder`, or forward both methods of your own
+               delegate to it. `Pushcrypt/NotificationResponses.swift` says what a tap does.
+            8. Your string catalogue: the key `(Encrypted)`, in every language.
 
             """#
         if hasCommunication {
+            last += 1
             text += """
-                6. App: the capability Communication Notifications, and in its Info.plist `NSUserActivityTypes` with
+                \(last). App: the capability Communication Notifications, and in its Info.plist `NSUserActivityTypes` with
                    `INSendMessageIntent`. Without them the notification has no face, and there is no error.
 
                 """
         }
         if hasContentExtension {
+            last += 1
             text += """
-                \(hasCommunication ? 7 : 6). The same as 2 to 4 with Notification Content Extension, called `NotificationContent`, without its storyboard. It
-                   links `PushcryptReceiver` and `PushcryptService`.
+                \(last). The same as 2 to 4 with Notification Content Extension, called `NotificationContent`, without its storyboard.
 
                 """
         }
         text += #"""
 
             Then `pushcrypt lint --ios FOLDER` checks the project, and `pushcrypt scaffold ios` without `--into` writes a whole
-            app to compare with: registration, delegate, journal, tests.
+            app to compare with: delegate and tests.
 
             """#
         return ScaffoldFile(path: "PUSHCRYPT.md", text: text)
@@ -179,7 +185,7 @@ extension IOSScaffold {
     private var trustParagraph: String {
         if provider != nil {
             """
-            The provider key is built into the app, in `PushRegistration.swift`. When the server changes its signing key, nothing has
+            The provider key is built into the app, in `Push.swift`. When the server changes its signing key, nothing has
             to be done: each message brings the certificate. Another provider key comes with a new version of the app: first with
             both, so that no phone misses a push.
             """

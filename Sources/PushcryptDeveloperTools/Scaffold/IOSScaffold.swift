@@ -51,32 +51,25 @@ package struct IOSScaffold: Sendable {
     /// The files of a whole app, in the order of their paths.
     package var files: [ScaffoldFile] {
         var files =
-            extensionFiles + [
-                guide, xcodeProject, scheme, notificationsApp, appInfo, appEntitlements, pushDelegate, pushRegistration,
-                providerChannel, deliveryJournal, notificationResponses, stringCatalogue, tests, projectTests,
-                privacyManifest(in: "App"), manifest,
+            extensionFiles + appSources(in: "App") + newAppSources + [
+                guide, xcodeProject, scheme, appInfo, appEntitlements, stringCatalogue, privacyManifest(in: "App"),
             ]
-        if !categories.isEmpty { files.append(notificationCategories) }
-        if hasContentExtension { files.append(contentTests) }
         files += targets.filter { $0.kind != .tests }.map {
             ScaffoldFile(path: "Linux/\($0.folder)", text: "../\($0.folder)", isLink: true)
         }
         return files.sorted { $0.path < $1.path }
     }
 
-    /// The extensions alone, for a project that exists.
+    /// The extensions and the app's sources, for a project that exists.
     package var filesForProject: [ScaffoldFile] {
-        (extensionFiles + [guideForProject]).sorted { $0.path < $1.path }
+        (extensionFiles + appSources(in: "Pushcrypt") + [guideForProject]).sorted { $0.path < $1.path }
     }
 
     private var extensionFiles: [ScaffoldFile] {
-        let service = [
-            serviceInfo, serviceEntitlements, notificationService, privacyManifest(in: "NotificationService"),
-        ]
+        let service =
+            extensionSources + [serviceInfo, serviceEntitlements, privacyManifest(in: "NotificationService")]
         guard hasContentExtension else { return service }
-        return service + [
-            contentInfo, contentEntitlements, notificationViewController, privacyManifest(in: "NotificationContent"),
-        ]
+        return service + [contentInfo, contentEntitlements, privacyManifest(in: "NotificationContent")]
     }
 
     /// Whether the keys are in the app group, which needs no team prefix.

@@ -28,7 +28,7 @@ extension IOSScaffold {
     }
 
     static let projectName = "Notifications"
-    private static let library = ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService"]
+    private static let library = ["PushcryptApp"]
 
     /// The targets, the app first and the tests last.
     var targets: [Target] {
@@ -39,6 +39,10 @@ extension IOSScaffold {
                     "ALWAYS_EMBED_SWIFT_STANDARD_LIBRARIES": .text("YES"),
                     "CODE_SIGN_ENTITLEMENTS": .text("App/App.entitlements"), "INFOPLIST_FILE": .text("App/Info.plist"),
                     "INFOPLIST_KEY_UILaunchScreen_Generation": .text("YES"),
+                    // Apple requires all of them of an app for iPad that does not fill the screen.
+                    "INFOPLIST_KEY_UISupportedInterfaceOrientations_iPad": .text(
+                        "UIInterfaceOrientationPortrait UIInterfaceOrientationPortraitUpsideDown UIInterfaceOrientationLandscapeLeft UIInterfaceOrientationLandscapeRight"
+                    ),
                     "LD_RUNPATH_SEARCH_PATHS": .texts("$(inherited)", "@executable_path/Frameworks"),
                     "PRODUCT_BUNDLE_IDENTIFIER": .text("\(topic)"), "PRODUCT_NAME": .text("$(TARGET_NAME)"),
                     "SWIFT_DEFAULT_ACTOR_ISOLATION": .text("MainActor"),
@@ -52,7 +56,7 @@ extension IOSScaffold {
             targets.append(
                 Target(
                     name: "NotificationContent", kind: .appExtension, folder: "NotificationContent",
-                    products: ["PushcryptReceiver", "PushcryptService"],
+                    products: Self.library,
                     borrowed: [("App", ["Localizable.xcstrings"])],
                     settings: extensionSettings("NotificationContent", suffix: "content")))
         }

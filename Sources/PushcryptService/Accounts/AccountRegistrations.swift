@@ -22,7 +22,7 @@ final class AccountRegistrations: @unchecked Sendable {
         self.channel = channel
     }
 
-    // MARK: What the app asks for
+    // MARK: Calls of the app
 
     func update(_ accounts: [String], token: Data, alertsAreShown: Bool) async -> [String: PushAccounts.Outcome] {
         await withCheckedContinuation { continuation in

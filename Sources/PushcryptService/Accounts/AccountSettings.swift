@@ -46,7 +46,7 @@ struct AccountSettings: Sendable {
 }
 
 extension PushEnvironment {
-    /// Where this app's token is valid. Whoever signs an app for development embeds a profile that says so; Apple embeds
+    /// Where this app's token is valid. Xcode embeds a profile in an app that it signs for development, and it says so; Apple embeds
     /// none.
     static var ofThisApp: PushEnvironment {
         #if targetEnvironment(simulator)

@@ -114,7 +114,7 @@ public actor PushAccounts {
             return words.joined(separator: "; ")
         }
 
-        // MARK: What happens on the way
+        // MARK: The log
 
         mutating func note(_ plan: EnrolmentPlan, isFirst: Bool) {
             notices.formUnion(plan.notices.map(\.description))

@@ -12,7 +12,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../../.."
 
-steps=(tools resolve build-package scaffold lint build-simulator build-device libraries archive tests install)
+steps=(tools resolve build-package scaffold lint build-simulator build-device archive libraries tests install)
 if [ "${1:-}" = --plan ]; then
     printf '%s\n' "${steps[@]}"
     exit 0
@@ -53,11 +53,13 @@ step_scaffold() {
 step_lint() { "$(command_path)" lint --ios "$app" && plutil -lint "$project/project.pbxproj"; }
 step_build_simulator() { xcode -destination "platform=iOS Simulator,name=$simulator" build; }
 step_build_device() { xcode -destination 'generic/platform=iOS' CODE_SIGNING_ALLOWED=NO build; }
-# An extension must find every library: on the system, or in the app.
+# An extension must find every library: on the system, or in the app. Of the archive, because a debug build has its code in a library
+# of its own.
 step_libraries() {
-    local app=$products/Build/Products/Debug-iphoneos/App.app appex binary library links missing=0
+    local app=$report/App.xcarchive/Products/Applications/App.app appex binary library links missing=0
     for appex in NotificationService NotificationContent; do
         binary=$app/PlugIns/$appex.appex/$appex
+        [ -f "$binary" ] || { echo "no $binary"; return 1; }
         links=$(otool -L "$binary") || return 1
         echo "$links"
         while read -r library _; do

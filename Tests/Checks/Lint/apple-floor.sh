@@ -192,6 +192,7 @@ check_platform() {
     if [ "$platform" = ios ]; then
         make_stand_in CallKit
         make_stand_in PushKit
+        make_stand_in os
         for module in SwiftUI XCTest; do
             compile "$module" -emit-module -experimental-skip-all-function-bodies -suppress-warnings -swift-version 5 \
                 -o "$work/$module.swiftmodule" "$parts/$module.swift"
@@ -199,6 +200,7 @@ check_platform() {
         check_the_check "$parts/RefusedFrameworks.swift" compiler
     fi
     check_target PushcryptService Sources/PushcryptService -application-extension
+    check_target PushcryptApp Sources/PushcryptApp -application-extension
     check_target DeviceSimulator Sources/DeviceSimulator
     key_of_sources >"$work/sources"
 }

@@ -29,13 +29,23 @@ PushcryptCommand Sources/PushcryptCommand
 work=.build/layers
 mkdir -p "$work/modules"
 
+{
+    echo 'struct PackageResources {'
+    find Sources/PushcryptDeveloperTools/Templates -type f -printf '    static let %f: [UInt8] = []\n' | sed 's/\./_/'
+    echo '}'
+} >"$work/PackageResources.swift"
+
 fail() {
     printf 'layers: error: %s\n' "$1" >&2
     exit 1
 }
 
-# Prints the sources of a folder, null-terminated, without the module that is in a folder of this one.
-sources() { find "$1" -path "$1/Kit" -prune -o -name '*.swift' -print0 | LC_ALL=C sort -z; }
+# Prints the sources of a folder, null-terminated, without the module and the templates that are in a folder of this one; with the
+# source that SwiftPM makes of the templates.
+sources() {
+    find "$1" -path "$1/Kit" -prune -o -path "$1/Templates" -prune -o -name '*.swift' -print0 | LC_ALL=C sort -z
+    [ "${1##*/}" != Scaffold ] && [ ! -d "$1/Templates" ] || printf '%s\0' "$PWD/$work/PackageResources.swift"
+}
 
 # Runs the compiler with the manifest's settings: the module's name, then the mode and the files.
 compile() {
@@ -117,6 +127,7 @@ check_list() {
     done
     for path in "$root"/*/; do
         folder=$(basename "$path")
+        [ "$folder" != Templates ] || continue
         ! grep -q " ${path%/}:" <<<"$layers" || continue
         [[ " $* " = *" $folder "* ]] || [ -z "$(find "$path" -name '*.swift' -print -quit)" ] ||
             fail "$root/$folder is not listed in this script: add it after the folders that it uses"

@@ -47,11 +47,21 @@ swift test --quiet --package-path "$work/full/Linux" --scratch-path "$build" > "
 passed=$(sed -nE 's/.*Test run with ([0-9]+) tests.* passed.*/\1/p' "$fresh/log")
 [ "${passed:-0}" -gt 0 ] || { echo "no test of the scaffold ran" >&2; exit 1; }
 
-# As an Xcode project may compile, for iOS 15: Swift 5, and Swift 6 with and without everything on the main actor.
+# As an app that exists may compile, and as an Xcode project may, for iOS 15: Swift 5, and Swift 6 with and without everything on the main actor.
 floor() {
     "$root/Tests/Checks/Lint/apple-floor.sh" app "$work/$1"/{App,NotificationService} "${@:2}" \
         "$work/$1/Tests,$work/$1/NotificationService/NotificationService.swift"
 }
 floor plain
+# What an app that exists adds: at most 25 lines of its own and 6 types of the library's.
+adopted=("$root/Tests/Examples/ExistingApp"/{Push,NotificationService}.swift)
+lines=$(cat "${adopted[@]}" | grep -vcE '^ *(//|$|import )')
+types=$(grep -ohE '\b[A-Z][A-Za-z]+\b' "${adopted[@]}" "$root/Tests/Examples/ExistingApp/AppDelegate.swift" | sort -u |
+    grep -cxE "$(sed -nE 's/^(public )?(final )?(open )?(actor|class|struct|enum|protocol) ([A-Za-z]+).*/\5/p' \
+        "$root"/Tests/Data/API/Pushcrypt{,KeyStore,Receiver,Service}.txt | sort -u | paste -sd '|')")
+# Two more lines are the calls.
+[ $((lines + 2)) -le 25 ] && [ "$types" -gt 0 ] && [ "$types" -le 6 ] ||
+    { echo "an app that exists needs $((lines + 2)) lines and $types types" >&2; exit 1; }
+"$root/Tests/Checks/Lint/apple-floor.sh" app "$root/Tests/Examples/ExistingApp"
 floor full "$work/full/NotificationContent"
 echo "scaffold: compiled unchanged in three modes, $passed tests of its own passed"

@@ -60,6 +60,18 @@ import Waiting
         }
     }
 
+    /// A profile is a property list inside a signature; the App Store's app has none.
+    @Test func theProfileSaysWhereTheTokenIsValid() {
+        func profile(_ value: String) -> Data {
+            Data([0x30, 0x82, 0xFF])
+                + Data("<dict><key>aps-environment</key>\n\t<string>\(value)</string><key>x</key></dict>".utf8)
+        }
+        #expect(PushEnvironment(profile: profile("development")) == .development)
+        #expect(PushEnvironment(profile: profile("production")) == .production)
+        #expect(PushEnvironment(profile: Data("<key>aps-environment</key>".utf8)) == .production)
+        #expect(PushEnvironment(profile: nil) == .production)
+    }
+
     @Test func alertsThatAreOffAreNoticed() async throws {
         let outcome = await accounts().update(["anna"], token: Data([1]), alertsAreShown: false)["anna"]
         #expect(outcome?.notices == ["alerts-off"] && outcome?.status == .registered)

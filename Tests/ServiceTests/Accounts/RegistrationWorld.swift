@@ -160,7 +160,7 @@ struct RegistrationWorld {
         }
     }
 
-    // MARK: What must hold
+    // MARK: Invariants
 
     /// Returns what is wrong, or nil.
     func fault() throws -> String? {

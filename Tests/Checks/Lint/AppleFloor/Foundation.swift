@@ -139,6 +139,10 @@ public struct Data: Hashable, Sendable, RandomAccessCollection, MutableCollectio
         public static let completeFileProtectionUntilFirstUserAuthentication = Self(rawValue: 2)
     }
     public func write(to url: URL, options: WritingOptions = []) throws {}
+    public struct SearchOptions: OptionSet, Sendable {
+        public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
+    }
+    public func range(of data: Data, options: SearchOptions = [], in range: Range<Int>? = nil) -> Range<Int>? { nil }
 }
 extension Data {
     public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R { fatalError() }
@@ -230,6 +234,7 @@ open class Bundle: NSObject, @unchecked Sendable {
     open class var main: Bundle { Bundle() }; open var infoDictionary: [String: Any]? { nil };
     public convenience init?(url: URL) { nil }
     open var builtInPlugInsURL: URL? { nil }
+    open func url(forResource name: String?, withExtension ext: String?) -> URL? { nil }
     open var bundleIdentifier: String? { nil }; open func object(forInfoDictionaryKey: String) -> Any? { nil }
 }
 open class ProcessInfo: NSObject, @unchecked Sendable {

@@ -1,0 +1,5 @@
+// One import for an app and its extensions: the modules below, and nothing of its own.
+@_exported public import Pushcrypt
+@_exported public import PushcryptKeyStore
+@_exported public import PushcryptReceiver
+@_exported public import PushcryptService

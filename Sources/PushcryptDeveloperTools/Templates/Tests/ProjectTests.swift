@@ -1,0 +1,42 @@
+import DeviceSimulator
+import Foundation
+import PushcryptApp
+import XCTest
+
+@testable import App
+
+/// Whether the built app has what its extension needs, in a simulator or on a phone. The tests of `Linux` need neither.
+nonisolated final class ProjectTests: XCTestCase {
+    func testTheExtensionIsInTheAppAndFitsIt() throws {
+        let plugIns = try XCTUnwrap(Bundle.main.builtInPlugInsURL)
+        let appex = try XCTUnwrap(Bundle(url: plugIns.appendingPathComponent("NotificationService.appex")))
+        let info = try XCTUnwrap(appex.object(forInfoDictionaryKey: "NSExtension") as? [String: Any])
+        XCTAssertEqual(
+            info["NSExtensionPointIdentifier"] as? String, "com.apple.usernotifications.service")
+        XCTAssertEqual(
+            info["NSExtensionPrincipalClass"] as? String, "NotificationService.NotificationService")
+        XCTAssertFalse(((appex.object(forInfoDictionaryKey: "CFBundleDisplayName") as? String) ?? "").isEmpty)
+        let shared = ["CFBundleShortVersionString", "CFBundleVersion", SharedKeyStore.propertyListKey]
+        for key in shared {
+            let value = Bundle.main.object(forInfoDictionaryKey: key) as? String
+            XCTAssertNotNil(value)
+            XCTAssertEqual(appex.object(forInfoDictionaryKey: key) as? String, value)
+        }
+    }
+
+    func testTheKeychainGroupCanBeRead() throws {
+        _ = try SharedKeyStore.open().deviceKeys(named: nil)
+    }
+
+    func testTheAppGroupHasAFolder() throws {
+        _ = try AppGroup(identifier: "group.com.example").journal()
+    }
+
+    func testAPushThatIsNotSealedIsMasked() async {
+        let device = SimulatedDevice { NotificationService() }
+        let push = #"{"aps":{"mutable-content":1,"alert":{"title":"Title","body":"In the clear"}}}"#
+        let outcome = await device.push(APNsPush(json: push))
+        XCTAssertNotNil(outcome.shown)
+        XCTAssertNotEqual(outcome.shown?.body, "In the clear")
+    }
+}

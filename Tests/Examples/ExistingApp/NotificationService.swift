@@ -1,0 +1,7 @@
+import PushcryptApp
+
+nonisolated final class NotificationService: EncryptedNotificationService {
+    override var configuration: NotificationServiceHandler.Configuration {
+        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example")
+    }
+}

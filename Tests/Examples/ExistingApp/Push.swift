@@ -1,0 +1,16 @@
+import Foundation
+import PushcryptApp
+
+nonisolated struct PushChannel: RegistrationChannel {
+    func send(_ request: RegistrationRequest) async throws -> Data {
+        switch request.kind {
+        case .register(let account): try await API.post("push/device", request.body, as: account)
+        case .withdraw: try await API.post("push/withdrawal", request.body, as: nil)
+        }
+    }
+}
+
+nonisolated enum Push {
+    static let accounts = PushAccounts(
+        appGroup: "group.com.example", topic: try Topic("com.example.app"), trust: .firstReply, channel: PushChannel())
+}
