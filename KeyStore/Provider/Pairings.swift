@@ -64,7 +64,7 @@ extension SQLiteKeyStore {
         _ request: ContiguousArray<UInt8>, suites: [UInt8] = RegistrationReply.standardSuites, at now: Timestamp
     ) throws(KeyStoreError) -> PairingAnswer {
         guard let id = PairingExchange.id(ofRequest: request.span) else { return .unknown }
-        // Whoever knows no code must not keep others from writing.
+        // Somebody who knows no code must not keep others from writing.
         let isKnown = try read { (store) throws(KeyStoreError) in
             try store.pairing(id, at: now)?.exchange(keys).open(request: request.span) != nil
         }

@@ -27,7 +27,7 @@ final class RelaySender: SendRun {
     private let stop: StopSignal
     var input: InputLines
     private let inputDescriptor: Descriptor
-    /// Whether the input had nothing more when it was looked at last.
+    /// Whether the input had nothing more when it was checked last.
     var isInputIdle = false
     var output: SendOutput
     var lines: [Int: (line: SendLine, addedAt: UInt64)] = [:]
@@ -177,7 +177,7 @@ extension RelaySender {
         let now = now
         var time = now.uptime + 1000
         if let wake = dispatcher.wakeTime(at: now) { time = min(time, max(wake, now.uptime + 1)) }
-        // Whether a request waits for more messages is known only once the input was looked at.
+        // Whether a request waits for more messages is known only once the input was checked.
         let looks = hasLine || readsInput && !isInputIdle
         try client.wait(&waits, for: looks ? 0 : Int32(clamping: time - now.uptime))
         if waits[0].isReady, !isStopped { halt() }

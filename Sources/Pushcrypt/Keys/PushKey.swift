@@ -1,7 +1,7 @@
 /// The key with which a server signs its requests to relays, and nothing else: an Ed25519 seed, 32 bytes.
 ///
 /// Relays know the server by the public half, which registration replies name. The seed is in guarded memory, which all
-/// references share. It is wiped with the last reference and never printed. It has no text of its own: the formats of other
+/// references share. It is wiped with the last reference and never printed. It has no text form here: the formats of other
 /// programs hold it. (`Docs/Relay.md`, Push key)
 package final class PushKey: Sendable {
     private let secret: Ed25519Secret

@@ -47,7 +47,7 @@ extension PairingSecret: CustomStringConvertible, CustomReflectable {
 
 /// A code on a server's screen, which pairs a phone with it: `pushcrypt:1?CODE&URL`. (`Docs/FormatPairing.md`, Code)
 ///
-/// Whoever sees it can pair in the phone's place until then: a server shows it to its user alone.
+/// Anyone who sees it can pair in the phone's place until then: a server shows it to its user alone.
 package struct PairingCode: Sendable {
     /// The longest address, in bytes.
     package static let longestURL = 1024
@@ -123,7 +123,7 @@ package struct PairingCode: Sendable {
     }
 
     private static let malformed = PairingError(
-        .malformedCode, "this is no pairing code: scan the whole code again")
+        .malformedCode, "not a pairing code: scan the whole code again")
 
     /// Returns the first 16 bytes of a provider key's SHA-256.
     package static func fingerprint(of provider: ProviderPublicKey) -> ContiguousArray<UInt8> {

@@ -19,7 +19,7 @@ struct DevicePairNewCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Prints the code, on a terminal also as a QR code if the program qrencode is installed. It is for one phone, and ends after 10 minutes. Whoever sees it can pair: show it to its user alone."
+                "Prints the code, on a terminal also as a QR code if the program qrencode is installed. It is for one phone, and ends after 10 minutes. Anyone who sees it can pair: show it to its user alone."
             ],
             examples: [
                 Example("pushcrypt device pair new --url https://home.example.net/pair --topic com.example.app"),

@@ -170,7 +170,7 @@ extension RelayDispatcher {
     }
 }
 
-// MARK: What came of them
+// MARK: Results
 
 extension RelayDispatcher {
     /// Reports what came of a request; `signedAt` is the time that it signed.
@@ -223,7 +223,7 @@ extension RelayDispatcher {
     /// Reports that the relay has said what it is.
     func canAsk() { (failures, error, pausedUntil) = (0, nil, 0) }
 
-    /// The uptime before which the relay is asked for nothing.
+    /// The uptime before which nothing is sent to the relay.
     var pauseEnd: UInt64 { pausedUntil }
 
     private func goBack(_ messages: [Delivery]) { for delivery in messages.reversed() { again(delivery) } }
