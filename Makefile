@@ -93,6 +93,7 @@ lint: setup ## the format, the words, generated sources, the order of the folder
 	@Tests/Checks/Lint/wording.py
 	@Tests/Checks/Lint/layers.sh
 	@Tests/Checks/Lint/sodium-layouts.sh
+	@Tests/Checks/StandIns/compare.py
 	@Tests/Checks/Lint/apple-floor.sh
 
 docs: setup ## the documentation of the libraries, the commands and the codes, as pages: .build/docs
