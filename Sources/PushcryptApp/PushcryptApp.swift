@@ -1,4 +1,4 @@
-// One import for an app and its extensions: the modules below, and nothing of its own.
+// One import for an app and its extensions: the modules below.
 @_exported public import Pushcrypt
 @_exported public import PushcryptKeyStore
 @_exported public import PushcryptReceiver

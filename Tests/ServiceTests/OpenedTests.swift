@@ -199,9 +199,9 @@ struct OpenedTests {
             ])
         let expected = UNMutableNotificationContent()
         expected.body = "B"
-        // The receiver's mark, of the message alone.
+        // The receiver's mark, of the message and its account.
         let mark = try #require(content.userInfo["pushcrypt"] as? String)
-        #expect(mark.count == 32 && content.userInfo.count == 1)
+        #expect(mark.hasSuffix(" default") && mark.count == 40 && content.userInfo.count == 1)
         expected.userInfo = ["pushcrypt": mark]
         #expect(content == expected)
     }

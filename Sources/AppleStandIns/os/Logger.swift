@@ -29,7 +29,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation {
     public init(stringInterpolation: OSLogInterpolation) { text = stringInterpolation.text }
 }
 
-/// The values in a line. Those that are not public are hidden from whoever reads the log; numbers are public.
+/// The values in a line. Those that are not public are hidden in the log; numbers are public.
 public struct OSLogInterpolation: StringInterpolationProtocol {
     fileprivate var text = ""
 
