@@ -225,7 +225,7 @@ struct RestoreTests {
         try restore(to: elsewhere, key: key)
         let first = try open(elsewhere).addPushKey(at: start)
         let refusal = try #require(error { try restore(to: elsewhere) })
-        #expect(refusal.code == .storeExists && refusal.description.contains("the push key is lost"))
+        #expect(refusal.code == .storeExists && refusal.description.contains("a push key that the backup lacks"))
         #expect(try open(elsewhere).pushKey() == first)
         try restore(to: elsewhere, replace: true)
         #expect(try open(elsewhere).pushKey() == nil)
