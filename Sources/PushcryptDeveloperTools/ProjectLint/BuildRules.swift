@@ -9,7 +9,8 @@ struct BuildRules {
     let files: ProjectFiles
 
     func findings() throws(CommandFailure) -> [Finding] {
-        project.extensions.flatMap { nameFindings($0) + targetFindings($0) } + folderFindings + textFindings
+        project.extensions.flatMap { nameFindings($0) + targetFindings($0) } + listFindings + folderFindings
+            + textFindings
             + (try importFindings())
     }
 
@@ -129,6 +130,12 @@ struct BuildRules {
                     .error(
                         target.file, "no target embeds \(built.name), so it is in no app",
                         fix: "add it to the app: General > Frameworks, Libraries, and Embedded Content"))
+            } else if built.isMisplaced {
+                findings.append(
+                    .error(
+                        target.file,
+                        "\(built.name) is embedded into another folder than PlugIns, where the system does not look",
+                        fix: "embed it by the phase Embed Foundation Extensions, whose destination is PlugIns"))
             } else if built.isEmbedded, !built.isEmbeddedInDebug {
                 findings.append(
                     .warning(
@@ -137,6 +144,20 @@ struct BuildRules {
                         fix: "in the app's Embed Foundation Extensions, turn off 'Copy only when installing'"))
             }
             return findings
+        }
+    }
+
+    /// Xcode can generate every part of a property list but the one that makes a target an extension.
+    private var listFindings: [Finding] {
+        project.targets.filter { target in
+            target.productType.hasSuffix(".app-extension")
+                && target.settings.contains { !$0.isIncomplete && $0["INFOPLIST_FILE"] ?? "" == "" }
+        }
+        .map { target in
+            .error(
+                files.path(target.project),
+                "the target \(target.name) has no INFOPLIST_FILE, so it is no extension: Xcode generates no NSExtension",
+                fix: "set it to the extension's property list, for every configuration")
         }
     }
 

@@ -32,6 +32,8 @@ struct XcodeSettings {
         /// Whether another target has the product in a phase that copies it, in debug builds too.
         var isEmbedded = false
         var isEmbeddedInDebug = false
+        /// Whether a phase copies it into another folder than PlugIns.
+        var isMisplaced = false
     }
 
     /// A folder whose files are in a target, except some.
@@ -39,6 +41,9 @@ struct XcodeSettings {
         let path: String
         let exceptions: Set<String>
     }
+
+    /// The folder of a phase that copies into PlugIns.
+    private static let plugIns = "13"
 
     private(set) var configurations: [Configuration] = []
     private(set) var targets: [Target] = []
@@ -115,6 +120,7 @@ struct XcodeSettings {
                 guard files.contains(where: { $0["fileRef"]?.string == product && product != nil }) else { continue }
                 found.isEmbedded = true
                 if phase["runOnlyForDeploymentPostprocessing"]?.string != "1" { found.isEmbeddedInDebug = true }
+                if phase["dstSubfolderSpec"]?.string != Self.plugIns { found.isMisplaced = true }
             }
             targets.append(found)
         }
