@@ -220,6 +220,8 @@ import Testing
     @Test func everyLabelIsInTheSources() throws {
         let literals = try Self.sources().split(separator: "\n").flatMap { Self.literals(in: $0) }
         let labels = literals.filter { $0.hasPrefix("pushcrypt/1 ") && $0.hasSuffix("\\0") }.map { $0.dropLast(2) }
+            // answers.json, pairing.json and relay.json prove these.
+            .filter { label in !["answer", "pairing", "relay"].contains(label.split(separator: " ")[1]) }
         // Only suite 2 has the last one.
         #expect(Set(labels.map { String($0) }) == Set(format.labels.values).union(["pushcrypt/1 xwing seed"]))
     }
