@@ -82,8 +82,9 @@ def prepare(server):
         json.dump({"aps": {"alert": {"title": title, "body": body}, "sound": "default"}}, file)
 
 
-def push(server, origin):
-    run(f"pushcrypt --store {server} seal --to {server}-phone --emit relay {server}.json |\n    pushcrypt --store {server} send --relay {origin} | tee {server}.answers | cut -c 1-125")
+def push(server, origin, *options):
+    words = " ".join(("--emit relay", *options))
+    run(f"pushcrypt --store {server} seal --to {server}-phone {words} {server}.json |\n    pushcrypt --store {server} send --relay {origin} | tee {server}.answers | cut -c 1-125")
     with open(f"{server}.answers", encoding="utf-8") as file:
         return json.load(file)
 
@@ -101,7 +102,7 @@ def story(place, relay, origin):
         phone.pair(server, made.strip(), lambda request, shows, server=server: run(f"pushcrypt --store {server} device pair accept", input=request + "\n", shows=shows))
     say("3. The phone got a grant of the relay for each push key, and has put it into its records. Now both can push:")
     for server in SERVERS:
-        assert push(server, origin)["status"] == 200
+        assert push(server, origin, "--answerable")["status"] == 200
     say("4. What APNs got: the publisher's words, and nothing to read:")
     for number, request in enumerate(place.mock.taken):
         print(short(request.body.decode()))
@@ -111,15 +112,18 @@ def story(place, relay, origin):
     say("5. What the phone shows:")
     for number in range(2):
         run(f"pushcrypt --store phone open --no-guard push{number}.json")
-    # Here the phone answers one of them, once `answer open` is there.
-    say("6. The phone leaves the garden, and revokes its grant at the relay. That server's pushes have ended; the other's go on:")
+    say("6. The user answers one. The app may send the answer over any channel: only that server opens it.")
+    answered = run("pushcrypt --store phone open --no-guard --answer OK push0.json | tee answer | cut -c 1-60; pushcrypt --store home answer open answer")
+    assert '"action":"OK"' in answered
+    run("pushcrypt --store garden answer open answer", 65)
+    say("7. The phone leaves the garden, and revokes its grant at the relay. That server's pushes have ended; the other's go on:")
     phone.leave("garden")
     run(f"pushcrypt --store garden seal --to garden-phone --emit relay garden.json |\n    pushcrypt --store garden send --relay {origin} > gone; cut -c 1-100 gone", 0)
     with open("gone", encoding="utf-8") as file:
         assert json.load(file)["reason"] == "grant-revoked"
     run("pushcrypt --store garden device remove --from-apns-410 gone")
     assert push("home", origin)["status"] == 200
-    say("7. The relay's log: fingerprints of push keys, and counts:")
+    say("8. The relay's log: fingerprints of push keys, and counts:")
     log = relay.logged()
     for line in log.splitlines()[-4:]:
         print(short(line))
