@@ -168,7 +168,9 @@ extension SQLiteKeyStore {
     /// Removes a device that its phone withdraws, because the user has logged out; no session is needed.
     ///
     /// - Returns: Whether the device existed and the withdrawal is its own. Answer the phone alike in both cases.
-    package func withdrawDevice(_ withdrawal: DeviceWithdrawal, at now: Timestamp) throws(KeyStoreError) -> Bool {
+    /// - Throws: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
+    @discardableResult
+    public func withdrawDevice(_ withdrawal: DeviceWithdrawal, at now: Timestamp) throws(KeyStoreError) -> Bool {
         let removal = RemovedDevice(id: withdrawal.device, removedAt: now, reason: "logged out")
         return try write(at: now) { (store) throws(KeyStoreError) in
             // A row that cannot be read has no withdrawal to compare with.

@@ -55,12 +55,20 @@ import Testing
         #expect(try reply(record(DeviceKey()), from: "bob").certificate == certificate)
     }
 
-    @Test func nobodyForgetsAnotherUsersDevice() throws {
-        _ = try reply(record(DeviceKey()), from: "alice")
-        try registrar.forget("5d0f", of: "bob", at: now)
+    @Test func onlyThePhoneItselfEndsItsDeviceWithoutASession() throws {
+        let record = String(decoding: record(DeviceKey()), as: UTF8.self)
+        let secret = String(repeating: "7d", count: 16)
+        _ = try reply(Data("\(record.dropLast()),\"withdrawal\":\"\(secret)\"}".utf8), from: "alice")
+        func withdraw(_ device: String, _ secret: String) throws {
+            try registrar.withdraw(Data("{\"device\":\"\(device)\",\"withdrawal\":\"\(secret)\"}".utf8), at: now)
+        }
+        try withdraw("5d0f", String(repeating: "7c", count: 16))
+        try withdraw("5d10", secret)
         #expect(try registrar.store.deviceCount() == 1)
-        try registrar.forget("5d0f", of: "alice", at: now)
+        try withdraw("5d0f", secret)
         #expect(try registrar.store.deviceCount() == 0)
+        try withdraw("5d0f", secret)
+        #expect(throws: KeyError.self) { try registrar.withdraw(Data("{}".utf8), at: now) }
     }
 
     @Test func aRecordWithoutADeviceAndABrokenStoreAreNoReplies() throws {

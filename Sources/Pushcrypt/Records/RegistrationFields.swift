@@ -74,8 +74,9 @@ package struct WithdrawalCapability: Hashable, Sendable, LosslessStringConvertib
     package var description: String { bytes.hex }
 }
 
-/// What a phone sends to end its device without a session. (`Docs/FormatRecords.md`, Withdrawal of a device)
-package struct DeviceWithdrawal: Hashable, Sendable {
+/// What a phone sends after a log-out, to end its device: it proves that it may, and needs no session.
+/// (`Docs/FormatRecords.md`, Withdrawal of a device)
+public struct DeviceWithdrawal: Hashable, Sendable {
     package let device: String
     package let capability: WithdrawalCapability
 
@@ -84,8 +85,10 @@ package struct DeviceWithdrawal: Hashable, Sendable {
         self.capability = capability
     }
 
-    /// Parses `{"device","withdrawal"}`; throws `malformedRecord`.
-    package init(json: ContiguousArray<UInt8>) throws(KeyError) {
+    /// Parses `{"device","withdrawal"}`, as the phone sent it.
+    ///
+    /// - Throws: `malformedRecord`.
+    public init(json: ContiguousArray<UInt8>) throws(KeyError) {
         let record = try KeyRecord(json)
         guard let device = try record.deviceID(), let capability = try record.withdrawal() else {
             throw KeyError(.malformedRecord, "a withdrawal has a device and its withdrawal")

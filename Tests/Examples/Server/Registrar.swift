@@ -26,10 +26,8 @@ struct Registrar: Sendable {
         return Data(reply.json)
     }
 
-    /// Forgets a device of the user; another user's stays.
-    func forget(_ device: String, of user: String, at now: Timestamp) throws {
-        for case .success(let found) in try store.devices(ofUser: user) where found.id == device {
-            try store.removeDevice(id: device, reason: "withdrawn", at: now)
-        }
+    /// Ends a phone's device. No session is needed, and the answer is the same if the device is not there.
+    func withdraw(_ body: Data, at now: Timestamp) throws {
+        try store.withdrawDevice(DeviceWithdrawal(json: ContiguousArray(body)), at: now)
     }
 }
