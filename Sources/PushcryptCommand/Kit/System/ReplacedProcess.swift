@@ -12,10 +12,7 @@ extension SystemEnvironment {
     /// The arguments of this process, without the program's name, as `RawText` reads them.
     package static var arguments: [String] {
         #if os(Linux)
-            if let words = keptArguments, !words.isEmpty {
-                return words.dropLast().split(separator: 0, omittingEmptySubsequences: false).dropFirst()
-                    .map(RawText.text)
-            }
+            if let words = keptArguments { return words }
         #endif
         return (1..<max(1, Int(CommandLine.argc))).compactMap { place in
             guard let word = unsafe CommandLine.unsafeArgv[place] else { return nil }
@@ -30,16 +27,28 @@ extension SystemEnvironment {
         /// The arguments as the system keeps them, each with a zero byte; nil if it does not say.
         ///
         /// Swift looks for them beside the environment, which a preloaded library may have moved.
-        private static var keptArguments: ContiguousArray<UInt8>? {
+        private static var keptArguments: [String]? {
             guard let file = try? OpenFile("/proc/self/cmdline", flags: O_RDONLY) else { return nil }
-            var bytes = ContiguousArray<UInt8>()
-            var part = ContiguousArray<UInt8>(repeating: 0, count: 16_384)
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            var end = 0
             while true {
-                var span = part.mutableSpan
-                guard let count = try? file.descriptor.readSome(into: &span, from: 0) else { return nil }
-                if count == 0 { return bytes }
-                bytes.append(contentsOf: part[..<count])
+                var span = bytes.mutableSpan
+                guard let count = try? file.descriptor.readSome(into: &span, from: end) else { return nil }
+                if count == 0 { break }
+                end += count
+                if end == bytes.count { bytes += [UInt8](repeating: 0, count: end) }
             }
+            var words: [String] = []
+            var word: [UInt8] = []
+            for byte in bytes[..<end] {
+                if byte != 0 {
+                    word.append(byte)
+                } else {
+                    words.append(RawText.text(word))
+                    word = []
+                }
+            }
+            return words.isEmpty ? nil : Array(words.dropFirst())
         }
     }
 #endif
