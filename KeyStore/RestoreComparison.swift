@@ -83,17 +83,19 @@ extension Restoration {
         return difference
     }
 
-    /// The removals of the present store; one that is damaged is left out.
-    func removals(in old: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) -> [RemovedDeviceRow] {
+    /// Rows of the present store, such as removals; one that is damaged is left out.
+    func soundRows<Row: StoredRow>(
+        _: Row.Type, in old: SQLiteConnection, _ keys: StoreKeys
+    ) throws(KeyStoreError) -> [Row] {
         let store = StoreTransaction(connection: old, keys: keys)
-        var removals: [RemovedDeviceRow] = []
-        for id in try old.rows("SELECT id FROM \(RemovedDeviceRow.table.name)") {
+        var rows: [Row] = []
+        for id in try old.rows("SELECT \(Row.table.key) FROM \(Row.table.name)") {
             do throws(KeyStoreError) {
-                if let row: RemovedDeviceRow = try store.row(key: id[0]) { removals.append(row) }
+                if let row: Row = try store.row(key: id[0]) { rows.append(row) }
             } catch {
                 guard error.concernsOneRow else { throw error }
             }
         }
-        return removals
+        return rows
     }
 }

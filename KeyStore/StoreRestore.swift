@@ -41,9 +41,10 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Notes that the store was restored over one with these provider keys and removals.
+    /// Notes that the store was restored over one with these provider keys, removals and first answers.
     fileprivate func setRestored(
-        at time: Timestamp, over former: [ProviderKeyRecord], keeping removals: [RemovedDeviceRow]
+        at time: Timestamp, over former: [ProviderKeyRecord], keeping removals: [RemovedDeviceRow],
+        _ answers: [AnswerRow]
     ) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in
             try store.setSetting("\(time.milliseconds)", named: Self.restoredSetting)
@@ -53,7 +54,11 @@ extension SQLiteKeyStore {
                 else { continue }
                 row.notice(certificate)
                 try store.put(row)
+                // It may have been stolen: the later store has another.
+                try store.replaceAnswerSecret(of: row.id, isStolen: true, at: time)
             }
+            for answer in answers { try store.put(answer) }
+            try store.forgetPairings()
             for removal in removals {
                 try store.deleteDevice(removal.record.id)
                 try store.put(removal)
@@ -105,10 +110,13 @@ struct Restoration {
                     try withRemoved || difference == nil
                     ? []
                     : old.map { (old) throws(KeyStoreError) in
-                        try self.removals(in: old, keys)
+                        try soundRows(RemovedDeviceRow.self, in: old, keys)
                     } ?? []
+                let answers =
+                    try difference == nil
+                    ? [] : old.map { (old) throws(KeyStoreError) in try soundRows(AnswerRow.self, in: old, keys) } ?? []
                 try SQLiteKeyStore(connection, nil, keys, nil, options)
-                    .setRestored(at: now, over: former, keeping: removals)
+                    .setRestored(at: now, over: former, keeping: removals, answers)
                 try connection.useLog()
             }
             try install(change)

@@ -66,13 +66,25 @@ extension SQLiteKeyStore {
         let text = Bytes(text.utf8)
         let sealed = try SealedAnswer(text: text.span)
         let found = try read { (store) throws(KeyStoreError) in
-            try AnswerCandidates(store, sealed.recipientKeyID, topic, now)
+            try AnswerCandidates(store, store.devices(withKey: sealed.recipientKeyID, at: now), topic, now)
         }
         let (answer, provider) = try found.open(sealed, at: now, within: limit)
         guard let record = found.devices.first(where: { $0.key == answer.device })?.record else {
             preconditionFailure("an answer is of one of the devices")
         }
-        let first = try keep(sealed, answer, of: record.id, provider, at: now)
+        let kept = try keep(sealed, answer, of: record.id, provider, at: now) { (store) throws(KeyStoreError) in
+            // Since it was opened, the device may have been removed, or the secret destroyed.
+            guard let present = try store.device(id: record.id)?.record else { return false }
+            if present.publicKey != answer.device {
+                guard try store.hasHad(answer.device, record.id) else { return false }
+            }
+            let left = try AnswerCandidates(store, [(present, answer.device)], topic, now)
+            return (try? left.open(sealed, at: answer.sentAt, within: AnswerKey.life)) != nil
+        }
+        guard let first = kept else {
+            throw OpenError(
+                .unknownRecipientKey, "device '\(record.id)', or what opens its answers, was removed meanwhile")
+        }
         if let first, first.digest != SHA256.digest(sealed.bytes.span) {
             throw OpenError(
                 .duplicate,
@@ -82,19 +94,23 @@ extension SQLiteKeyStore {
         return DeviceAnswer(answer: answer, device: record.id, user: record.user, firstOpenedAt: first?.openedAt)
     }
 
-    /// Remembers an answer that is the first; returns the one that was.
+    /// Remembers an answer that is the first; returns the one that was. Nothing is kept, and the result is nil, if it does not count any
+    /// more.
     private func keep(
-        _ sealed: SealedAnswer, _ answer: Answer, of device: String, _ provider: ProviderPublicKey, at now: Timestamp
-    ) throws(KeyStoreError) -> AnswerRow? {
+        _ sealed: SealedAnswer, _ answer: Answer, of device: String, _ provider: ProviderPublicKey, at now: Timestamp,
+        if counts: (StoreTransaction) throws(KeyStoreError) -> Bool
+    ) throws(KeyStoreError) -> AnswerRow?? {
         let id = AnswerRow.id(provider, answer.messageID, device)
-        return try write(at: now) { (store) throws(KeyStoreError) -> AnswerRow? in
+        return try write(at: now) { (store) throws(KeyStoreError) -> AnswerRow?? in
+            guard try counts(store) else { return nil }
             if let row: AnswerRow = try store.row(key: .blob(id)) { return row }
-            try store.purge(AnswerRow.self, "ends < ?", before: now)
+            // Later than needed: a clock that is ahead for a moment must not make an answer count twice.
+            try store.purge(AnswerRow.self, "ends < ?", before: now.subtracting(AnswerSecretRow.grace))
             try store.put(
                 AnswerRow(
                     id: id, digest: SHA256.digest(sealed.bytes.span), openedAt: now,
                     endsAt: answer.sentAt.adding(AnswerKey.life)))
-            return nil
+            return .some(nil)
         }
     }
 }
@@ -104,8 +120,11 @@ private struct AnswerCandidates {
     let devices: [(record: DeviceRecord, key: DevicePublicKey)]
     private var apps: [(provider: ProviderPublicKey, opener: AnswerOpener)] = []
 
-    init(_ store: StoreTransaction, _ id: KeyID, _ topic: Topic?, _ now: Timestamp) throws(KeyStoreError) {
-        devices = try store.devices(withKey: id, at: now)
+    init(
+        _ store: StoreTransaction, _ devices: [(record: DeviceRecord, key: DevicePublicKey)], _ topic: Topic?,
+        _ now: Timestamp
+    ) throws(KeyStoreError) {
+        self.devices = devices
         for provider in try store.rows(ProviderKeyRow.self, "ORDER BY id") {
             guard let topic = provider.topic ?? topic else { continue }
             let secrets = try store.answerSecrets(of: provider.id).filter { row in

@@ -221,7 +221,14 @@ extension StoreTransaction {
         guard (new.publicKey.suite.rawValue, new.generation, new.updatedAt) > held else {
             return isSame && new.updatedAt == old.updatedAt ? .unchanged : .stale
         }
-        try put(DeviceRow(new))
+        if new.user != old.user {
+            // What was another user's answers nothing more.
+            try deleteDevice(id)
+            try insert(DeviceRow(new))
+        } else {
+            if new.publicKey != old.publicKey { try noteReplaced(old.publicKey, of: id, at: now) }
+            try put(DeviceRow(new))
+        }
         return .registered(isSame ? .unchanged : .updated)
     }
 

@@ -72,7 +72,8 @@ struct PairingRow: StoredRow {
     /// Whether the code has its meaning, by the server's clock alone.
     func isOpen(at now: Timestamp) -> Bool {
         let start = claim?.time ?? createdAt
-        return now < start.adding(milliseconds: Self.lifetime)
+        // A code of a clock that was ahead has ended, too.
+        return start <= now.adding(milliseconds: Self.lifetime) && now < start.adding(milliseconds: Self.lifetime)
     }
 
     private static func place(_ id: Int64) -> StoreKeys.Place {
@@ -97,9 +98,17 @@ extension StoreTransaction {
 
     /// Forgets the codes that have ended.
     func forgetPairings(at now: Timestamp) throws(KeyStoreError) {
-        let end = Int64(clamping: now.subtracting(milliseconds: PairingRow.lifetime).milliseconds)
-        for key in try connection.rows(
-            "SELECT id FROM pairings WHERE coalesce(claimed, created) <= ?", [.integer(end)])
-        { try delete(PairingRow.self, key: key[0]) }
+        let past = Int64(clamping: now.subtracting(milliseconds: PairingRow.lifetime).milliseconds)
+        let future = Int64(clamping: now.adding(milliseconds: PairingRow.lifetime).milliseconds)
+        try forgetPairings("coalesce(claimed, created) NOT BETWEEN ? + 1 AND ?", [.integer(past), .integer(future)])
+    }
+
+    /// Forgets all codes: of a backup it is not known which were used since.
+    func forgetPairings() throws(KeyStoreError) { try forgetPairings("true", []) }
+
+    private func forgetPairings(_ condition: String, _ values: [SQLiteValue]) throws(KeyStoreError) {
+        for key in try connection.rows("SELECT id FROM pairings WHERE \(condition)", values) {
+            try delete(PairingRow.self, key: key[0])
+        }
     }
 }

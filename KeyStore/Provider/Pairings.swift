@@ -129,18 +129,22 @@ extension StoreTransaction {
     private func register(
         _ registration: DeviceRegistration, id: String, by row: PairingRow, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        let owner = row.user.map(DeviceOwner.user) ?? .unchanged
         if let replaced = row.replaces, StoreName.areEqual(replaced, id) {
-            return try take(registration, epoch: nil, id: id, owner: owner, updatedAt: now, isExported: false)
+            return try take(
+                registration, epoch: nil, id: id, owner: row.user.map(DeviceOwner.user) ?? .unchanged, updatedAt: now,
+                isExported: false)
         }
         let known = try known(id)
         guard known.device == nil else {
             throw KeyStoreError(.userMismatch, "device '\(id)' is stored already, and the code replaces no device")
         }
-        return try register(registration, id: id, known: known, owner: owner, at: now, isLive: true)
+        // A removed device keeps its user: a code for nobody brings back no other key of it. [D-15]
+        return try register(
+            registration, id: id, known: known, owner: row.user.map(DeviceOwner.user) ?? .nobody, at: now, isLive: true)
     }
 
-    /// Takes over what a second request of the phone says of the same key, such as a grant; what it may not say is ignored.
+    /// Takes over what a second request of the phone says of the same key, such as a grant; what it may not say is ignored. One
+    /// that is played again writes nothing.
     private func renew(_ registration: DeviceRegistration, id: String, at now: Timestamp) throws(KeyStoreError) {
         let known = try known(id)
         // It may have been removed since.
@@ -148,7 +152,7 @@ extension StoreTransaction {
         do throws(KeyStoreError) {
             _ = try register(
                 registration, id: id, known: known, owner: known.user.map(DeviceOwner.user) ?? .unchanged, at: now,
-                isLive: true)
+                isLive: false)
         } catch {
             guard error.concernsOneRow else { throw error }
         }

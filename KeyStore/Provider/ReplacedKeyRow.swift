@@ -47,6 +47,11 @@ extension StoreTransaction {
             ReplacedKeyRow(id: newRowNumber(in: ReplacedKeyRow.self), device: device, key, replacedAt: now))
     }
 
+    /// Whether a device had a key before its present one.
+    func hasHad(_ key: DevicePublicKey, _ device: String) throws(KeyStoreError) -> Bool {
+        try rows(ReplacedKeyRow.self, "WHERE device = ?", .text(device)).contains { $0.publicKey == key }
+    }
+
     /// Deletes a device, and the earlier keys of it, with which nobody may answer any more; returns whether there was one.
     @discardableResult
     func deleteDevice(_ id: String) throws(KeyStoreError) -> Bool {

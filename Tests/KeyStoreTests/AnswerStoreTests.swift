@@ -104,11 +104,20 @@ import Testing
 
     @Test func firstAnswersAreForgottenWhenNoneCounts() throws {
         _ = try store.openAnswer(answer(), at: start)
-        let later = start + 31 * Self.day
+        let later = start + 63 * Self.day
         _ = try store.openAnswer(answer(to: "other", sealedAt: later), at: later)
         #expect(try count("answers") == 2)
         _ = try store.openAnswer(answer(to: "third", sealedAt: later + 1), at: later + 1)
         #expect(try count("answers") == 2)
+    }
+
+    /// A clock that is ahead for a moment makes no answer count twice.
+    @Test func aClockThatIsAheadForgetsNoAnswer() throws {
+        let second = try answer("DECLINE")
+        _ = try store.openAnswer(answer(), at: start)
+        let ahead = start + 40 * Self.day
+        _ = try store.openAnswer(answer(to: "other", sealedAt: ahead), at: ahead)
+        #expect(refusal(second, at: start + 1) == .duplicate)
     }
 
     @Test func aStoreWithoutASecretOpensNothing() throws {

@@ -102,6 +102,25 @@ struct PairingStoreTests {
         #expect(try ask(phone(code, record), at: late) != nil)
     }
 
+    /// A code that was made while the clock was ahead is not good until then.
+    @Test func aCodeOfAClockThatWasAheadHasEnded() throws {
+        let (code, record) = (try code(), try registration())
+        #expect(try ask(phone(code, record), at: start.subtracting(.minutes(10))) != nil)
+        let other = try self.code()
+        #expect(try ask(phone(other, registration("phone2")), at: start.subtracting(.minutes(11))) == nil)
+    }
+
+    /// A removed device is its user's: a code for nobody brings no other key of it back. [D-15]
+    @Test func aCodeForNobodyMakesNobodyAFormerUser() throws {
+        let first = try registration()
+        _ = try ask(phone(code(user: "alice"), first))
+        try store.removeDevice(id: "phone1", at: start + 1)
+        let stranger = try registration("phone1") { $0.generation = 2 }
+        #expect(try refusal(ask(phone(code(), stranger), at: start + 2)) == "user-mismatch")
+        #expect(try store.deviceCount() == 0)
+        #expect(try refusal(ask(phone(code(user: "alice"), stranger), at: start + 2)) == nil)
+    }
+
     /// [P-6]
     @Test func thePhoneThatLostTheReplyGetsItAgain() throws {
         let (code, record) = (try code(), try registration())

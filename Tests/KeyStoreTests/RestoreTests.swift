@@ -221,6 +221,21 @@ struct RestoreTests {
         try restore(to: elsewhere)
     }
 
+    /// Otherwise another answer to the message would be the first.
+    @Test func firstAnswersOutliveABackup() throws {
+        try restore(to: elsewhere, key: key)
+        let row = AnswerRow(id: [1], digest: [2], openedAt: start, endsAt: start)
+        do {
+            let store = try open(elsewhere)
+            try store.write { (store) throws(KeyStoreError) in try store.put(row) }
+        }
+        try restore(to: elsewhere, replace: true)
+        let kept = try open(elsewhere).read { (store) throws(KeyStoreError) -> AnswerRow? in
+            try store.row(key: .blob(row.id))
+        }
+        #expect(kept?.digest == row.digest)
+    }
+
     @Test func aPushKeyThatTheBackupLacksIsLostOnRequestOnly() throws {
         try restore(to: elsewhere, key: key)
         let first = try open(elsewhere).addPushKey(at: start)

@@ -96,6 +96,11 @@ import Testing
         #expect(push.deviceToken == "G" && push.expiration == 1_800_000_000)
     }
 
+    /// One line must not have the relay refuse those beside it.
+    @Test(arguments: ["[[[[1]]]]", "{}"]) func membersAreFlat(_ value: String) {
+        #expect(code(good.replacing(#""default""#, with: value)) == "malformed-line")
+    }
+
     @Test func anAnswerHasTheGrantAndWhatIsPassedOn() {
         var ok = APNsAnswer(status: 200, apnsID: "A-1")
         ok.grantExpires = 5

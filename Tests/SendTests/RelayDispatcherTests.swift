@@ -206,6 +206,38 @@ private func relays(_ status: Int, _ code: String, retryAfter: UInt64? = nil) ->
         #expect(failure?.code == .loginRefused && failure?.mayRetry == true)
     }
 
+    /// Requests that were signed before a correction say nothing of it.
+    @Test func severalRequestsWithOneWrongClockAreOneCorrection() {
+        let world = RelayWorld()
+        for _ in 0..<200 { world.add() }
+        world.settle()
+        #expect(world.sent.count == 4)
+        for _ in 0..<4 { world.answer(.clock(now: world.now.wall + 7_200_000)) }
+        #expect(world.outcomes.isEmpty && world.sent.count == 4)
+        for _ in 0..<5 { world.answerAll(ok) }
+        #expect(world.outcomes.count == 200)
+    }
+
+    @Test func aMalformedRequestIsMadeSmaller() {
+        let world = RelayWorld()
+        for _ in 0..<4 { world.add() }
+        world.settle()
+        world.answer(.refused(relays(400, "malformed-request")))
+        #expect(world.sent.map(\.messages.count) == [2, 2])
+    }
+
+    /// What may have rung is not answered with a no.
+    @Test func whatAnEarlierRequestMayHaveBroughtStaysUnknown() {
+        let world = RelayWorld()
+        world.add()
+        world.settle()
+        world.answer(.unknown)
+        world.pass(120_000)
+        let refusal = relays(401, "bad-signature")
+        world.answer(.refused(refusal))
+        #expect(world.outcomes == [.unknown(refusal)])
+    }
+
     @Test func anExpirationIsByTheRelaysClock() {
         let world = RelayWorld()
         world.add(expiration: world.now.wall / 1000 - 3600)

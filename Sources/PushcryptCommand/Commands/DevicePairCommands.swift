@@ -131,8 +131,11 @@ struct DevicePairAcceptCommand: CommandBody {
         let store = try console.open(store)
         let answer: PairingAnswer
         if let request = PairingText.decode(text.span) {
-            answer = try withStoreErrors { () throws(KeyStoreError) in
-                try store.acceptPairing(request, suites: store.permittedSuites(), at: console.timestamp)
+            do throws(KeyStoreError) {
+                answer = try store.acceptPairing(request, suites: store.permittedSuites(), at: console.timestamp)
+            } catch {
+                // Not 65, which says that there is no such code.
+                throw .failed("\(error)")
             }
         } else {
             answer = .unknown

@@ -114,11 +114,17 @@ extension IOSScaffold {
             `EncryptedNotificationService`, or hand its pushes on:
 
             ```swift
-            private let opener = NotificationServiceHandler(configuration: configuration)
+            // `opening`: a static property with the settings of `NotificationService.swift`.
+            private let opener = NotificationServiceHandler(configuration: NotificationService.opening)
 
             override func didReceive(
                 _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
-            ) { opener.handle(request, contentHandler: contentHandler) }
+            ) {
+                guard request.content.userInfo["ENCRYPTED_DATA"] == nil else {
+                    return opener.handle(request, contentHandler: contentHandler)
+                }
+                // What you do today.
+            }
 
             override func serviceExtensionTimeWillExpire() { opener.timeWillExpire() }
             ```

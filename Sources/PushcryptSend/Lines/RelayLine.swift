@@ -25,6 +25,10 @@ extension SendLine.Form {
                 "the line has no grant: the phone's record brings it, 'device add' keeps it, and 'seal --emit relay' writes it"
             )
         }
+        for name in relayHeaders {
+            guard let value = line[name], value.kind == .object || value.kind == .array else { continue }
+            throw LineFailure(.malformedLine, "\(name) must be a string, a number, true or false")
+        }
         var json = JSONWriter()
         json.object { json in line.write(["grant"] + relayHeaders + ["data"], to: &json) }
         var push = PushToSend(deviceToken: grant, payload: json.bytes)

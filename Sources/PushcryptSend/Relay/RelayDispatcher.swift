@@ -16,6 +16,8 @@ final class RelayDispatcher {
     struct Batch {
         let number: Int
         let messages: [Delivery]
+        /// The correction of the clock that the request was signed with.
+        let offset: Int64
     }
 
     /// How often a relay may say that the clock is wrong, and what it does not say, before a message is refused.
@@ -150,7 +152,7 @@ extension RelayDispatcher {
         count += 1
         requestsSent += 1
         open[count] = messages
-        return Batch(number: count, messages: messages)
+        return Batch(number: count, messages: messages, offset: offset)
     }
 
     /// Ends messages whose time has ended, and has those ready that are due.
@@ -181,6 +183,8 @@ extension RelayDispatcher {
             (failures, error, corrections) = (0, nil, 0)
             for (delivery, answer) in zip(messages, answers) { take(answer, to: delivery, at: now) }
         case .clock(let time):
+            // A request that was signed before the last correction says nothing of it.
+            guard batch.offset == offset else { return goBack(messages) }
             let ahead = Int64(clamping: time) - Int64(clamping: now.wall)
             corrections += 1
             guard corrections <= Self.mostCorrections else {
@@ -191,12 +195,12 @@ extension RelayDispatcher {
         case .refused(let answer): refuse(messages, answer, at: now)
         case .strange(let answer):
             pause(nil, at: now)
-            for delivery in messages {
+            for delivery in messages.reversed() {
                 delivery.attempts += 1
-                delivery.note(.answer(answer))
                 if delivery.attempts >= Self.mostStrange {
-                    self.answer(delivery, .refused(answer))
+                    refuse(delivery, answer)
                 } else {
+                    delivery.note(.answer(answer))
                     again(delivery)
                 }
             }
@@ -240,8 +244,17 @@ extension RelayDispatcher {
             // A proxy before the relay takes less.
             mostMessages = max(1, messages.count / 2)
             goBack(messages)
-        default: for delivery in messages { self.answer(delivery, .refused(answer)) }
+        case 400 where messages.count > 1 && answer.reason == "malformed-request":
+            // One message may be the reason.
+            mostMessages = max(1, messages.count / 2)
+            goBack(messages)
+        default: for delivery in messages { refuse(delivery, answer) }
         }
+    }
+
+    /// Ends a message; one that an earlier request may have brought to APNs stays unknown.
+    private func refuse(_ delivery: Delivery, _ answer: APNsAnswer) {
+        self.answer(delivery, delivery.setback == .unknown ? .unknown(answer) : .refused(answer))
     }
 
     /// Asks the relay for nothing for a while.
@@ -261,8 +274,7 @@ extension RelayDispatcher {
         case .strange where delivery.attempts < Self.mostStrange:
             delivery.note(.answer(answer))
             retry(delivery, after: settings.policy.pause(after: delivery.attempts), at: now)
-        case .strange:
-            self.answer(delivery, delivery.setback == .unknown ? .unknown(answer) : .refused(answer))
+        case .strange: refuse(delivery, answer)
         case .refused, .loginRefused, .expiredToken: self.answer(delivery, .refused(answer))
         }
     }

@@ -24,24 +24,30 @@ final class AccountRegistrations: @unchecked Sendable {
 
     // MARK: Calls of the app
 
-    func update(_ accounts: [String], token: Data, alertsAreShown: Bool) async -> [String: PushAccounts.Outcome] {
+    func update(
+        _ accounts: [String], token: Data, alertsAreShown: Bool, since call: CallOrder.Call
+    ) async -> [String: PushAccounts.Outcome] {
         await withCheckedContinuation { continuation in
             Self.queue.async { [self] in
                 let accounts = Set(accounts)
                 var outcomes: [String: PushAccounts.Outcome] = [:]
-                guard !accounts.isEmpty else { return continuation.resume(returning: [:]) }
                 let circumstances = settings.circumstances(token: token, alertsAreShown: alertsAreShown)
                 let hasConflict = prepare(for: accounts)
+                guard !accounts.isEmpty else {
+                    handle(.resume)
+                    return continuation.resume(returning: [:])
+                }
                 for account in accounts.sorted() {
-                    updates.append(
-                        (
-                            account,
-                            { outcome in
-                                outcomes[account] = outcome
-                                if hasConflict { outcomes[account]?.notices.insert("certificate-conflict") }
-                                if outcomes.count == accounts.count { continuation.resume(returning: outcomes) }
-                            }
-                        ))
+                    let end = { (outcome: PushAccounts.Outcome) in
+                        outcomes[account] = outcome
+                        if hasConflict { outcomes[account]?.notices.insert("certificate-conflict") }
+                        if outcomes.count == accounts.count { continuation.resume(returning: outcomes) }
+                    }
+                    guard !CallOrder.isLoggedOut(account, since: call) else {
+                        end(PushAccounts.Outcome(.loggedOut))
+                        continue
+                    }
+                    updates.append((account, end))
                     handle(.update(account: account, circumstances))
                 }
             }
@@ -52,8 +58,10 @@ final class AccountRegistrations: @unchecked Sendable {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Self.queue.async { [self] in
                 // First, so that nothing opens any more.
-                let problem = handle(.logOut(account: account))
-                if let directory = try? settings.directory() { AccountTraces(of: account, in: directory).remove() }
+                var problem = handle(.logOut(account: account))
+                var directory: URL?
+                do { directory = try settings.directory() } catch { problem = problem ?? Self.notConfigured(error) }
+                AccountTraces(of: account, in: directory).remove()
                 if let problem { continuation.resume(throwing: problem) } else { continuation.resume() }
             }
         }
@@ -154,6 +162,10 @@ final class AccountRegistrations: @unchecked Sendable {
         for update in ended { update.end(outcome) }
     }
 
+    private static func notConfigured(_ error: any Error) -> LogOutProblem {
+        LogOutProblem(EnrolmentObstacle(code: "not-configured", description: ServiceFiles.text(for: error)))
+    }
+
     /// Nothing can be read, and nothing on the disk has changed.
     private func fail(_ event: RegistrationMachine.Event, _ error: any Error) -> LogOutProblem {
         let code = (error as? KeyStoreError)?.code.description ?? "not-configured"
@@ -161,6 +173,7 @@ final class AccountRegistrations: @unchecked Sendable {
         switch event {
         case .update(let account, _): finish(account, PushAccounts.Outcome(.blocked(obstacle)))
         case .logOut(let account): finish(account, PushAccounts.Outcome(.loggedOut))
+        case .resume: break
         case .replied(let message, _), .lost(let message, _):
             machine.abandon(message).map { finish($0, PushAccounts.Outcome(.blocked(obstacle))) }
         }

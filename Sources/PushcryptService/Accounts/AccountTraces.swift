@@ -17,10 +17,10 @@ struct AccountTag: Hashable, Sendable {
 /// knows of senders. Not run on Apple systems.
 struct AccountTraces {
     private let account: String
-    private let directory: URL
+    private let directory: URL?
 
-    /// - Parameter directory: The extension's directory in the app group.
-    init(of account: String, in directory: URL) {
+    /// - Parameter directory: The extension's directory in the app group; nil without one, and so without shared files.
+    init(of account: String, in directory: URL?) {
         self.account = account
         self.directory = directory
     }
@@ -29,12 +29,12 @@ struct AccountTraces {
     func remove() {
         let tag = AccountTag(of: account)
         SenderIntent.delete(of: tag)
-        let shared = SharedAttachments(directory: directory)
+        let shared = directory.map { SharedAttachments(directory: $0) }
         NotificationList().remove(where: { [account] in $0.account.utf8.elementsEqual(account.utf8) }) {
-            $0.forEach(shared.remove)
+            for identifier in $0 { shared?.remove(identifier) }
         }
         // Also those of notifications that the user has dismissed.
-        shared.remove(of: tag)
+        shared?.remove(of: tag)
     }
 
     /// Removes the notifications of accounts other than these, which came while they were logged out.

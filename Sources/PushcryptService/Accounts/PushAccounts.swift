@@ -10,13 +10,13 @@ internal import UserNotifications
 ///         appGroup: "group.com.example", topic: try Topic("com.example.app"), trust: .firstReply, channel: ServerChannel())
 ///
 ///     await accounts.update([user], token: deviceToken)   // at each launch, after a log-in, and with each token from APNs
-///     try await accounts.logOut(user)                     // before the app forgets the user
+///     try await accounts.logOut(user)                     // when the app no longer passes the user to `update`
 ///
 /// Both may be called at any time, by any number of tasks: steps that read and write the state run one after another, also
 /// those of several objects, and nothing is held while the network is waited for. A log-out never waits for the network. The
 /// state is in an `EnrolmentFile`, which survives relaunches. Not run on Apple systems.
 public actor PushAccounts {
-    private let registrations: AccountRegistrations
+    let registrations: AccountRegistrations
 
     /// Creates a value. Reads nothing before it is used.
     ///
@@ -41,7 +41,8 @@ public actor PushAccounts {
     /// Makes the provider know of this phone what there is to know of these accounts: key, push token, trust, app version,
     /// whether alerts are shown. Sends nothing that the provider knows, and what a log-out has left to say.
     ///
-    /// What could not be sent is sent by a later call. An account that is not named stays as it is.
+    /// What could not be sent is sent by a later call; call it also when nobody is logged in. An account that is not named stays as
+    /// it is. One whose log-out is asked for meanwhile is not registered again.
     ///
     /// - Parameters:
     ///   - accounts: The names of the accounts that are logged in, each 1 to 255 bytes without control and invisible
@@ -53,8 +54,9 @@ public actor PushAccounts {
     public func update(
         _ accounts: [String], token: Data, alertsAreShown: Bool? = nil
     ) async -> [String: Outcome] {
+        let call = CallOrder.now
         let areShown = if let alertsAreShown { alertsAreShown } else { await Self.alertsAreShown() }
-        return await registrations.update(accounts, token: token, alertsAreShown: areShown)
+        return await registrations.update(accounts, token: token, alertsAreShown: areShown, since: call)
     }
 
     /// Deletes what this phone has of an account: its keys and pins, its notifications on the screen, shared attachments, and
@@ -65,7 +67,10 @@ public actor PushAccounts {
     ///
     /// - Throws: Errors of the key store, or if the saved state cannot be read, as before the first unlock. Everything else is
     ///   done; repeat the call until it succeeds.
-    public func logOut(_ account: String) async throws { try await registrations.logOut(account) }
+    public func logOut(_ account: String) async throws {
+        CallOrder.noteLogOut(account)
+        try await registrations.logOut(account)
+    }
 
     private static func alertsAreShown() async -> Bool {
         await withCheckedContinuation { continuation in

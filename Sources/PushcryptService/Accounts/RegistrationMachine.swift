@@ -22,6 +22,8 @@ struct RegistrationMachine {
         case lost(message: Int, problem: String)
         /// The app has logged an account out.
         case logOut(account: String)
+        /// The app has nobody to register: what a log-out has left to say is sent.
+        case resume
     }
 
     /// Something to do now, in this order.
@@ -114,6 +116,7 @@ struct RegistrationMachine {
         case .logOut(let account):
             isWithdrawalLost = false
             logOut(account, enrolment(account), &step)
+        case .resume: isWithdrawalLost = false
         }
         withdraw(&step)
         return step.actions

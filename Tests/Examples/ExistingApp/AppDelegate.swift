@@ -14,12 +14,13 @@ class AppDelegate: NSObject, UIApplicationDelegate {
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
         guard let user else { return }
-        Task { await Push.accounts.update([user], token: deviceToken) }
+        Task { print(await Push.accounts.update([user], token: deviceToken)) }
     }
 
     func logOut() async throws {
         guard let user else { return }
-        try await Push.accounts.logOut(user)
+        // A token that comes now must not register the user again.
         self.user = nil
+        try await Push.accounts.logOut(user)
     }
 }

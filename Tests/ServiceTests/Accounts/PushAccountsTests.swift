@@ -50,6 +50,40 @@ import Waiting
         #expect(await update([], accounts) == [:])
     }
 
+    /// An update waits for the system before it is queued, and a log-out does not.
+    @Test func anUpdateThatWasAskedForBeforeALogOutRegistersNobody() async throws {
+        let accounts = accounts()
+        let call = CallOrder.now
+        #expect(await update(["anna"], accounts)["anna"] != nil)
+        try await accounts.logOut("anna")
+        #expect(CallOrder.isLoggedOut("anna", since: call) && !CallOrder.isLoggedOut("anna", since: CallOrder.now))
+        let late = await accounts.registrations.update(
+            ["anna", "ben"], token: Data([1]), alertsAreShown: true, since: call)
+        #expect(late["anna"]?.status == .loggedOut && late["ben"]?.status == .registered)
+        #expect(try phone.keys.deviceKeys().map(\.name) == ["ben"])
+        // After the next log-in it is another call.
+        #expect(await update(["anna"], accounts)["anna"]?.hasPrefix("register") == true)
+    }
+
+    @Test func aLogOutThatWasOfflineIsSentWhenNobodyIsLoggedIn() async throws {
+        let accounts = accounts()
+        _ = await update(["anna"], accounts)
+        server.fails = true
+        try await accounts.logOut("anna")
+        while server.requests < 3 { await Task.yield() }
+        server.fails = false
+        #expect(await update([], accounts) == [:])
+        while !server.users.isEmpty { await Task.yield() }
+    }
+
+    @Test func aLogOutWithoutTheAppGroupSaysSo() async throws {
+        _ = await update(["anna"], accounts())
+        struct NoGroup: Error {}
+        let wrong = accounts { $0.directory = { throw NoGroup() } }
+        await #expect(throws: LogOutProblem.self) { try await wrong.logOut("anna") }
+        #expect(try phone.keys.deviceKeys().isEmpty)
+    }
+
     @Test func whatTheAppHasWrongIsReported() async throws {
         let wrong = accounts { $0.topic = { try Topic("") } }
         let outcome = await wrong.update(["anna"], token: Data([1]), alertsAreShown: true)["anna"]

@@ -206,12 +206,12 @@ struct RegistrationWorld {
         for _ in 0..<2 {
             // An update without users tells what is left of a log-out, as that of another user does.
             for user in users.sorted() { update(user) }
+            if users.isEmpty { handle(.resume) }
             for _ in 0..<20 where !network.isEmpty { try answer(network.removeFirst()) }
         }
         if let fault = try fault() { return fault }
         if !network.isEmpty { return "it never ends" }
         let state = try file.map { try EnrolmentState(json: $0) } ?? EnrolmentState()
-        if users.isEmpty { return nil }
         if Set(devices.map(\.user)) != users || devices.count != users.count {
             return "the provider has devices of \(devices.map(\.user)), and logged in are \(users.sorted())"
         }

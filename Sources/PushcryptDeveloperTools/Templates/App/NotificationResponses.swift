@@ -1,3 +1,4 @@
+import Foundation
 import PushcryptApp
 import UserNotifications
 import os
@@ -32,6 +33,8 @@ nonisolated enum NotificationResponses {
         let opening = NotificationServiceHandler.Configuration(
             topic: try Topic("com.example.app"), appGroup: "group.com.example")
         var configuration = NotificationResponder.Configuration(opening: opening)
+        // As in the extension.  // IF clear
+        configuration.opening.passInTheClear(until: Date(timeIntervalSince1970: 1_814_400_000))  // IF clear
         // EDIT: what is shown while the app is open; nothing for the chat that the user sees.
         configuration.foreground = { _ in [.banner, .list, .sound, .badge] }
         configuration.observe = { Push.log.info("response: \($0, privacy: .public)") }

@@ -14,7 +14,8 @@ final class PushDelegate: NSObject, UIApplicationDelegate {
         center.delegate = Push.responder
         NotificationCategories.register(on: center)  // IF categories
         replayKeptResponses()
-        // Needs no permission. Call it again after a log-in.
+        // Needs no permission. Call it again after a log-in, and when the app comes to the foreground: what has failed is tried again,
+        // and nothing is sent that the provider knows.
         application.registerForRemoteNotifications()
         return true
     }
@@ -40,7 +41,10 @@ final class PushDelegate: NSObject, UIApplicationDelegate {
         Push.log.error("no push token: \(String(describing: error), privacy: .public)")
     }
 
-    func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication) { replayKeptResponses() }
+    func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication) {
+        replayKeptResponses()
+        application.registerForRemoteNotifications()
+    }
 
     private func replayKeptResponses() {
         Task { await Push.responder.replayKept() }

@@ -25,7 +25,7 @@ nonisolated final class ProjectTests: XCTestCase {
     }
 
     func testTheKeychainGroupCanBeRead() throws {
-        _ = try SharedKeyStore.open().deviceKeys(named: nil)
+        _ = try SharedKeyStore.open().deviceKeys()
     }
 
     func testTheAppGroupHasAFolder() throws {

@@ -1,0 +1,35 @@
+internal import PushcryptKeyStore
+
+/// In which order the app has asked for updates and log-outs, of whichever object.
+///
+/// An update that was asked for before a log-out may reach the queue after it: it must not register the account again.
+enum CallOrder {
+    /// A moment between two log-outs.
+    struct Call {
+        fileprivate let logOuts: Int
+    }
+
+    private final class LogOuts {
+        var count = 0
+        /// The number of each account's last one.
+        var last: [ContiguousArray<UInt8>: Int] = [:]
+    }
+
+    private static let logOuts = Locked(LogOuts())
+
+    /// The present moment.
+    static var now: Call { Call(logOuts: logOuts.withLock { $0.count }) }
+
+    /// Notes that an account is to be logged out.
+    static func noteLogOut(_ account: String) {
+        logOuts.withLock {
+            $0.count += 1
+            $0.last[ContiguousArray(account.utf8)] = $0.count
+        }
+    }
+
+    /// Whether a log-out of the account was asked for since.
+    static func isLoggedOut(_ account: String, since call: Call) -> Bool {
+        logOuts.withLock { $0.last[ContiguousArray(account.utf8)] ?? 0 } > call.logOuts
+    }
+}
