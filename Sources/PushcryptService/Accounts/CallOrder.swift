@@ -1,8 +1,8 @@
 internal import PushcryptKeyStore
 
-/// In which order the app has asked for updates and log-outs, of whichever object.
+/// The order of the updates and log-outs that the app has requested, of all objects.
 ///
-/// An update that was asked for before a log-out may reach the queue after it: it must not register the account again.
+/// An update that was requested before a log-out may reach the queue after it: it must not register the account again.
 enum CallOrder {
     /// A moment between two log-outs.
     struct Call {
@@ -28,7 +28,7 @@ enum CallOrder {
         }
     }
 
-    /// Whether a log-out of the account was asked for since.
+    /// Whether a log-out of the account was requested since.
     static func isLoggedOut(_ account: String, since call: Call) -> Bool {
         logOuts.withLock { $0.last[ContiguousArray(account.utf8)] ?? 0 } > call.logOuts
     }

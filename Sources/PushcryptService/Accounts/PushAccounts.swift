@@ -42,7 +42,7 @@ public actor PushAccounts {
     /// whether alerts are shown. Sends nothing that the provider knows, and what a log-out has left to say.
     ///
     /// What could not be sent is sent by a later call; call it also when nobody is logged in. An account that is not named stays as
-    /// it is. One whose log-out is asked for meanwhile is not registered again.
+    /// it is. One whose log-out is requested meanwhile is not registered again.
     ///
     /// - Parameters:
     ///   - accounts: The names of the accounts that are logged in, each 1 to 255 bytes without control and invisible
