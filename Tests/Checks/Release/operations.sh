@@ -119,8 +119,10 @@ in_image() {
     "$pushcrypt" key new provider -o "$work/image.key" >"$work/image.pub"
     install -m 440 -g 5000 "$work/image.key" "$1/run/secrets/push/provider.key"
     "$pushcrypt" key new device -o "$work/phone" >"$work/phone.pub"
-    unshare --mount --net --pid --fork --mount-proc="$1/proc" bash -euc '
+    # Programs in Swift get their arguments from /proc, as they do in a container.
+    unshare --mount --net --pid --fork bash -euc '
         mount --bind "$1" "$1"
+        mount -t proc proc "$1/proc"
         mount -t tmpfs -o mode=777 tmpfs "$1/run/alive"
         mount -o remount,bind,ro "$1"
         exec chroot "$1" setpriv --reuid 4000 --regid 4000 --groups 5000 --no-new-privs --bounding-set=-all --inh-caps=-all \
