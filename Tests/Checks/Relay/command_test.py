@@ -3,19 +3,20 @@
 
     command_test.py PUSHCRYPT [TEST …]      pushcrypt-send lies beside it
 """
-import http.client, http.server, json, os, shutil, subprocess, sys, tempfile, threading, time, types
+import http.client, http.server, json, os, shutil, ssl, subprocess, sys, tempfile, threading, time, types
 
 PROGRAM = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from client import Client, PushKey, milliseconds, seal_grant  # noqa: E402
 from world import TOPIC, Place  # noqa: E402
+from send_test import proxy as connect_proxy  # noqa: E402
 
 
 class Proxy:
     """Stands where the relay's origin says, and hands requests on unless `fault` answers them itself."""
 
-    def __init__(self, relay):
+    def __init__(self, relay, credentials=None):
         self.relay, self.fault, self.requests = relay, lambda request: None, []
         proxy = self
 
@@ -55,6 +56,10 @@ class Proxy:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
+        if credentials:
+            tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            tls.load_cert_chain(os.path.join(credentials, "service.pem"), os.path.join(credentials, "service.key"))
+            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
@@ -194,6 +199,23 @@ def test_without_a_connection_the_answer_says_so(world):
     out = world.run("send", "--relay", "http://127.0.0.1:9", "--retry-for", "2s", input=world.lines(), code=1)
     answer = json.loads(out)
     assert answer["error"]["code"] == "unreachable" and answer["retry"] is True and "the relay" in answer["error"]["message"], answer
+
+
+def test_a_relay_over_tls_is_who_it_says(world):
+    place = world.place
+    relay = place.relay(shutil.which("node"))
+    proxy = Proxy(relay, place.apns)
+    relay.configure(origin=f"https://localhost:{proxy.port}")
+    with relay:
+        own = World(place, relay, proxy, f"https://localhost:{proxy.port}")
+        out = own.run("send", "--relay", own.origin, "--retry-for", "2s", input=own.lines(), code=1)
+        assert json.loads(out)["error"]["code"] == "unreachable" and not proxy.requests, out
+        authority = os.path.join(place.apns, "authority.pem")
+        [answer] = own.send(own.lines(), "--ca-file", authority)
+        assert answer["status"] == 200, answer
+        with connect_proxy() as (url, asked):
+            [answer] = own.send(own.lines(), "--ca-file", authority, "--proxy", url)
+        assert answer["status"] == 200 and set(asked) == {f"localhost:{proxy.port}"}, (answer, asked)
 
 
 def test_the_setting_names_the_relay(world):
