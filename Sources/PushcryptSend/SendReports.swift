@@ -75,7 +75,8 @@ struct SendReports {
         writtenAt = sender.lines.now.uptime
         let state = sender.state
         if let metrics {
-            write(ContiguousArray(SendMetrics(counts: sender.lines.counts, state: state).text.utf8), to: metrics, sender)
+            write(
+                ContiguousArray(SendMetrics(counts: sender.lines.counts, state: state).text.utf8), to: metrics, sender)
         }
         if let health { write(state.json(at: sender.lines.now.wall, isAlive: !isEnd), to: health, sender) }
     }

@@ -89,7 +89,9 @@ extension Sender {
             let said = route.outages.update(
                 dispatcher.troubles, attempts: dispatcher.requestsSent + dispatcher.connectionsOpened,
                 waiting: dispatcher.unanswered, at: now.uptime)
-            for line in said { lines.events.say(line, of: route.destination.authority, isJSON: settings.lines.log == .json) }
+            for line in said {
+                lines.events.say(line, of: route.destination.authority, isJSON: settings.lines.log == .json)
+            }
         }
         if isEnd { lines.events.countLeft(at: now) }
     }

@@ -226,7 +226,7 @@ private func relays(_ status: Int, _ code: String, retryAfter: UInt64? = nil) ->
         #expect(world.sent.map(\.messages.count) == [2, 2])
     }
 
-    /// One bad message makes the requests small until it is found, and not for good.
+    /// One bad message makes the requests small until it is found, and not longer.
     @Test func requestsGrowAgain() {
         let world = RelayWorld()
         for _ in 0..<4 { world.add() }
