@@ -241,6 +241,12 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         return reasons
     }
 
+    /// Whether the account may pair with the server of a code: it trusts no other provider key than that of the code. [P-8]
+    package func mayPair(with code: PairingCode) throws(KeyStoreError) -> Bool {
+        let pins = if case .builtIn(let pins) = firstTrust { pins.map(\.key) } else { try trust().pinned }
+        return pins.isEmpty || pins.contains { PairingCode.fingerprint(of: $0) == code.fingerprint }
+    }
+
     // MARK: The present state
 
     /// Returns the keys of the account, oldest generation first.
@@ -283,9 +289,7 @@ extension EnrolmentCircumstances {
     var token: ContiguousArray<UInt8>? { pushToken.flatMap { (1...100).contains($0.count) ? $0 : nil } }
 
     /// The grant, if a record can have it.
-    var validGrant: String? {
-        grant.flatMap { (1...1024).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isOfBase64URL) ? $0 : nil }
-    }
+    var validGrant: String? { grant.flatMap { DeviceRegistration.isGrant($0) ? $0 : nil } }
 }
 
 extension [DeviceKeyRecord] {

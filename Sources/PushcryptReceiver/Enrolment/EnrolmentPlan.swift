@@ -92,6 +92,17 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         self.circumstances = circumstances
     }
 
+    /// Registers although nothing has changed: the user pairs the account again.
+    package mutating func registerInAnyCase() {
+        let registers = steps.contains { step in
+            switch step {
+            case .register, .registerAgain: true
+            default: false
+            }
+        }
+        if !registers { steps.append(.registerAgain([.timePassed])) }
+    }
+
     /// A description for the developer's log, for example `register-again(provider-changed)`.
     public var description: String {
         let words = steps.map(\.description) + notices.map { "notice(\($0))" }

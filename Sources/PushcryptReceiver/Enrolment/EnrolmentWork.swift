@@ -137,7 +137,7 @@ extension Enrolment {
             guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey) }
             // First, because no further reply is requested once the key is acknowledged.
             let (provider, certificate) = try take(reply, now)
-            state.acknowledge(request.report, suites: reply.suites, by: account, at: now)
+            state.acknowledge(request.report, reply, by: account, at: now)
             try confirm(key.id, now)
             return EnrolmentResult(
                 key: .acknowledged, provider: provider, certificate: certificate, foreign: reply.foreign)
@@ -157,6 +157,13 @@ extension Enrolment {
         guard var state = saved.writable else { return nil }
         state.remove(account, withdrawing: true)
         return state
+    }
+
+    /// Removes an account that its server has never acknowledged, and that the provider need not forget.
+    package func abandon(_ state: inout EnrolmentState) throws(KeyStoreError) {
+        guard let saved = state.account(account), saved.acknowledged == nil else { return }
+        _ = try store.removeAccount(account)
+        state.remove(account, withdrawing: false)
     }
 
     // MARK: Steps

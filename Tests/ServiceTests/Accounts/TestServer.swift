@@ -15,10 +15,11 @@ final class TestServer: RegistrationChannel {
         var requests = 0
         var fails = false
         var gate: Gate?
+        var pushKeys: [String: SigningPublicKey] = [:]
     }
 
     private let state = Locked(State())
-    private let key = ProviderKey()
+    let key = ProviderKey()
 
     /// Whether every request ends with an error.
     var fails: Bool {
@@ -30,6 +31,14 @@ final class TestServer: RegistrationChannel {
     var gate: Gate? {
         get { state.withLock { $0.gate } }
         set { state.withLock { $0.gate = newValue } }
+    }
+
+    /// The push key that the server names to a user.
+    func name(_ pushKey: SigningPublicKey?, to user: String) { state.withLock { $0.pushKeys[user] = pushKey } }
+
+    /// The newest record of a user.
+    func record(_ user: String) -> DeviceRegistration? {
+        state.withLock { $0.devices.last { $0.user == user }?.record }
     }
 
     var requests: Int { state.withLock { $0.requests } }
@@ -45,11 +54,7 @@ final class TestServer: RegistrationChannel {
         switch request.kind {
         case .register(let account):
             let record = try DeviceRegistration(json: ContiguousArray(request.body))
-            state.withLock { state in
-                state.devices.removeAll { $0.record.deviceID == record.deviceID }
-                state.devices.append((account, record))
-            }
-            return Data(RegistrationReply(.acknowledged(record.publicKey), provider: key.publicKey).json)
+            return Data(accept(record, of: account).json)
         case .withdraw:
             let fields = try JSONDecoder().decode([String: String].self, from: request.body)
             state.withLock { state in
@@ -58,6 +63,16 @@ final class TestServer: RegistrationChannel {
                 }
             }
             return Data()
+        }
+    }
+
+    /// Stores a record that comes over this channel or another one.
+    func accept(_ record: DeviceRegistration, of user: String) -> RegistrationReply {
+        state.withLock { state in
+            state.devices.removeAll { $0.record.deviceID == record.deviceID }
+            state.devices.append((user, record))
+            return RegistrationReply(
+                .acknowledged(record.publicKey), provider: key.publicKey, certificate: nil, pushKey: state.pushKeys[user])
         }
     }
 
