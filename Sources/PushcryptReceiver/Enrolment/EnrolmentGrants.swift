@@ -63,8 +63,14 @@ extension EnrolmentState {
         for index in accounts.indices { accounts[index].grants = [] }
     }
 
-    /// Notes that an earlier installation may have left grants at the relay, or that they have ended.
-    package mutating func setEndsAllGrants(_ endsAll: Bool) { relay?.endsAll = endsAll }
+    /// Notes that an earlier installation may have left grants at the relay.
+    package mutating func endAllGrants() { relay?.endsAll = true }
+
+    /// Notes that all grants of the token have ended: also those that the accounts have, if another object of the app was faster.
+    package mutating func noteAllEnded() {
+        relay?.endsAll = false
+        for index in accounts.indices { accounts[index].grants = [] }
+    }
 
     // MARK: Grants of accounts
 

@@ -1,4 +1,4 @@
-public import Pushcrypt
+internal import Pushcrypt
 
 /// An installation's record of its registrations; it holds no key and no push token. Someone who has it can only make the
 /// provider forget the devices. A relay's grants in it are useless without the server's push key.
@@ -6,7 +6,7 @@ public import Pushcrypt
 /// The app keeps it as a file in its own container, which is deleted with the app while the Keychain stays: a device
 /// key without this file was left by an earlier installation. Exclude the file from backups, protect it with
 /// `completeUntilFirstUserAuthentication`, and replace it in one step (`Data.WritingOptions.atomic`).
-public struct EnrolmentState: Hashable, Sendable {
+package struct EnrolmentState: Hashable, Sendable {
     /// A report to the provider about one account.
     struct Report: Hashable, Sendable {
         var publicKey: DevicePublicKey
@@ -71,16 +71,16 @@ public struct EnrolmentState: Hashable, Sendable {
     var relay: Relay?
 
     /// A device that the provider should forget.
-    public struct Withdrawal: Hashable, Sendable {
+    package struct Withdrawal: Hashable, Sendable {
         /// The id of the device.
-        public let device: String
+        package let device: String
         let capability: WithdrawalCapability
         /// The account that it was.
         package let account: String
 
         /// What the provider needs to know, as minified JSON. It proves that the device may be forgotten, no matter who is logged in
         /// by now. (`Docs/FormatRecords.md`, Withdrawal of a device)
-        public var json: ContiguousArray<UInt8> {
+        package var json: ContiguousArray<UInt8> {
             var json = JSONWriter()
             json.object(write)
             return json.bytes
@@ -88,14 +88,14 @@ public struct EnrolmentState: Hashable, Sendable {
     }
 
     /// What the app has to tell the provider, oldest first; it then calls `removeWithdrawal(of:)`.
-    public internal(set) var withdrawals: [Withdrawal] = []
+    package internal(set) var withdrawals: [Withdrawal] = []
 
     /// Creates an empty state; for an app that has used its key store without enrolment before, and wants to keep those
     /// keys.
-    public init() {}
+    package init() {}
 
     /// Records that the provider has forgotten a device.
-    public mutating func removeWithdrawal(of device: String) { withdrawals.removeAll { $0.device == device } }
+    package mutating func removeWithdrawal(of device: String) { withdrawals.removeAll { $0.device == device } }
 
     // MARK: Accounts
 
@@ -162,9 +162,9 @@ extension EnrolmentState.Report {
 }
 
 /// An error in an enrolment state. Errors are equal if their codes are.
-public struct EnrolmentStateError: CodedError {
+package struct EnrolmentStateError: CodedError {
     /// The reason for the error.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case newerState = "newer-enrolment"
             case damagedState = "damaged-enrolment"
@@ -173,21 +173,21 @@ public struct EnrolmentStateError: CodedError {
         private let known: Known
 
         /// It was written by a newer version of the app.
-        public static let newerState = Code(known: .newerState)
+        package static let newerState = Code(known: .newerState)
         /// It is damaged: truncated or changed.
-        public static let damagedState = Code(known: .damagedState)
+        package static let damagedState = Code(known: .damagedState)
 
         /// Every code.
         package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `newer-enrolment`.
-        public var description: String { known.rawValue }
+        package var description: String { known.rawValue }
     }
 
     /// The reason.
-    public let code: Code
+    package let code: Code
     /// A description of what happened, and what to do.
-    public let description: String
+    package let description: String
 
     static let newer = EnrolmentStateError(
         code: .newerState,
@@ -214,7 +214,7 @@ extension EnrolmentState {
     private static let version = 1
 
     /// Parses a state as written by `json`; throws `newerState` or `damagedState`.
-    public init(json: ContiguousArray<UInt8>) throws(EnrolmentStateError) {
+    package init(json: ContiguousArray<UInt8>) throws(EnrolmentStateError) {
         guard let root = try? JSONDocument(parsing: json).root, let version = root["version"]?.integer, version >= 1
         else { throw .damaged }
         guard version == Self.version else { throw .newer }
@@ -243,7 +243,7 @@ extension EnrolmentState {
     }
 
     /// The state as minified JSON.
-    public var json: ContiguousArray<UInt8> {
+    package var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in
             json.integer(Self.version, for: "version")

@@ -219,7 +219,7 @@ struct RegistrationMachine {
                 if step.state == nil, let origin = step.terms.relay?.origin {
                     // What an earlier installation has left at the relay.
                     work.state.use(origin)
-                    work.state.setEndsAllGrants(true)
+                    work.state.endAllGrants()
                 }
                 if !plan.steps.isEmpty { step.save(work.state) }
                 guard let request = work.request else { return end(wish, step.registered(wish), &step) }

@@ -44,7 +44,7 @@ extension RegistrationMachine {
         mutating func finish(_ account: String, _ outcome: PushAccounts.Outcome) {
             var outcome = outcome
             if terms.relay != nil, outcome.status == .registered, state?.pushKey(of: account) == nil {
-                outcome.notices.insert("no-push-key")
+                outcome.notices.insert(EnrolmentPlan.Notice.noPushKey.description)
             }
             actions.append(.finish(account: account, outcome))
         }

@@ -178,7 +178,7 @@ extension RegistrationMachine {
         _ answer: PhoneRequest.Answer, to subject: RelayTalk.Subject, _ step: inout Step<some DeviceKeyStore>
     ) {
         switch (subject, answer) {
-        case (.endAll, .ended): step.change { $0.setEndsAllGrants(false) }
+        case (.endAll, .ended): step.change { $0.noteAllEnded() }
         case (.end(let grant), .ended): step.change { $0.removeEnded(grant) }
         case (.end(let grant), .refused(let code, _, _)) where ["wrong-token", "malformed-grant"].contains(code):
             // It never will.

@@ -245,6 +245,25 @@ import Waiting
         #expect(relay.asked == ["revoke", "grants", "grants"])
     }
 
+    /// Two objects of the app end what they found, and the slower one ends the grant of the faster.
+    @Test func aGrantThatWasEndedWithTheOthersIsForgotten() async throws {
+        let (first, second, gate) = (accounts(), accounts(), Gate())
+        relay.answers = [nil]
+        _ = await update(first)
+        relay.gate = gate
+        _ = await update(second, [])
+        #expect(await gate.hasVisitors())
+        relay.gate = nil
+        #expect(await update(first)?.status == .registered)
+        let grant = try grant()
+        gate.open()
+        await eventually { !isLive(grant) }
+        await allTurns()
+        #expect(await update(first)?.status == .registered)
+        let next = try self.grant()
+        #expect(isLive(next) && next != grant)
+    }
+
     @Test func aDamagedStateEndsWhatItKnewNothingOf() async throws {
         _ = await update(accounts())
         let first = try grant()

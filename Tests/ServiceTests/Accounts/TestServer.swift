@@ -16,6 +16,7 @@ final class TestServer: RegistrationChannel {
         var fails = false
         var gate: Gate?
         var pushKeys: [String: SigningPublicKey] = [:]
+        var gone: Set<String> = []
     }
 
     private let state = Locked(State())
@@ -31,6 +32,12 @@ final class TestServer: RegistrationChannel {
     var gate: Gate? {
         get { state.withLock { $0.gate } }
         set { state.withLock { $0.gate = newValue } }
+    }
+
+    /// The accounts whose servers do not answer withdrawals.
+    var gone: Set<String> {
+        get { state.withLock { $0.gone } }
+        set { state.withLock { $0.gone = newValue } }
     }
 
     /// The push key that the server names to a user.
@@ -55,7 +62,8 @@ final class TestServer: RegistrationChannel {
         case .register(let account):
             let record = try DeviceRegistration(json: ContiguousArray(request.body))
             return Data(accept(record, of: account).json)
-        case .withdraw:
+        case .withdraw(let account):
+            if gone.contains(account) { throw Refused() }
             let fields = try JSONDecoder().decode([String: String].self, from: request.body)
             state.withLock { state in
                 state.devices.removeAll {
