@@ -9,6 +9,8 @@ struct AccountSettings: Sendable {
     var directory: @Sendable () throws -> URL
     var topic: @Sendable () throws -> Topic
     var trust: @Sendable () throws -> FirstTrust
+    /// What the extension shows senders with.
+    var senders: SenderDisplay?
     var policy = EnrolmentPolicy()
     var store: @Sendable () throws -> any DeviceKeyStore = { try SharedKeyStore.open() }
     /// In the app's own container: a file in the app group would survive the app, and its keys would not be recognised as

@@ -24,14 +24,17 @@ public actor PushAccounts {
     ///   - appGroup: The app group that the service extension is configured with.
     ///   - topic: The bundle id of the app, evaluated at each use.
     ///   - trust: The provider keys that each account trusts first, evaluated at each use.
+    ///   - senders: What the extension shows senders with: a log-out then deletes what the system knows of them.
     ///   - channel: The app's way to its server.
     public init(
         appGroup: String, topic: @autoclosure @escaping @Sendable () throws -> Topic,
-        trust: @autoclosure @escaping @Sendable () throws -> FirstTrust, channel: any RegistrationChannel
+        trust: @autoclosure @escaping @Sendable () throws -> FirstTrust, senders: SenderDisplay? = nil,
+        channel: any RegistrationChannel
     ) {
-        self.init(
-            AccountSettings(directory: { try AppGroup(identifier: appGroup).directory() }, topic: topic, trust: trust),
-            channel: channel)
+        var settings = AccountSettings(
+            directory: { try AppGroup(identifier: appGroup).directory() }, topic: topic, trust: trust)
+        settings.senders = senders
+        self.init(settings, channel: channel)
     }
 
     init(_ settings: AccountSettings, channel: any RegistrationChannel) {
