@@ -110,8 +110,8 @@ let strictC: [CSetting] = [
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
-                "UserNotifications", "Waiting",
+                "ModelKeychain", "Pushcrypt", "PushcryptIntents", "PushcryptKeyStore", "PushcryptReceiver",
+                "PushcryptService", "TestPhone", "UserNotifications", "Waiting",
             ] + intents,
             exclude: ["attachment-server.py"], swiftSettings: strict),
         .testTarget(
@@ -151,8 +151,8 @@ let strictC: [CSetting] = [
     // The code of the documents, by the rules of an app; a test compares, and `make check PART=examples` builds it elsewhere.
     let inApps: [Target.Dependency] =
         [
-            "CallKit", "PushKit", "Pushcrypt", "PushcryptApp", "PushcryptKeyStore", "PushcryptReceiver",
-            "PushcryptService", "os",
+            "CallKit", "PushKit", "Pushcrypt", "PushcryptApp", "PushcryptIntents", "PushcryptKeyStore",
+            "PushcryptReceiver", "PushcryptService", "os",
         ]
         + userNotifications + intents + userInterface
     let appExamples = [
@@ -208,7 +208,9 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
-        // The four above with one import.
+        // Communication notifications: only an app that has it links Intents.
+        .library(name: "PushcryptIntents", targets: ["PushcryptIntents"]),
+        // The first four with one import.
         .library(name: "PushcryptApp", targets: ["PushcryptApp"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
@@ -250,8 +252,11 @@ let package = Package(
             exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptService",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + intents,
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
             exclude: privacyManifest, swiftSettings: strict),
+        .target(
+            name: "PushcryptIntents",
+            dependencies: ["Pushcrypt", "PushcryptService"] + userNotifications + intents, swiftSettings: strict),
         .target(
             name: "PushcryptApp",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService"],

@@ -65,7 +65,7 @@ final class AccountRegistrations: @unchecked Sendable {
                 var problem = handle(.logOut(account: account))
                 var directory: URL?
                 do { directory = try settings.directory() } catch { problem = problem ?? Self.notConfigured(error) }
-                AccountTraces(of: account, in: directory).remove()
+                AccountTraces(of: account, in: directory, settings.senders).remove()
                 if let problem { continuation.resume(throwing: problem) } else { continuation.resume() }
             }
         }
@@ -74,7 +74,7 @@ final class AccountRegistrations: @unchecked Sendable {
     /// Takes over what the extension has learned while the app was not running; returns whether it was a contradiction.
     private func prepare(for accounts: Set<String>) -> Bool {
         guard let directory = try? settings.directory() else { return false }
-        NotificationList().removeWithdrawn(in: directory, at: settings.now())
+        NotificationList().removeWithdrawn(in: directory, at: settings.now(), settings.senders)
         // What cannot be merged now is merged by the next update: until then it is the extension's.
         guard (try? FileManager.default.makePrivateDirectory(at: directory)) != nil, let store = try? settings.store()
         else { return false }
@@ -97,6 +97,8 @@ final class AccountRegistrations: @unchecked Sendable {
         let file: EnrolmentFile
         let actions: [RegistrationMachine.Action]
         do {
+            // Without the group the phone would be registered, and its extension could remember nothing.
+            if case .update = event { _ = try settings.directory() }
             file = try settings.file()
             actions = machine.handle(
                 event, saved: file.read(), store: try settings.store(), terms: try settings.terms(), at: settings.now())

@@ -9,6 +9,8 @@ struct AccountSettings: Sendable {
     var directory: @Sendable () throws -> URL
     var topic: @Sendable () throws -> Topic
     var trust: @Sendable () throws -> FirstTrust
+    /// What the extension shows senders with.
+    var senders: SenderDisplay?
     var policy = EnrolmentPolicy()
     var relay: PushRelay?
     var poster: any WebPosting = URLSessionPoster()

@@ -24,17 +24,18 @@ public actor PushAccounts {
     ///   - appGroup: The app group that the service extension is configured with.
     ///   - topic: The bundle id of the app, evaluated at each use.
     ///   - trust: The provider keys that each account trusts first, evaluated at each use.
+    ///   - senders: What the extension shows senders with: a log-out then deletes what the system knows of them.
     ///   - channel: The app's way to its server, or to each account's.
     ///   - relay: The publisher's relay, for an app whose users have their own servers: records have a grant of it in place of the
     ///     token. Grants are renewed at an update after 7 days, and if token, environment or the server's push key change.
     public init(
         appGroup: String, topic: @autoclosure @escaping @Sendable () throws -> Topic,
-        trust: @autoclosure @escaping @Sendable () throws -> FirstTrust, channel: any RegistrationChannel,
-        relay: PushRelay? = nil
+        trust: @autoclosure @escaping @Sendable () throws -> FirstTrust, senders: SenderDisplay? = nil,
+        channel: any RegistrationChannel, relay: PushRelay? = nil
     ) {
         var settings = AccountSettings(
             directory: { try AppGroup(identifier: appGroup).directory() }, topic: topic, trust: trust)
-        settings.relay = relay
+        (settings.senders, settings.relay) = (senders, relay)
         self.init(settings, channel: channel)
     }
 

@@ -16,7 +16,7 @@ import PackageDescription
 
 func of(_ names: String...) -> [Target.Dependency] { names.map { .product(name: \$0, package: "pushcrypt") } }
 let provider = of("Pushcrypt", "PushcryptKeyStore")
-let inApps = of("AppleStandIns", "PushcryptService")
+let inApps = of("AppleStandIns", "PushcryptIntents", "PushcryptService")
 let inTests = provider + inApps + of("DeviceSimulator")
 let apps = "Migration ${apps[*]}".split(separator: " ").map(String.init)
 let package = Package(

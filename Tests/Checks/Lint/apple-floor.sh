@@ -178,13 +178,12 @@ make_stand_in() {
 check_platform() {
     platform=$1 triple=$2 work=$root/$1
     prepare
-    rm -f "$work/sources"
+    rm -f "$work/sources" "$work/Intents.swiftmodule"
     [ "$platform" != ios ] || check_the_check "$parts/Refused.swift" both
     check_target Pushcrypt Sources/Pushcrypt
     check_target PushcryptKeyStore KeyStore
     check_target PushcryptReceiver Sources/PushcryptReceiver
     make_stand_in UserNotifications
-    make_stand_in Intents
     if [ "$platform" != macos ]; then
         make_stand_in UIKit
         make_stand_in UserNotificationsUI
@@ -201,6 +200,9 @@ check_platform() {
     fi
     check_target PushcryptService Sources/PushcryptService -application-extension
     check_target PushcryptApp Sources/PushcryptApp -application-extension
+    # Last, so that nothing else needs it.
+    make_stand_in Intents
+    check_target PushcryptIntents Sources/PushcryptIntents -application-extension
     check_target DeviceSimulator Sources/DeviceSimulator
     key_of_sources >"$work/sources"
 }
@@ -276,7 +278,7 @@ if [ "${1:-}" = app ]; then
     exit 0
 fi
 folders=(Sources/Pushcrypt KeyStore Sources/PushcryptReceiver)
-service=(Sources/PushcryptService Sources/DeviceSimulator)
+service=(Sources/PushcryptService Sources/PushcryptIntents Sources/DeviceSimulator)
 check_text "${folders[@]}" >&2 || fail "newer than iOS $floor: see above"
 if [ "$(uname)" = Linux ]; then
     find_toolchain
