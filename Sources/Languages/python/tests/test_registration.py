@@ -297,7 +297,8 @@ def post_quantum() -> DevicePublicKey:
 def test_records_of_a_key_of_suite_2(post_quantum: DevicePublicKey, refused: Any) -> None:
     key, id = str(post_quantum), post_quantum.key_id
     held = StoredDevice(public_key=post_quantum, topic="a", user="alice", suites=[1, 2])
-    assert StoredDevice.from_json(held.to_json()) == held
+    record = DeviceRecord(public_key=post_quantum, suites=[1, 2])
+    assert StoredDevice.from_json(held.to_json()) == held and DeviceRecord.from_json(record.to_json()) == record
 
     def decide(held: StoredDevice | None, members: dict[str, Any], user: str | None = "alice", **named: Any) -> StoredDevice:
         return accept(DeviceRecord.from_json(json.dumps(members)), held, user, **NAMED | named).device
