@@ -33,9 +33,15 @@ LATE = re.compile(r"^more than|timed out after")
 SOURCES = {"python": "src", "javascript": "lib", "java": "src/main/java", "go": "."}
 PYTEST = 'PYTHONPATH=src "$ROOT/.build/interop/bin/python" -B -m pytest -q -x -p no:cacheprovider '
 NODE = "node --test --test-reporter=dot --test-timeout=180000 "
-# For programs of a few seconds.
+# Without what pays only in longer runs.
 JVM = "export JAVA_TOOL_OPTIONS='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'; "
 JAVAC = JVM + "find src/main/java -name '*.java' >sources && javac --release 17 -Xlint:all -Werror -d smoke @sources"
+# The package's classes are those of the smoke test.
+JUNIT = JVM + (
+    "junit=smoke:$(find /usr/share/java -name 'junit-*.jar' -o -name 'opentest4j*.jar' -o -name 'apiguardian*.jar' | tr '\\n' ':') && "
+    "run() { java -cp tests:$junit org.junit.platform.console.ConsoleLauncher --details=summary --fail-if-no-tests --scan-classpath=tests \"$@\"; } && "
+    "javac -cp $junit -d tests $(find src/test/java -name '*.java')"
+)
 GO = (
     'cache=$ROOT/.build/languages/go; env GODEBUG=goindex=0 GOSUMDB=off GOPROXY="file://$cache/proxy" GOMODCACHE="$cache/modules" '
     'GOCACHE="$cache/cache" GOFLAGS="-mod=mod -modfile=$cache/proxy/go.mod" go test -vet=off -failfast -parallel 16 '
@@ -46,11 +52,13 @@ SMOKE = {
     "java": f'{JAVAC} && java -cp smoke "$ROOT/Tests/Checks/Packages/java/Smoke.java"',
     "go": f"{GO} -run 'TestKit/envelopes/a-genuine-envelope$' .",
 }
-# For a mutant of the filter its tests, which wait for child processes; for the others all but those.
+FILTER = re.compile(r"filter|_engine\.py|_lines\.py|line\.go")
+# For mutants of the filter its tests, which wait for child processes; for the others all but those, the quick ones first.
 TESTS = {
-    "python": (f"{PYTEST} tests -m 'not command' --ignore tests/test_filter.py", f"{PYTEST} tests/test_filter.py"),
-    "javascript": (f"{NODE} $(ls test/*.test.mjs | grep -v filter)", f"{NODE} test/filter.test.mjs"),
-    "java": (JVM + "./test.sh $(find src/test/java -name '*Test.java' ! -name FilterTest.java -printf '%P\\n' | sed 's|/|.|g; s|.java$||')", JVM + "./test.sh pushcrypt.FilterTest"),
+    "python": (f"{PYTEST} -m 'not command' $(ls tests/test_*.py | grep -v -e kit -e filter) tests/test_kit.py", f"{PYTEST} tests/test_filter.py"),
+    "javascript": (
+        f"{NODE} $(ls test/*.test.mjs | grep -v -e kit -e types -e filter) && {NODE} test/kit.test.mjs test/types.test.mjs", f"{NODE} test/filter.test.mjs"),
+    "java": (f"{JUNIT} && run -N '.*(Filter|Kit|Misuse)Test' && run -n '.*(Kit|Misuse)Test'", f"{JUNIT} && run -n .*FilterTest"),
     "go": (f"{GO} . ./relay", f"{GO} ./filter"),
 }
 
@@ -131,7 +139,7 @@ def outcome(language, mutant=None, done=None):
         if mutant:
             path, text = mutant.place(folder)
             path.write_text(text.replace(mutant.before, mutant.after))
-            tests = [tests["filter" in str(path.relative_to(folder)).lower()]]
+            tests = [tests[FILTER.search(path.name.lower()) is not None]]
         if found := run(SMOKE[language], folder):
             return f"it is broken altogether: {found}"
         found = next(filter(None, (run(command, folder) for command in tests)), None)

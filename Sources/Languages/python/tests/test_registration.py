@@ -63,8 +63,10 @@ def test_what_is_held_of_a_removed_device(refused: Any) -> None:
     assert held.is_removed and held.user == "alice" and held.generation == 2
     assert (held.token, held.withdrawal, held.grant, held.app_version, held.provider) == (None,) * 5
     refused("user-mismatch", accept, RECORD, held, "bob", **NAMED)
-    back = accept(PLAIN.__class__(public_key=SECOND, device="phone1", generation=3, topic="b"), held, "alice", topic="b", provider=PIN).device
-    assert (back.is_removed, back.topic, back.token, back.user) == (False, "b", None, "alice")
+    for named in ("b", None):
+        record = DeviceRecord(public_key=SECOND, device="phone1", generation=3, topic=named)
+        back = accept(record, held, "alice", topic="b", provider=PIN).device
+        assert (back.is_removed, back.topic, back.token, back.user) == (False, "b", None, "alice")
 
 
 def test_a_device_that_was_set_up_again() -> None:
