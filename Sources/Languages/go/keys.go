@@ -163,8 +163,7 @@ type ProviderKey struct{ secretKey }
 
 // GenerateProviderKey creates a key from the system's random source, and panics if that fails.
 func GenerateProviderKey() *ProviderKey {
-	key, _ := NewProviderKey(core.Random(format.KeyLength))
-	return key
+	return core.Sure(NewProviderKey(core.Random(format.KeyLength)))
 }
 
 // NewProviderKey creates a key from its seed, 32 bytes.
@@ -188,8 +187,7 @@ type SigningKey struct{ secretKey }
 
 // GenerateSigningKey creates a key from the system's random source, and panics if that fails.
 func GenerateSigningKey() *SigningKey {
-	key, _ := NewSigningKey(core.Random(format.KeyLength))
-	return key
+	return core.Sure(NewSigningKey(core.Random(format.KeyLength)))
 }
 
 // NewSigningKey creates a key from its seed, 32 bytes.

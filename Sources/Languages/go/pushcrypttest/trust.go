@@ -21,8 +21,7 @@ type DeviceKey struct {
 
 // GenerateDeviceKey creates a key from the system's random source.
 func GenerateDeviceKey() *DeviceKey {
-	key, _ := NewDeviceKey(core.Random(format.KeyLength))
-	return key
+	return core.Sure(NewDeviceKey(core.Random(format.KeyLength)))
 }
 
 // NewDeviceKey creates a key from 32 bytes.
