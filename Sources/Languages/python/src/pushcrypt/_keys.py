@@ -209,7 +209,7 @@ class SigningKey(_Ed25519Key):
 
 
 def bytes32(key: bytes, what: str) -> bytes:
-    """A key that has no text of its own."""
+    """Checks a key that is stored as bytes."""
     check_type(key, bytes, what)
     if len(key) != KEY_LENGTH:
         raise PushcryptError(Code.MALFORMED_KEY, f"{what} has {KEY_LENGTH} bytes, not {len(key)}")
