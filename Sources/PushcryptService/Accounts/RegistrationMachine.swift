@@ -148,7 +148,8 @@ struct RegistrationMachine {
             lostWithdrawals.insert(withdrawal.device)
             self.withdrawal = nil
         }
-        let accounts = [registrations.removeValue(forKey: message)?.wish.account].compactMap(\.self) + relay.abandon(message)
+        let accounts =
+            [registrations.removeValue(forKey: message)?.wish.account].compactMap(\.self) + relay.abandon(message)
         for account in accounts { waiting[account.name] = nil }
         return accounts
     }

@@ -39,7 +39,8 @@ struct ModelRelay {
         if let refusal { return refusal }
         switch path {
         case "/v1/grants":
-            guard let pushKey = body["push_key"] as? String, let kinds = body["kinds"] as? [String], body.count == 5 else {
+            guard let pushKey = body["push_key"] as? String, let kinds = body["kinds"] as? [String], body.count == 5
+            else {
                 return Self.answer(400, #"{"code":"malformed-request"}"#)
             }
             let text = Sodium.randomBytes(16).hex
@@ -82,7 +83,8 @@ struct PairingServer {
     mutating func answer(
         _ request: WebRequest, _ accept: (DeviceRegistration) -> RegistrationReply
     ) throws -> WebAnswer {
-        guard let sealed = PairingText.decode(request.body.span), let record = exchange.open(request: sealed.span) else {
+        guard let sealed = PairingText.decode(request.body.span), let record = exchange.open(request: sealed.span)
+        else {
             return WebAnswer(status: 404, body: [])
         }
         let registration = try DeviceRegistration(json: record)
