@@ -244,7 +244,9 @@ struct RegistrationMachine {
         let pairing = PhonePairing(code, request.record, topic: step.terms.topic)
         registrations[message] = Registration(wish: wish, request: request, pairing: pairing)
         step.actions.append(
-            .post(message: message, WebRequest(url: code.url.text, body: ContiguousArray(pairing.body.utf8))))
+            .post(
+                message: message,
+                WebRequest(url: code.url.text, type: "text/plain", body: ContiguousArray(pairing.body.utf8))))
     }
 
     /// Ends a wish: with what waits for its end, or by telling the app.

@@ -29,7 +29,7 @@ struct ModelRelay {
     func live(_ token: String) -> Set<String> { Set(issued.filter { $0.isLive && $0.token == token }.map(\.text)) }
 
     mutating func answer(_ request: WebRequest) throws -> WebAnswer {
-        guard request.url.hasPrefix(Self.origin + "/v1/"),
+        guard request.url.hasPrefix(Self.origin + "/v1/"), request.type == "application/json",
             let body = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any],
             let token = body["token"] as? String, body["environment"] as? String == "production",
             body["topic"] as? String == "com.example.app"
@@ -83,6 +83,7 @@ struct PairingServer {
     mutating func answer(
         _ request: WebRequest, _ accept: (DeviceRegistration) -> RegistrationReply
     ) throws -> WebAnswer {
+        guard request.type == "text/plain" else { return WebAnswer(status: 415, body: []) }
         guard let sealed = PairingText.decode(request.body.span), let record = exchange.open(request: sealed.span)
         else {
             return WebAnswer(status: 404, body: [])
