@@ -128,6 +128,13 @@ let strictC: [CSetting] = [
                 "BareCalls",
             ],
             path: "Tests/Checks/Bench/ServiceBench", swiftSettings: strict),
+        .executableTarget(
+            name: "RelayPhone",
+            dependencies: [
+                "DeviceSimulator", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService",
+                "UserNotifications",
+            ],
+            path: "Tests/Checks/Relay/Phone", swiftSettings: strict),
         // What fuzzing tries: libFuzzer on what it makes up, a test on the corpus.
         .target(
             name: "FuzzTargets",

@@ -78,6 +78,21 @@ import Waiting
         while !server.users.isEmpty { await Task.yield() }
     }
 
+    /// Each account may have its own server, and one may be gone for ever.
+    @Test func aServerThatIsGoneDoesNotStopTheOthers() async throws {
+        let accounts = accounts()
+        _ = await update(["anna", "ben", "cleo"], accounts)
+        server.gone = ["anna"]
+        for user in ["anna", "ben"] { try await accounts.logOut(user) }
+        await eventually { server.users == ["anna", "cleo"] }
+        #expect(server.users == ["anna", "cleo"])
+        // It comes back.
+        server.gone = []
+        _ = await update(["cleo"], accounts)
+        await eventually { server.users == ["cleo"] }
+        #expect(server.users == ["cleo"])
+    }
+
     @Test func anUpdateWithoutTheAppGroupSaysSoAndRegistersNobody() async throws {
         let accounts = accounts { $0.directory = { throw AppGroup.Missing(identifier: "group.com.example") } }
         let outcome = try #require(
