@@ -157,8 +157,7 @@ let strictC: [CSetting] = [
         + userNotifications + intents + userInterface
     let appExamples = [
         "App", "CallNotificationService", "ChoosyNotificationService", "ExistingApp", "Migration",
-        "NotificationService",
-        "ReadmeService", "VendorNotificationService",
+        "NotificationService", "VendorNotificationService",
     ]
     let exampleTargets: [Target] =
         appExamples.map { .target(name: $0, dependencies: inApps, path: "Tests/Examples/\($0)") } + [

@@ -215,12 +215,12 @@ package struct IOSScaffold: Sendable {
     /// The same text with a declaration for each category.
     private func declaring(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard let first = lines.firstIndex(where: { $0.contains("CategoryDeclaration(") }),
+        guard let first = lines.firstIndex(where: { $0.hasSuffix("CategoryDeclaration(") }),
             let last = lines[first...].firstIndex(where: { $0.hasSuffix("])") })
         else { return text }
         let indent = String(repeating: " ", count: 20)
         let declarations = categories.flatMap { name in
-            lines[first..<last].map { $0.contains("\"MESSAGE\"") ? "\(indent)\(swiftLiteral(name))," : String($0) }
+            lines[first..<last].map { $0.hasSuffix("\"MESSAGE\",") ? "\(indent)\(swiftLiteral(name))," : String($0) }
                 // A list of several ends with a comma.
                 + [lines[last] + (categories.count > 1 ? "," : "")]
         }

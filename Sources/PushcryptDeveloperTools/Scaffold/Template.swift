@@ -29,12 +29,12 @@ struct Template {
         for line in lines {
             if line == "// END" {
                 isLeftOut = false
-            } else if let mark = line.ranges(of: Self.mark).last {
-                let isChosen = isChosen(line[mark.upperBound...])
-                if mark.lowerBound == line.startIndex {
+            } else if let mark = line.indices.last(where: { line[$0...].hasPrefix(Self.mark) }) {
+                let isChosen = isChosen(line[mark...].dropFirst(Self.mark.count))
+                if mark == line.startIndex {
                     isLeftOut = !isChosen
                 } else if isChosen, !isLeftOut {
-                    chosen.append(line[..<mark.lowerBound].dropLast(2))
+                    chosen.append(line[..<mark].dropLast(2))
                 }
             } else if !isLeftOut {
                 chosen.append(line)
