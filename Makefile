@@ -65,6 +65,7 @@ demo: build ## seal, inspect, open, tamper, rotate, with real output; PART=send:
 ifeq ($(PART),send)
 	@Tests/Checks/Send/demo.py $(PROGRAM)
 else ifeq ($(PART),relay)
+	@$(RELEASE) --product RelayPhone
 	@Tests/Checks/Relay/demo.py $(PROGRAM)
 else
 	@$(PROGRAM) demo

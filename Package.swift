@@ -110,8 +110,8 @@ let strictC: [CSetting] = [
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
-                "UserNotifications", "Waiting",
+                "ModelKeychain", "Pushcrypt", "PushcryptIntents", "PushcryptKeyStore", "PushcryptReceiver",
+                "PushcryptService", "TestPhone", "UserNotifications", "Waiting",
             ] + intents,
             exclude: ["attachment-server.py"], swiftSettings: strict),
         .testTarget(
@@ -128,6 +128,13 @@ let strictC: [CSetting] = [
                 "BareCalls",
             ],
             path: "Tests/Checks/Bench/ServiceBench", swiftSettings: strict),
+        .executableTarget(
+            name: "RelayPhone",
+            dependencies: [
+                "DeviceSimulator", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService",
+                "UserNotifications",
+            ],
+            path: "Tests/Checks/Relay/Phone", swiftSettings: strict),
         // What fuzzing tries: libFuzzer on what it makes up, a test on the corpus.
         .target(
             name: "FuzzTargets",
@@ -144,14 +151,13 @@ let strictC: [CSetting] = [
     // The code of the documents, by the rules of an app; a test compares, and `make check PART=examples` builds it elsewhere.
     let inApps: [Target.Dependency] =
         [
-            "CallKit", "PushKit", "Pushcrypt", "PushcryptApp", "PushcryptKeyStore", "PushcryptReceiver",
-            "PushcryptService", "os",
+            "CallKit", "PushKit", "Pushcrypt", "PushcryptApp", "PushcryptIntents", "PushcryptKeyStore",
+            "PushcryptReceiver", "PushcryptService", "os",
         ]
         + userNotifications + intents + userInterface
     let appExamples = [
         "App", "CallNotificationService", "ChoosyNotificationService", "ExistingApp", "Migration",
-        "NotificationService",
-        "ReadmeService", "VendorNotificationService",
+        "NotificationService", "VendorNotificationService",
     ]
     let exampleTargets: [Target] =
         appExamples.map { .target(name: $0, dependencies: inApps, path: "Tests/Examples/\($0)") } + [
@@ -201,7 +207,9 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
-        // The four above with one import.
+        // Communication notifications: only an app that has it links Intents.
+        .library(name: "PushcryptIntents", targets: ["PushcryptIntents"]),
+        // The first four with one import.
         .library(name: "PushcryptApp", targets: ["PushcryptApp"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
@@ -243,8 +251,11 @@ let package = Package(
             exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptService",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + intents,
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
             exclude: privacyManifest, swiftSettings: strict),
+        .target(
+            name: "PushcryptIntents",
+            dependencies: ["Pushcrypt", "PushcryptService"] + userNotifications + intents, swiftSettings: strict),
         .target(
             name: "PushcryptApp",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService"],

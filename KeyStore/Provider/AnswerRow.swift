@@ -50,8 +50,7 @@ extension SQLiteKeyStore {
     /// Opens the text of an answer by one of the devices in this store, with the answer secrets of its apps, and remembers it:
     /// of each device, the first answer to a message counts.
     ///
-    /// Replaced secrets, and replaced keys of devices, open answers for 32 days; a removed device answers nothing. The
-    /// devices are looked through for the key: of a million, that takes about a second.
+    /// Replaced secrets, and replaced keys of devices, open answers for 32 days; a removed device answers nothing.
     ///
     /// - Parameters:
     ///   - text: What the app sent, unchanged.
@@ -64,54 +63,69 @@ extension SQLiteKeyStore {
         _ text: some StringProtocol, topic: Topic? = nil, within limit: Interval = .days(31), at now: Timestamp
     ) throws -> DeviceAnswer {
         let text = Bytes(text.utf8)
-        let sealed = try SealedAnswer(text: text.span)
+        return try remember(try authenticate(SealedAnswer(text: text.span), topic, within: limit, at: now), at: now)
+    }
+
+    func authenticate(
+        _ sealed: SealedAnswer, _ topic: Topic? = nil, within limit: Interval = AnswerKey.life, at now: Timestamp
+    ) throws -> AuthenticAnswer {
         let found = try read { (store) throws(KeyStoreError) in
             try AnswerCandidates(store, store.devices(withKey: sealed.recipientKeyID, at: now), topic, now)
         }
         let (answer, provider) = try found.open(sealed, at: now, within: limit)
-        guard let record = found.devices.first(where: { $0.key == answer.device })?.record else {
+        guard let device = found.devices.first(where: { $0.key == answer.device })?.record else {
             preconditionFailure("an answer is of one of the devices")
         }
-        let kept = try keep(sealed, answer, of: record.id, provider, at: now) { (store) throws(KeyStoreError) in
-            // Since it was opened, the device may have been removed, or the secret destroyed.
-            guard let present = try store.device(id: record.id)?.record else { return false }
-            if present.publicKey != answer.device {
-                guard try store.hasHad(answer.device, record.id) else { return false }
-            }
-            let left = try AnswerCandidates(store, [(present, answer.device)], topic, now)
-            return (try? left.open(sealed, at: answer.sentAt, within: AnswerKey.life)) != nil
-        }
-        guard let first = kept else {
-            throw OpenError(
-                .unknownRecipientKey, "device '\(record.id)', or what opens its answers, was removed meanwhile")
-        }
-        if let first, first.digest != SHA256.digest(sealed.bytes.span) {
-            throw OpenError(
-                .duplicate,
-                "device '\(record.id)' has answered the message otherwise, at \(first.openedAt): the first answer counts"
-            )
-        }
-        return DeviceAnswer(answer: answer, device: record.id, user: record.user, firstOpenedAt: first?.openedAt)
+        return AuthenticAnswer(sealed: sealed, answer: answer, device: device, provider: provider, topic: topic)
     }
 
-    /// Remembers an answer that is the first; returns the one that was. Nothing is kept, and the result is nil, if it does not count any
-    /// more.
-    private func keep(
-        _ sealed: SealedAnswer, _ answer: Answer, of device: String, _ provider: ProviderPublicKey, at now: Timestamp,
-        if counts: (StoreTransaction) throws(KeyStoreError) -> Bool
-    ) throws(KeyStoreError) -> AnswerRow?? {
-        let id = AnswerRow.id(provider, answer.messageID, device)
-        return try write(at: now) { (store) throws(KeyStoreError) -> AnswerRow?? in
-            guard try counts(store) else { return nil }
+    /// Keeps an answer if it is the first, unless it counts no more: since it was opened, the device may have been removed, or the
+    /// secret destroyed.
+    func remember(_ opened: AuthenticAnswer, at now: Timestamp) throws -> DeviceAnswer {
+        let id = AnswerRow.id(opened.provider, opened.answer.messageID, opened.device.id)
+        let digest = SHA256.digest(opened.sealed.bytes.span)
+        let kept = try write(at: now) { (store) throws(KeyStoreError) -> AnswerRow?? in
+            guard try store.counts(opened, at: now) else { return nil }
             if let row: AnswerRow = try store.row(key: .blob(id)) { return row }
             // Later than needed: a clock that is ahead for a moment must not make an answer count twice.
             try store.purge(AnswerRow.self, "ends < ?", before: now.subtracting(AnswerSecretRow.grace))
-            try store.put(
-                AnswerRow(
-                    id: id, digest: SHA256.digest(sealed.bytes.span), openedAt: now,
-                    endsAt: answer.sentAt.adding(AnswerKey.life)))
+            let end = opened.answer.sentAt.adding(AnswerKey.life)
+            try store.put(AnswerRow(id: id, digest: digest, openedAt: now, endsAt: end))
             return .some(nil)
         }
+        guard let first = kept else {
+            throw OpenError(
+                .unknownRecipientKey, "device '\(opened.device.id)', or what opens its answers, was removed meanwhile")
+        }
+        if let first, first.digest != digest {
+            throw OpenError(
+                .duplicate,
+                "device '\(opened.device.id)' has answered the message otherwise, at \(first.openedAt): the first answer counts"
+            )
+        }
+        return DeviceAnswer(
+            answer: opened.answer, device: opened.device.id, user: opened.device.user, firstOpenedAt: first?.openedAt)
+    }
+}
+
+/// An answer that was opened with what the store had then.
+struct AuthenticAnswer {
+    let sealed: SealedAnswer
+    let answer: Answer
+    let device: DeviceRecord
+    let provider: ProviderPublicKey
+    /// The app, for a provider key that is not bound to one.
+    let topic: Topic?
+}
+
+extension StoreTransaction {
+    fileprivate func counts(_ opened: AuthenticAnswer, at now: Timestamp) throws(KeyStoreError) -> Bool {
+        guard let present = try device(id: opened.device.id)?.record else { return false }
+        if present.publicKey != opened.answer.device {
+            guard try hasHad(opened.answer.device, present.id) else { return false }
+        }
+        let left = try AnswerCandidates(self, [(present, opened.answer.device)], opened.topic, now)
+        return (try? left.open(opened.sealed, at: opened.answer.sentAt, within: AnswerKey.life)) != nil
     }
 }
 

@@ -82,7 +82,7 @@ extension DeviceRecord {
 struct DeviceRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "provider", "epoch", "suites",
-        "app_version", "user", "token", "environment", "withdrawal", "relay_grant")
+        "app_version", "user", "token", "environment", "withdrawal", "relay_grant", "key_id")
     static let put = table.put
     static let insert = table.insert
     static let counted: CountedTable? = .devices
@@ -113,6 +113,8 @@ struct DeviceRow: StoredRow {
             createdAt: createdAt, updatedAt: updatedAt, pinnedProvider: pinnedProvider, epoch: epoch, suites: suites,
             appVersion: appVersion, token: token, environment: environment, withdrawal: withdrawal,
             grant: try columns.optionalText())
+        // Of an authentic row it is the key's: to compare would be to hash each key that is sealed to.
+        _ = try columns.integer()
     }
 
     var values: [SQLiteValue] {
@@ -124,7 +126,7 @@ struct DeviceRow: StoredRow {
             .text(record.appVersion?.description), .text(record.user),
             .blob(record.token.flatMap(Bytes.init(lowerCaseHex:))),
             record.environment.map { .integer($0.code) } ?? .null, .blob(record.withdrawal?.bytes),
-            .text(record.grant),
+            .text(record.grant), .integer(Int64(record.publicKey.id.value)),
         ]
     }
 }

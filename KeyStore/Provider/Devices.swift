@@ -170,11 +170,7 @@ extension StoreTransaction {
     private func claimKey(
         _ key: DevicePublicKey, for id: String, of user: String?, at now: Timestamp
     ) throws(KeyStoreError) {
-        let start = SQLiteValue.blob(Bytes(key.bytes.prefix(DeviceRow.indexedKeyLength)))
-        let holders = try connection.rows(DeviceRow.selectByKey, [start]) { (row) -> DeviceRecord? in
-            // A damaged row, or one that a forged index lists, holds nothing.
-            do throws(KeyStoreError) { return (try verified(row) as DeviceRow).record } catch { return nil }
-        }.compactMap { $0 }.filter { $0.publicKey == key && !StoreName.areEqual($0.id, id) }
+        let holders = try devices(withKey: key.id).filter { $0.publicKey == key && !StoreName.areEqual($0.id, id) }
         if let other = holders.first(where: { !DeviceRecord.areSameUser($0.user, user) }) {
             throw KeyStoreError(
                 .keyTaken, "device '\(other.id)' already has this public key; a key belongs to one device")
@@ -185,6 +181,15 @@ extension StoreTransaction {
             let removal = RemovedDevice(id: holder.id, removedAt: time, reason: "key-moved")
             try put(RemovedDeviceRow(removal.completed(by: KnownDevice(device: holder), at: time)))
         }
+    }
+
+    /// Returns the devices that have a key with this id.
+    func devices(withKey id: KeyID) throws(KeyStoreError) -> [DeviceRecord] {
+        try connection.rows("\(DeviceRow.table.select) WHERE key_id = ?", [.integer(Int64(id.value))]) {
+            (row) -> DeviceRecord? in
+            // A damaged row, or one that a forged index lists, has no key.
+            do throws(KeyStoreError) { return (try verified(row) as DeviceRow).record } catch { return nil }
+        }.compactMap(\.self)
     }
 
     /// Accepts a registration whatever is stored, which also repairs a damaged row. What another store exported it can
@@ -270,9 +275,6 @@ extension KeyStoreError {
 }
 
 extension DeviceRow {
-    /// The bytes of a public key in the index, which has every device.
-    fileprivate static let indexedKeyLength = 8
-    fileprivate static let selectByKey = "\(table.select) WHERE substr(public_key, 1, \(indexedKeyLength)) = ?"
     fileprivate static let selectByUser = "\(table.select) WHERE user = ? ORDER BY id"
 }
 

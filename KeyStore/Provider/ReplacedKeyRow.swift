@@ -74,19 +74,7 @@ extension StoreTransaction {
     func devices(withKey id: KeyID, at now: Timestamp) throws(KeyStoreError) -> [(
         record: DeviceRecord, key: DevicePublicKey
     )] {
-        var found: [(record: DeviceRecord, key: DevicePublicKey)] = []
-        let present = try connection.rows("SELECT id, public_key FROM \(DeviceRow.table.name)", []) {
-            row -> SQLiteValue? in
-            guard case .blob(let bytes) = row[1],
-                CipherSuite.allCases.contains(where: { $0.publicKeyLength == bytes.count }),
-                DevicePublicKey(checked: bytes).id == id
-            else { return nil }
-            return row[0]
-        }.compactMap(\.self)
-        for name in present {
-            guard let device: DeviceRow = try row(key: name), device.record.publicKey.id == id else { continue }
-            found.append((device.record, device.record.publicKey))
-        }
+        var found = try devices(withKey: id).map { (record: $0, key: $0.publicKey) }
         let earlier = try rows(ReplacedKeyRow.self, "WHERE key_id = ? ORDER BY id", .integer(Int64(id.value)))
         for row in earlier where now <= row.replacedAt.adding(AnswerSecretRow.grace) {
             guard let device = try device(id: row.device) else { continue }

@@ -7,7 +7,7 @@ package enum Schema {
 
     /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
     /// an earlier layout was released.
-    package static let version = 7
+    package static let version = 8
 
     static let tables = """
         CREATE TABLE store (
@@ -41,9 +41,9 @@ package enum Schema {
             id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
             created INTEGER NOT NULL, updated INTEGER NOT NULL, provider BLOB, epoch INTEGER, suites BLOB,
             app_version TEXT, user TEXT, token BLOB, environment INTEGER, withdrawal BLOB, relay_grant TEXT,
-            tag BLOB NOT NULL) WITHOUT ROWID;
+            key_id INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
         CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
-        CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
+        CREATE INDEX devices_by_key ON devices (key_id);
         CREATE TABLE removed_devices (
             id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
             suite INTEGER, key_id INTEGER, tag BLOB NOT NULL) WITHOUT ROWID;

@@ -7,7 +7,7 @@
 #        version.sh set VERSION   writes it everywhere; then write the changelog
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-source=Sources/PushcryptCommand/Commands.swift
+source=Sources/PushcryptCommand/Support/ProgramVersion.swift
 
 fail() {
     echo "version: error: $1" >&2

@@ -1,9 +1,7 @@
 internal import Pushcrypt
-package import PushcryptCommandKit
+internal import PushcryptCommandKit
 
 extension CommandTable {
-    /// The version of this program; appears nowhere else.
-    package static let programVersion = "1.0.0-beta.1"
     private static let programDate = "November 21, 2026"
 
     static let pushcrypt = CommandTable(

@@ -18,16 +18,12 @@ struct EventLog {
         self.isOn = isOn
     }
 
-    /// The fingerprint of a sealed payload, as the log of `seal` and the phone's journal have it; nil if nothing is sealed.
-    static func fingerprint(of payload: ContiguousArray<UInt8>) -> String? {
-        guard let root = try? JSONDocument(parsing: payload).root else { return nil }
-        return root[PayloadKeys.encryptedData]?.string.map { EnvelopeFingerprint(of: $0).description }
-    }
-
-    /// The same of a message for a relay.
-    static func fingerprint(ofRelayMessage message: ContiguousArray<UInt8>) -> String? {
+    /// The fingerprint of what is sealed in a payload, or in a message for a relay, as the log of `seal` and the phone's journal
+    /// have it; nil if nothing is.
+    static func fingerprint(of message: ContiguousArray<UInt8>) -> String? {
         guard let root = try? JSONDocument(parsing: message).root else { return nil }
-        return root["data"]?.string.map { EnvelopeFingerprint(of: $0).description }
+        let sealed = root[PayloadKeys.encryptedData] ?? root["data"]
+        return sealed?.string.map { EnvelopeFingerprint(of: $0).description }
     }
 
     /// Writes an event of `--log`.

@@ -9,12 +9,12 @@ extension RelaySender {
     func act() {
         for result in client.proceed() { take(result) }
         send()
-        for (delivery, outcome) in dispatcher.answers { answer(delivery, outcome) }
+        for (delivery, outcome) in dispatcher.answers { lines.answer(delivery, outcome) }
         dispatcher.answers.removeAll(keepingCapacity: true)
     }
 
     private func send() {
-        guard let key, !dispatcher.isEmpty, !isStopped else { return }
+        guard let key, !dispatcher.isEmpty, !lines.isStopped else { return }
         let now = now
         if isKnown == nil, now.uptime >= askedAt {
             isKnown = false
@@ -25,11 +25,11 @@ extension RelaySender {
         guard isKnown == true else {
             return dispatcher.expire(at: now)
         }
-        while let batch = dispatcher.nextBatch(isWhole: isInputIdle || input.hasEnded || !takesInput, at: now) {
+        while let batch = dispatcher.nextBatch(isWhole: isInputIdle || lines.isIdle(takesInput: takesInput), at: now) {
             let request = RelayRequest(
                 batch.messages.map(\.request.payload), to: settings.relay.origin, signedBy: key,
                 at: dispatcher.time(at: now))
-            counts.requests += 1
+            lines.counts.requests += 1
             guard client.post(batch.number, request) else {
                 dispatcher.ended(batch, .unread("libcurl refuses an option"), at: now)
                 continue
@@ -50,13 +50,10 @@ extension RelaySender {
         }
         let now = now
         if let sent = batch.messages.first?.sentAt {
-            counts.latency.add((now.uptime - min(now.uptime, sent)) * 1_000_000)
+            lines.counts.latency.add((now.uptime - min(now.uptime, sent)) * 1_000_000)
         }
         count(response)
-        if settings.log != nil {
-            events.add(
-                "request", [("messages", .number(batch.messages.count)), ("status", .number(result.status))], at: now)
-        }
+        lines.report("request", [("messages", .number(batch.messages.count)), ("status", .number(result.status))])
         dispatcher.ended(batch, response, at: now)
     }
 
@@ -70,9 +67,10 @@ extension RelaySender {
             return
         }
         guard facts.origin == settings.relay.origin.description else {
-            failure = .usage(
-                "the relay says that its origin is \(quoted(facts.origin)), and requests are signed for \(settings.relay.origin)",
-                hint: "if it is your publisher's, write --relay \(facts.origin)")
+            lines.fail(
+                .usage(
+                    "the relay says that its origin is \(quoted(facts.origin)), and requests are signed for \(settings.relay.origin)",
+                    hint: "if it is your publisher's, write --relay \(facts.origin)"))
             return halt()
         }
         dispatcher.mostMessages = facts.mostMessages
@@ -86,40 +84,14 @@ extension RelaySender {
             for answer in answers {
                 switch answer {
                 case .apns(let answer) where answer.verdict == .accepted: break
-                case .apns(let answer): counts.answers[answer.isRelays ? "relay" : answer.kind, default: 0] += 1
-                case .unknown: counts.answers["none", default: 0] += 1
+                case .apns(let answer): lines.counts.answers[answer.isRelays ? "relay" : answer.kind, default: 0] += 1
+                case .unknown: lines.counts.answers["none", default: 0] += 1
                 }
             }
-        case .refused, .clock, .strange: counts.answers["relay", default: 0] += 1
-        case .unread: counts.answers["unread", default: 0] += 1
-        case .unknown: counts.answers["none", default: 0] += 1
+        case .refused, .clock, .strange: lines.counts.answers["relay", default: 0] += 1
+        case .unread: lines.counts.answers["unread", default: 0] += 1
+        case .unknown: lines.counts.answers["none", default: 0] += 1
         }
-    }
-
-    private func answer(_ delivery: Delivery, _ outcome: Outcome) {
-        guard let line = lines.removeValue(forKey: delivery.number)?.line else { return }
-        heldBytes -= line.byteCount
-        output.append(line.answer(outcome), as: delivery.number)
-        let failure = SendFailure(outcome)
-        if let failure {
-            counts.fail(failure.code.rawValue, mayRetry: failure.mayRetry)
-        } else {
-            counts.accepted += 1
-            readyAt = now.uptime
-            acceptedAt = now.wall
-        }
-        guard settings.log != nil else { return }
-        var fields: [MessageFormat.Field] = [("line", .number(line.number))]
-        if let id = line.id { fields.append(("id", .word(id))) }
-        if let fingerprint = EventLog.fingerprint(ofRelayMessage: delivery.request.payload) {
-            fields.append(("fingerprint", .word(fingerprint)))
-        }
-        if case .accepted(let answer) = outcome {
-            fields.append(("apns_id", .word(answer.apnsID ?? "-")))
-        } else {
-            fields.append(("code", .word(failure?.code.rawValue ?? "")))
-        }
-        events.add(failure == nil ? "accepted" : "failed", fields, at: now)
     }
 }
 
@@ -127,8 +99,7 @@ extension RelaySender {
 
 extension RelaySender {
     var state: SendState {
-        let uptime = now.uptime
-        var state = SendState()
+        var state = lines.state
         state.isConnected = isKnown == true && dispatcher.trouble == nil
         state.inFlight = dispatcher.inFlight
         if let text = dispatcher.trouble {
@@ -136,10 +107,6 @@ extension RelaySender {
             state.paused = [Trouble.Kind.connection.rawValue: 1]
         }
         state.deferred = dispatcher.deferred.count
-        state.waiting = lines.count
-        state.oldest = Int((uptime - (lines.values.map(\.addedAt).min() ?? uptime)) / 1000)
-        state.acceptedAt = acceptedAt
-        state.isReady = uptime < readyAt + SendState.patience
         return state
     }
 }

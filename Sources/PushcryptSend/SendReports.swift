@@ -27,18 +27,14 @@ extension SendState {
 
 /// A run, for what is reported of it.
 protocol SendRun: AnyObject {
-    var counts: SendCounts { get }
+    var lines: RunLines { get }
     var state: SendState { get }
-    var now: Moment { get }
-    var console: Console { get }
-    var hasReadAll: Bool { get }
     func run(tick: () -> Void) throws(CommandFailure)
 }
 
 extension Sender: SendRun {
     var state: SendState {
-        let uptime = now.uptime
-        var state = SendState()
+        var state = lines.state
         for route in routes.values {
             let dispatcher = route.dispatcher
             state.isConnected = state.isConnected || dispatcher.isConnected
@@ -50,10 +46,6 @@ extension Sender: SendRun {
             }
         }
         state.deferred = deferred.count
-        state.waiting = lines.count
-        state.oldest = Int((uptime - (lines.values.map(\.addedAt).min() ?? uptime)) / 1000)
-        state.acceptedAt = acceptedAt
-        state.isReady = uptime < readyAt + SendState.patience
         return state
     }
 }
@@ -74,18 +66,19 @@ struct SendReports {
     }
 
     mutating func writeIfDue(_ sender: some SendRun) {
-        guard metrics != nil || health != nil, sender.now.uptime >= writtenAt + Self.interval else { return }
+        guard metrics != nil || health != nil, sender.lines.now.uptime >= writtenAt + Self.interval else { return }
         write(sender)
     }
 
     mutating func write(_ sender: some SendRun, isEnd: Bool = false) {
         guard metrics != nil || health != nil else { return }
-        writtenAt = sender.now.uptime
+        writtenAt = sender.lines.now.uptime
         let state = sender.state
         if let metrics {
-            write(ContiguousArray(SendMetrics(counts: sender.counts, state: state).text.utf8), to: metrics, sender)
+            write(
+                ContiguousArray(SendMetrics(counts: sender.lines.counts, state: state).text.utf8), to: metrics, sender)
         }
-        if let health { write(state.json(at: sender.now.wall, isAlive: !isEnd), to: health, sender) }
+        if let health { write(state.json(at: sender.lines.now.wall, isAlive: !isEnd), to: health, sender) }
     }
 
     private mutating func write(_ text: ContiguousArray<UInt8>, to path: String, _ sender: some SendRun) {
@@ -93,7 +86,7 @@ struct SendReports {
             try OutputFile.write(text.span, to: path, mode: 0o666, force: true)
             hasFailed.remove(path)
         } catch {
-            if hasFailed.insert(path).inserted { sender.console.warning(error.message) }
+            if hasFailed.insert(path).inserted { sender.lines.console.warning(error.message) }
         }
     }
 }

@@ -59,10 +59,8 @@ struct SendRunCommand: CommandBody {
         let stop = try Self.stopSignal()
         let single = try single(console)
         let file = try InputFile(single == nil ? arguments.file : "-", console)
-        let sender = try Sender(
-            settings, token: token, input: file.descriptor, named: file.name, isInOrder: arguments.isInOrder,
-            stop: stop,
-            console)
+        let lines = RunLines(settings.lines, file.descriptor, named: file.name, console)
+        let sender = try Sender(settings, token: token, lines, stop: stop)
         if let single { sender.add(single) }
         return try run(sender, of: single == nil ? file.size : nil, stop, isSingle: single != nil, console)
     }
@@ -90,9 +88,9 @@ struct SendRunCommand: CommandBody {
             throw error
         }
         reports.write(sender, isEnd: true)
-        guard !sender.hasReadAll, !isSingle else { return sender.counts.exit }
-        guard size == nil else { throw console.failure(stoppedBy: stop, after: sender.counts.lines) }
-        return console.isInterrupted(by: stop) ? .interrupted : sender.counts.exit
+        guard !sender.lines.hasReadAll, !isSingle else { return sender.lines.counts.exit }
+        guard size == nil else { throw console.failure(stoppedBy: stop, after: sender.lines.counts.lines) }
+        return console.isInterrupted(by: stop) ? .interrupted : sender.lines.counts.exit
     }
 
     /// Sends through a publisher's relay.
@@ -106,14 +104,11 @@ struct SendRunCommand: CommandBody {
         relay.connectTimeout = min(relay.connectTimeout, relay.timeout)
         var settings = RelaySender.Settings(relay: relay)
         settings.dispatch.requests = arguments.connections ?? settings.dispatch.requests
-        settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
-        settings.log = arguments.log
-        settings.isDry = arguments.isDryRun
+        settings.lines = lineSettings(.relay)
         let stop = try Self.stopSignal()
         let file = try InputFile(arguments.file, console)
-        let sender = try RelaySender(
-            settings, key: key, input: file.descriptor, named: file.name, isInOrder: arguments.isInOrder, stop: stop,
-            console)
+        let lines = RunLines(settings.lines, file.descriptor, named: file.name, console)
+        let sender = try RelaySender(settings, key: key, lines, stop: stop)
         return try run(sender, of: file.size, stop, console)
     }
 }
@@ -128,20 +123,26 @@ extension SendRunCommand {
         settings.dispatch.rate = arguments.rate
         settings.dispatch.usesToken = arguments.login.key != nil
         settings.standardEnvironment = arguments.login.environment ?? .production
-        settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
+        settings.lines = lineSettings(.apns)
         // What is read has its turn within half of the time for retries.
         if let rate = arguments.rate {
-            settings.limits.window = min(settings.limits.window, max(1, rate * Int(settings.retryFor) / 2000))
+            settings.lines.limits.window = min(
+                settings.lines.limits.window, max(1, rate * Int(settings.lines.retryFor) / 2000))
         }
         settings.repeatsClear = arguments.repeatsClear
-        settings.log = arguments.log
-        settings.isDry = arguments.isDryRun
         let certificate = try arguments.login.certificate(console)
         let proxy = try arguments.login.proxyURL(console)
         if let certificate { try refuseExpired(certificate, proxy: proxy, console) }
         for environment in PushEnvironment.allCases {
             settings.destinations[environment] = try arguments.login.destination(environment, certificate, proxy: proxy)
         }
+        return settings
+    }
+
+    private func lineSettings(_ form: SendLine.Form) -> RunLines.Settings {
+        var settings = RunLines.Settings(form: form, isInOrder: arguments.isInOrder, log: arguments.log)
+        settings.retryFor = arguments.retryFor.map { UInt64($0) * 1000 } ?? settings.retryFor
+        settings.isDry = arguments.isDryRun
         return settings
     }
 

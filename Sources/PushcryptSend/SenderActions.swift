@@ -26,7 +26,7 @@ extension Sender {
                     }
                 }
             }
-            for (delivery, outcome) in route.dispatcher.answers { answer(delivery, outcome) }
+            for (delivery, outcome) in route.dispatcher.answers { lines.answer(delivery, outcome) }
             route.dispatcher.answers.removeAll(keepingCapacity: true)
         }
     }
@@ -54,7 +54,7 @@ extension Sender {
             }
             do throws(HTTP2Error) {
                 try connection.session.send(delivery, authorization: authorization)
-                counts.requests += 1
+                lines.counts.requests += 1
             } catch {
                 // The numbers of its streams are used up.
                 route.dispatcher.goingAway(link)
@@ -66,7 +66,7 @@ extension Sender {
                 guard let isSent = connection.session.cancel(delivery) else { return }
                 wasRead = isSent
             }
-            report("timed-out", [("connection", .number(link))])
+            lines.report("timed-out", [("connection", .number(link))])
             route.dispatcher.failed(delivery, wasRead: wasRead, on: link, at: now)
         case .close(let link):
             guard let connection = route.connections.first(where: { $0.link == link }) else { return }
@@ -84,7 +84,7 @@ extension Sender {
     func lose(_ connection: Connection, _ text: String, of route: Route) {
         connection.session.failAll()
         _ = takeEvents(of: connection, route)
-        report("connection-lost", [("connection", .number(connection.link)), ("reason", .word(text))])
+        lines.report("connection-lost", [("connection", .number(connection.link)), ("reason", .word(text))])
         route.dispatcher.lost(connection.link, text, at: now)
         close(connection, of: route)
     }
@@ -97,55 +97,23 @@ extension Sender {
             switch event {
             case .streams(let count): dispatcher.allowed(count, on: link)
             case .goingAway(let reason):
-                report("going-away", [("connection", .number(link)), ("reason", .word(reason))])
+                lines.report("going-away", [("connection", .number(link)), ("reason", .word(reason))])
                 dispatcher.goingAway(link)
             case .answered(let delivery, let answer):
-                counts.latency.add((now.uptime - min(now.uptime, delivery.sentAt)) * 1_000_000)
-                if answer.verdict != .accepted { counts.answers[answer.kind, default: 0] += 1 }
+                lines.counts.latency.add((now.uptime - min(now.uptime, delivery.sentAt)) * 1_000_000)
+                if answer.verdict != .accepted { lines.counts.answers[answer.kind, default: 0] += 1 }
                 dispatcher.answered(delivery, answer, on: link, at: now)
             case .failed(let delivery, let wasRead):
-                counts.answers[wasRead ? "none" : "unread", default: 0] += 1
+                lines.counts.answers[wasRead ? "none" : "unread", default: 0] += 1
                 dispatcher.failed(delivery, wasRead: wasRead, on: link, at: now)
             }
         }
         return !events.isEmpty
     }
 
-    private func answer(_ delivery: Delivery, _ outcome: Outcome) {
-        guard let line = lines.removeValue(forKey: delivery.number)?.line else { return }
-        heldBytes -= line.byteCount
-        output.append(line.answer(outcome), as: delivery.number)
-        let event: (name: String, code: String)
-        if let failure = SendFailure(outcome) {
-            counts.fail(failure.code.rawValue, mayRetry: failure.mayRetry)
-            event = ("failed", failure.code.rawValue)
-        } else {
-            counts.accepted += 1
-            readyAt = now.uptime
-            acceptedAt = now.wall
-            event = ("accepted", "")
-        }
-        guard settings.log != nil else { return }
-        var fields: [MessageFormat.Field] = [("line", .number(line.number))]
-        if let id = line.id { fields.append(("id", .word(id))) }
-        if let fingerprint = EventLog.fingerprint(of: delivery.request.payload) {
-            fields.append(("fingerprint", .word(fingerprint)))
-        }
-        if case .accepted(let answer) = outcome {
-            fields.append(("apns_id", .word(answer.apnsID ?? "-")))
-        } else {
-            fields.append(("code", .word(event.code)))
-        }
-        events.add(event.name, fields, at: now)
-    }
-
     /// Ends the run with an error, after the answers that are under way.
     private func fail(_ error: CommandFailure) {
-        failure = failure ?? error
+        lines.fail(error)
         halt()
-    }
-
-    func report(_ event: String, _ fields: @autoclosure () -> [MessageFormat.Field]) {
-        if settings.log != nil { events.add(event, fields(), at: now) }
     }
 }

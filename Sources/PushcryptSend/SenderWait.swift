@@ -25,11 +25,10 @@ extension Sender {
             let events = (reads ? POLLIN : 0) | (writes ? POLLOUT : 0)
             polls.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
         }
-        if !isStopped { add(.stop, stop.descriptor.number, reads: true, writes: false) }
-        // A regular file can always be read: without this, all of it would soon be in memory.
-        let takesMore = takesInput ? input.mayHaveLine : isStopped && !input.isEmpty
-        if takesInput, !takesMore, !input.hasEnded { add(.input, inputDescriptor.number, reads: true, writes: false) }
-        if output.hasBytes { add(.output, console.output.number, reads: false, writes: true) }
+        if !lines.isStopped { add(.stop, stop.descriptor.number, reads: true, writes: false) }
+        let wants = lines.wants(takesInput: lines.takesInput(deferred: deferred))
+        if wants.input { add(.input, lines.descriptor.number, reads: true, writes: false) }
+        if lines.hasOutput { add(.output, console.output.number, reads: false, writes: true) }
         for wait in dialer.waits { add(.dialer, wait.descriptor, reads: wait.reads, writes: wait.writes) }
         for route in routes.values {
             for connection in route.connections where connection.isConnected {
@@ -38,7 +37,7 @@ extension Sender {
                     writes: connection.isBlocked)
             }
         }
-        guard unsafe poll(&polls, nfds_t(polls.count), takesMore ? 0 : timeout()) >= 0 || errno == EINTR else {
+        guard unsafe poll(&polls, nfds_t(polls.count), wants.line ? 0 : timeout()) >= 0 || errno == EINTR else {
             throw .failed("cannot wait: \(SystemError.last.text)")
         }
         var dialling: [(descriptor: Int32, reads: Bool, writes: Bool)] = []
@@ -50,8 +49,7 @@ extension Sender {
             }
             switch source {
             case .stop: halt()
-            case .input:
-                do throws(CommandFailure) { try input.read() } catch { failure = failure ?? error }
+            case .input: lines.read()
             // It is written at the beginning of the next round.
             case .output: break
             case .dialer:
@@ -81,7 +79,7 @@ extension Sender {
         guard let connection = route.connections.first(where: { $0.link == link }) else { return }
         switch result {
         case .connected:
-            report("connected", [("connection", .number(link)), ("host", .word(route.destination.host))])
+            lines.report("connected", [("connection", .number(link)), ("host", .word(route.destination.host))])
             connection.connected(at: now.uptime)
             route.dispatcher.connected(link)
         case .failed(let text):

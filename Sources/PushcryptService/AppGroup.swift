@@ -1,5 +1,5 @@
 public import Foundation
-public import Pushcrypt
+package import Pushcrypt
 public import PushcryptKeyStore
 
 /// A directory shared by an app and its extensions.
@@ -51,10 +51,10 @@ public struct AppGroup: Hashable, Sendable {
 extension AppGroup {
     /// Merges what the extension has learned from messages into the app's key store: `ExtensionDatabase.merge`. The system
     /// does not suspend the process meanwhile, or the merge ends: a suspended process with a lock on the file would be
-    /// killed. Call it at each launch, before `Enrolment`.
+    /// killed. `PushAccounts` calls it at each update.
     ///
     /// - Throws: `AppGroup.Missing`, Foundation's error if the directory cannot be created, and those of the merge.
-    public func mergeLearned<Store: DeviceKeyStore>(
+    package func mergeLearned<Store: DeviceKeyStore>(
         into store: Store, at now: Timestamp
     ) throws -> ExtensionDatabase.MergeResult { try Self.merge(try database(), into: store, at: now, .system) }
 

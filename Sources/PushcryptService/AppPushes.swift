@@ -116,7 +116,7 @@ public final class AppPushes: Sendable {
             for timer in timers { timer.cancel() }
             if pushClass == .call { answerOnce(Opened(reception.delivery)) }
             if reception.delivery.sentAt != nil, let directory = files.directory {
-                list.removeWithdrawn(in: directory, at: now)
+                list.removeWithdrawn(in: directory, at: now, configuration.senders)
             }
             answerOnce(Opened(reception.delivery))
             receiver.deleteRetiredKeys(after: reception.delivery, at: now)

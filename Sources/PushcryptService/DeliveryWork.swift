@@ -75,8 +75,7 @@ final class DeliveryWork: @unchecked Sendable {
                 (findings.taken, findings.receiver) = (taken, receiver)
             }
             shared?.restore(request.identifier, of: taken.isRepeated ? reception.delivery.opened : nil)
-            if configuration.showsSenders { SenderIntent.delete(taken.withdrawn) }
-            list.remove(taken.withdrawn) { identifiers in if let shared { identifiers.forEach(shared.remove) } }
+            list.remove(taken.withdrawn, configuration.senders) { if let shared { $0.forEach(shared.remove) } }
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
             if let opened = reception.delivery.opened, taken.mayFetch {
                 let attachments = AttachmentWork(
@@ -195,7 +194,7 @@ final class DeliveryWork: @unchecked Sendable {
             return (UNNotificationContent(), .withdrawn)
         }
         guard let instead else {
-            return (withSender(content.marked(taken.mark), taken, donates: outcome != .dropped), outcome)
+            return withSender(content.marked(taken.mark), taken, outcome, donates: outcome != .dropped)
         }
         switch instead.outcome {
         case .fallback(let reason): return (fallback(for: reason), instead.outcome)
@@ -205,26 +204,33 @@ final class DeliveryWork: @unchecked Sendable {
             return (self.content(of: instead), instead.outcome)
         case .opened, .openedWithoutAttachment, .dropped:
             let quiet = content.quiet(isDuplicate: instead.opened?.isDuplicate ?? false)
-            return (withSender(quiet.marked(taken.mark), taken, donates: false), outcome)
+            return withSender(quiet.marked(taken.mark), taken, outcome, donates: false)
         }
     }
 
     /// Adds the sender, as the last change. The wait is limited, because the system's service may hang. `donates` is false for
     /// what does not ring: the system would suggest the sender for it.
     private func withSender(
-        _ content: UNNotificationContent, _ taken: TakenPush, donates: Bool
-    ) -> UNNotificationContent {
-        guard configuration.showsSenders, let mark = taken.mark, let sender = taken.reception.delivery.opened?.from
-        else { return content }
-        let intent = SenderIntent(
-            sender, avatar: findings.withLock { $0.attachments }?.avatar, mark: mark)
-        let (input, shown, group) = (UncheckedSendableBox((intent, content)), Locked(Shown()), DispatchGroup())
+        _ content: UNNotificationContent, _ taken: TakenPush, _ outcome: Delivery.Outcome, donates: Bool
+    ) -> (content: UNNotificationContent, outcome: Delivery.Outcome) {
+        guard let senders = configuration.senders, let mark = taken.mark,
+            let sender = taken.reception.delivery.opened?.from
+        else { return (content, outcome) }
+        let message = SenderDisplay.Message(
+            sender: sender, avatar: findings.withLock { $0.attachments }?.avatar, mark: mark.message.text,
+            account: AccountTag(of: mark.account).text)
+        let (input, shown, group) = (UncheckedSendableBox(content), Locked(Shown()), DispatchGroup())
+        let now = configuration.now()
+        // A log-out deletes the key first, then what the system knows: whichever comes last of that and of this finds it.
+        let donated: @Sendable () -> Void = {
+            guard let lost = taken.lost(at: now) else { return }
+            senders.deleteMessages([message.mark])
+            shown.withLock { $0.lost = lost }
+        }
         DispatchQueue(label: "pushcrypt.sender", qos: .userInitiated).async(group: group) {
-            let (intent, content) = input.value
             do {
-                // In Apple's order. The rest of the time is for the face.
-                if donates { intent.donate(within: Self.donationPatience) }
-                let updated = UncheckedSendableBox(try intent.updating(content))
+                let updated = UncheckedSendableBox(
+                    try senders.show(input.value, message, donates ? donated : nil))
                 shown.withLock { $0.content = updated }
             } catch {
                 let problem = "\(type(of: error))"
@@ -232,15 +238,17 @@ final class DeliveryWork: @unchecked Sendable {
             }
         }
         let isDone = group.wait(timeout: .now() + Self.handoverPatience) == .success
-        let (updated, problem) = shown.withLock { ($0.content, $0.problem) }
-        if isDone, let updated { return updated.value }
+        let (updated, lost, problem) = shown.withLock { ($0.content, $0.lost, $0.problem) }
+        if let lost { return (fallback(for: lost), .fallback(lost)) }
+        if isDone, let updated { return (updated.value, outcome) }
         findings.withLock { $0.warnings.append("the system does not show the sender: \(problem ?? "no answer")") }
-        return content
+        return (content, outcome)
     }
 
     /// The result of adding the sender, which may come too late.
     private final class Shown {
         var content: UncheckedSendableBox<UNNotificationContent>?
+        var lost: Delivery.Reason?
         var problem: String?
     }
 

@@ -1,28 +1,28 @@
-public import Foundation
-public import PushcryptReceiver
+package import Foundation
+package import PushcryptReceiver
 
 /// The file with an app's enrolment state, in the app's own container.
 ///
 /// Each write replaces it atomically. It is excluded from backups and readable after the first unlock. It must not be
 /// in an app group, because it must be deleted when the app is removed. Not run on Apple systems.
-public struct EnrolmentFile: Hashable, Sendable {
+package struct EnrolmentFile: Hashable, Sendable {
     /// The location of the file.
-    public let url: URL
+    package let url: URL
 
     /// Creates a reference to a file. Use a separate folder: writing excludes the whole folder from backups.
-    public init(at url: URL) { self.url = url }
+    package init(at url: URL) { self.url = url }
 
     /// Returns the file `pushcrypt/enrolment.json` in the app's Application Support folder.
     ///
     /// - Throws: Foundation's errors.
-    public static func inApplicationSupport() throws -> EnrolmentFile {
+    package static func inApplicationSupport() throws -> EnrolmentFile {
         let folder = try FileManager.default.url(
             for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
         return EnrolmentFile(at: folder.appendingPathComponent("pushcrypt/enrolment.json", isDirectory: false))
     }
 
     /// Reads the state. An unreadable file is not treated as missing, so that keys are never deleted because of it.
-    public func read() -> SavedEnrolment {
+    package func read() -> SavedEnrolment {
         do {
             return .text(ContiguousArray(try Data(contentsOf: url)))
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
@@ -35,7 +35,7 @@ public struct EnrolmentFile: Hashable, Sendable {
     /// Replaces the saved state.
     ///
     /// - Throws: Foundation's errors; the previous state is then still saved.
-    public func write(_ state: EnrolmentState) throws {
+    package func write(_ state: EnrolmentState) throws {
         var folder = url.deletingLastPathComponent()
         try FileManager.default.makePrivateDirectory(at: folder)
         #if os(Linux)

@@ -21,9 +21,12 @@ struct NotificationList: Sendable {
     /// Removes the notifications that show one of these messages. Returns when the system has answered; at once if there
     /// are no messages.
     ///
-    /// - Parameter removed: Receives the identifiers before they are removed.
-    func remove(_ messages: Set<MessageMark>, removed: ([String]) -> Void) {
+    /// - Parameters:
+    ///   - senders: Deletes what the system keeps of the messages.
+    ///   - removed: Receives the identifiers before they are removed.
+    func remove(_ messages: Set<MessageMark>, _ senders: SenderDisplay?, removed: ([String]) -> Void) {
         guard !messages.isEmpty else { return }
+        senders?.deleteMessages(messages.map(\.text))
         remove(where: { messages.contains($0.message) }, removed: removed)
     }
 
@@ -41,7 +44,9 @@ struct NotificationList: Sendable {
 
     /// Removes what shows a message that a guard in this directory knows as withdrawn, and what the system keeps of its
     /// sender.
-    func removeWithdrawn(in directory: URL, at now: Timestamp, _ activity: ExpiringActivity = .system) {
+    func removeWithdrawn(
+        in directory: URL, at now: Timestamp, _ senders: SenderDisplay?, _ activity: ExpiringActivity = .system
+    ) {
         guard FileManager.default.fileExists(atPath: directory.path) else { return }
         let shared = SharedAttachments(directory: directory)
         let database = ExtensionDatabase(in: directory.path)
@@ -49,8 +54,7 @@ struct NotificationList: Sendable {
             try? database.answerKeys.prune(at: now)
             return database.replay.withdrawn()
         }
-        SenderIntent.delete(messages)
-        remove(messages) { $0.forEach(shared.remove) }
+        remove(messages, senders) { $0.forEach(shared.remove) }
     }
 
     /// Whether the screen shows a fallback that was marked as locked: before the first unlock one rings, and no others.
@@ -97,9 +101,10 @@ extension AppGroup {
     /// system shows later: call this at each launch, and when the app becomes active. Waits for the system, at most a
     /// second, so not on the main thread. Also deletes what can no longer be answered.
     ///
+    /// - Parameter senders: What the extension shows senders with, to delete what the system knows of them.
     /// - Throws: `AppGroup.Missing`.
-    public func removeWithdrawnNotifications() throws {
+    public func removeWithdrawnNotifications(senders: SenderDisplay? = nil) throws {
         let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
-        NotificationList().removeWithdrawn(in: try directory(), at: now)
+        NotificationList().removeWithdrawn(in: try directory(), at: now, senders)
     }
 }

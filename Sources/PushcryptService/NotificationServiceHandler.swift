@@ -122,10 +122,8 @@ extension NotificationServiceHandler {
         /// How long the user waits for a notification.
         public var deadlines = DeliveryDeadlines()
 
-        /// Whether a notification whose payload has a sender shows the sender's name and face. The app needs the
-        /// entitlement `com.apple.developer.usernotifications.communication`. The system then keeps name, handle and
-        /// picture of senders, until the message is withdrawn or its account logs out.
-        public var showsSenders = false
+        /// What shows the sender's name and face of a notification whose payload has a sender; nil to show none.
+        public var senders: SenderDisplay?
 
         /// Changes the content to show, using what the app knows; nil for no change.
         ///

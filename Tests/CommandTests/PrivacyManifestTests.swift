@@ -31,10 +31,12 @@ import Testing
         let package = try Self.text(of: "Package.swift")
         let libraries = package.components(separatedBy: "        .library(name: \"").dropFirst()
             .compactMap { $0.components(separatedBy: "\"").first }
-        // Of a test, not of an app; and the others with one import.
-        #expect(Set(libraries) == Set(Self.products.keys).union(["DeviceSimulator", "PushcryptApp"]))
+        // Of a test, not of an app; the others with one import; and one that reads nothing.
+        #expect(
+            Set(libraries) == Set(Self.products.keys).union(["DeviceSimulator", "PushcryptApp", "PushcryptIntents"]))
+        #expect(RequiredReason.categories(in: try Self.source(of: "Sources/PushcryptIntents")).isEmpty)
         let files = try #require(FileManager.default.enumerator(atPath: Self.root.appending(path: "Sources").path))
-            .compactMap { $0 as? String }.filter { $0.hasSuffix(".xcprivacy") }
+            .compactMap { $0 as? String }.filter { $0.hasSuffix(".xcprivacy") && !$0.contains("/Templates/") }
         #expect(files.count == Self.products.values.count { $0.hasPrefix("Sources/") })
     }
 
@@ -69,7 +71,7 @@ import Testing
     func scaffold() throws {
         let scaffold = IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
-            hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: "..")
+            hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: PackageLocation(folder: ".."))
         let files = scaffold.files
         let linked = try Self.products.values.map { try Self.source(of: $0) }.joined()
         for target in ["App", "NotificationService", "NotificationContent"] {

@@ -23,45 +23,41 @@ import Testing
         #expect(swiftLiteral(text) == literal)
     }
 
-    @Test("A property list escapes what XML would take for its own")
-    func propertyList() {
-        let file = PropertyListText.file(
-            "a.plist",
-            [
-                ("a<b", .text("c & d")), ("e", .array([.bool(true), .real("0.5")])),
-                ("f", .dictionary([("g", .text(""))])),
-            ]
-        )
-        #expect(file.path == "a.plist")
-        #expect(
-            file.text == """
-                <?xml version="1.0" encoding="UTF-8"?>
-                <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-                <plist version="1.0">
-                <dict>
-                    <key>a&lt;b</key>
-                    <string>c &amp; d</string>
-                    <key>e</key>
-                    <array>
-                        <true/>
-                        <real>0.5</real>
-                    </array>
-                    <key>f</key>
-                    <dict>
-                        <key>g</key>
-                        <string></string>
-                    </dict>
-                </dict>
-                </plist>
+    @Test("A line of a template is there if its feature is, or is not")
+    func template() {
+        let lines = ["a", "b  // IF clear", "c  // IF !clear", "// IF content", "d", "e  // IF clear", "// END", "f 1"]
+        func text(_ features: Set<Template.Feature>) -> String {
+            Template(Array(lines.joined(separator: "\n").utf8)).text(features, replacing: [("1", "a"), ("a", "1")])
+        }
+        #expect(text([]) == "1\nc\nf a")
+        #expect(text([.clear]) == "1\nb\nf a")
+        #expect(text([.content]) == "1\nc\nd\nf a")
+        #expect(text([.clear, .content]) == "1\nb\nd\ne\nf a")
+    }
 
-                """)
+    @Test("No file has a mark of its template or the name of the example")
+    func marks() throws {
+        let provider = ProviderKey().publicKey
+        for isFull in [false, true] {
+            let scaffold = IOSScaffold(
+                topic: try Topic("org.other.thing"), appGroup: "group.org.other",
+                keychainGroup: isFull ? "group.org.other" : "org.keys", hasContentExtension: isFull,
+                categories: isFull ? ["OTHER"] : [], provider: isFull ? provider : nil, hasCommunication: isFull,
+                isTimeSensitive: isFull, passesClearUntil: isFull ? Timestamp(milliseconds: 1) : nil,
+                package: PackageLocation(folder: "/elsewhere"))
+            for file in scaffold.files + scaffold.filesForProject where !file.path.hasSuffix(".png") {
+                for mark in ["// IF", "// END", "com.example", "MESSAGE", "../pushcrypt", "\"1.0.0\"", "2027-06-30"] {
+                    #expect(!file.text.contains(mark), "\(file.path)")
+                }
+            }
+        }
     }
 
     @Test("A bar in a category does not end a cell of the guide's table")
     func table() throws {
         let files = IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
-            hasContentExtension: true, categories: ["A|B", "C"], provider: nil, package: ".."
+            hasContentExtension: true, categories: ["A|B", "C"], provider: nil, package: PackageLocation(folder: "..")
         ).files
         let guide = try #require(files.first { $0.path == "README.md" })
         #expect(guide.text.contains(#"of the categories A\|B, C |"#))
@@ -115,16 +111,6 @@ import Testing
         #expect(try directory.names == ["a", "b", "d"])
         #expect(try directory.read("a") == "1" && directory.read("d") == "1")
     }
-
-    @Test("No text ends the comment that it is in", arguments: ["a*/b", "*//", "*/*/", "/*"])
-    func comment(text: String) throws {
-        var project = XcodeProject()
-        project.add("root", "PBXProject", text, [])
-        let parts = project.text(root: "root").components(separatedBy: "rootObject = ")
-        let reference = try #require(parts.last)
-        #expect(reference.hasSuffix(" */;\n}\n"))
-        #expect(reference.components(separatedBy: "*/").count == 2)
-    }
 }
 
 /// The texts of this project that users read.
@@ -132,7 +118,7 @@ import Testing
     private static func scaffold() throws -> [ScaffoldFile] {
         IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
-            hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: ".."
+            hasContentExtension: true, categories: ["MESSAGE"], provider: nil, package: PackageLocation(folder: "..")
         ).files
     }
 

@@ -287,6 +287,49 @@ import Testing
         #expect(try count("replaced_keys") == 0)
     }
 
+    /// Between opening and counting, the device is removed, gets another user, or the secret is destroyed.
+    @Test(arguments: ["removal", "user", "theft"]) func whatEndsMeanwhileDoesNotCount(_ what: String) throws {
+        let text = try answer()
+        let opened = try store.authenticate(SealedAnswer(text: Bytes(text.utf8).span), at: start + 1)
+        switch what {
+        case "removal": _ = try store.removeDevice(id: "phone1", at: start + 2)
+        case "user": try importFromBob()
+        default: _ = try store.rotateSigningKey(stolen: true, anyway: true, at: start + 2)
+        }
+        let error = #expect(throws: OpenError.self) { try store.remember(opened, at: start + 3) }
+        #expect(error?.code == .unknownRecipientKey && error?.description.contains("removed meanwhile") == true)
+        #expect(try count("answers") == 0)
+    }
+
+    /// Another server of the provider has given the phone to another user.
+    private func importFromBob() throws {
+        let registration = DeviceRegistration(
+            publicKey: DeviceKey().publicKey, topic: try .app, generation: 9, createdAt: start + 2)
+        let change = DeviceChange.registered(
+            id: "phone1", registration, owner: .user("bob"), updatedAt: start + 2)
+        #expect(try store.importDevices([change], at: start + 2).updated == 1)
+    }
+
+    @Test func anImportedDeviceOfAnotherUserEndsItsEarlierKeys() throws {
+        let text = try answer()
+        try register(DeviceKey().publicKey, generation: 2, at: start + 1)
+        #expect(try count("replaced_keys") == 1)
+        try importFromBob()
+        #expect(try count("replaced_keys") == 0)
+        #expect(refusal(text, at: start + 3) == .unknownRecipientKey)
+    }
+
+    @Test func aMillionDevicesAreNotLookedThrough() throws {
+        let text = try answer()
+        try register(DeviceKey().publicKey, id: "phone2", generation: 1)
+        let plan = try home.raw().rows("EXPLAIN QUERY PLAN SELECT id FROM devices WHERE key_id = 1")
+        let words = plan.flatMap(\.self).compactMap {
+            if case .text(let text) = $0 { String(decoding: text, as: UTF8.self) } else { nil }
+        }
+        #expect(words.contains { $0.contains("devices_by_key") })
+        #expect(try store.openAnswer(text, at: start).device == "phone1")
+    }
+
     /// The earlier phone may be in other hands.
     @Test func aDeviceThatWasSetUpAgainAnswersOnlyWithItsNewKey() throws {
         let text = try answer()

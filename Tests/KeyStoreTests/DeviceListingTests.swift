@@ -18,7 +18,8 @@ struct DeviceListingTests {
 
     /// Copies the row of a device under other ids, given as SQL.
     private static func forge(_ ids: [String], in home: Home) throws {
-        let columns = "public_key, topic, generation, created, updated, provider, tag, suites, app_version, user"
+        let columns =
+            "public_key, topic, generation, created, updated, provider, tag, suites, app_version, user, key_id"
         for id in ids {
             try home.raw().execute(
                 "INSERT INTO devices (id, \(columns)) SELECT \(id), \(columns) FROM devices WHERE id = 'device-a'")

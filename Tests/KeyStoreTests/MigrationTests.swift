@@ -10,7 +10,7 @@ struct MigrationTests {
 
     /// A made-up step: the layout before this one had no index of keys, and kept no reason of a removal.
     private static let step = StoreMigration(layout: earlier) { (store) throws(KeyStoreError) in
-        try store.connection.execute("CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8))")
+        try store.connection.execute("CREATE INDEX devices_by_key ON devices (key_id)")
         for row in try store.rows(RemovedDeviceRow.self, "") {
             let removal = row.record
             try store.put(

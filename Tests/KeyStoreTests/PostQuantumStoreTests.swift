@@ -108,7 +108,6 @@ struct PostQuantumStoreTests {
 
     @Test(.postQuantum) func aKeyBelongsToOneDevice() throws {
         let store = try Home(.memory).store
-        // The first bytes are alike, which the index has.
         try store.addDevice(registration(plainKey(9), 1), id: "a", at: start)
         try store.addDevice(registration(plainKey(10), 1), id: "b", at: start)
         #expect(code { try store.addDevice(registration(plainKey(9), 1), id: "c", at: start) } == .keyTaken)

@@ -136,17 +136,6 @@ struct RegistrationTests {
         #expect(try ["a", "b", "c"].map { try store.device(id: $0)?.generation } == [1, 1, 1])
     }
 
-    /// The index has the first bytes of a key.
-    @Test func aKeyThatBeginsLikeAnotherIsAnother() throws {
-        let store = try Home(.memory).store
-        let key = DeviceKey().publicKey
-        var bytes = key.bytes
-        bytes[20] ^= 1
-        _ = try store.addDevice(registration(key), id: "a", at: start)
-        #expect(try store.addDevice(registration(DevicePublicKey(checked: bytes)), id: "b", at: start) == .added)
-        #expect(try store.deviceCount() == 2)
-    }
-
     @Test func aDamagedRowHoldsNoKey() throws {
         let home = try Home()
         let registration = registration()

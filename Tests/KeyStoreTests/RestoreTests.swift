@@ -236,6 +236,19 @@ struct RestoreTests {
         #expect(kept?.digest == row.digest)
     }
 
+    /// Later epochs may be the answer to a theft, which the backup knows nothing of.
+    @Test(arguments: [false, true]) func anAnswerSecretThatMayBeStolenDoesNotComeBack(_ hasRotated: Bool) throws {
+        _ = try home.store.answerSecret(at: start)
+        let later = scratch.path + "/later"
+        try home.store.backUp(to: later)
+        try restore(later, to: elsewhere, key: key)
+        let before = try open(elsewhere).answerSecret(at: start).withBytes { Bytes(copying: $0) }
+        if hasRotated { _ = try open(elsewhere).rotateSigningKey(stolen: true, anyway: true, at: start + 5) }
+        try restore(later, to: elsewhere, replace: true)
+        let after = try open(elsewhere).answerSecret(at: start + 6).withBytes { Bytes(copying: $0) }
+        #expect((before == after) == !hasRotated)
+    }
+
     @Test func aPushKeyThatTheBackupLacksIsLostOnRequestOnly() throws {
         try restore(to: elsewhere, key: key)
         let first = try open(elsewhere).addPushKey(at: start)

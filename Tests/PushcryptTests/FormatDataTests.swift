@@ -292,7 +292,7 @@ import Testing
         "longestAppVersion": AppVersion.maximumLength,
         "longestToken": twice(DeviceRegistration.maximumTokenLength),
         "withdrawalLength": twice(WithdrawalCapability.length),
-        "longestGrant": KeyRecord.maximumGrantLength,
+        "longestGrant": DeviceRegistration.maximumGrantLength,
         "largestSuite": int(UInt8.max),
         "mostSuites": KeyRecord.maximumSuites,
         "mostForeign": KeyRecord.maximumForeign,

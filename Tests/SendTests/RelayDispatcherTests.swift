@@ -226,6 +226,19 @@ private func relays(_ status: Int, _ code: String, retryAfter: UInt64? = nil) ->
         #expect(world.sent.map(\.messages.count) == [2, 2])
     }
 
+    /// One bad message makes the requests small until it is found, and not longer.
+    @Test func requestsGrowAgain() {
+        let world = RelayWorld()
+        for _ in 0..<4 { world.add() }
+        world.settle()
+        world.answer(.refused(relays(400, "malformed-request")))
+        world.answer(.refused(relays(400, "malformed-request")))
+        while !world.sent.isEmpty { world.answerAll(ok) }
+        for _ in 0..<8 { world.add() }
+        world.settle()
+        #expect(world.sent.first?.messages.count == 8)
+    }
+
     /// What may have rung is not answered with a no.
     @Test func whatAnEarlierRequestMayHaveBroughtStaysUnknown() {
         let world = RelayWorld()

@@ -1,6 +1,7 @@
 import Foundation
 import Intents
 import Pushcrypt
+import PushcryptIntents
 import PushcryptReceiver
 import TestPhone
 import Testing
@@ -30,7 +31,7 @@ import Waiting
         var configuration = phone.configuration
         configuration.transport = PlayedTransport { _ in play }
         configuration.attachmentFolder = AttachmentFolder(phone.folder)
-        configuration.showsSenders = true
+        configuration.senders = .intents()
         return configuration
     }
 
@@ -71,7 +72,7 @@ import Waiting
 
     @Test func withoutTheAppsWishThereIsNeither() async throws {
         var configuration = configuration(.bytes(face.sealed))
-        configuration.showsSenders = false
+        configuration.senders = nil
         let transport = PlayedTransport { _ in .fail("nobody asks") }
         configuration.transport = transport
         let (content, report) = try await show(try request(from: try sender()), configuration)
@@ -109,6 +110,46 @@ import Waiting
         #expect(report.warnings == ["the system does not show the sender: UNError"])
     }
 
+    @Test(arguments: [true, false]) func theSystemHearsOfAGroupWhatTheAppKnows(_ isNamed: Bool) async throws {
+        var configuration = configuration(.bytes(face.sealed))
+        configuration.senders = .intents { sender, content in
+            #expect(sender.conversation == "c41" && content.body == "See you at 8")
+            var details = SenderDetails()
+            (details.groupName, details.groupImage) = (isNamed ? "Family" : nil, Data([1, 2, 3]))
+            (details.mentionsUser, details.isReplyToUser, details.notifiesAnyway) = (true, true, true)
+            details.recipientCount = 40
+            return details
+        }
+        // Without a name, a group has several recipients.
+        for (recipients, group) in [
+            (["Ben", "Cem"], isNamed ? "Family" : "Anna, Ben, Cem"), ([], isNamed ? "Family" : nil),
+        ] {
+            let push = try request(from: try sender(recipients: recipients), named: "\(recipients)")
+            let (content, report) = try await show(push, configuration)
+            #expect(report.code == "opened" && content.communicationSenderName == "Anna", "\(report)")
+            let message = try #require(INInteraction.message(content.mark?.message.text ?? ""))
+            #expect(message.speakableGroupName?.spokenPhrase == group)
+            #expect(message.groupImage == group.map { _ in Data([1, 2, 3]) })
+            let metadata = try #require(message.donationMetadata as? INSendMessageIntentDonationMetadata)
+            #expect(metadata.mentionsCurrentUser && metadata.isReplyToCurrentUser && metadata.notifyRecipientAnyway)
+            #expect(metadata.recipientCount == 40)
+        }
+    }
+
+    /// The keys go while the sender is being shown: what is donated then, no log-out would delete.
+    @Test func aLogOutMeanwhileLeavesNothingOfTheSender() async throws {
+        let name = "Anna \(phone.folder.lastPathComponent)"
+        var configuration = configuration(.bytes(face.sealed))
+        configuration.senders = .intents { [phone] _, _ in
+            #expect(throws: Never.self) { try phone.keys.purgeEverything() }
+            return SenderDetails()
+        }
+        let (content, report) = try await show(try request(from: try sender(name)), configuration)
+        #expect(!INInteraction.donations.values.contains(name))
+        #expect(report.code == "unknown-recipient-key", "\(report)")
+        #expect(content.subtitle == "(Encrypted)" && content.body == "" && content.userInfo.isEmpty)
+    }
+
     /// The system keeps the name: a withdrawal deletes it.
     @Test func whatIsDonatedIsDeletedWithTheMessage() async throws {
         let name = "Anna \(phone.folder.lastPathComponent)"
@@ -143,7 +184,7 @@ import Waiting
         _ = try await center.requestAuthorization(options: [.alert])
         try await center.add(UNNotificationRequest(identifier: late, content: content, trigger: nil))
         try await center.add(UNNotificationRequest(identifier: own, content: UNNotificationContent(), trigger: nil))
-        NotificationList().removeWithdrawn(in: phone.directory, at: phone.now)
+        NotificationList().removeWithdrawn(in: phone.directory, at: phone.now, nil)
         let left = await center.deliveredNotifications().map(\.request.identifier)
         #expect(!left.contains(late) && left.contains(own))
     }

@@ -134,7 +134,7 @@ import Waiting
             told.activity.begin("") { _ in }
             if isExpired { block(true) }
         }
-        NotificationList().removeWithdrawn(in: folder, at: Timestamp(milliseconds: 0), activity)
+        NotificationList().removeWithdrawn(in: folder, at: Timestamp(milliseconds: 0), nil, activity)
         #expect(told.asked == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }

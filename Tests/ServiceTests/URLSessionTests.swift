@@ -176,6 +176,62 @@ import Waiting
         #expect(try run("python3", "-c", script, url, certificate.file.path) == 0)
     }
 
+    // MARK: Posts
+
+    private func post(_ path: String, timeout: TimeInterval = 60) async throws -> WebAnswer {
+        let poster = URLSessionPoster(timeout: timeout)
+        return try await poster.post(WebRequest(url: "http://127.0.0.1:\(server.port)/\(path)", body: [0x7B, 0x7D]))
+    }
+
+    private func failure(_ path: String, timeout: TimeInterval = 60) async throws -> String {
+        do {
+            return "status \(try await post(path, timeout: timeout).status)"
+        } catch let failure as URLSessionPoster.Failure {
+            return failure.description
+        }
+    }
+
+    @Test func aPostIsAnsweredWhateverTheStatus() async throws {
+        let answer = try await post("echo")
+        #expect(answer.status == 429 && answer.retryAfter == "7")
+        #expect(String(decoding: answer.body, as: UTF8.self) == "application/json {}")
+        try Data(sealed.prefix(65_536)).write(to: folder.appendingPathComponent("most"))
+        #expect(try await post("file/most").body.count == 65_536)
+    }
+
+    ///
+    @Test(arguments: ["redirect/1/file/photo", "other/localhost/file/photo", "to?https://127.0.0.1:1/x"])
+    func noPostIsRedirected(_ path: String) async throws {
+        #expect(try await post(path).status == 302)
+        #expect(server.log == "/\(path)\n/log")
+    }
+
+    @Test(arguments: ["file/photo", "endless", "liar/photo"]) func aLongAnswerToAPostIsCut(_ path: String) async throws
+    {
+        #expect(try await failure(path) == "the answer is too long")
+    }
+
+    @Test func aPostWaitsNoLongerThanItMust() async throws {
+        try Data([1, 2]).write(to: folder.appendingPathComponent("two"))
+        #expect(try await failure("slow/two", timeout: 1) == "no answer: NSURLErrorDomain -1001")
+    }
+
+    @Test(arguments: ["http://example.com/", "https://a@example.com/", "ftp://127.0.0.1/", "http://0x7f000001/"])
+    func nothingIsPostedWhereOthersCanRead(_ url: String) async {
+        await #expect(throws: URLSessionPoster.Failure.self) {
+            _ = try await URLSessionPoster().post(WebRequest(url: url, body: []))
+        }
+    }
+
+    @Test func aPostThatNobodyWaitsForIsLeft() async throws {
+        try Data([1, 2]).write(to: folder.appendingPathComponent("two"))
+        let request = WebRequest(url: "http://127.0.0.1:\(server.port)/slow/two", body: [])
+        let task = Task { try await URLSessionPoster(timeout: 3600).post(request) }
+        await eventually { server.log.contains("/slow/two") }
+        task.cancel()
+        await #expect(throws: URLSessionPoster.Failure.self) { try await task.value }
+    }
+
     private func run(_ arguments: String...) throws -> Int32 {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -10,6 +10,7 @@
     /liar/NAME       a file, announced as twice as long as it is
     /slow/NAME       the first half of a file, and no more
     /status/N        an answer with this status, and a body
+    /echo            of a POST: its type and body, with status 429
     /log             the paths so far
 """
 
@@ -59,14 +60,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif kind == "log":
             self.answer(200, "\n".join(asked).encode())
 
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/echo":
+            asked.append(self.path)
+            self.answer(429, b"%s %s" % (self.headers["Content-Type"].encode(), body), retry="7")
+        else:
+            self.do_GET()
+
     def redirect(self, url):
         self.send_response(302)
         self.send_header("Location", url)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def answer(self, status, body, length=None):
+    def answer(self, status, body, length=None, retry=None):
         self.send_response(status)
+        if retry:
+            self.send_header("Retry-After", retry)
         self.send_header("Content-Length", str(len(body) if length is None else length))
         self.end_headers()
         self.wfile.write(body)

@@ -15,9 +15,9 @@ open class INInteraction: NSObject {
     /// The system's store.
     private final class Store: @unchecked Sendable {
         private let lock = NSLock()
-        private var donated: [String: (name: String, group: String?)] = [:]
+        private var donated: [String: (intent: INIntent, group: String?)] = [:]
 
-        func with<R>(_ body: (inout [String: (name: String, group: String?)]) -> R) -> R {
+        func with<R>(_ body: (inout [String: (intent: INIntent, group: String?)]) -> R) -> R {
             lock.withLock { body(&donated) }
         }
     }
@@ -38,8 +38,7 @@ open class INInteraction: NSObject {
 
     /// Tells the system.
     open func donate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
-        let name = (intent as? INSendMessageIntent)?.sender?.displayName ?? ""
-        Self.store.with { $0[identifier] = (name, groupIdentifier) }
+        Self.store.with { $0[identifier] = (intent, groupIdentifier) }
         completion?(nil)
     }
 
@@ -64,5 +63,12 @@ open class INInteraction: NSObject {
     }
 
     /// The names of the senders, by the interactions' identifiers.
-    package static var donations: [String: String] { store.with { $0.mapValues(\.name) } }
+    package static var donations: [String: String] {
+        store.with { $0.mapValues { ($0.intent as? INSendMessageIntent)?.sender?.displayName ?? "" } }
+    }
+
+    /// The message of an interaction.
+    package static func message(_ identifier: String) -> INSendMessageIntent? {
+        store.with { $0[identifier]?.intent as? INSendMessageIntent }
+    }
 }

@@ -2,10 +2,39 @@ public import Foundation
 public import UserNotifications
 
 /// Something that a person wants to do.
-open class INIntent: NSObject {}
+open class INIntent: NSObject {
+    /// What the system should know of it besides.
+    @available(iOS 15, macOS 12, watchOS 8, *)
+    open var donationMetadata: INIntentDonationMetadata? {
+        get { metadata as? INIntentDonationMetadata }
+        set { metadata = newValue }
+    }
+
+    private var metadata: NSObject?
+}
 
 /// The answer to an intent.
 open class INIntentResponse: NSObject {}
+
+/// What the system should know of an intent besides.
+@available(iOS 15, macOS 12, watchOS 8, *)
+open class INIntentDonationMetadata: NSObject {}
+
+/// What the system should know of a message besides.
+@available(iOS 15, macOS 12, watchOS 8, *)
+open class INSendMessageIntentDonationMetadata: INIntentDonationMetadata {
+    /// Whether it names the user.
+    open var mentionsCurrentUser = false
+    /// Whether it answers one of the user's.
+    open var isReplyToCurrentUser = false
+    /// Whether the sender has asked to notify the user in spite of a Focus.
+    open var notifyRecipientAnyway = false
+    /// The number of recipients.
+    open var recipientCount = 0
+
+    /// Creates a value that says nothing.
+    public override init() {}
+}
 
 /// The kind of an outgoing message.
 @available(iOS 14, macOS 12, watchOS 7, *)
@@ -35,6 +64,7 @@ open class INSendMessageIntent: INIntent {
     open private(set) var conversationIdentifier: String?
     /// The sender.
     open private(set) var sender: INPerson?
+    fileprivate var images: [AnyKeyPath: INImage] = [:]
 
     /// Creates a message.
     @available(iOS 14, macOS 12, watchOS 7, *)
@@ -53,10 +83,13 @@ open class INSendMessageIntent: INIntent {
 
 @available(macOS 12, *)
 extension INSendMessageIntent {
-    /// Sets the picture of a parameter. Does nothing here.
+    /// Sets the picture of a parameter.
     public func setImage<Member>(
         _ image: INImage?, forParameterNamed parameterName: KeyPath<INSendMessageIntent, Member>
-    ) {}
+    ) { images[parameterName] = image }
+
+    /// The picture of the group.
+    package var groupImage: Data? { images[\INSendMessageIntent.speakableGroupName]?.data }
 }
 
 @available(macOS 12, *)

@@ -70,12 +70,18 @@ extension SealedAnswer {
             throw SealError(.invalidRequest, "the action of an answer has 1 to \(Answer.maximumActionLength) bytes")
         }
         let json = answer.json
-        guard let plaintext = Self.plaintext(json.span) else {
+        guard let sealed = SealedAnswer(json: json, of: answer.device.id, with: key, random: random) else {
             throw SealError(
                 .payloadTooLarge,
                 "the answer has \(json.count) bytes, and at most \(Self.maximumJSONLength) fit; shorten its text by \(json.count - Self.maximumJSONLength)"
             )
         }
+        self = sealed
+    }
+
+    /// Seals any text; nil if it is too long.
+    init?(json: Bytes, of device: KeyID, with key: AnswerKey, random: Span<UInt8>) {
+        guard let plaintext = Self.plaintext(json.span) else { return nil }
         defer { Sodium.wipeStack() }
         let salt = plaintext.withSpan { plaintext in
             let hmac = key.withKey { HMACSHA256(key: $0) }
@@ -86,7 +92,7 @@ extension SealedAnswer {
         }
         var bytes: Bytes = [Self.version]
         bytes.append(contentsOf: key.id)
-        bytes.append(bigEndian: answer.device.id.value)
+        bytes.append(bigEndian: device.value)
         bytes.append(contentsOf: salt)
         let header = bytes
         do throws(SodiumRefusal) {

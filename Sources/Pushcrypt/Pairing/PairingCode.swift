@@ -47,8 +47,10 @@ extension PairingSecret: CustomStringConvertible, CustomReflectable {
 
 /// A code on a server's screen, which pairs a phone with it: `pushcrypt:1?CODE&URL`. (`Docs/FormatPairing.md`, Code)
 ///
-/// Anyone who sees it can pair in the phone's place until then: a server shows it to its user alone.
-package struct PairingCode: Sendable {
+/// Anyone who sees it can pair in the phone's place until the phone has: a server shows it to its user alone. Read it with the app's
+/// own camera view, or as typed text; as a link it must be an https universal link with the code in the fragment, because any app can
+/// claim another scheme. Then show `host`, and ask the user.
+public struct PairingCode: Sendable {
     /// The longest address, in bytes.
     package static let longestURL = 1024
     private static let start: StaticString = "pushcrypt:1?"
@@ -56,10 +58,20 @@ package struct PairingCode: Sendable {
     private static let textLength = 44
 
     package let secret: PairingSecret
-    /// Where the phone posts. The app shows its host, and asks the user.
+    /// Where the phone posts.
     package let url: WebAddress
     /// The first 16 bytes of the provider key's SHA-256.
     package let fingerprint: ContiguousArray<UInt8>
+
+    /// Parses the text of a code; returns nil for anything else, and for an address that is not `https`, or `http` in a private
+    /// network.
+    public init?(_ text: String) {
+        guard let code = try? PairingCode(text: ContiguousArray(text.utf8).span) else { return nil }
+        self = code
+    }
+
+    /// Whose code it is: the host to which the phone posts, in lower case, for the user to agree to.
+    public var host: String { url.host }
 
     /// Creates the code of a server.
     ///

@@ -111,10 +111,16 @@ extension DeviceRegistration {
     package static func isToken(_ text: String) -> Bool {
         (2...2 * maximumTokenLength).contains(text.utf8.count) && ContiguousArray(lowerCaseHex: text) != nil
     }
+
+    static let maximumGrantLength = 1024
+
+    /// Whether a text is a grant as records have it. [D-30]
+    package static func isGrant(_ text: String) -> Bool {
+        (1...maximumGrantLength).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfBase64URL)
+    }
 }
 
 extension KeyRecord {
-    static let maximumGrantLength = 1024
 
     func token() throws(KeyError) -> String? {
         try text(
@@ -135,8 +141,8 @@ extension KeyRecord {
     }
 
     func grant() throws(KeyError) -> String? {
-        try text("grant", "1 to \(Self.maximumGrantLength) characters of base64url") { text in
-            (1...Self.maximumGrantLength).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfBase64URL)
+        try text("grant", "1 to \(DeviceRegistration.maximumGrantLength) characters of base64url") {
+            DeviceRegistration.isGrant($0)
         }
     }
 }

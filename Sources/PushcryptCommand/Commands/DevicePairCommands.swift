@@ -135,7 +135,9 @@ struct DevicePairAcceptCommand: CommandBody {
                 answer = try store.acceptPairing(request, suites: store.permittedSuites(), at: console.timestamp)
             } catch {
                 // Not 65, which says that there is no such code.
-                throw .failed("\(error)")
+                let failure = CommandFailure(error)
+                throw CommandFailure(
+                    .failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
             }
         } else {
             answer = .unknown

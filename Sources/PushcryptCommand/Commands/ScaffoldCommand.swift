@@ -39,7 +39,8 @@ struct ScaffoldIOSCommand: CommandBody {
     private let hasContentExtension: Bool
     private let categories: [String]
     private let provider: String?
-    private let packagePath: String?
+    private let isTimeSensitive: Bool
+    private let package: String?
     private let isJSON: Bool
     private let force: Bool
 
@@ -72,10 +73,12 @@ struct ScaffoldIOSCommand: CommandBody {
             help:
                 "build in the provider's key: pcs1…, or the record of 'key show --json'; otherwise the first reply brings it"
         )
-        packagePath = arguments.value(
-            "--package-path", "PATH", .folder,
+        isTimeSensitive = arguments.flag(
+            "--time-sensitive", help: "allow notifications that break through a Focus, with Apple's entitlement")
+        package = arguments.value(
+            "--package", "URL|PATH", .folder,
             help:
-                "where Package.swift finds pushcrypt; default where this program was built, or ../pushcrypt"
+                "where the project finds pushcrypt, this version or later of an address; default where this program was built, or ../pushcrypt"
         )
         isJSON = arguments.json()
         force = arguments.flag(
@@ -90,10 +93,19 @@ struct ScaffoldIOSCommand: CommandBody {
                     "--pass-clear-until 2027-06-30 shows them as they are until then; never masks them as '(Encrypted)' at once"
             )
         }
-        let place = try packagePath.map(PackageLocation.given) ?? PackageLocation.ofRunningProgram
-        let package = place ?? PackageLocation.usual
         let path = try chosenFolder()
-        let scaffold = try scaffold(package: package, folder: path, console)
+        if project == nil, clearUntil != nil {
+            throw .usage(
+                "--pass-clear-until is for a project that exists, with --into: a new app gets no unsealed pushes")
+        }
+        let place = PackageLocation.ofRunningProgram
+        let location =
+            if let package {
+                try PackageLocation(package, version: CommandTable.programVersion, for: path)
+            } else {
+                PackageLocation(folder: place ?? PackageLocation.usual, for: path)
+            }
+        let scaffold = try scaffold(location, console)
         let files = project == nil ? scaffold.files : scaffold.filesForProject
         let folder: ScaffoldFolder
         if project == nil {
@@ -107,7 +119,7 @@ struct ScaffoldIOSCommand: CommandBody {
             json.object { json in
                 json.string(folder.path, for: "folder")
                 json.array(for: "files") { json in for file in files { json.string(file.path) } }
-                json.string(package, for: "package")
+                json.string(location.place, for: "package")
             }
             try console.write(console.shown(json: json.bytes) + "\n")
         } else {
@@ -117,8 +129,8 @@ struct ScaffoldIOSCommand: CommandBody {
             console.hint("read \(folder.path)/PUSHCRYPT.md: the steps that add them to the project")
             return .done
         }
-        if place == nil {
-            console.hint("Package.swift looks for pushcrypt in \(package): --package-path names another place")
+        if package == nil, place == nil {
+            console.hint("the project looks for pushcrypt in \(location.place): --package names another place")
         }
         console.hint(
             "read \(folder.path)/README.md; 'swift test' in \(quoted(folder.path + "/Linux")) runs it all on Linux")
@@ -141,7 +153,7 @@ struct ScaffoldIOSCommand: CommandBody {
         }
     }
 
-    private func scaffold(package: String, folder: String, _ console: Console) throws(CommandFailure) -> IOSScaffold {
+    private func scaffold(_ package: PackageLocation, _ console: Console) throws(CommandFailure) -> IOSScaffold {
         let topic = try Topic(bundleID, in: "--bundle-id")
         guard Self.isIdentifier(bundleID), bundleID.utf8.contains(UInt8(ascii: ".")) else {
             throw .usage(
@@ -160,8 +172,8 @@ struct ScaffoldIOSCommand: CommandBody {
         return IOSScaffold(
             topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,
             categories: categories, provider: provider?.publicKey, certificate: provider?.certificate,
-            hasCommunication: hasCommunication, passesClearUntil: try clearEnd(console), package: package,
-            projectPackage: PackageLocation.path(to: package, from: folder))
+            hasCommunication: hasCommunication, isTimeSensitive: isTimeSensitive,
+            passesClearUntil: try clearEnd(console), package: package)
     }
 
     /// The end of the day that `--pass-clear-until` names, in UTC; nil for never.

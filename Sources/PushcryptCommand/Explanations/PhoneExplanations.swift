@@ -232,6 +232,12 @@ extension Explanation {
             cause: "Two machines certified within one second, or somebody else has the provider key.",
             fix: "If you did not certify twice, see Stolen in Docs/KeyRotation.md."),
         Explanation(
+            EnrolmentPlan.Notice.noPushKey, .enrolment,
+            summary: "the server names no push key, and the app registers grants of its relay",
+            cause: "The server was set up for APNs and not for the publisher's relay.",
+            fix: "Make a push key: pushcrypt key new push. Phones learn it at their next launches.",
+            shown: "Nothing: the server cannot push."),
+        Explanation(
             EnrolmentPlan.Notice.alertsOff, .enrolment,
             summary: "the user does not let the app show alerts",
             fix: "Say in the app what is missed. The registration stays.",

@@ -10,7 +10,7 @@ struct BuildRules {
 
     func findings() throws(CommandFailure) -> [Finding] {
         project.extensions.flatMap { nameFindings($0) + targetFindings($0) } + listFindings + folderFindings
-            + textFindings
+            + textFindings + hostedTestFindings
             + (try importFindings())
     }
 
@@ -225,16 +225,45 @@ struct BuildRules {
 
     // MARK: Tests
 
+    /// A test that runs in the app has what the app links. Xcode makes a framework of what both link if the test names the app as its
+    /// bundle loader, and otherwise each has a copy.
+    private var hostedTestFindings: [Finding] {
+        guard let app else { return [] }
+        // What the simulator is made of.
+        let simulated = app.products.contains { $0.hasPrefix("Pushcrypt") } ? ["DeviceSimulator"] : []
+        return project.targets.flatMap { target -> [Finding] in
+            guard target.productType.hasSuffix(".bundle.unit-test"), target.project == app.project,
+                target.settings.contains(where: { !($0["TEST_HOST"] ?? "").isEmpty })
+            else { return [] }
+            return target.products.intersection(app.products.union(simulated)).sorted().map { product in
+                .warning(
+                    files.path(target.project),
+                    "the target \(target.name) links \(product), which is in the app that runs it too: there are two copies, or for the tests Xcode makes a framework that the app at your users does not have",
+                    fix: app.products.contains(product)
+                        ? "unlink it: the test has what the app links"
+                        : "link it to a target of tests without TEST_HOST")
+            }
+        }
+    }
+
     /// A test cannot link an extension, which is a program; a package's test can, because there it is a library.
     private func importFindings() throws(CommandFailure) -> [Finding] {
         let names = Set(project.extensions.flatMap { $0.targets.map(\.name) })
         guard !names.isEmpty else { return [] }
         var findings: [Finding] = []
+        // Whether the extension shows senders, and whether the app says so too.
+        var (extensionSource, isInApp) = (nil as String?, false)
         for file in files.swiftSources where !files.manifests.contains(where: { isFile(file, below: folder(of: $0)) }) {
             let words = SwiftWords(try readFile(files.path(file), limit: 1 << 24)).words
             var linuxDepth = 0
             for index in words.indices {
                 let rest = words[index...]
+                if rest.starts(with: ["import", "PushcryptIntents"]) {
+                    let isInExtension = project.extensions.contains {
+                        isFile(files.path(file), below: folder(of: $0.file))
+                    }
+                    if isInExtension { extensionSource = file } else { isInApp = true }
+                }
                 if rest.starts(with: ["#", "if", "os", "(", "Linux", ")"]) { linuxDepth += 1 }
                 if rest.starts(with: ["#", "endif"]) || rest.starts(with: ["#", "else"]) {
                     linuxDepth = max(0, linuxDepth - 1)
@@ -248,6 +277,13 @@ struct BuildRules {
                         "a test cannot import the extension \(rest[index + 3]), which is a program: the link fails",
                         fix: "give the test target the source files that it tests"))
             }
+        }
+        if let extensionSource, !isInApp {
+            findings.append(
+                .warning(
+                    files.path(extensionSource),
+                    "the extension shows senders, and no source of the app imports PushcryptIntents, so a log-out leaves what the system knows of them",
+                    fix: "write senders: .intents() in the app's PushAccounts"))
         }
         return findings
     }

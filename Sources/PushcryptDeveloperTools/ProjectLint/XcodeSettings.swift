@@ -29,6 +29,8 @@ struct XcodeSettings {
         /// The property lists of its configurations, and the folders of which it takes all files, below the checked folder.
         let infoPlists: Set<String>
         let folders: [SynchronizedFolder]
+        /// The products of packages that it links.
+        let products: Set<String>
         /// Whether another target has the product in a phase that copies it, in debug builds too.
         var isEmbedded = false
         var isEmbeddedInDebug = false
@@ -113,7 +115,11 @@ struct XcodeSettings {
             var found = Target(
                 name: target["name"]?.string ?? "", productType: target["productType"]?.string ?? "", project: file,
                 settings: own,
-                infoPlists: Set(own.compactMap { Self.path($0["INFOPLIST_FILE"], in: base) }), folders: folders)
+                infoPlists: Set(own.compactMap { Self.path($0["INFOPLIST_FILE"], in: base) }), folders: folders,
+                products: Set(
+                    (target["packageProductDependencies"]?.elements ?? []).compactMap { product in
+                        object(product)?["productName"]?.string
+                    }))
             let product = target["productReference"]?.string
             for (_, phase) in objects?.members ?? [] where phase["isa"]?.string == "PBXCopyFilesBuildPhase" {
                 let files = (phase["files"]?.elements ?? []).compactMap { $0.string.flatMap { objects?[$0] } }

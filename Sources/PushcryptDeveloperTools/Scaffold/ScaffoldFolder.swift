@@ -1,4 +1,4 @@
-// The Darwin branches were not compiled and not run.
+// The Darwin branches were typechecked on Linux and not run.
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -124,7 +124,7 @@ package struct ScaffoldFolder {
         if !folder.isEmpty { try make("\(root)/\(folder)") }
         let path = "\(root)/\(file.path)"
         guard file.isLink else {
-            return try OutputFile.write(ContiguousArray(file.text.utf8).span, to: path, mode: 0o666, force: false)
+            return try OutputFile.write(file.bytes.span, to: path, mode: 0o666, force: false)
         }
         guard unsafe symlink(file.text, path) == 0 else {
             throw .failed("cannot create the link \(quoted(path)): \(SystemError.last.text)")

@@ -1,11 +1,14 @@
-/// A file of `Templates`, which are sources of an example app: `com.example.app`, with everything that can be chosen.
+/// A file of `Templates`, which are an example app's: `com.example.app`, with everything that can be chosen.
 struct Template {
-    /// What can be chosen. A line that ends with `// IF` and a name is there only then.
+    /// What can be chosen. A line that ends with `// IF` and a name is there only then, with `!` before the name only without; a
+    /// line of nothing else begins several such lines, and `// END` ends them.
     enum Feature: String {
-        case categories, clear, communication, content
+        /// An own Keychain group, and not the app group; the package by its address, and not in a folder.
+        case keychain, remote
+        case categories, clear, communication, content, provider, timeSensitive
     }
 
-    private static let mark = "  // IF "
+    private static let mark = "// IF "
 
     private let lines: [Substring]
 
@@ -16,14 +19,25 @@ struct Template {
 
     /// Returns the text of an app with these features. No replacement is searched for others, and the first that fits counts.
     func text(_ features: Set<Feature>, replacing replacements: [(old: String, new: String)]) -> String {
+        func isChosen(_ condition: Substring) -> Bool {
+            let name = condition.drop { $0 == "!" }
+            guard let feature = Feature(rawValue: String(name)) else { return false }
+            return features.contains(feature) == (name.count == condition.count)
+        }
         var chosen: [Substring] = []
+        var isLeftOut = false
         for line in lines {
-            guard let mark = line.ranges(of: Self.mark).last else {
+            if line == "// END" {
+                isLeftOut = false
+            } else if let mark = line.indices.last(where: { line[$0...].hasPrefix(Self.mark) }) {
+                let isChosen = isChosen(line[mark...].dropFirst(Self.mark.count))
+                if mark == line.startIndex {
+                    isLeftOut = !isChosen
+                } else if isChosen, !isLeftOut {
+                    chosen.append(line[..<mark].dropLast(2))
+                }
+            } else if !isLeftOut {
                 chosen.append(line)
-                continue
-            }
-            if let feature = Feature(rawValue: String(line[mark.upperBound...])), features.contains(feature) {
-                chosen.append(line[..<mark.lowerBound])
             }
         }
         return Self.replacing(replacements, in: chosen.joined(separator: "\n"))

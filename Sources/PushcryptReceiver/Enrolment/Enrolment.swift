@@ -2,7 +2,7 @@ public import Pushcrypt
 public import PushcryptKeyStore
 
 /// An app's saved enrolment state.
-public enum SavedEnrolment: Sendable {
+package enum SavedEnrolment: Sendable {
     /// There is no file: this installation has never enrolled. Use this only if the system reports that there is none:
     /// existing keys are then treated as left by an earlier installation, and deleted.
     case none
@@ -15,20 +15,20 @@ public enum SavedEnrolment: Sendable {
 }
 
 /// The circumstances of an installation at this launch.
-public struct EnrolmentCircumstances: Hashable, Sendable {
+package struct EnrolmentCircumstances: Hashable, Sendable {
     /// The version of the app, for example its `CFBundleShortVersionString`.
-    public var appVersion: AppVersion?
+    package var appVersion: AppVersion?
     /// The device token from APNs; nil while it is unknown, which changes nothing.
-    public var pushToken: ContiguousArray<UInt8>?
+    package var pushToken: ContiguousArray<UInt8>?
     /// Where the token is valid: `development` for an app that Xcode has signed for this.
-    public var environment: PushEnvironment?
+    package var environment: PushEnvironment?
     /// What permits the provider to push through a relay, 1 to 1,024 characters of base64url; nil without one.
-    public var grant: String?
+    package var grant: String?
     /// Whether the user lets the app show alerts. If not, the system never starts a service extension.
-    public var alertsAreShown: Bool
+    package var alertsAreShown: Bool
 
     /// Creates a value from what is known.
-    public init(
+    package init(
         appVersion: AppVersion? = nil, pushToken: ContiguousArray<UInt8>? = nil, environment: PushEnvironment? = nil,
         grant: String? = nil, alertsAreShown: Bool = true
     ) {
@@ -58,16 +58,16 @@ public enum FirstTrust: Hashable, Sendable {
 }
 
 /// When an installation acts even though nothing has changed.
-public struct EnrolmentPolicy: Hashable, Sendable {
+package struct EnrolmentPolicy: Hashable, Sendable {
     /// The age at which a device key is replaced; 30 days. nil: never automatically.
-    public var keyAge: Interval? = .days(30)
+    package var keyAge: Interval? = .days(30)
     /// How long a registration counts as known to the provider, which may lose data; a day.
-    public var repeatAfter = Interval.days(1)
+    package var repeatAfter = Interval.days(1)
     /// How long a replaced key still opens messages under way; 31 days.
-    public var grace = SQLiteKeyStore.standardGrace
+    package var grace = SQLiteKeyStore.standardGrace
 
     /// Creates the default policy.
-    public init() {}
+    package init() {}
 }
 
 /// One account's registration with its provider: returns at each launch what to do, and does the device's part of it.
@@ -96,7 +96,7 @@ public struct EnrolmentPolicy: Hashable, Sendable {
 ///
 /// Merge what messages have taught the extension before (`Docs/KeyRotation.md`). Several accounts share one state and one
 /// store; each has its own key, device id and pins, so a provider that one account trusts cannot sign for another.
-public struct Enrolment<Store: DeviceKeyStore>: Sendable {
+package struct Enrolment<Store: DeviceKeyStore>: Sendable {
     let store: Store
     let account: String
     let topic: Topic
@@ -111,7 +111,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     ///   - topic: The app's bundle id, to which its keys and its registration are bound.
     ///   - firstTrust: The provider keys that the account trusts first.
     ///   - policy: When a registration is repeated, and a key replaced.
-    public init(
+    package init(
         store: Store, account: String = Store.defaultName, topic: Topic, firstTrust: FirstTrust,
         policy: EnrolmentPolicy = EnrolmentPolicy()
     ) {
@@ -136,7 +136,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     ///   - saved: The app's saved state; `none` only if the system reports that there is no file.
     ///   - circumstances: The circumstances of this launch.
     ///   - now: The present time.
-    public func reconcile(
+    package func reconcile(
         _ saved: SavedEnrolment, in circumstances: EnrolmentCircumstances, at now: Timestamp
     ) -> Reconciliation {
         do throws(KeyStoreError) {
@@ -241,6 +241,12 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         return reasons
     }
 
+    /// Whether the account may pair with the server of a code: it trusts no other provider key than that of the code. [P-8]
+    package func mayPair(with code: PairingCode) throws(KeyStoreError) -> Bool {
+        let pins = if case .builtIn(let pins) = firstTrust { pins.map(\.key) } else { try trust().pinned }
+        return pins.isEmpty || pins.contains { PairingCode.fingerprint(of: $0) == code.fingerprint }
+    }
+
     // MARK: The present state
 
     /// Returns the keys of the account, oldest generation first.
@@ -283,9 +289,7 @@ extension EnrolmentCircumstances {
     var token: ContiguousArray<UInt8>? { pushToken.flatMap { (1...100).contains($0.count) ? $0 : nil } }
 
     /// The grant, if a record can have it.
-    var validGrant: String? {
-        grant.flatMap { (1...1024).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isOfBase64URL) ? $0 : nil }
-    }
+    var validGrant: String? { grant.flatMap { DeviceRegistration.isGrant($0) ? $0 : nil } }
 }
 
 extension [DeviceKeyRecord] {

@@ -1,8 +1,8 @@
-public import Pushcrypt
+package import Pushcrypt
 package import PushcryptKeyStore
 
 /// The answer of `Enrolment` at a launch.
-public enum Reconciliation: Sendable {
+package enum Reconciliation: Sendable {
     /// Do this, in this order; nothing if there are no steps.
     case plan(EnrolmentPlan)
     /// Nothing can be done now, and nothing is wrong: try again at the next launch, or after the first unlock.
@@ -12,9 +12,9 @@ public enum Reconciliation: Sendable {
 }
 
 /// The steps to take for one account.
-public struct EnrolmentPlan: Sendable, CustomStringConvertible {
+package struct EnrolmentPlan: Sendable, CustomStringConvertible {
     /// One step.
-    public enum Step: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
         /// Delete the keys and pins left by an earlier installation of the app.
         case purgeLeftovers
         /// Tell the provider to forget a device: one that was logged out, or one under an id that this installation no
@@ -33,7 +33,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
     }
 
     /// A reason to register again.
-    public enum Reason: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
+    package enum Reason: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
         /// The keys are gone but the state exists: the app was restored to another phone from a backup.
         case keysLost = "keys-lost"
         /// The key is older than the policy allows: another one is generated.
@@ -56,11 +56,11 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         case timePassed = "time-passed"
 
         /// The reason as programs read it.
-        public var description: String { rawValue }
+        package var description: String { rawValue }
     }
 
     /// Information for the app that requires no step.
-    public enum Notice: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
+    package enum Notice: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
         /// Alerts are off: nothing is shown, and the service extension does not run.
         case alertsOff = "alerts-off"
         /// The account trusted a key that came in a reply, and a built-in one takes its place. Expected once after the app
@@ -73,15 +73,17 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         /// The state was damaged: every account registers under a new device id, and the provider may push to the old
         /// one until APNs refuses its token.
         case stateDamaged = "damaged-enrolment"
+        /// The server uses no relay, and the app gives its token to its relay alone: the server cannot push.
+        case noPushKey = "no-push-key"
 
         /// The notice as programs read it.
-        public var description: String { rawValue }
+        package var description: String { rawValue }
     }
 
     /// The steps, in this order.
-    public internal(set) var steps: [Step] = []
+    package internal(set) var steps: [Step] = []
     /// Information for the app.
-    public internal(set) var notices: [Notice] = []
+    package internal(set) var notices: [Notice] = []
 
     /// The state as read, or a new one.
     var state: EnrolmentState
@@ -92,8 +94,19 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         self.circumstances = circumstances
     }
 
+    /// Registers although nothing has changed: the user pairs the account again.
+    package mutating func registerInAnyCase() {
+        let registers = steps.contains { step in
+            switch step {
+            case .register, .registerAgain: true
+            default: false
+            }
+        }
+        if !registers { steps.append(.registerAgain([.timePassed])) }
+    }
+
     /// A description for the developer's log, for example `register-again(provider-changed)`.
-    public var description: String {
+    package var description: String {
         let words = steps.map(\.description) + notices.map { "notice(\($0))" }
         return words.isEmpty ? "nothing" : words.joined(separator: ", ")
     }
@@ -101,7 +114,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
 
 extension EnrolmentPlan.Step: CustomStringConvertible {
     /// A description for the developer's log, for example `confirm(654db668)`.
-    public var description: String {
+    package var description: String {
         switch self {
         case .purgeLeftovers: "purge-leftovers"
         case .withdraw(let device): "withdraw(\(device))"

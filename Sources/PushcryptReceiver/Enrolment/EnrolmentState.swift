@@ -1,12 +1,12 @@
-public import Pushcrypt
+internal import Pushcrypt
 
-/// An installation's record of its registrations; it holds no key, push token or grant. Someone who has it can only make the
-/// provider forget the devices.
+/// An installation's record of its registrations; it holds no key and no push token. Someone who has it can only make the
+/// provider forget the devices. A relay's grants in it are useless without the server's push key.
 ///
 /// The app keeps it as a file in its own container, which is deleted with the app while the Keychain stays: a device
 /// key without this file was left by an earlier installation. Exclude the file from backups, protect it with
 /// `completeUntilFirstUserAuthentication`, and replace it in one step (`Data.WritingOptions.atomic`).
-public struct EnrolmentState: Hashable, Sendable {
+package struct EnrolmentState: Hashable, Sendable {
     /// A report to the provider about one account.
     struct Report: Hashable, Sendable {
         var publicKey: DevicePublicKey
@@ -39,6 +39,10 @@ public struct EnrolmentState: Hashable, Sendable {
         var permitsPostQuantum = false
         /// When the provider last refused a key of suite 2.
         var postQuantumRefusedAt: Timestamp?
+        /// The key with which the provider signs requests to a relay.
+        var pushKey: SigningPublicKey?
+        /// The grants that live, the newest last.
+        var grants: [Grant] = []
 
         /// Whether the provider has sealed to a key of suite 2.
         var hasChangedOver: Bool { acknowledged?.report.publicKey.suite == .xwing }
@@ -64,37 +68,40 @@ public struct EnrolmentState: Hashable, Sendable {
 
     var accounts: [Account] = []
     var changedOver: [ChangedOver] = []
+    var relay: Relay?
 
     /// A device that the provider should forget.
-    public struct Withdrawal: Hashable, Sendable {
+    package struct Withdrawal: Hashable, Sendable {
         /// The id of the device.
-        public let device: String
+        package let device: String
         let capability: WithdrawalCapability
+        /// The account that it was.
+        package let account: String
 
         /// What the provider needs to know, as minified JSON. It proves that the device may be forgotten, no matter who is logged in
         /// by now. (`Docs/FormatRecords.md`, Withdrawal of a device)
-        public var json: ContiguousArray<UInt8> {
+        package var json: ContiguousArray<UInt8> {
             var json = JSONWriter()
-            write(to: &json)
+            json.object(write)
             return json.bytes
         }
     }
 
     /// What the app has to tell the provider, oldest first; it then calls `removeWithdrawal(of:)`.
-    public internal(set) var withdrawals: [Withdrawal] = []
+    package internal(set) var withdrawals: [Withdrawal] = []
 
     /// Creates an empty state; for an app that has used its key store without enrolment before, and wants to keep those
     /// keys.
-    public init() {}
+    package init() {}
 
     /// Records that the provider has forgotten a device.
-    public mutating func removeWithdrawal(of device: String) { withdrawals.removeAll { $0.device == device } }
+    package mutating func removeWithdrawal(of device: String) { withdrawals.removeAll { $0.device == device } }
 
     // MARK: Accounts
 
     func account(_ name: String) -> Account? { index(of: name).map { accounts[$0] } }
 
-    private func index(of name: String) -> Int? { accounts.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
+    func index(of name: String) -> Int? { accounts.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
 
     /// Returns the device id of an account, creating one if it has none.
     mutating func deviceID(of name: String) -> String { deviceAccount(named: name).device }
@@ -113,10 +120,11 @@ public struct EnrolmentState: Hashable, Sendable {
         return account
     }
 
-    mutating func acknowledge(_ report: Report, suites: [UInt8], by name: String, at now: Timestamp) {
+    mutating func acknowledge(_ report: Report, _ reply: RegistrationReply, by name: String, at now: Timestamp) {
         guard let index = index(of: name) else { return }
         accounts[index].acknowledged = Acknowledgement(report: report, at: now)
-        accounts[index].permitsPostQuantum = suites.contains(CipherSuite.xwing.rawValue)
+        accounts[index].permitsPostQuantum = reply.suites.contains(CipherSuite.xwing.rawValue)
+        setPushKey(reply.pushKey, of: name)
     }
 
     /// Records that the provider cannot seal to a key of suite 2.
@@ -139,8 +147,9 @@ public struct EnrolmentState: Hashable, Sendable {
             changedOver.append(
                 ChangedOver(name: name, refusedAt: account.hasChangedOver ? nil : account.postQuantumRefusedAt))
         }
+        end(account.grants)
         guard withdrawing else { return }
-        withdrawals.append(Withdrawal(device: account.device, capability: account.withdrawal))
+        withdrawals.append(Withdrawal(device: account.device, capability: account.withdrawal, account: account.name))
         withdrawals.removeFirst(max(0, withdrawals.count - Self.maximumWithdrawals))
     }
 }
@@ -153,9 +162,9 @@ extension EnrolmentState.Report {
 }
 
 /// An error in an enrolment state. Errors are equal if their codes are.
-public struct EnrolmentStateError: CodedError {
+package struct EnrolmentStateError: CodedError {
     /// The reason for the error.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case newerState = "newer-enrolment"
             case damagedState = "damaged-enrolment"
@@ -164,21 +173,21 @@ public struct EnrolmentStateError: CodedError {
         private let known: Known
 
         /// It was written by a newer version of the app.
-        public static let newerState = Code(known: .newerState)
+        package static let newerState = Code(known: .newerState)
         /// It is damaged: truncated or changed.
-        public static let damagedState = Code(known: .damagedState)
+        package static let damagedState = Code(known: .damagedState)
 
         /// Every code.
         package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `newer-enrolment`.
-        public var description: String { known.rawValue }
+        package var description: String { known.rawValue }
     }
 
     /// The reason.
-    public let code: Code
+    package let code: Code
     /// A description of what happened, and what to do.
-    public let description: String
+    package let description: String
 
     static let newer = EnrolmentStateError(
         code: .newerState,
@@ -194,14 +203,18 @@ public struct EnrolmentStateError: CodedError {
 //      "accounts":[{"name":"…","device":"32 hex digits","withdrawal":"32 hex digits",
 //                   "post_quantum":true,"post_quantum_refused":…,
 //                   "acknowledged":{"public_key":"pcr1…","provider":"pcs1…","app_version":"…","token":"32 hex digits",
-//                                   "environment":"…","grant":"32 hex digits","alerts":true,"at":…}}],
-//      "withdrawals":[{"device":"32 hex digits","withdrawal":"32 hex digits"}],
+//                                   "environment":"…","grant":"32 hex digits","alerts":true,"at":…},
+//                   "push_key":"…","grants":[GRANT]}],
+//      "withdrawals":[{"account":"…","device":"32 hex digits","withdrawal":"32 hex digits"}],
+//      "relay":{"origin":"…","ends_all":false,"ended":[GRANT]},
 //      "changed_over":[{"name":"…","refused":…}]}
+//
+// A GRANT is {"grant":"…","push_key":"…","address":"32 hex digits","issued":…,"ends":…}.
 extension EnrolmentState {
     private static let version = 1
 
     /// Parses a state as written by `json`; throws `newerState` or `damagedState`.
-    public init(json: ContiguousArray<UInt8>) throws(EnrolmentStateError) {
+    package init(json: ContiguousArray<UInt8>) throws(EnrolmentStateError) {
         guard let root = try? JSONDocument(parsing: json).root, let version = root["version"]?.integer, version >= 1
         else { throw .damaged }
         guard version == Self.version else { throw .newer }
@@ -215,11 +228,12 @@ extension EnrolmentState {
             self.accounts.append(account)
         }
         for value in withdrawals.elements {
-            guard let device = value["device"]?.string,
+            guard let device = value["device"]?.string, let account = value["account"]?.string,
                 let capability = value["withdrawal"]?.string.flatMap(WithdrawalCapability.init)
             else { throw .damaged }
-            self.withdrawals.append(Withdrawal(device: device, capability: capability))
+            self.withdrawals.append(Withdrawal(device: device, capability: capability, account: account))
         }
+        if let relay = root["relay"] { self.relay = try Relay(relay) }
         guard let changedOver = root["changed_over"] else { return }
         guard changedOver.kind == .array else { throw .damaged }
         for value in changedOver.elements {
@@ -229,12 +243,20 @@ extension EnrolmentState {
     }
 
     /// The state as minified JSON.
-    public var json: ContiguousArray<UInt8> {
+    package var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in
             json.integer(Self.version, for: "version")
             json.array(for: "accounts") { json in for account in accounts { account.write(to: &json) } }
-            json.array(for: "withdrawals") { json in for withdrawal in withdrawals { withdrawal.write(to: &json) } }
+            json.array(for: "withdrawals") { json in
+                for withdrawal in withdrawals {
+                    json.object { json in
+                        json.string(withdrawal.account, for: "account")
+                        withdrawal.write(to: &json)
+                    }
+                }
+            }
+            relay?.write(to: &json)
             guard !changedOver.isEmpty else { return }
             json.array(for: "changed_over") { json in
                 for account in changedOver {
@@ -251,10 +273,8 @@ extension EnrolmentState {
 
 extension EnrolmentState.Withdrawal {
     fileprivate func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.string(device, for: "device")
-            json.string(capability.description, for: "withdrawal")
-        }
+        json.string(device, for: "device")
+        json.string(capability.description, for: "withdrawal")
     }
 }
 
@@ -270,6 +290,8 @@ extension EnrolmentState.Account {
             permitsPostQuantum = isPermitted
         }
         postQuantumRefusedAt = try value.time("post_quantum_refused")
+        pushKey = try value.read("push_key") { try? SigningPublicKey(text: $0) }
+        grants = try EnrolmentState.Grant.array(value["grants"])
     }
 
     fileprivate func write(to json: inout JSONWriter) {
@@ -279,6 +301,8 @@ extension EnrolmentState.Account {
             json.string(withdrawal.description, for: "withdrawal")
             if permitsPostQuantum { json.bool(true, for: "post_quantum") }
             if let postQuantumRefusedAt { json.integer(postQuantumRefusedAt.milliseconds, for: "post_quantum_refused") }
+            if let pushKey { json.string(pushKey.text, for: "push_key") }
+            EnrolmentState.Grant.write(grants, for: "grants", to: &json)
             guard let acknowledged else { return }
             let report = acknowledged.report
             json.object(for: "acknowledged") { json in

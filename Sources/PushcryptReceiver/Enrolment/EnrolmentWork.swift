@@ -1,25 +1,25 @@
-public import Pushcrypt
-public import PushcryptKeyStore
+package import Pushcrypt
+package import PushcryptKeyStore
 
 /// The result of the device's part of a plan, and the rest for the app.
-public struct EnrolmentWork: Sendable {
+package struct EnrolmentWork: Sendable {
     /// The state, to be saved before anything is sent, and after every change. Its `withdrawals` are for the provider.
-    public var state: EnrolmentState
+    package var state: EnrolmentState
     /// The registration to send; nil if the provider knows everything.
-    public let request: EnrolmentRequest?
+    package let request: EnrolmentRequest?
 }
 
 /// A registration on its way to the provider.
-public struct EnrolmentRequest: Sendable {
+package struct EnrolmentRequest: Sendable {
     /// The registration of the key.
-    public let record: DeviceRegistration
+    package let record: DeviceRegistration
     let report: EnrolmentState.Report
 }
 
 /// The result of a provider's reply.
-public struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
+package struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
     /// The result for the device key.
-    public enum Key: Hashable, Sendable {
+    package enum Key: Hashable, Sendable {
         /// The provider seals to the key that was sent.
         case acknowledged
         /// The reply is about another key than the account has now, or the account has logged out: nothing has changed.
@@ -32,7 +32,7 @@ public struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The result for the provider key in the reply.
-    public enum Provider: Hashable, Sendable {
+    package enum Provider: Hashable, Sendable {
         /// The reply names none, or was not evaluated.
         case none
         /// The account already trusts it.
@@ -45,15 +45,15 @@ public struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The result for the device key.
-    public let key: Key
+    package let key: Key
     /// The result for the provider key.
-    public let provider: Provider
+    package let provider: Provider
     /// The result for the certificate in the reply; nil if there is none. After a failure nothing has changed; a conflict
     /// shows that the provider key may be stolen.
-    public let certificate: Result<ProviderTrust.Change, TrustError>?
+    package let certificate: Result<ProviderTrust.Change, TrustError>?
     /// The members of the record that name a key the provider never had: somebody else enrolled the device. Nothing has
     /// changed; the app decides, for example by removing the account.
-    public let foreign: [RegistrationReply.ForeignMember]
+    package let foreign: [RegistrationReply.ForeignMember]
 
     init(
         key: Key, provider: Provider = .none, certificate: Result<ProviderTrust.Change, TrustError>? = nil,
@@ -67,7 +67,7 @@ public struct EnrolmentResult: Hashable, Sendable, CustomStringConvertible {
 
     /// A description for the developer's log: the result for the device key, then what the app should hear of, for example
     /// `acknowledged, foreign-provider`.
-    public var description: String { (["\(key)"] + notices).joined(separator: ", ") }
+    package var description: String { (["\(key)"] + notices).joined(separator: ", ") }
 
     /// What the app should hear of, as codes.
     package var notices: [String] {
@@ -88,7 +88,7 @@ extension Enrolment {
     ///
     /// - Throws: `invalidName` for an invalid account name; the codes of a built-in certificate that its key has not signed
     ///   for this app; errors of the store. Save nothing then; the next launch continues.
-    public func begin(_ plan: EnrolmentPlan, at now: Timestamp) throws(KeyStoreError) -> EnrolmentWork {
+    package func begin(_ plan: EnrolmentPlan, at now: Timestamp) throws(KeyStoreError) -> EnrolmentWork {
         var state = plan.state
         var request: EnrolmentRequest?
         for step in plan.steps {
@@ -113,7 +113,7 @@ extension Enrolment {
     ///
     /// - Throws: Errors of the store. The next launch confirms what the state has by then, and otherwise requests
     ///   another reply.
-    public func handle(
+    package func handle(
         _ reply: RegistrationReply, to request: EnrolmentRequest, state: inout EnrolmentState, at now: Timestamp
     ) throws(KeyStoreError) -> EnrolmentResult {
         // Logged out or enrolled again meanwhile: the reply no longer concerns anything.
@@ -137,7 +137,7 @@ extension Enrolment {
             guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey) }
             // First, because no further reply is requested once the key is acknowledged.
             let (provider, certificate) = try take(reply, now)
-            state.acknowledge(request.report, suites: reply.suites, by: account, at: now)
+            state.acknowledge(request.report, reply, by: account, at: now)
             try confirm(key.id, now)
             return EnrolmentResult(
                 key: .acknowledged, provider: provider, certificate: certificate, foreign: reply.foreign)
@@ -152,11 +152,18 @@ extension Enrolment {
     /// - Returns: The state to save, whose `withdrawals` are for the provider; nil if there is none, or none that this
     ///   version may overwrite: then the provider is not told.
     /// - Throws: Errors of the store; the state is unchanged then.
-    public func logOut(_ saved: SavedEnrolment) throws(KeyStoreError) -> EnrolmentState? {
+    package func logOut(_ saved: SavedEnrolment) throws(KeyStoreError) -> EnrolmentState? {
         _ = try store.removeAccount(account)
         guard var state = saved.writable else { return nil }
         state.remove(account, withdrawing: true)
         return state
+    }
+
+    /// Removes an account that its server has never acknowledged, and that the provider need not forget.
+    package func abandon(_ state: inout EnrolmentState) throws(KeyStoreError) {
+        guard let saved = state.account(account), saved.acknowledged == nil else { return }
+        _ = try store.removeAccount(account)
+        state.remove(account, withdrawing: false)
     }
 
     // MARK: Steps

@@ -194,9 +194,13 @@ public struct NotificationReceiver: Sendable {
         _ = try? keys.purgeRetiredDeviceKeys(at: now, accepted: sentAt)
     }
 
-    /// Whether the key of a message is gone since it was opened: its account has logged out.
     fileprivate func hasLost(_ key: DevicePublicKey, at now: Timestamp) -> Bool {
-        do throws(KeyStoreError) { return try keys.deviceKey(id: key.id, at: now) == nil } catch { return false }
+        do throws(KeyStoreError) {
+            return try keys.deviceKey(id: key.id, at: now) == nil
+        } catch {
+            // There are no keys at all any more.
+            return error.code == .storeMissing
+        }
     }
 
     // MARK: Steps 3 to 7
@@ -348,10 +352,7 @@ package struct TakenPush: Sendable {
         guard let (message, taking) = taken, taking.verdict != .withdrawn, !reception.delivery.isHidden else {
             return (nil, nil)
         }
-        if let opened = reception.delivery.opened, receiver.hasLost(opened.openedWith, at: now) {
-            let reason = Delivery.Reason(.unknownRecipientKey(opened.openedWith.id))
-            return (Delivery(fallback: reason, for: push, texts: receiver.policy.texts), nil)
-        }
+        if let lost = lost(at: now) { return (Delivery(fallback: lost, for: push, texts: receiver.policy.texts), nil) }
         let handover = receiver.replay.handOver(message, after: taking.verdict, at: now)
         let problem = handover.problem.map { "replay guard: \($0)" }
         let unreported = problem.flatMap { reception.warnings.contains($0) ? nil : $0 }
@@ -360,6 +361,12 @@ package struct TakenPush: Sendable {
         }
         // What was prepared quietly stays so.
         return (handover.rings || taking.isQuiet ? nil : quiet, unreported)
+    }
+
+    /// Why the message cannot be shown any more, if its key is gone since it was opened: its account has logged out.
+    package func lost(at now: Timestamp) -> Delivery.Reason? {
+        guard let key = reception.delivery.opened?.openedWith, receiver.hasLost(key, at: now) else { return nil }
+        return Delivery.Reason(.unknownRecipientKey(key.id))
     }
 
     /// What is shown if the guard does not answer in time.

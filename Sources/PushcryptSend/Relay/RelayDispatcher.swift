@@ -25,8 +25,10 @@ final class RelayDispatcher {
     private static let mostStrange = Dispatcher.mostStrange
 
     private let settings: Settings
-    /// The most messages of a request, as the relay says.
-    var mostMessages = RelayRequest.mostMessages
+    /// The most messages of a request, as the relay says, and what stands before it.
+    var mostMessages = RelayRequest.mostMessages { didSet { batchSize = mostMessages } }
+    /// The most of the next one: fewer after a refusal for which one message may be the reason.
+    private var batchSize = RelayRequest.mostMessages
     /// The relay's time minus this machine's, as far as the relay has said it, in milliseconds.
     private(set) var offset: Int64 = 0
 
@@ -132,11 +134,11 @@ extension RelayDispatcher {
     func nextBatch(isWhole: Bool, at now: Moment) -> Batch? {
         expire(at: now)
         guard now.uptime >= pausedUntil, open.count < (failures > 0 ? 1 : settings.requests), !ready.isEmpty,
-            isWhole || ready.count >= mostMessages
+            isWhole || ready.count >= batchSize
         else { return nil }
         var messages: [Delivery] = []
         var length = RelayRequest.bodyLength([])
-        while messages.count < mostMessages, let delivery = ready.first {
+        while messages.count < batchSize, let delivery = ready.first {
             guard !hasEnded(delivery, at: now) else {
                 _ = ready.popFirst()
                 end(delivery, at: now)
@@ -181,6 +183,7 @@ extension RelayDispatcher {
         switch response {
         case .answers(let answers):
             (failures, error, corrections) = (0, nil, 0)
+            batchSize = min(mostMessages, batchSize * 2)
             for (delivery, answer) in zip(messages, answers) { take(answer, to: delivery, at: now) }
         case .clock(let time):
             // A request that was signed before the last correction says nothing of it.
@@ -246,7 +249,7 @@ extension RelayDispatcher {
             goBack(messages)
         case 400 where messages.count > 1 && answer.reason == "malformed-request":
             // One message may be the reason.
-            mostMessages = max(1, messages.count / 2)
+            batchSize = max(1, messages.count / 2)
             goBack(messages)
         default: for delivery in messages { refuse(delivery, answer) }
         }

@@ -24,8 +24,10 @@ final class AccountRegistrations: @unchecked Sendable {
 
     // MARK: Calls of the app
 
+    /// Updates accounts, or pairs one with the server of a code.
     func update(
-        _ accounts: [String], token: Data, alertsAreShown: Bool, since call: CallOrder.Call
+        _ accounts: [String], pairing code: PairingCode? = nil, token: Data, alertsAreShown: Bool,
+        since call: CallOrder.Call
     ) async -> [String: PushAccounts.Outcome] {
         await withCheckedContinuation { continuation in
             Self.queue.async { [self] in
@@ -34,7 +36,7 @@ final class AccountRegistrations: @unchecked Sendable {
                 let circumstances = settings.circumstances(token: token, alertsAreShown: alertsAreShown)
                 let hasConflict = prepare(for: accounts)
                 guard !accounts.isEmpty else {
-                    handle(.resume)
+                    handle(.resume(circumstances))
                     return continuation.resume(returning: [:])
                 }
                 for account in accounts.sorted() {
@@ -48,7 +50,9 @@ final class AccountRegistrations: @unchecked Sendable {
                         continue
                     }
                     updates.append((account, end))
-                    handle(.update(account: account, circumstances))
+                    handle(
+                        code.map { .pair(account: account, $0, circumstances) }
+                            ?? .update(account: account, circumstances))
                 }
             }
         }
@@ -61,7 +65,7 @@ final class AccountRegistrations: @unchecked Sendable {
                 var problem = handle(.logOut(account: account))
                 var directory: URL?
                 do { directory = try settings.directory() } catch { problem = problem ?? Self.notConfigured(error) }
-                AccountTraces(of: account, in: directory).remove()
+                AccountTraces(of: account, in: directory, settings.senders).remove()
                 if let problem { continuation.resume(throwing: problem) } else { continuation.resume() }
             }
         }
@@ -70,7 +74,7 @@ final class AccountRegistrations: @unchecked Sendable {
     /// Takes over what the extension has learned while the app was not running; returns whether it was a contradiction.
     private func prepare(for accounts: Set<String>) -> Bool {
         guard let directory = try? settings.directory() else { return false }
-        NotificationList().removeWithdrawn(in: directory, at: settings.now())
+        NotificationList().removeWithdrawn(in: directory, at: settings.now(), settings.senders)
         // What cannot be merged now is merged by the next update: until then it is the extension's.
         guard (try? FileManager.default.makePrivateDirectory(at: directory)) != nil, let store = try? settings.store()
         else { return false }
@@ -93,6 +97,8 @@ final class AccountRegistrations: @unchecked Sendable {
         let file: EnrolmentFile
         let actions: [RegistrationMachine.Action]
         do {
+            // Without the group the phone would be registered, and its extension could remember nothing.
+            if case .update = event { _ = try settings.directory() }
             file = try settings.file()
             actions = machine.handle(
                 event, saved: file.read(), store: try settings.store(), terms: try settings.terms(), at: settings.now())
@@ -114,9 +120,17 @@ final class AccountRegistrations: @unchecked Sendable {
                 } catch {
                     unsaved = "the state cannot be saved: \(ServiceFiles.text(for: error))"
                 }
+            // What is not on the disk is not said: the process may end before the answer comes.
+            case .send(let message, _) where unsaved != nil, .post(let message, _) where unsaved != nil:
+                lost.append(message)
             case .send(let message, let request):
-                // What is not on the disk is not said: the process may end before the answer comes.
-                if unsaved == nil { send(message, request) } else { lost.append(message) }
+                send(message) { [channel] in
+                    .replied(message: message, ContiguousArray(try await channel.send(request)))
+                }
+            case .post(let message, let request):
+                send(message) { [settings] in
+                    .answered(message: message, try await settings.poster.post(request))
+                }
             case .finish(let account, let outcome):
                 finish(account, unsaved.map { outcome.ending(.later(Self.inputOutput($0))) } ?? outcome)
             case .failLogOut(let obstacle): problem = LogOutProblem(obstacle)
@@ -131,13 +145,14 @@ final class AccountRegistrations: @unchecked Sendable {
         EnrolmentObstacle(code: KeyStoreError.Code.inputOutput.description, description: problem)
     }
 
-    private func send(_ message: Int, _ request: RegistrationRequest) {
-        let task = Task { [channel, weak self] in
+    private func send(_ message: Int, _ request: @escaping @Sendable () async throws -> RegistrationMachine.Event) {
+        let task = Task { [weak self] in
             let event: RegistrationMachine.Event
             do {
-                event = .replied(message: message, ContiguousArray(try await channel.send(request)))
+                event = try await request()
             } catch {
-                event = .lost(message: message, problem: "\(type(of: error))")
+                let failure = (error as? URLSessionPoster.Failure)?.description
+                event = .lost(message: message, problem: failure ?? "\(type(of: error))")
             }
             self?.later(event, of: message)
         }
@@ -171,11 +186,12 @@ final class AccountRegistrations: @unchecked Sendable {
         let code = (error as? KeyStoreError)?.code.description ?? "not-configured"
         let obstacle = EnrolmentObstacle(code: code, description: ServiceFiles.text(for: error))
         switch event {
-        case .update(let account, _): finish(account, PushAccounts.Outcome(.blocked(obstacle)))
+        case .update(let account, _), .pair(let account, _, _):
+            finish(account, PushAccounts.Outcome(.blocked(obstacle)))
         case .logOut(let account): finish(account, PushAccounts.Outcome(.loggedOut))
         case .resume: break
-        case .replied(let message, _), .lost(let message, _):
-            machine.abandon(message).map { finish($0, PushAccounts.Outcome(.blocked(obstacle))) }
+        case .replied(let message, _), .answered(let message, _), .lost(let message, _):
+            for account in machine.abandon(message) { finish(account, PushAccounts.Outcome(.blocked(obstacle))) }
         }
         return LogOutProblem(obstacle)
     }

@@ -9,7 +9,11 @@ struct AccountSettings: Sendable {
     var directory: @Sendable () throws -> URL
     var topic: @Sendable () throws -> Topic
     var trust: @Sendable () throws -> FirstTrust
+    /// What the extension shows senders with.
+    var senders: SenderDisplay?
     var policy = EnrolmentPolicy()
+    var relay: PushRelay?
+    var poster: any WebPosting = URLSessionPoster()
     var store: @Sendable () throws -> any DeviceKeyStore = { try SharedKeyStore.open() }
     /// In the app's own container: a file in the app group would survive the app, and its keys would not be recognised as
     /// left by an earlier installation.
@@ -35,7 +39,7 @@ struct AccountSettings: Sendable {
 
     /// What holds for every account.
     func terms() throws -> RegistrationMachine.Terms {
-        RegistrationMachine.Terms(topic: try topic(), trust: try trust(), policy: policy)
+        RegistrationMachine.Terms(topic: try topic(), trust: try trust(), policy: policy, relay: relay)
     }
 
     func circumstances(token: Data, alertsAreShown: Bool) -> EnrolmentCircumstances {

@@ -18,17 +18,21 @@ struct AccountTag: Hashable, Sendable {
 struct AccountTraces {
     private let account: String
     private let directory: URL?
+    private let senders: SenderDisplay?
 
-    /// - Parameter directory: The extension's directory in the app group; nil without one, and so without shared files.
-    init(of account: String, in directory: URL?) {
+    /// - Parameters:
+    ///   - directory: The extension's directory in the app group; nil without one, and so without shared files.
+    ///   - senders: Deletes what the system knows of senders.
+    init(of account: String, in directory: URL?, _ senders: SenderDisplay?) {
         self.account = account
         self.directory = directory
+        self.senders = senders
     }
 
     /// Removes them. Waits for the system, at most a second.
     func remove() {
         let tag = AccountTag(of: account)
-        SenderIntent.delete(of: tag)
+        senders?.deleteAccount(tag.text)
         let shared = directory.map { SharedAttachments(directory: $0) }
         NotificationList().remove(where: { [account] in $0.account.utf8.elementsEqual(account.utf8) }) {
             for identifier in $0 { shared?.remove(identifier) }

@@ -24,14 +24,19 @@ public actor PushAccounts {
     ///   - appGroup: The app group that the service extension is configured with.
     ///   - topic: The bundle id of the app, evaluated at each use.
     ///   - trust: The provider keys that each account trusts first, evaluated at each use.
-    ///   - channel: The app's way to its server.
+    ///   - senders: What the extension shows senders with: a log-out then deletes what the system knows of them.
+    ///   - channel: The app's way to its server, or to each account's.
+    ///   - relay: The publisher's relay, for an app whose users have their own servers: records have a grant of it in place of the
+    ///     token. Grants are renewed at an update after 7 days, and if token, environment or the server's push key change.
     public init(
         appGroup: String, topic: @autoclosure @escaping @Sendable () throws -> Topic,
-        trust: @autoclosure @escaping @Sendable () throws -> FirstTrust, channel: any RegistrationChannel
+        trust: @autoclosure @escaping @Sendable () throws -> FirstTrust, senders: SenderDisplay? = nil,
+        channel: any RegistrationChannel, relay: PushRelay? = nil
     ) {
-        self.init(
-            AccountSettings(directory: { try AppGroup(identifier: appGroup).directory() }, topic: topic, trust: trust),
-            channel: channel)
+        var settings = AccountSettings(
+            directory: { try AppGroup(identifier: appGroup).directory() }, topic: topic, trust: trust)
+        (settings.senders, settings.relay) = (senders, relay)
+        self.init(settings, channel: channel)
     }
 
     init(_ settings: AccountSettings, channel: any RegistrationChannel) {
@@ -59,9 +64,34 @@ public actor PushAccounts {
         return await registrations.update(accounts, token: token, alertsAreShown: areShown, since: call)
     }
 
+    /// Pairs an account with the server that shows a code, which needs no accounts. Call it when the user has seen the code's
+    /// ``Pushcrypt/PairingCode/host`` and agreed: a code from a stranger pairs the phone with the stranger's server.
+    ///
+    /// The phone posts its record to the code's address, trusts the provider key of the code and no other, and then posts it again
+    /// with a grant of the relay. From then on the account is registered by `update`, over the channel.
+    ///
+    /// - Parameters:
+    ///   - code: The code, which is for one phone, and for 10 minutes.
+    ///   - account: The app's name for the account, for example the code's host, as for `update`.
+    ///   - token: The device token from APNs.
+    ///   - alertsAreShown: Whether the user lets the app show alerts; nil to ask the system.
+    /// - Returns: What became of it. `unreachable` and `later`: the same code may be tried again, at once. `blocked`: another code is
+    ///   needed (`unknown-pairing`: wrong, or too late; `pairing-used`; `wrong-provider`: another server answers, or the account
+    ///   has one), or the relay must be repaired (`unknown-topic`). After `blocked` and `refused` nothing is left of a new account.
+    public func pair(
+        _ code: PairingCode, as account: String, token: Data, alertsAreShown: Bool? = nil
+    ) async -> Outcome {
+        let call = CallOrder.now
+        let areShown = if let alertsAreShown { alertsAreShown } else { await Self.alertsAreShown() }
+        let outcomes = await registrations.update(
+            [account], pairing: code, token: token, alertsAreShown: areShown, since: call)
+        return outcomes[account] ?? Outcome(.loggedOut)
+    }
+
     /// Deletes what this phone has of an account: its keys and pins, its notifications on the screen, shared attachments, and
     /// what the system knows of senders. Then the provider is told to forget this phone, at once or by a later call of
-    /// `update` for any account; it needs no session for that.
+    /// `update` for any account; it needs no session for that. The relay is told to end the account's grants, at once if there
+    /// was an update before in this process, otherwise by the next.
     ///
     /// Works without a network. A push of the account that comes later does not open.
     ///
@@ -88,11 +118,11 @@ public actor PushAccounts {
             case registered
             /// The provider has refused the account's key.
             case refused(RegistrationReply.Refusal)
-            /// The provider has not answered, or not so that it can be read.
+            /// The provider or the relay has not answered, or not so that it can be read.
             case unreachable(String)
-            /// Nothing can be done now, for example before the first unlock.
+            /// Nothing can be done now, for example before the first unlock, or because the relay has too much to do.
             case later(EnrolmentObstacle)
-            /// Nothing can be done until the app, its entitlements or its store change.
+            /// Nothing can be done until the app, its entitlements, its store or its relay change, or with another code.
             case blocked(EnrolmentObstacle)
             /// The account has logged out meanwhile.
             case loggedOut
@@ -101,7 +131,8 @@ public actor PushAccounts {
         /// The result.
         public internal(set) var status: Status
         /// What the app should hear of, as codes that `pushcrypt explain` explains: `alerts-off`, `provider-replaced`,
-        /// `damaged-enrolment`, `foreign-provider`; `certificate-conflict`: the provider key may be stolen.
+        /// `damaged-enrolment`, `foreign-provider`; `certificate-conflict`: the provider key may be stolen; `no-push-key`: the server
+        /// uses no relay, and the app does.
         public internal(set) var notices: Set<String> = []
         private var steps: [String] = []
 

@@ -27,7 +27,9 @@ public struct RegistrationRequest: Hashable, Sendable {
         case register(account: String)
         /// A device to forget. It needs no session, because the body proves that it may be forgotten: its user has logged out.
         /// The answer may be empty. (`pushcrypt device remove --withdrawal -`)
-        case withdraw
+        ///
+        /// In an app for several servers `account` says which of them has the device.
+        case withdraw(account: String)
     }
 
     /// What the request is about.

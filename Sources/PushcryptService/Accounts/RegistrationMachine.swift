@@ -7,31 +7,37 @@ internal import PushcryptReceiver
 /// It holds only what is under way in this process; everything else is in the saved state and the key store, which are given
 /// with each event as they are then. So a late event never writes back an older state.
 ///
-/// For any events in any order: of each account at most one registration is under way, of all at most one withdrawal. A
-/// device is withdrawn only when no registration of it is under way, so that the two cannot overtake each other. A
-/// registration that waits ends with the log-out of its account. An event about what is no longer under way, such as a
+/// For any events in any order: of each account at most one registration is under way, of all at most one withdrawal and one
+/// request to the relay. A device is withdrawn only when no registration of it is under way, so that the two cannot overtake each
+/// other. A registration that waits ends with the log-out of its account. An event about what is no longer under way, such as a
 /// second reply, changes nothing.
 struct RegistrationMachine {
     /// Something that has happened.
     enum Event {
         /// The app wants an account to be registered as it is now.
         case update(account: String, EnrolmentCircumstances)
+        /// The user has agreed to pair an account with the server of a code.
+        case pair(account: String, PairingCode, EnrolmentCircumstances)
         /// The provider has answered a message.
         case replied(message: Int, ContiguousArray<UInt8>)
+        /// The relay, or the server of a code, has answered a message.
+        case answered(message: Int, WebAnswer)
         /// There is no answer to a message: it may have arrived.
         case lost(message: Int, problem: String)
         /// The app has logged an account out.
         case logOut(account: String)
         /// The app has nobody to register: what a log-out has left to say is sent.
-        case resume
+        case resume(EnrolmentCircumstances)
     }
 
     /// Something to do now, in this order.
     enum Action {
         /// Save the state. If that fails, what follows must not be done.
         case save(EnrolmentState)
-        /// Send a message.
+        /// Send a message over the app's channel.
         case send(message: Int, RegistrationRequest)
+        /// Post a message to the relay, or to the server of a code.
+        case post(message: Int, WebRequest)
         /// Tell the app what became of an account's updates.
         case finish(account: String, PushAccounts.Outcome)
         /// Tell the app that the log-out is not complete.
@@ -43,29 +49,44 @@ struct RegistrationMachine {
         var topic: Topic
         var trust: FirstTrust
         var policy = EnrolmentPolicy()
+        var relay: PushRelay?
     }
 
     /// The name of an account, which is compared by its bytes.
     typealias Name = ContiguousArray<UInt8>
 
-    struct Registration {
+    /// What the app wants for an account: an update or a pairing.
+    struct Wish {
         let account: String
         let circumstances: EnrolmentCircumstances
-        let request: EnrolmentRequest
-        /// How many this one is, of those for one update.
-        let attempt: Int
-        let outcome: PushAccounts.Outcome
+        /// The code to pair with.
+        var code: PairingCode?
+        /// Whether there was no such account before.
+        var isNew = false
+        /// How many registrations it has taken.
+        var attempt = 1
+        var outcome = PushAccounts.Outcome()
+        /// Why the relay has issued no grant.
+        var relayProblem: PushAccounts.Outcome.Status?
     }
 
-    /// An update may take more than one registration: the first reply brings the key that the next one reports.
-    private static let maximumAttempts = 3
+    struct Registration {
+        var wish: Wish
+        let request: EnrolmentRequest
+        /// How the reply is sealed, if it does not come over the app's channel.
+        let pairing: PhonePairing?
+    }
+
+    /// A wish may take more than one registration: the first reply brings the keys that the next one reports.
+    static let maximumAttempts = 3
 
     private(set) var registrations: [Int: Registration] = [:]
     private(set) var withdrawal: (message: Int, device: String)?
-    /// Updates that wait for the end of the account's registration under way.
-    private(set) var waiting: [Name: EnrolmentCircumstances] = [:]
-    /// Whether the provider was asked in vain to forget a device; asked again at the next update.
-    private(set) var isWithdrawalLost = false
+    /// Wishes that wait for the end of the account's registration under way.
+    private(set) var waiting: [Name: Wish] = [:]
+    /// The devices that providers were asked in vain to forget; asked again at the next update.
+    private(set) var lostWithdrawals: Set<String> = []
+    var relay = RelayTalk()
     private var lastMessage = 0
 
     /// Handles an event, and returns what to do; nothing for an event that is late or repeated.
@@ -76,161 +97,186 @@ struct RegistrationMachine {
     ///   - store: The device's keys and pins.
     ///   - terms: What holds for every account.
     ///   - now: The present time.
-    mutating func handle(
-        _ event: Event, saved: SavedEnrolment, store: some DeviceKeyStore, terms: Terms, at now: Timestamp
+    mutating func handle<Store: DeviceKeyStore>(
+        _ event: Event, saved: SavedEnrolment, store: Store, terms: Terms, at now: Timestamp
     ) -> [Action] {
-        var step = Step(saved: saved)
-        let enrolment = { (account: String) in
-            Enrolment(
-                store: store, account: account, topic: terms.topic, firstTrust: terms.trust, policy: terms.policy)
-        }
+        var step = Step(saved: saved, store: store, terms: terms, now: now)
         switch event {
-        case .update(let account, let circumstances):
-            isWithdrawalLost = false
-            if registrations.values.contains(where: { $0.account.name == account.name }) {
-                waiting[account.name] = circumstances
-            } else {
-                register(account, circumstances, enrolment(account), &step, at: now)
-            }
+        case .update(let account, let circumstances): start(Wish(account: account, circumstances: circumstances), &step)
+        case .pair(let account, let code, let circumstances):
+            start(Wish(account: account, circumstances: circumstances, code: code), &step)
         case .replied(let message, let reply):
             if let registration = registrations.removeValue(forKey: message) {
-                take(reply, to: registration, enrolment(registration.account), &step, at: now)
+                take(reply, to: registration, &step)
             } else if let withdrawal, withdrawal.message == message {
                 self.withdrawal = nil
-                if var state = step.state {
-                    state.removeWithdrawal(of: withdrawal.device)
-                    step.save(state)
-                }
+                step.change { $0.removeWithdrawal(of: withdrawal.device) }
             } else {
+                return []
+            }
+        case .answered(let message, let answer):
+            if let registration = registrations[message], let pairing = registration.pairing {
+                registrations[message] = nil
+                take(answer, to: registration, pairing, &step)
+            } else if !takeRelayAnswer(message, answer, &step) {
                 return []
             }
         case .lost(let message, let problem):
             if let registration = registrations.removeValue(forKey: message) {
-                end(registration, .unreachable(problem), enrolment(registration.account), &step, at: now)
-            } else if withdrawal?.message == message {
-                withdrawal = nil
-                isWithdrawalLost = true
-            } else {
+                end(registration.wish, .unreachable(problem), &step)
+            } else if let withdrawal, withdrawal.message == message {
+                self.withdrawal = nil
+                lostWithdrawals.insert(withdrawal.device)
+            } else if !loseRelayAnswer(message, problem, &step) {
                 return []
             }
         case .logOut(let account):
-            isWithdrawalLost = false
-            logOut(account, enrolment(account), &step)
-        case .resume: isWithdrawalLost = false
+            resume()
+            logOut(account, &step)
+        case .resume(let circumstances):
+            relay.address = step.address(circumstances)
+            resume()
         }
         withdraw(&step)
+        talkToRelay(&step)
         return step.actions
     }
 
-    /// Forgets a message whose answer cannot be handled, because there is no store. Returns its account, if it has one.
-    mutating func abandon(_ message: Int) -> String? {
-        if withdrawal?.message == message { (withdrawal, isWithdrawalLost) = (nil, true) }
-        guard let account = registrations.removeValue(forKey: message)?.account else { return nil }
-        waiting[account.name] = nil
-        return account
+    /// Forgets a message whose answer cannot be handled, because there is no store. Returns the accounts that waited for it.
+    mutating func abandon(_ message: Int) -> [String] {
+        if let withdrawal, withdrawal.message == message {
+            lostWithdrawals.insert(withdrawal.device)
+            self.withdrawal = nil
+        }
+        let accounts =
+            [registrations.removeValue(forKey: message)?.wish.account].compactMap(\.self) + relay.abandon(message)
+        for account in accounts { waiting[account.name] = nil }
+        return accounts
     }
 
-    // MARK: Registration
+    mutating func newMessage() -> Int {
+        lastMessage += 1
+        return lastMessage
+    }
 
-    private mutating func register(
-        _ account: String, _ circumstances: EnrolmentCircumstances, _ enrolment: Enrolment<some DeviceKeyStore>,
-        _ step: inout Step, attempt: Int = 1, after outcome: PushAccounts.Outcome = PushAccounts.Outcome(),
-        at now: Timestamp
-    ) {
-        var outcome = outcome
+    // MARK: Wishes
+
+    /// What was not said, or not answered, may be tried again.
+    private mutating func resume() {
+        lostWithdrawals = []
+        relay.resume()
+    }
+
+    private mutating func start(_ wish: Wish, _ step: inout Step<some DeviceKeyStore>) {
+        resume()
+        relay.address = step.address(wish.circumstances)
+        if let origin = step.terms.relay?.origin { step.change { $0.use(origin) } }
+        let name = wish.account.name
+        guard registrations.values.contains(where: { $0.wish.account.name == name }) || relay.isAsked(for: wish.account)
+        else { return begin(wish, &step) }
+        var next = wish
+        next.code = next.code ?? waiting[name]?.code
+        waiting[name] = next
+    }
+
+    private mutating func begin(_ wish: Wish, _ step: inout Step<some DeviceKeyStore>) {
+        var wish = wish
+        wish.isNew = step.state?.has(wish.account) != true
         do throws(KeyStoreError) {
-            switch enrolment.reconcile(step.saved, in: circumstances, at: now) {
-            case .later(let obstacle):
-                return step.finish(account, outcome.ending(.later(obstacle)))
-            case .blocked(let obstacle):
-                return step.finish(account, outcome.ending(.blocked(obstacle)))
-            case .plan(let plan):
-                let work = try enrolment.begin(plan, at: now)
-                outcome.note(plan, isFirst: attempt == 1)
+            if let code = wish.code, try !step.enrolment(of: wish.account).mayPair(with: code) {
+                return step.finish(wish.account, wish.outcome.ending(.blocked(.otherProvider)))
+            }
+            proceed(wish, &step)
+        } catch {
+            step.finish(wish.account, wish.outcome.ending(error))
+        }
+    }
+
+    /// Registers an account, first with a grant if it needs one.
+    mutating func proceed(_ wish: Wish, _ step: inout Step<some DeviceKeyStore>) {
+        if wish.relayProblem == nil, step.needsGrant(wish) {
+            relay.wishes.append(wish)
+        } else {
+            register(wish, &step)
+        }
+    }
+
+    /// Goes on when the relay has answered, or will not.
+    mutating func proceedAfterRelay(_ wish: Wish, _ step: inout Step<some DeviceKeyStore>) {
+        if waiting[wish.account.name] == nil { register(wish, &step) } else { end(wish, .registered, &step) }
+    }
+
+    private mutating func register(_ wish: Wish, _ step: inout Step<some DeviceKeyStore>) {
+        var wish = wish
+        let enrolment = step.enrolment(of: wish.account)
+        do throws(KeyStoreError) {
+            switch enrolment.reconcile(step.saved, in: step.circumstances(of: wish), at: step.now) {
+            case .later(let obstacle): end(wish, .later(obstacle), &step)
+            case .blocked(let obstacle): end(wish, .blocked(obstacle), &step)
+            case .plan(var plan):
+                if wish.code != nil, wish.attempt == 1 { plan.registerInAnyCase() }
+                var work = try enrolment.begin(plan, at: step.now)
+                wish.outcome.note(plan, isFirst: wish.attempt == 1)
+                if step.state == nil, let origin = step.terms.relay?.origin {
+                    // What an earlier installation has left at the relay.
+                    work.state.use(origin)
+                    work.state.endAllGrants()
+                }
                 if !plan.steps.isEmpty { step.save(work.state) }
-                guard let request = work.request else { return step.finish(account, outcome.ending(.registered)) }
-                lastMessage += 1
-                registrations[lastMessage] = Registration(
-                    account: account, circumstances: circumstances, request: request, attempt: attempt,
-                    outcome: outcome)
-                step.actions.append(
-                    .send(
-                        message: lastMessage,
-                        RegistrationRequest(.register(account: account), request.record.json)))
+                guard let request = work.request else { return end(wish, step.registered(wish), &step) }
+                send(request, for: wish, &step)
             }
         } catch {
-            step.finish(account, outcome.ending(error))
+            end(wish, wish.outcome.ending(error).status, &step)
         }
     }
 
-    private mutating func take(
-        _ text: ContiguousArray<UInt8>, to registration: Registration, _ enrolment: Enrolment<some DeviceKeyStore>,
-        _ step: inout Step, at now: Timestamp
+    private mutating func send(
+        _ request: EnrolmentRequest, for wish: Wish, _ step: inout Step<some DeviceKeyStore>
     ) {
-        let reply: RegistrationReply
-        do throws(KeyError) {
-            reply = try RegistrationReply(json: text)
-        } catch {
-            return end(registration, .unreachable("the reply: \(error)"), enrolment, &step, at: now)
+        let message = newMessage()
+        guard let code = wish.code else {
+            registrations[message] = Registration(wish: wish, request: request, pairing: nil)
+            let kind = RegistrationRequest.Kind.register(account: wish.account)
+            return step.actions.append(
+                .send(message: message, RegistrationRequest(kind, request.record.json)))
         }
-        // Without the state nothing is known about the account: the next update asks again.
-        guard var state = step.state else {
-            return end(registration, .unreachable("the state could not be read"), enrolment, &step, at: now)
-        }
-        var outcome = registration.outcome
-        do throws(KeyStoreError) {
-            let result = try enrolment.handle(reply, to: registration.request, state: &state, at: now)
-            step.save(state)
-            outcome.note(result)
-            // A refusal that has deleted the keys is no end: the account begins again.
-            var isOver = true
-            switch result.key {
-            case .acknowledged:
-                outcome.status = .registered
-                isOver = false
-            case .refused(let refusal):
-                outcome.status = .refused(refusal)
-                isOver = try !enrolment.deviceKeys().isEmpty
-            case .anotherKey: outcome.status = .unreachable("the reply is not about the key that was sent")
-            }
-            guard waiting[registration.account.name] == nil, !isOver, registration.attempt < Self.maximumAttempts else {
-                return end(registration, outcome, enrolment, &step, at: now)
-            }
-            register(
-                registration.account, registration.circumstances, enrolment, &step,
-                attempt: registration.attempt + 1, after: outcome, at: now)
-        } catch {
-            step.save(state)
-            end(registration, outcome.ending(error), enrolment, &step, at: now)
-        }
+        let pairing = PhonePairing(code, request.record, topic: step.terms.topic)
+        registrations[message] = Registration(wish: wish, request: request, pairing: pairing)
+        step.actions.append(
+            .post(
+                message: message,
+                WebRequest(url: code.url.text, type: "text/plain", body: ContiguousArray(pairing.body.utf8))))
     }
 
-    /// Ends a registration: with what waits for its end, or by telling the app.
-    private mutating func end(
-        _ registration: Registration, _ outcome: PushAccounts.Outcome, _ enrolment: Enrolment<some DeviceKeyStore>,
-        _ step: inout Step, at now: Timestamp
+    /// Ends a wish: with what waits for its end, or by telling the app.
+    mutating func end(
+        _ wish: Wish, _ status: PushAccounts.Outcome.Status, _ step: inout Step<some DeviceKeyStore>
     ) {
-        guard let circumstances = waiting.removeValue(forKey: registration.account.name) else {
-            return step.finish(registration.account, outcome)
+        let outcome = wish.outcome.ending(status)
+        if wish.code != nil, status.isFinal {
+            // What waited counted on the pairing.
+            waiting[wish.account.name] = nil
+            if wish.isNew { step.abandon(wish.account) }
+            return step.finish(wish.account, outcome)
         }
-        register(registration.account, circumstances, enrolment, &step, at: now)
-    }
-
-    private mutating func end(
-        _ registration: Registration, _ status: PushAccounts.Outcome.Status,
-        _ enrolment: Enrolment<some DeviceKeyStore>, _ step: inout Step, at now: Timestamp
-    ) {
-        end(registration, registration.outcome.ending(status), enrolment, &step, at: now)
+        guard let next = waiting.removeValue(forKey: wish.account.name) else {
+            return step.finish(wish.account, outcome)
+        }
+        begin(next, &step)
     }
 
     // MARK: Log-out
 
-    private mutating func logOut(
-        _ account: String, _ enrolment: Enrolment<some DeviceKeyStore>, _ step: inout Step
-    ) {
+    private mutating func logOut(_ account: String, _ step: inout Step<some DeviceKeyStore>) {
         waiting[account.name] = nil
+        relay.cancel(account)
+        // What a code's server answers now ends no later wish.
+        for (message, registration) in registrations where registration.wish.account.name == account.name {
+            registrations[message]?.wish.code = nil
+        }
         do throws(KeyStoreError) {
-            if let state = try enrolment.logOut(step.saved) {
+            if let state = try step.enrolment(of: account).logOut(step.saved) {
                 step.save(state)
             } else if case .unreadable = step.saved {
                 // Otherwise the provider would never hear of it.
@@ -242,43 +288,18 @@ struct RegistrationMachine {
         step.finish(account, PushAccounts.Outcome(.loggedOut))
     }
 
-    private mutating func withdraw(_ step: inout Step) {
-        guard withdrawal == nil, !isWithdrawalLost, let state = step.state else { return }
-        let underWay = registrations.values.map(\.request.record.deviceID)
-        guard let next = state.withdrawals.first(where: { !underWay.contains($0.device) }) else { return }
-        lastMessage += 1
-        withdrawal = (lastMessage, next.device)
-        step.actions.append(.send(message: lastMessage, RegistrationRequest(.withdraw, next.json)))
-    }
-
-    /// What one event does.
-    private struct Step {
-        var saved: SavedEnrolment
-        var actions: [Action] = []
-
-        init(saved: SavedEnrolment) {
-            // Parsed once; what cannot be is left to the enrolment.
-            if case .text(let text) = saved, let state = try? EnrolmentState(json: text) {
-                self.saved = .state(state)
-            } else {
-                self.saved = saved
-            }
-        }
-
-        /// The state; nil if there is none to be had.
-        var state: EnrolmentState? { if case .state(let state) = saved { state } else { nil } }
-
-        mutating func save(_ state: EnrolmentState) {
-            if self.state != state { actions.append(.save(state)) }
-            saved = .state(state)
-        }
-
-        mutating func finish(_ account: String, _ outcome: PushAccounts.Outcome) {
-            actions.append(.finish(account: account, outcome))
-        }
+    private mutating func withdraw(_ step: inout Step<some DeviceKeyStore>) {
+        guard withdrawal == nil, let state = step.state else { return }
+        let skipped = lostWithdrawals.union(registrations.values.compactMap(\.request.record.deviceID))
+        // Each has its own server: one that is gone must not stop the others.
+        guard let next = state.withdrawals.first(where: { !skipped.contains($0.device) }) else { return }
+        let message = newMessage()
+        withdrawal = (message, next.device)
+        step.actions.append(
+            .send(message: message, RegistrationRequest(.withdraw(account: next.account), next.json)))
     }
 }
 
 extension String {
-    fileprivate var name: ContiguousArray<UInt8> { ContiguousArray(utf8) }
+    var name: RegistrationMachine.Name { ContiguousArray(utf8) }
 }

@@ -84,13 +84,16 @@ public struct URLSessionTransport: AttachmentTransport {
         let transfer = Transfer(
             host: url.host?.lowercased(), mayRedirect: mayRedirect, scheme: scheme, limit: limit, receive: receive,
             finish: finish)
-        transfer.start(url, configuration)
+        transfer.start(url, .withoutTraces(timeout: idleTimeout))
         return transfer
     }
+}
 
-    private var configuration: URLSessionConfiguration {
+extension URLSessionConfiguration {
+    /// A configuration without cache, cookies or credentials.
+    static func withoutTraces(timeout: TimeInterval) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = idleTimeout
+        configuration.timeoutIntervalForRequest = timeout
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil

@@ -24,7 +24,7 @@ final class AttachmentWork: Sendable {
         _ configuration: NotificationServiceHandler.Configuration, _ files: ServiceFiles
     ) {
         let fullBody = opened.fullBody.map { _ in FetchedBody() }
-        let avatar = configuration.showsSenders ? opened.from?.avatar : nil
+        let avatar = configuration.senders == nil ? nil : opened.from?.avatar
         let face = avatar.map { _ in FetchedAvatar() }
         guard fullBody != nil || face != nil || !opened.attachments.isEmpty || !opened.droppedAttachments.isEmpty else {
             return nil

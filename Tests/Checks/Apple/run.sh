@@ -3,6 +3,8 @@
 # report. See README.md. Not run so far.
 #
 # Usage: run.sh REPORT-FOLDER
+#   SCAFFOLD         a scaffold that `pushcrypt` has written on another machine, at the same place in a checkout; otherwise this writes
+#                    one
 #   PUSHCRYPT        a built command; otherwise `swift build -c release` makes one
 #   SIMULATOR        the name of a simulator, default "iPhone 17"
 #   DEVELOPMENT_TEAM a team, for the archive and the push; without one the archive is not signed
@@ -23,7 +25,7 @@ fi
 mkdir -p "$1"
 report=$(cd "$1" && pwd)
 simulator=${SIMULATOR:-iPhone 17}
-app=$report/App
+app=${SCAFFOLD:-$report/App}
 project=$app/Notifications.xcodeproj
 products=$report/build
 failed=0
@@ -46,11 +48,16 @@ step_build_package() {
 }
 command_path() { printf '%s' "${PUSHCRYPT:-$PWD/.build/release/pushcrypt}"; }
 step_scaffold() {
+    [ -z "${SCAFFOLD:-}" ] || return 0
     rm -rf "$app"
     "$(command_path)" scaffold ios --bundle-id com.example.app --group group.com.example --content-extension \
-        --category MESSAGE --package-path "$PWD" --output "$app"
+        --category MESSAGE --package "$PWD" --output "$app"
 }
-step_lint() { "$(command_path)" lint --ios "$app" && plutil -lint "$project/project.pbxproj"; }
+# A scaffold of another machine was checked there.
+step_lint() {
+    plutil -lint "$project/project.pbxproj" || return 1
+    [ -n "${SCAFFOLD:-}" ] || "$(command_path)" lint --ios "$app"
+}
 step_build_simulator() { xcode -destination "platform=iOS Simulator,name=$simulator" build; }
 step_build_device() { xcode -destination 'generic/platform=iOS' CODE_SIGNING_ALLOWED=NO build; }
 # An extension must find every library: on the system, or in the app. Of the archive, because a debug build has its code in a library

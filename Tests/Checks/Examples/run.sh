@@ -6,7 +6,7 @@ set -euo pipefail
 command=$(realpath "${1:?the path of the pushcrypt command}")
 cd "$(dirname "$0")/../../.."
 work=.build/examples
-apps=(App CallNotificationService ChoosyNotificationService NotificationService ReadmeService VendorNotificationService)
+apps=(App CallNotificationService ChoosyNotificationService NotificationService VendorNotificationService)
 rm -rf "$work" && mkdir -p "$work/Sources" "$work/Tests"
 ln -s "$PWD"/Tests/Examples/* "$work/Sources"
 ln -s "$PWD"/Tests/{ExampleTests,CatalogueTests} "$work/Tests"
@@ -16,7 +16,7 @@ import PackageDescription
 
 func of(_ names: String...) -> [Target.Dependency] { names.map { .product(name: \$0, package: "pushcrypt") } }
 let provider = of("Pushcrypt", "PushcryptKeyStore")
-let inApps = of("AppleStandIns", "PushcryptService")
+let inApps = of("AppleStandIns", "PushcryptApp", "PushcryptIntents")
 let inTests = provider + inApps + of("DeviceSimulator")
 let apps = "Migration ${apps[*]}".split(separator: " ").map(String.init)
 let package = Package(

@@ -18,7 +18,8 @@ programs=${FUZZ_PROGRAMS:-}
 jobs=${FUZZ_JOBS:-2}
 
 # Each target with the longest input to try.
-table='arguments 256
+table='answer 700
+arguments 256
 attachment 120
 batch 512
 envelope 2000
@@ -26,6 +27,7 @@ formats 300
 inner 400
 json 200
 keys 120
+pairing 400
 response 300
 row 200
 trust 200'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that the sources compiled for Apple platforms use nothing newer than iOS 15, macOS 12 and
-# visionOS 1.
+# visionOS 1; of the command, what needs no further C library, for macOS.
 #
 # On Linux the compiler ignores `platforms:` in the manifest, and no declaration is ever too new. So this script
 # compiles the Swift library to modules for each platform once, from the interface files in every toolchain (3 seconds,
@@ -13,7 +13,7 @@
 # Usage: apple-floor.sh
 #        apple-floor.sh app FOLDER…
 # The second form compiles each folder as a module of an app for iOS 15, Swift 5 and 6, with and without the main actor as
-# the default isolation, as far as data races are found; FOLDER,FILE adds a file to one.
+# the default isolation, as far as data races are found.
 #
 # On a Mac the compiler knows what is too new, and only the second pass runs.
 set -euo pipefail
@@ -36,7 +36,8 @@ fail() {
     exit 1
 }
 
-sources_in() { find "$@" -name '*.swift' | LC_ALL=C sort; }
+# Without the module and the templates that are in a folder of another module.
+sources_in() { find "$@" -mindepth 1 \( -name Kit -o -name Templates \) -prune -o -name '*.swift' -print | LC_ALL=C sort; }
 
 # --- The text -------------------------------------------------------------------------------------------------------------------
 
@@ -95,11 +96,11 @@ make_library_module() {
 
 # Changes with the toolchain and with this script.
 key_of_tools() {
-    pwd && cksum Tests/Checks/Lint/apple-floor.sh "$parts"/* Sources/C/CSQLite/shim.h Sources/C/C{Store,XWing}/include/*.h "${interfaces[@]}"
+    pwd && cksum Tests/Checks/Lint/apple-floor.sh "$parts"/* Sources/C/C{Process,SQLite}/shim.h Sources/C/C{Store,XWing}/include/*.h "${interfaces[@]}"
 }
 
 # Changes with the sources that the modules are made of.
-key_of_sources() { sources_in Sources KeyStore | xargs cksum | cksum; }
+key_of_sources() { find Sources KeyStore -name '*.swift' | LC_ALL=C sort | xargs cksum | cksum; }
 
 # Builds, in .build, everything that does not depend on the project's sources, unless it exists for this toolchain and
 # this script.
@@ -125,12 +126,13 @@ END
     ln -s "$sodium/sodium.h" "$sodium/sodium" "$sqlite/sqlite3.h" "$work/include/"
     cat >"$work/include/module.modulemap" <<END
 module Clibsodium [system] { header "sodium.h" export * }
+module CProcess { header "$PWD/Sources/C/CProcess/shim.h" export * }
 module CSQLite [system] { header "$PWD/Sources/C/CSQLite/shim.h" export * }
 module CStore { header "$PWD/Sources/C/CStore/include/store.h" export * }
 module CXWing { header "$PWD/Sources/C/CXWing/include/xwing.h" export * }
 module DarwinDeclarations [system] { header "$PWD/$parts/DarwinDeclarations.h" export * }
 END
-    for module in Darwin CoreFoundation Dispatch Security Foundation; do
+    for module in Darwin MachO CoreFoundation Dispatch Security Foundation; do
         compile "$module" -emit-module -experimental-skip-all-function-bodies -suppress-warnings -swift-version 5 \
             -o "$work/$module.swiftmodule" "$parts/$module.swift"
     done
@@ -174,17 +176,28 @@ make_stand_in() {
         "${files[@]}" || fail "the stand-in $1 does not compile for $triple"
 }
 
+# Typechecks the command: all but `send`, and what SwiftPM makes of the templates.
+check_command() {
+    {
+        echo 'struct PackageResources {'
+        find Sources/PushcryptDeveloperTools/Templates -type f -printf '    static let %f: [UInt8] = []\n' | sed 's/\./_/'
+        echo '}'
+    } >"$work/PackageResources.swift"
+    check_target PushcryptCommandKit Sources/PushcryptCommand/Kit
+    check_target PushcryptDeveloperTools Sources/PushcryptDeveloperTools "$work/PackageResources.swift"
+    check_target PushcryptCommand Sources/PushcryptCommand
+}
+
 # Checks everything for one platform.
 check_platform() {
     platform=$1 triple=$2 work=$root/$1
     prepare
-    rm -f "$work/sources"
+    rm -f "$work/sources" "$work/Intents.swiftmodule"
     [ "$platform" != ios ] || check_the_check "$parts/Refused.swift" both
     check_target Pushcrypt Sources/Pushcrypt
     check_target PushcryptKeyStore KeyStore
     check_target PushcryptReceiver Sources/PushcryptReceiver
     make_stand_in UserNotifications
-    make_stand_in Intents
     if [ "$platform" != macos ]; then
         make_stand_in UIKit
         make_stand_in UserNotificationsUI
@@ -201,7 +214,11 @@ check_platform() {
     fi
     check_target PushcryptService Sources/PushcryptService -application-extension
     check_target PushcryptApp Sources/PushcryptApp -application-extension
+    # Last, so that nothing else needs it.
+    make_stand_in Intents
+    check_target PushcryptIntents Sources/PushcryptIntents -application-extension
     check_target DeviceSimulator Sources/DeviceSimulator
+    [ "$platform" != macos ] || check_command
     key_of_sources >"$work/sources"
 }
 
@@ -241,7 +258,7 @@ lock() {
 check_app() {
     local name files mode
     name=$(basename "$1")
-    mapfile -t files < <(sources_in "$@")
+    mapfile -t files < <(sources_in "$1")
     for mode in '-swift-version 5' '-swift-version 6' '-swift-version 6 -default-isolation MainActor
         -enable-upcoming-feature NonisolatedNonsendingByDefault -enable-upcoming-feature InferIsolatedConformances
         -enable-upcoming-feature MemberImportVisibility'; do
@@ -268,15 +285,12 @@ if [ "${1:-}" = app ]; then
     printf 'class A {}\nfunc f(_ a: A) async {}\n@MainActor class B {\n let a = A()\n func g() async { await f(a) }\n}\n' >"$work/app/race.swift"
     said=$(compile_freely Race -swift-version 6 -emit-sil -o /dev/null "$work/app/race.swift" 2>&1 || true)
     [[ $said = *'risks causing data races'* ]] || fail 'a data race was not noticed'
-    for folder in "$@"; do
-        IFS=, read -ra parts_of <<<"$folder"
-        check_app "${parts_of[@]}"
-    done
+    for folder in "$@"; do check_app "$folder"; done
     echo "apple-floor: $# modules of an app need nothing newer than iOS $floor"
     exit 0
 fi
 folders=(Sources/Pushcrypt KeyStore Sources/PushcryptReceiver)
-service=(Sources/PushcryptService Sources/DeviceSimulator)
+service=(Sources/PushcryptService Sources/PushcryptIntents Sources/DeviceSimulator)
 check_text "${folders[@]}" >&2 || fail "newer than iOS $floor: see above"
 if [ "$(uname)" = Linux ]; then
     find_toolchain

@@ -1,4 +1,4 @@
-// The Darwin branches were not compiled and not run.
+// The Darwin branches were typechecked on Linux and not run.
 
 import PushcryptKeyStore
 import PushcryptReceiver

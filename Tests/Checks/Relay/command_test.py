@@ -1,21 +1,23 @@
 #!/usr/bin/python3
-"""`pushcrypt send --relay` against this project's relay, some of it through a proxy that misbehaves.
+"""`pushcrypt send --relay`, and the library's phone, against this project's relay; some of it through a proxy that misbehaves.
 
-    command_test.py PUSHCRYPT [TEST …]      pushcrypt-send lies beside it
+    command_test.py PUSHCRYPT [TEST …]      pushcrypt-send and RelayPhone lie beside it
 """
-import http.client, http.server, json, os, shutil, subprocess, sys, tempfile, threading, time, types
+import http.client, http.server, json, os, shutil, ssl, subprocess, sys, tempfile, threading, time, types
 
 PROGRAM = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from client import Client, PushKey, milliseconds, seal_grant  # noqa: E402
+from client import Client, PushKey, decode, milliseconds, seal_grant  # noqa: E402
+from phone import Phone, Servers  # noqa: E402
 from world import TOPIC, Place  # noqa: E402
+from send_test import proxy as connect_proxy  # noqa: E402
 
 
 class Proxy:
     """Stands where the relay's origin says, and hands requests on unless `fault` answers them itself."""
 
-    def __init__(self, relay):
+    def __init__(self, relay, credentials=None):
         self.relay, self.fault, self.requests = relay, lambda request: None, []
         proxy = self
 
@@ -55,6 +57,10 @@ class Proxy:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
+        if credentials:
+            tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            tls.load_cert_chain(os.path.join(credentials, "service.pem"), os.path.join(credentials, "service.key"))
+            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
@@ -196,10 +202,145 @@ def test_without_a_connection_the_answer_says_so(world):
     assert answer["error"]["code"] == "unreachable" and answer["retry"] is True and "the relay" in answer["error"]["message"], answer
 
 
+def test_a_relay_over_tls_is_who_it_says(world):
+    place = world.place
+    relay = place.relay(shutil.which("node"))
+    proxy = Proxy(relay, place.apns)
+    relay.configure(origin=f"https://localhost:{proxy.port}")
+    with relay:
+        own = World(place, relay, proxy, f"https://localhost:{proxy.port}")
+        out = own.run("send", "--relay", own.origin, "--retry-for", "2s", input=own.lines(), code=1)
+        assert json.loads(out)["error"]["code"] == "unreachable" and not proxy.requests, out
+        authority = os.path.join(place.apns, "authority.pem")
+        [answer] = own.send(own.lines(), "--ca-file", authority)
+        assert answer["status"] == 200, answer
+        with connect_proxy() as (url, asked):
+            [answer] = own.send(own.lines(), "--ca-file", authority, "--proxy", url)
+        assert answer["status"] == 200 and set(asked) == {f"localhost:{proxy.port}"}, (answer, asked)
+
+
 def test_the_setting_names_the_relay(world):
     world.run("config", "relay", world.origin)
     [answer] = [json.loads(line) for line in world.run("send", input=world.lines()).splitlines()]
     assert answer["status"] == 200, answer
+
+
+# The phone: the library's own half, as RelayPhone
+
+
+class Home:
+    """Two self-hosted servers and a phone of the library."""
+
+    def __init__(self, world):
+        self.world, self.servers = world, Servers(lambda store, words, body: self.command(store, words.split(), body))
+        for store in ("home", "garden"):
+            for words in (["init"], ["key", "new", "provider", "--topic", TOPIC], ["key", "new", "push"]):
+                assert self.command(store, words)[0] == 0
+        self.folder = os.path.join(world.folder, "phone-app")
+        self.phone = Phone(PROGRAM, self.folder, world.origin, world.token, self.servers)
+
+    def command(self, store, words, body=""):
+        path = os.path.join(self.world.folder, store)
+        done = subprocess.run([PROGRAM, "--store", path, *words], input=body, capture_output=True, text=True, timeout=100)
+        return done.returncode, done.stdout
+
+    def pair(self, store):
+        code = self.command(store, ["device", "pair", "new", "--url", f"{self.servers.address}/{store}/pair"])[1].strip()
+        return self.phone.tell(pair=code, **{"as": store})
+
+    def grant(self, store):
+        [device] = [json.loads(line) for line in self.command(store, ["device", "list", "--json"])[1].splitlines()]
+        return json.loads(self.command(store, ["device", "show", device["device"], "--json"])[1])["grant"]
+
+    def push(self, store, text):
+        """What the phone shows; or the relay's answer, if APNs got nothing."""
+        payload = json.dumps({"aps": {"alert": {"title": store, "body": text}}})
+        lines = self.command(store, ["seal", "--to-all", "--emit", "relay"], payload)[1]
+        before = len(self.world.place.mock.taken)
+        answer = json.loads(self.command(store, ["send", "--relay", self.world.origin], lines)[1])
+        taken = self.world.place.mock.taken[before:]
+        return self.phone.tell(push=taken[0].body.decode()) if taken else answer
+
+
+def ended(world, grant):
+    """Whether the relay has ended this grant by itself."""
+    with open(os.path.join(world.relay.folder, "ended.jsonl"), encoding="utf-8") as file:
+        return f'"g{decode(grant)[5:21].hex()}"' in file.read()
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_phone_pairs_and_shows_what_both_servers_send(world):
+    home = Home(world)
+    for store in ("home", "garden"):
+        paired = home.pair(store)
+        assert (paired["host"], paired["status"]) == ("127.0.0.1", "registered"), paired
+        assert home.push(store, "Hello") == {"title": store, "subtitle": store, "body": "Hello"}
+    # The token went to the relay alone.
+    assert not any(world.token in body for _, _, body in home.servers.posts)
+    with open(home.phone.state, encoding="utf-8") as file:
+        assert world.token not in file.read()
+    # Two posts for each code, and nothing since.
+    assert [(store, what) for store, what, _ in home.servers.posts] == [("home", "pair")] * 2 + [("garden", "pair")] * 2
+    assert home.phone.tell(update=["home", "garden"]) == {"home": "nothing", "garden": "nothing"}
+    home.phone.end()
+
+
+def test_a_code_pairs_with_one_phone(world):
+    home = Home(world)
+    code = home.command("home", ["device", "pair", "new", "--url", f"{home.servers.address}/home/pair"])[1].strip()
+    assert home.phone.tell(pair=code)["status"] == "registered"
+    other = Phone(PROGRAM, os.path.join(world.folder, "other"), world.origin, os.urandom(32).hex(), home.servers)
+    assert "pairing-used" in other.tell(pair=code)["outcome"]
+    assert "unknown-pairing" in other.tell(pair=code.replace("/home/", "/garden/"))["outcome"]
+    for phone in (home.phone, other):
+        phone.end()
+
+
+def test_a_phone_renews_its_grant_and_leaves(world):
+    home = Home(world)
+    for store in ("home", "garden"):
+        assert home.pair(store)["status"] == "registered"
+    first = home.grant("home")
+    # A launch, 8 days later: the phone's own state says how old the grant is.
+    home.phone.end()
+    with open(home.phone.state, encoding="utf-8") as file:
+        state = json.load(file)
+    for account in state["accounts"]:
+        for grant in account["grants"]:
+            grant["issued"] -= 8 * 86_400_000
+    with open(home.phone.state, "w", encoding="utf-8") as file:
+        json.dump(state, file)
+    home.phone.launch()
+    assert home.phone.tell(update=["home", "garden"])["home"] == "register-again(grant-changed); acknowledged"
+    second = home.grant("home")
+    assert first != second and home.push("home", "Again")["body"] == "Again"
+    assert home.phone.tell(log_out="home") == {}
+    wait_until(lambda: home.command("home", ["device", "list"])[1] == "")
+    # What the server has kept, and what it had before, has ended, and the other server's has not.
+    for grant in (first, second):
+        wait_until(lambda: ended(world, grant))
+    assert home.push("garden", "Still")["body"] == "Still"
+    home.phone.end()
+
+
+def test_a_new_installation_ends_what_it_finds(world):
+    home = Home(world)
+    assert home.pair("home")["status"] == "registered"
+    old = home.grant("home")
+    home.phone.end()
+    shutil.rmtree(home.folder)
+    again = Phone(PROGRAM, home.folder, world.origin, world.token, home.servers)
+    home.phone = again
+    assert home.pair("garden")["status"] == "registered"
+    assert home.push("garden", "New")["body"] == "New" and not ended(world, old)
+    assert home.push("home", "Old")["reason"] == "grant-revoked"
+    again.end()
 
 
 def main():
@@ -217,7 +358,7 @@ def main():
                 except Exception as error:
                     failed.append(name)
                     print(f"FAILED {name}: {type(error).__name__}: {error}")
-        print(f"send --relay: {len(names) - len(failed)} of {len(names)} tests passed")
+        print(f"send --relay and phone: {len(names) - len(failed)} of {len(names)} tests passed")
     sys.exit(bool(failed))
 
 

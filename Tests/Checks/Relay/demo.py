@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Shows a publisher's relay with a local APNs, two self-hosted servers, and a phone that pairs with both and leaves one.
 
-Usage: demo.py PUSHCRYPT      pushcrypt-send lies beside it
+Usage: demo.py PUSHCRYPT      pushcrypt-send and RelayPhone, the library's phone, lie beside it
 """
-import json, os, shutil, subprocess, sys, tempfile
+import json, os, shutil, subprocess, sys, tempfile, time
 
 PROGRAM = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -11,10 +11,9 @@ ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
 for needed, package in (("node", "Node 20 or later (Debian: nodejs)"),):
     if not shutil.which(needed):
         sys.exit(f"demo: the relay runs on {package}, which is not installed; docs: Docs/SelfHosted.md")
-sys.path[:0] = [HERE, os.path.join(ROOT, "Tests/Data/Vectors")]
+sys.path.insert(0, HERE)
 try:
-    from client import Client, decode, encode  # noqa: E402
-    from reference import pairing  # noqa: E402
+    from phone import Phone, Servers  # noqa: E402
     from world import TOPIC, Place  # noqa: E402
 except ImportError as error:
     sys.exit(f"demo: the local APNs needs python3-h2, python3-jwt and python3-cryptography ({error}): make setup PART=interop")
@@ -44,35 +43,11 @@ def run(words, code=0, input=None, shows=True):
     return done.stdout
 
 
-class Phone:
-    """An app on a phone with an account for each server: it scans codes, and has one store of keys."""
-
-    def __init__(self, relay):
-        self.relay, self.grants = relay, {}
-        run("pushcrypt --store phone init", shows=False)
-
-    def record(self, account):
-        return json.loads(run(f"pushcrypt --store phone key show {account} --json", shows=False)) | {"device": f"{account}-phone"}
-
-    def pair(self, account, code, accept):
-        """Scans a code, posts the sealed request, and pins the provider key of the reply, which must be the code's."""
-        run(f"pushcrypt --store phone key new device --name {account} --topic {TOPIC}", shows=False)
-        head, url = code.split("&", 1)
-        data = decode(head.removeprefix("pushcrypt:1?"))
-        self.secret, where = data[1:17], b"".join(len(text).to_bytes(2, "big") + text.encode() for text in (url, TOPIC)) + data[17:]
-
-        def ask(record):
-            request = pairing.seal_request(self.secret, os.urandom(16), where, json.dumps(record).encode())
-            return json.loads(pairing.open_reply(self.secret, where, request, decode(accept(encode(request), "grant" not in record).strip())))
-
-        reply = ask(self.record(account))
-        run(f"pushcrypt --store phone provider pin - --account {account}", input=reply["provider"], shows=False)
-        # The relay knows the phone's token, and the server never does.
-        self.grants[account] = self.relay.grant(TOKEN, type("Key", (), {"text": reply["push_key"]}))
-        ask(self.record(account) | {"grant": self.grants[account]})
-
-    def leave(self, account):
-        assert self.relay.revoke(TOKEN, self.grants[account]).status == 200
+def tell(phone, **asked):
+    """Shows what the phone is told, and what it answers."""
+    answer = phone.tell(**asked)
+    print(short(f"phone: {' '.join(asked)}: {json.dumps(answer)}"), flush=True)
+    return answer
 
 
 def prepare(server):
@@ -84,7 +59,7 @@ def prepare(server):
 
 def push(server, origin, *options):
     words = " ".join(("--emit relay", *options))
-    run(f"pushcrypt --store {server} seal --to {server}-phone {words} {server}.json |\n    pushcrypt --store {server} send --relay {origin} | tee {server}.answers | cut -c 1-125")
+    run(f"pushcrypt --store {server} seal --to-all {words} {server}.json |\n    pushcrypt --store {server} send --relay {origin} | tee {server}.answers | cut -c 1-125")
     with open(f"{server}.answers", encoding="utf-8") as file:
         return json.load(file)
 
@@ -93,41 +68,48 @@ def story(place, relay, origin):
     place.mock.taken = []
     for server in SERVERS:
         prepare(server)
-    phone = Phone(Client(origin, origin, TOPIC))
+    servers = Servers(lambda store, words, body: (0, run(f"pushcrypt --store {store} {words}", input=body, shows=False)))
+    phone = Phone(PROGRAM, os.path.abspath("phone"), origin, TOKEN, servers)
     say("1. The publisher's relay runs, in front of a local APNs. Two users run servers, each with a provider key and a push key:")
     run("pushcrypt --store home key list | cut -c 1-60")
-    say("2. Each server shows a code; the phone scans it, and posts a sealed request, which the server answers:")
+    say("2. Each server shows a code. The phone scans it, posts a sealed request, gets a grant of the relay, and posts again with it:")
     for server in SERVERS:
-        made = run(f"pushcrypt --store {server} device pair new --url https://{server}.example.net/pair")
-        phone.pair(server, made.strip(), lambda request, shows, server=server: run(f"pushcrypt --store {server} device pair accept", input=request + "\n", shows=shows))
-    say("3. The phone got a grant of the relay for each push key, and has put it into its records. Now both can push:")
+        made = run(f"pushcrypt --store {server} device pair new --url {servers.address}/{server}/pair")
+        tell(phone, pair=made.strip(), **{"as": server})
+    say("3. Now both can push:")
     for server in SERVERS:
         assert push(server, origin, "--answerable")["status"] == 200
     say("4. What APNs got: the publisher's words, and nothing to read:")
-    for number, request in enumerate(place.mock.taken):
-        print(short(request.body.decode()))
-        with open(f"push{number}.json", "wb") as file:
-            file.write(request.body)
-    assert len(place.mock.taken) == 2
-    say("5. What the phone shows:")
-    for number in range(2):
-        run(f"pushcrypt --store phone open --no-guard push{number}.json")
-    say("6. The user answers one. The app may send the answer over any channel: only that server opens it.")
-    answered = run("pushcrypt --store phone open --no-guard --answer OK push0.json | tee answer | cut -c 1-60; pushcrypt --store home answer open answer")
-    assert '"action":"OK"' in answered
+    pushes = [request.body.decode() for request in place.mock.taken]
+    for body in pushes:
+        print(short(body))
+    assert len(pushes) == 2
+    say("5. What the phone shows, and the user answers one. The app may send the answer over any channel: only that server opens it.")
+    tell(phone, push=pushes[1])
+    with open("answer", "w") as file:
+        file.write(tell(phone, push=pushes[0], answer="OK")["answer"])
+    assert '"action":"OK"' in run("pushcrypt --store home answer open answer")
     run("pushcrypt --store garden answer open answer", 65)
-    say("7. The phone leaves the garden, and revokes its grant at the relay. That server's pushes have ended; the other's go on:")
-    phone.leave("garden")
-    run(f"pushcrypt --store garden seal --to garden-phone --emit relay garden.json |\n    pushcrypt --store garden send --relay {origin} > gone; cut -c 1-100 gone", 0)
-    with open("gone", encoding="utf-8") as file:
-        assert json.load(file)["reason"] == "grant-revoked"
-    run("pushcrypt --store garden device remove --from-apns-410 gone")
+    say("6. The phone leaves the garden. The garden kept its grant, but the relay does not:")
+    shutil.copytree("garden", "kept")
+    tell(phone, log_out="garden")
+    for _ in range(200):
+        run(f"pushcrypt --store kept seal --to-all --emit relay garden.json | pushcrypt --store kept send --relay {origin} > gone || true", shows=False)
+        with open("gone", encoding="utf-8") as file:
+            answer = json.load(file)
+        if answer.get("reason") == "grant-revoked":
+            break
+        time.sleep(0.05)
+    print(short(json.dumps({name: answer[name] for name in ("status", "reason")})))
     assert push("home", origin)["status"] == 200
-    say("8. The relay's log: fingerprints of push keys, and counts:")
+    phone.end()
+    say("7. The relay's log: fingerprints of push keys, and counts:")
     log = relay.logged()
     for line in log.splitlines()[-2:]:
         print(short(line))
-    assert not any(secret in log for secret in [TOKEN, *phone.grants.values()])
+    with open(phone.state, encoding="utf-8") as file:
+        [home] = json.load(file)["accounts"]
+    assert TOKEN not in log and not any(grant["grant"] in log for grant in home["grants"])
 
 
 def main():

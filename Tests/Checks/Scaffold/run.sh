@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes an app's notification side with `pushcrypt scaffold ios`, compiles it unchanged against the stand-ins, and runs the
 # tests that are written with it: registration, pushes that open, tampered and forged ones, and responses to them.
-# Usage: scaffold.sh PATH-OF-PUSHCRYPT
+# Usage: run.sh PATH-OF-PUSHCRYPT
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 command=$(realpath "${1:?the path of the pushcrypt command}")
@@ -35,8 +35,8 @@ scaffold() {
 }
 
 [ -s "$work/provider.pub" ] || "$command" key new provider --output "$fresh/provider.key" > "$work/provider.pub"
-scaffold plain --communication
-scaffold full --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
+scaffold plain
+scaffold full --communication --time-sensitive --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
     --provider "$(cat "$work/provider.pub")"
 
 export SWIFT_BACKTRACE=enable=no
@@ -50,7 +50,7 @@ passed=$(sed -nE 's/.*Test run with ([0-9]+) tests.* passed.*/\1/p' "$fresh/log"
 # As an app that exists may compile, and as an Xcode project may, for iOS 15: Swift 5, and Swift 6 with and without everything on the main actor.
 floor() {
     "$root/Tests/Checks/Lint/apple-floor.sh" app "$work/$1"/{App,NotificationService} "${@:2}" \
-        "$work/$1/Tests,$work/$1/NotificationService/NotificationService.swift"
+        "$work/$1/Tests"
 }
 floor plain
 # What an app that exists adds: at most 25 lines of its own and 6 types of the library's.
@@ -64,4 +64,14 @@ types=$(grep -ohE '\b[A-Z][A-Za-z]+\b' "${adopted[@]}" "$root/Tests/Examples/Exi
     { echo "an app that exists needs $((lines + 2)) lines and $types types" >&2; exit 1; }
 "$root/Tests/Checks/Lint/apple-floor.sh" app "$root/Tests/Examples/ExistingApp"
 floor full "$work/full/NotificationContent"
+# What PUSHCRYPT.md says to an app that has an extension: its example, beside the file that it names.
+mkdir "$fresh/Own" && "$command" scaffold ios --bundle-id com.example.app --group group.com.example --communication \
+    --into "$fresh/Own" --pass-clear-until 2096-06-30 > /dev/null 2>&1
+{
+    printf 'import PushcryptApp\nimport UserNotifications\n\nnonisolated final class OwnService: UNNotificationServiceExtension {\n'
+    sed -n '/^```swift$/,/^```$/{/^```/!p}' "$fresh/Own/PUSHCRYPT.md"
+    echo '}'
+} > "$fresh/Own/NotificationService/OwnService.swift"
+grep -q 'opener.handle' "$fresh/Own/NotificationService/OwnService.swift" || { echo 'PUSHCRYPT.md has no example' >&2; exit 1; }
+"$root/Tests/Checks/Lint/apple-floor.sh" app "$fresh/Own/NotificationService"
 echo "scaffold: compiled unchanged in three modes, $passed tests of its own passed"

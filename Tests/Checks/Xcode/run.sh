@@ -49,7 +49,7 @@ END
 }
 
 check plain --communication
-check full --content-extension --category MESSAGE
+check full --content-extension --category MESSAGE --communication --time-sensitive --package https://example.com/pushcrypt
 # The same command writes the same bytes.
 "$command" scaffold ios --bundle-id com.example.app --group group.com.example --output "$work/again" --communication >/dev/null 2>&1
 diff -r "$work/plain" "$work/again" || fail 'two runs differ'

@@ -1,4 +1,4 @@
-import PushcryptService
+import PushcryptApp
 import UIKit
 
 final class BackgroundPushes: NSObject, UIApplicationDelegate {

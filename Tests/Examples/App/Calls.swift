@@ -1,7 +1,6 @@
 import CallKit
 import PushKit
-import Pushcrypt
-import PushcryptService
+import PushcryptApp
 
 nonisolated final class Calls: NSObject, PKPushRegistryDelegate {
     private let registry = PKPushRegistry(queue: nil)

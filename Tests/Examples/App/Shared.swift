@@ -1,5 +1,5 @@
 import Foundation
-import PushcryptService
+import PushcryptApp
 import UserNotifications
 
 func pictures(of notification: UNNotification) -> [URL] {

@@ -1,13 +1,11 @@
 import CallKit
-import Pushcrypt
-import PushcryptService
+import PushcryptApp
 import UserNotifications
 
 nonisolated class NotificationService: EncryptedNotificationService {
     override var configuration: NotificationServiceHandler.Configuration {
         var configuration = NotificationServiceHandler.Configuration(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example"
-        ) { try SharedKeyStore.open() }
+            topic: try Topic("com.example.app"), appGroup: "group.com.example")
         configuration.hasFilteringEntitlement = true
         configuration.change = { _, content, context in
             guard content.userInfo["call"] != nil else { return content }

@@ -1,13 +1,10 @@
-import Pushcrypt
-import PushcryptReceiver
-import PushcryptService
+import PushcryptApp
 import UserNotifications
 
 nonisolated class NotificationService: EncryptedNotificationService {
     override var configuration: NotificationServiceHandler.Configuration {
         var configuration = NotificationServiceHandler.Configuration(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example"
-        ) { try SharedKeyStore.open() }
+            topic: try Topic("com.example.app"), appGroup: "group.com.example")
         configuration.mayPassInTheClear = { $0.categoryIdentifier == "NEWS" }
         configuration.texts = .localized
         configuration.change = { opened, content, _ in

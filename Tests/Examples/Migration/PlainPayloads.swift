@@ -1,6 +1,5 @@
 import Foundation
-import Pushcrypt
-import PushcryptService
+import PushcryptApp
 
 nonisolated class PlainAndSealed: EncryptedNotificationService {
     /// Until 2027: every provider seals by then.
@@ -8,8 +7,7 @@ nonisolated class PlainAndSealed: EncryptedNotificationService {
 
     override var configuration: NotificationServiceHandler.Configuration {
         var configuration = NotificationServiceHandler.Configuration(
-            topic: try Topic("com.example.app"), appGroup: "group.com.example"
-        ) { try SharedKeyStore.open() }
+            topic: try Topic("com.example.app"), appGroup: "group.com.example")
         configuration.mayPassInTheClear = { _ in Self.takesTheOldForm }
         return configuration
     }

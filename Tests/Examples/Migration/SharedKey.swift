@@ -1,6 +1,5 @@
 import Foundation
-import Pushcrypt
-import PushcryptService
+import PushcryptApp
 import UserNotifications
 
 nonisolated class SharedKeyAndSealed: EncryptedNotificationService {
@@ -8,7 +7,7 @@ nonisolated class SharedKeyAndSealed: EncryptedNotificationService {
     class var takesTheOldForm: Bool { Date() < Date(timeIntervalSince1970: 1_798_761_600) }
 
     override var configuration: NotificationServiceHandler.Configuration {
-        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example") { try SharedKeyStore.open() }
+        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example")
     }
 
     override func didReceive(

@@ -1,6 +1,5 @@
 import Foundation
-import Pushcrypt
-import PushcryptService
+import PushcryptApp
 import UserNotifications
 
 nonisolated class WebPushAndSealed: EncryptedNotificationService {
@@ -11,7 +10,7 @@ nonisolated class WebPushAndSealed: EncryptedNotificationService {
     private let old = WebPushService()
 
     override var configuration: NotificationServiceHandler.Configuration {
-        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example") { try SharedKeyStore.open() }
+        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example")
     }
 
     override func didReceive(

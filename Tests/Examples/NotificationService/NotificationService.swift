@@ -1,8 +1,7 @@
-import Pushcrypt
-import PushcryptService
+import PushcryptApp
 
 nonisolated class NotificationService: EncryptedNotificationService {
     override var configuration: NotificationServiceHandler.Configuration {
-        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example") { try SharedKeyStore.open() }
+        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example")
     }
 }

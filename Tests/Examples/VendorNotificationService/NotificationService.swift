@@ -1,12 +1,9 @@
-import Pushcrypt
-import PushcryptService
+import PushcryptApp
 import UserNotifications
 
 nonisolated final class NotificationService: VendorService {
     private let handler = NotificationServiceHandler(
-        configuration: .init(topic: try Topic("com.example.app"), appGroup: "group.com.example") {
-            try SharedKeyStore.open()
-        })
+        configuration: .init(topic: try Topic("com.example.app"), appGroup: "group.com.example"))
 
     override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void

@@ -15,7 +15,8 @@ import Testing
         + #""app_version":"1.0","token":"ba7816bf8f01cfea414140de5dae2223","environment":"development","#
         + #""grant":"ba7816bf8f01cfea414140de5dae2223","alerts":true,"at":1767225600000}},"#
         + #"{"name":"b","device":"x","withdrawal":"\#(withdrawal)"}],"#
-        + #""withdrawals":[{"device":"y","withdrawal":"\#(withdrawal)"},{"device":"z","withdrawal":"\#(withdrawal)"}]}"#
+        + #""withdrawals":[{"account":"c","device":"y","withdrawal":"\#(withdrawal)"},"#
+        + #"{"account":"c","device":"z","withdrawal":"\#(withdrawal)"}]}"#
 
     private static func state(_ json: String) throws(EnrolmentStateError) -> EnrolmentState {
         try EnrolmentState(json: ContiguousArray(json.utf8))
@@ -36,7 +37,9 @@ import Testing
                         token: digest, environment: .development, grant: digest, alertsAreShown: true),
                     at: .start)), EnrolmentState.Account(name: "b", device: "x", withdrawal: capability),
         ]
-        state.withdrawals = ["y", "z"].map { EnrolmentState.Withdrawal(device: $0, capability: capability) }
+        state.withdrawals = ["y", "z"].map {
+            EnrolmentState.Withdrawal(device: $0, capability: capability, account: "c")
+        }
         #expect(String(decoding: state.json, as: UTF8.self) == Self.full)
         #expect(try Self.state(Self.full) == state)
         let empty = #"{"version":1,"accounts":[],"withdrawals":[]}"#

@@ -2,6 +2,7 @@ import Foundation
 import Intents
 import ModelKeychain
 import Pushcrypt
+import PushcryptIntents
 import TestPhone
 import Testing
 import UserNotifications
@@ -27,6 +28,7 @@ import Waiting
         let (phone, clock) = (phone, clock)
         var settings = AccountSettings(
             directory: { phone.directory }, topic: { TestPhone.topic }, trust: { .firstReply })
+        settings.senders = .intents()
         settings.store = { phone.keys }
         settings.file = { EnrolmentFile(at: phone.folder.appendingPathComponent("app/enrolment.json")) }
         (settings.clock, settings.now) = (clock, { phone.now })
@@ -74,6 +76,32 @@ import Waiting
         server.fails = false
         #expect(await update([], accounts) == [:])
         while !server.users.isEmpty { await Task.yield() }
+    }
+
+    /// Each account may have its own server, and one may be gone for ever.
+    @Test func aServerThatIsGoneDoesNotStopTheOthers() async throws {
+        let accounts = accounts()
+        _ = await update(["anna", "ben", "cleo"], accounts)
+        server.gone = ["anna"]
+        for user in ["anna", "ben"] { try await accounts.logOut(user) }
+        await eventually { server.users == ["anna", "cleo"] }
+        #expect(server.users == ["anna", "cleo"])
+        // It comes back.
+        server.gone = []
+        _ = await update(["cleo"], accounts)
+        await eventually { server.users == ["cleo"] }
+        #expect(server.users == ["cleo"])
+    }
+
+    @Test func anUpdateWithoutTheAppGroupSaysSoAndRegistersNobody() async throws {
+        let accounts = accounts { $0.directory = { throw AppGroup.Missing(identifier: "group.com.example") } }
+        let outcome = try #require(
+            await accounts.update(["anna"], token: Data([1, 2, 3]), alertsAreShown: true)["anna"])
+        guard case .blocked(let obstacle) = outcome.status else { throw Unexpected(outcome) }
+        #expect(obstacle.code == "not-configured")
+        #expect(outcome.description.contains("add it to the App Groups capability"), "\(outcome)")
+        #expect(server.requests == 0)
+        #expect(try phone.keys.deviceKeys().isEmpty)
     }
 
     @Test func aLogOutWithoutTheAppGroupSaysSo() async throws {
@@ -306,7 +334,7 @@ import Waiting
         -> UNNotificationContent
     {
         var configuration = phone.configuration
-        configuration.showsSenders = true
+        configuration.senders = .intents()
         configuration.sharesAttachments = true
         configuration.transport = PlayedTransport { _ in face.map { .bytes($0.sealed) } ?? .fail("none") }
         configuration.attachmentFolder = AttachmentFolder(phone.folder)

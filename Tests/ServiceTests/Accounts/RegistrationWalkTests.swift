@@ -9,15 +9,23 @@ import Testing
     /// 6 in full: `PUSHCRYPT_WALK=full`.
     private static let depth = ProcessInfo.processInfo.environment["PUSHCRYPT_WALK"] == "full" ? 6 : 5
 
-    /// Sequences that have led to worlds that cannot differ any more are followed as one.
     @Test func whateverHappensTheProviderKnowsThePhoneInTheEnd() throws {
+        try walk(from: RegistrationWorld(), "registrations", depth: Self.depth)
+    }
+
+    /// Also pairings, grants and their ends: no server has the token, and none keeps a grant that the phone has forgotten.
+    @Test func whateverHappensARelayPushesForWhoIsThereInTheEnd() throws {
+        try walk(from: RegistrationWorld(relay: ModelRelay()), "registrations with a relay", depth: Self.depth - 1)
+    }
+
+    /// Sequences that have led to worlds that cannot differ any more are followed as one.
+    private func walk(from start: RegistrationWorld, _ name: String, depth walkDepth: Int) throws {
         typealias Path = (world: RegistrationWorld, events: [RegistrationWorld.Happening], count: Int)
         var frontier: [String: Path] = [:]
-        let start = RegistrationWorld()
         frontier[try start.fingerprint] = (start, [], 1)
         var known: Set<String> = []
         var (sequences, followed) = (0, 0)
-        for depth in 1...Self.depth {
+        for depth in 1...walkDepth {
             var next: [String: Path] = [:]
             for (world, events, count) in frontier.values {
                 for happening in RegistrationWorld.Happening.allCases {
@@ -28,7 +36,7 @@ import Testing
                         Issue.record("\(events.map(\.rawValue)): \(fault)")
                         return
                     }
-                    if depth == Self.depth {
+                    if depth == walkDepth {
                         sequences += count
                         continue
                     }
@@ -46,7 +54,7 @@ import Testing
             frontier = next
         }
         print(
-            "registrations: \(RegistrationWorld.Happening.allCases.count) events to depth \(Self.depth) (followed as \(followed) distinct states): \(sequences)"
+            "\(name): \(RegistrationWorld.Happening.allCases.count) events to depth \(walkDepth) (followed as \(followed) distinct states): \(sequences)"
         )
     }
 }

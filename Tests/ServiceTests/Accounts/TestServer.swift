@@ -15,10 +15,12 @@ final class TestServer: RegistrationChannel {
         var requests = 0
         var fails = false
         var gate: Gate?
+        var pushKeys: [String: SigningPublicKey] = [:]
+        var gone: Set<String> = []
     }
 
     private let state = Locked(State())
-    private let key = ProviderKey()
+    let key = ProviderKey()
 
     /// Whether every request ends with an error.
     var fails: Bool {
@@ -30,6 +32,20 @@ final class TestServer: RegistrationChannel {
     var gate: Gate? {
         get { state.withLock { $0.gate } }
         set { state.withLock { $0.gate = newValue } }
+    }
+
+    /// The accounts whose servers do not answer withdrawals.
+    var gone: Set<String> {
+        get { state.withLock { $0.gone } }
+        set { state.withLock { $0.gone = newValue } }
+    }
+
+    /// The push key that the server names to a user.
+    func name(_ pushKey: SigningPublicKey?, to user: String) { state.withLock { $0.pushKeys[user] = pushKey } }
+
+    /// The newest record of a user.
+    func record(_ user: String) -> DeviceRegistration? {
+        state.withLock { $0.devices.last { $0.user == user }?.record }
     }
 
     var requests: Int { state.withLock { $0.requests } }
@@ -45,12 +61,9 @@ final class TestServer: RegistrationChannel {
         switch request.kind {
         case .register(let account):
             let record = try DeviceRegistration(json: ContiguousArray(request.body))
-            state.withLock { state in
-                state.devices.removeAll { $0.record.deviceID == record.deviceID }
-                state.devices.append((account, record))
-            }
-            return Data(RegistrationReply(.acknowledged(record.publicKey), provider: key.publicKey).json)
-        case .withdraw:
+            return Data(accept(record, of: account).json)
+        case .withdraw(let account):
+            if gone.contains(account) { throw Refused() }
             let fields = try JSONDecoder().decode([String: String].self, from: request.body)
             state.withLock { state in
                 state.devices.removeAll {
@@ -58,6 +71,17 @@ final class TestServer: RegistrationChannel {
                 }
             }
             return Data()
+        }
+    }
+
+    /// Stores a record that comes over this channel or another one.
+    func accept(_ record: DeviceRegistration, of user: String) -> RegistrationReply {
+        state.withLock { state in
+            state.devices.removeAll { $0.record.deviceID == record.deviceID }
+            state.devices.append((user, record))
+            return RegistrationReply(
+                .acknowledged(record.publicKey), provider: key.publicKey, certificate: nil,
+                pushKey: state.pushKeys[user])
         }
     }
 

@@ -13,9 +13,9 @@ package protocol FuzzTarget {
 package enum FuzzTargets {
     package static var all: [any FuzzTarget.Type] {
         [
-            ArgumentsTarget.self, AttachmentTarget.self, BatchTarget.self, EnvelopeTarget.self, InnerTarget.self,
-            JSONTarget.self, KeyFormatTarget.self, KeyTarget.self, ResponseTarget.self, RowTarget.self,
-            TrustTarget.self,
+            AnswerTarget.self, ArgumentsTarget.self, AttachmentTarget.self, BatchTarget.self, EnvelopeTarget.self,
+            InnerTarget.self, JSONTarget.self, KeyFormatTarget.self, KeyTarget.self, PairingTarget.self,
+            ResponseTarget.self, RowTarget.self, TrustTarget.self,
         ]
     }
 }

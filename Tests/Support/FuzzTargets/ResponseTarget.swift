@@ -3,9 +3,9 @@
 @testable import PushcryptCommandKit
 @testable import PushcryptSend
 
-/// What APNs answers: parts of a response, or the bytes of a connection with three requests.
+/// What APNs and relays answer: parts of a response, or the bytes of a connection with three requests.
 ///
-/// Input: which of both; for a response the outcome, status and the lengths of two headers, then these and the body; for a connection the
+/// Input: which of these; for a relay status, messages and body; for a response the outcome, status and the lengths of two headers, then these and the body; for a connection the
 /// length of its pieces, then its bytes.
 struct ResponseTarget: FuzzTarget {
     static let name = "response"
@@ -16,7 +16,33 @@ struct ResponseTarget: FuzzTarget {
 
     func run(_ input: Bytes) {
         var choices = Choices(input)
-        if choices.byte() & 1 == 0 { checkAnswer(&choices) } else { checkConnection(&choices) }
+        switch choices.byte() & 3 {
+        case 0, 2: checkAnswer(&choices)
+        case 1: checkConnection(&choices)
+        default: checkRelay(&choices)
+        }
+    }
+
+    // MARK: A relay
+
+    private func checkRelay(_ choices: inout Choices) {
+        let (status, messages) = (Int(choices.integer(UInt16.self)), choices.number(below: 4) + 1)
+        let pause = String(decoding: choices.bytes(choices.number(below: 8)), as: UTF8.self)
+        let body = choices.rest()
+        switch RelayResponse(status: status, retryAfter: pause, body: body, messages: messages) {
+        case .answers(let answers):
+            require(status == 200 && answers.count == messages, "response: each message has its answer")
+            for case .apns(let answer) in answers {
+                check(answer.status == 200 ? .accepted(answer) : .refused(answer), answer)
+            }
+        case .refused(let answer), .strange(let answer):
+            require(
+                status != 200 && answer.isRelays && answer.verdict != .accepted, "response: a refusal accepts nothing")
+            check(.refused(answer), answer)
+        case .clock(let now): require(now <= Timestamp.maximum.milliseconds, "response: a clock has a time")
+        case .unread: fail("response: what was answered was read")
+        case .unknown: break
+        }
     }
 
     // MARK: A response

@@ -129,11 +129,13 @@ extension Console {
     ///
     /// - Parameter otherwise: The hint if there is no terminal.
     package func agree(_ question: String, otherwise hint: String) throws(CommandFailure) {
-        var line: [UInt8] = Array(repeating: 0, count: 16)
+        var line = ContiguousArray<UInt8>(repeating: 0, count: 16)
         let answer: Terminal.Answer
         do throws(SystemError) {
-            var span = line.mutableSpan
-            answer = try Terminal.ask("\(question) (yes or no): ", at: terminal, isHidden: false, into: &span)
+            answer = try unsafe line.withUnsafeMutableBufferPointer { (room) throws(SystemError) in
+                var span = unsafe room.mutableSpan
+                return try Terminal.ask("\(question) (yes or no): ", at: terminal, isHidden: false, into: &span)
+            }
         } catch {
             throw .usage("this needs your consent, and there is no terminal to ask at: \(error.text)", hint: hint)
         }

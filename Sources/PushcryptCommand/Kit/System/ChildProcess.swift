@@ -1,4 +1,4 @@
-// The Darwin branches were not compiled and not run.
+// The Darwin branches were typechecked on Linux and not run.
 
 #if canImport(Glibc)
     internal import Glibc
@@ -74,7 +74,12 @@ package enum ChildProcess {
         var words = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0
-        let code = unsafe posix_spawnp(&process, name, &actions, &attributes, &words, environ)
+        #if canImport(Darwin)
+            let environment = unsafe _NSGetEnviron()?.pointee
+        #else
+            let environment = unsafe environ
+        #endif
+        let code = unsafe posix_spawnp(&process, name, &actions, &attributes, &words, environment)
         guard code == 0 else { throw SystemError(code: code) }
         return process
     }

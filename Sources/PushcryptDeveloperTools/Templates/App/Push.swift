@@ -1,5 +1,6 @@
 import Foundation
 import PushcryptApp
+import PushcryptIntents  // IF communication
 import os
 
 /// The app's encrypted notifications.
@@ -13,6 +14,7 @@ nonisolated enum Push {
         appGroup: "group.com.example",
         topic: try Topic("com.example.app"),
         trust: .firstReply,
+        senders: .intents(),  // IF communication
         channel: ServerChannel())
 
     /// EDIT: the ids of the users who are logged in; none before a log-in.

@@ -48,6 +48,12 @@ import Testing
         #expect(outcome.faults.isEmpty, "\(outcome)")
     }
 
+    @Test func aPushThatIsNotSealedIsMasked() async throws {
+        try await launch()
+        let push = #"{"aps":{"mutable-content":1,"alert":{"title":"Title","body":"In the clear"}}}"#
+        #expect(await device.push(APNsPush(json: push)).shown?.body == "(Encrypted)")
+    }
+
     @Test func aTamperedPushIsShownAsEncrypted() async throws {
         try await launch()
         var push = try await provider.push(title: "Table for two", body: "See you at 8")

@@ -6,7 +6,8 @@ import PackageDescription
 func products(_ names: String...) -> [Target.Dependency] {
     names.map { .product(name: $0, package: "pushcrypt") }
 }
-let library = products("PushcryptApp")
+let library = products("PushcryptApp")  // IF !communication
+let library = products("PushcryptApp", "PushcryptIntents")  // IF communication
 #if os(Linux)
     let standIns = products("AppleStandIns")
 #else
@@ -16,13 +17,14 @@ let library = products("PushcryptApp")
 let package = Package(
     name: "Notifications",
     platforms: [.iOS(.v15), .macOS(.v12)],
-    dependencies: [.package(name: "pushcrypt", path: "../../pushcrypt")],
+    dependencies: [.package(name: "pushcrypt", path: "../../pushcrypt")],  // IF !remote
+    dependencies: [.package(url: "https://example.com/pushcrypt", from: "1.0.0")],  // IF remote
     targets: [
         .target(
             name: "App", dependencies: library + standIns, path: "App",
             exclude: [
-                "App.entitlements", "Info.plist", "Localizable.xcstrings", "NotificationsApp.swift",
-                "PrivacyInfo.xcprivacy",
+                "App.entitlements", "Assets.xcassets", "Info.plist", "Localizable.xcstrings",
+                "NotificationsApp.swift", "PrivacyInfo.xcprivacy",
             ]),
         .target(
             name: "NotificationService", dependencies: library + standIns, path: "NotificationService",

@@ -1,4 +1,3 @@
-import DeviceSimulator
 import Foundation
 import PushcryptApp
 import XCTest
@@ -30,13 +29,5 @@ nonisolated final class ProjectTests: XCTestCase {
 
     func testTheAppGroupHasAFolder() throws {
         _ = try AppGroup(identifier: "group.com.example").journal()
-    }
-
-    func testAPushThatIsNotSealedIsMasked() async {
-        let device = SimulatedDevice { NotificationService() }
-        let push = #"{"aps":{"mutable-content":1,"alert":{"title":"Title","body":"In the clear"}}}"#
-        let outcome = await device.push(APNsPush(json: push))
-        XCTAssertNotNil(outcome.shown)
-        XCTAssertNotEqual(outcome.shown?.body, "In the clear")
     }
 }

@@ -55,3 +55,6 @@ public var S_IRWXO: mode_t { 0o007 }
 public var S_IWOTH: mode_t { 0o002 }
 /// Only the owner of an entry may remove it.
 public var S_ISVTX: mode_t { 0o1000 }
+
+/// Ignores a signal.
+public var SIG_IGN: sig_t { unsafe unsafeBitCast(1, to: sig_t.self) }

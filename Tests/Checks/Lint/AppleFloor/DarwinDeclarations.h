@@ -56,6 +56,7 @@ mode_t umask(mode_t);
 #define O_NONBLOCK 0x0004
 #define O_APPEND 0x0008
 #define O_NOFOLLOW 0x0100
+#define O_NOCTTY 0x20000
 #define O_CREAT 0x0200
 #define O_TRUNC 0x0400
 #define O_EXCL 0x0800
@@ -65,6 +66,9 @@ mode_t umask(mode_t);
 #define AT_FDCWD (-2)
 #define AT_SYMLINK_NOFOLLOW 0x0020
 #define AT_REMOVEDIR 0x0080
+#define F_GETFD 1
+#define F_SETFD 2
+#define FD_CLOEXEC 1
 #define F_GETFL 3
 #define F_SETFL 4
 #define F_SETLK 8
@@ -93,6 +97,7 @@ int close(int);
 int fsync(int);
 int ftruncate(int, off_t);
 int link(const char *, const char *);
+int linkat(int, const char *, int, const char *, int);
 int rename(const char *, const char *);
 int renameat(int, const char *, int, const char *);
 int rmdir(const char *);
@@ -102,6 +107,17 @@ uid_t getuid(void);
 uid_t geteuid(void);
 gid_t getegid(void);
 pid_t getpid(void);
+int isatty(int);
+int symlink(const char *, const char *);
+#define X_OK 1
+#define W_OK 2
+int access(const char *, int);
+int pipe(int[2]);
+int execv(const char *, char *const *);
+int execvp(const char *, char *const *);
+char ***_NSGetEnviron(void);
+#define _SC_NPROCESSORS_ONLN 58
+long sysconf(int);
 
 // dirent.h
 typedef struct _DIR DIR;
@@ -121,7 +137,9 @@ char *getenv(const char *);
 char *realpath(const char *, char *);
 void *malloc(size_t);
 void free(void *);
-char *realpath(const char *, char *);
+char *strdup(const char *);
+char *mkdtemp(char *);
+_Noreturn void exit(int);
 void *memchr(const void *, int, size_t);
 int memcmp(const void *, const void *, size_t);
 void *memcpy(void *, const void *, size_t);
@@ -147,13 +165,19 @@ char *strerror(int);
 #define ENOSPC 28
 #define EROFS 30
 #define EMLINK 31
+#define EPIPE 32
 #define EAGAIN 35
 #define EWOULDBLOCK EAGAIN
+#define ENOTSUP 45
+#define ECONNRESET 54
+#define ETIMEDOUT 60
 #define ELOOP 62
 #define ENAMETOOLONG 63
 #define ENOTEMPTY 66
 #define ENXIO 6
 #define EDQUOT 69
+#define ENOSYS 78
+#define EOPNOTSUPP 102
 
 // pthread.h
 typedef struct { long __sig; char __opaque[56]; } pthread_mutex_t;
@@ -166,3 +190,87 @@ typedef struct { long __sig; char __opaque[56]; } pthread_attr_t;
 typedef struct _opaque_pthread_t *pthread_t;
 int pthread_create(pthread_t _Nullable *_Nonnull, const pthread_attr_t *_Nullable, void *_Nullable (*_Nonnull)(void *_Nonnull), void *_Nullable);
 int pthread_detach(pthread_t _Nonnull);
+typedef struct { long __sig; char __opaque[40]; } pthread_cond_t;
+typedef struct { long __sig; char __opaque[8]; } pthread_condattr_t;
+int pthread_cond_init(pthread_cond_t *, const pthread_condattr_t *);
+int pthread_cond_destroy(pthread_cond_t *);
+int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
+int pthread_cond_timedwait_relative_np(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+int pthread_cond_signal(pthread_cond_t *);
+int pthread_cond_broadcast(pthread_cond_t *);
+
+// signal.h, sys/wait.h
+#define SIGHUP 1
+#define SIGINT 2
+#define SIGQUIT 3
+#define SIGPIPE 13
+#define SIGTERM 15
+#define SIGTSTP 18
+#define SIGXFSZ 25
+#define SIG_BLOCK 1
+#define SIG_UNBLOCK 2
+#define SIG_SETMASK 3
+typedef uint32_t sigset_t;
+typedef void (*sig_t)(int);
+struct __siginfo;
+union __sigaction_u { void (*__sa_handler)(int); void (*__sa_sigaction)(int, struct __siginfo *, void *); };
+struct sigaction { union __sigaction_u __sigaction_u; sigset_t sa_mask; int sa_flags; };
+sig_t signal(int, sig_t);
+int sigaction(int, const struct sigaction *, struct sigaction *);
+int sigemptyset(sigset_t *);
+int sigaddset(sigset_t *, int);
+int sigismember(const sigset_t *, int);
+int sigpending(sigset_t *);
+int sigwait(const sigset_t *, int *);
+int pthread_sigmask(int, const sigset_t *, sigset_t *);
+int kill(pid_t, int);
+pid_t waitpid(pid_t, int *, int);
+
+// spawn.h
+typedef void *posix_spawnattr_t;
+typedef void *posix_spawn_file_actions_t;
+#define POSIX_SPAWN_SETSIGDEF 0x0004
+int posix_spawn_file_actions_init(posix_spawn_file_actions_t *);
+int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *);
+int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *, int, int);
+int posix_spawnattr_init(posix_spawnattr_t *);
+int posix_spawnattr_destroy(posix_spawnattr_t *);
+int posix_spawnattr_setsigdefault(posix_spawnattr_t *, const sigset_t *);
+int posix_spawnattr_setflags(posix_spawnattr_t *, short);
+int posix_spawnp(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, char *const *);
+
+// poll.h, sys/socket.h, sys/un.h
+typedef unsigned int nfds_t;
+struct pollfd { int fd; short events, revents; };
+#define POLLIN 0x0001
+#define POLLOUT 0x0004
+int poll(struct pollfd *, nfds_t, int);
+typedef uint8_t sa_family_t;
+typedef uint32_t socklen_t;
+struct sockaddr { uint8_t sa_len; sa_family_t sa_family; char sa_data[14]; };
+struct sockaddr_un { unsigned char sun_len; sa_family_t sun_family; char sun_path[104]; };
+#define AF_UNIX 1
+#define SOCK_STREAM 1
+int socket(int, int, int);
+int connect(int, const struct sockaddr *, socklen_t);
+ssize_t send(int, const void *, size_t, int);
+ssize_t recv(int, void *, size_t, int);
+
+// sys/resource.h, termios.h
+typedef uint64_t rlim_t;
+struct rlimit { rlim_t rlim_cur, rlim_max; };
+#define RLIMIT_CORE 4
+#define RLIMIT_MEMLOCK 6
+int getrlimit(int, struct rlimit *);
+int setrlimit(int, const struct rlimit *);
+typedef unsigned long tcflag_t;
+typedef unsigned char cc_t;
+typedef unsigned long speed_t;
+struct termios { tcflag_t c_iflag, c_oflag, c_cflag, c_lflag; cc_t c_cc[20]; speed_t c_ispeed, c_ospeed; };
+#define ECHO 0x00000008
+#define ISIG 0x00000080
+#define ECHONL 0x00000010
+#define ICANON 0x00000100
+#define TCSAFLUSH 2
+int tcgetattr(int, struct termios *);
+int tcsetattr(int, int, const struct termios *);

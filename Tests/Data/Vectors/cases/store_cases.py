@@ -160,8 +160,8 @@ def kind_cases() -> list[Vector]:
     no_header = good(header=False)
     return [
         refused("another program's database", CORRUPT, "V-1", kind, changed(application_id=0)),
-        refused("a newer version", "newer-version", "V-1", kind, changed(version=8)),
-        refused("an older version", "older-version", "V-1", kind, changed(version=6)),
+        refused("a newer version", "newer-version", "V-1", kind, changed(version=store.VERSION + 1)),
+        refused("an older version", "older-version", "V-1", kind, changed(version=store.VERSION - 1)),
         refused("the first version", "older-version", "V-1", kind, changed(version=1)),
         refused("a version far ahead", "newer-version", "V-1", kind, changed(version=2**31 - 1)),
         refused(

@@ -163,6 +163,7 @@ def learn(store_: Store, number: int = 1, key: bytes = PROVIDER.public, one: Cer
 
 def register(store_: Store, name: str = "phone1", **values: Value) -> None:
     row: Row = {"id": name, "public_key": PHONE.public, "generation": 1, "created": SENT_AT, "updated": SENT_AT}
+    row["key_id"] = int.from_bytes(PHONE.key_id, "big")
     store_.add("devices", **row | values)
 
 

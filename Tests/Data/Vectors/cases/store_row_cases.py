@@ -49,7 +49,7 @@ def row_cases() -> list[Vector]:
 
     def two_devices() -> Store:
         made = good()
-        register(made, "phone2", public_key=TABLET.public)
+        register(made, "phone2", public_key=TABLET.public, key_id=int.from_bytes(TABLET.key_id, "big"))
         return made
 
     other_store = StoreKeys(STORE_KEY, seed("another store id")[:16])

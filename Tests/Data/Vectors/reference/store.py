@@ -29,7 +29,7 @@ PASSES, MEMORY = range(1, 9), range(8 << 10, (512 << 20) + 1)
 DEVICE_STATES = {1: "pending", 2: "active", 3: "retiring"}
 ORIGINS = (1, 2)
 
-VERSION = 7
+VERSION = 8
 SCHEMA = """\
 CREATE TABLE store (
     id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
@@ -60,9 +60,9 @@ CREATE TABLE devices (
     id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
     created INTEGER NOT NULL, updated INTEGER NOT NULL, provider BLOB, epoch INTEGER, suites BLOB,
     app_version TEXT, user TEXT, token BLOB, environment INTEGER, withdrawal BLOB, relay_grant TEXT,
-    tag BLOB NOT NULL) WITHOUT ROWID;
+    key_id INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
-CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
+CREATE INDEX devices_by_key ON devices (key_id);
 CREATE TABLE removed_devices (
     id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, user TEXT, generation INTEGER,
     suite INTEGER, key_id INTEGER, tag BLOB NOT NULL) WITHOUT ROWID;
@@ -126,6 +126,7 @@ COLUMNS = {
         "environment",
         "withdrawal",
         "relay_grant",
+        "key_id",
     ),
 }
 
@@ -361,8 +362,9 @@ def provider_keys(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[
 
 def devices(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
     lines = []
-    for name, public, _, generation, *_ in rows(database, store, "devices"):
+    for name, public, _, generation, *_, key_id in rows(database, store, "devices"):
         require(isinstance(public, bytes) and len(public) == KEY_SIZE, "devices")
+        require(key_id == int.from_bytes(keys.device_key_id(public), "big"), "devices")
         lines.append(("device", f"{generation} {text_form(Kind.DEVICE_PUBLIC, public)} {name}"))
     listed = database.execute("SELECT id, tag FROM devices").fetchall()
     totals = rows(database, store, "totals")

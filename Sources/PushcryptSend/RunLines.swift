@@ -1,0 +1,211 @@
+internal import Pushcrypt
+internal import PushcryptCommand
+internal import PushcryptCommandKit
+
+/// The lines of a run: what is read, whose messages are under way, and the answers. Each line is answered once.
+final class RunLines {
+    struct Settings {
+        var form = SendLine.Form.apns
+        /// How long a message is tried, in milliseconds.
+        var retryFor: UInt64 = 3_600_000
+        var limits = ReadLimits()
+        var isInOrder = false
+        var log: LogFormat?
+        /// Nothing is sent.
+        var isDry = false
+    }
+
+    let console: Console
+    let descriptor: Descriptor
+    private let settings: Settings
+    private var input: InputLines
+    private var output: SendOutput
+    private var held: [Int: (line: SendLine, addedAt: UInt64)] = [:]
+    private var heldBytes = 0
+    private var messages = 0
+    /// Whether the only message was added.
+    private var hasAllInput = false
+    /// When the run was asked to end.
+    private var stoppedAt: UInt64?
+    /// What ends the run after the answers that are under way.
+    private(set) var failure: CommandFailure?
+    var counts = SendCounts()
+    var events: EventLog
+    /// When a message was last accepted, in milliseconds since 1970-01-01 UTC.
+    private var acceptedAt: UInt64?
+    /// The uptime at which a message was last accepted, or none was waiting.
+    private var readyAt: UInt64
+
+    init(_ settings: Settings, _ input: Descriptor, named name: String, _ console: Console) {
+        (self.settings, descriptor, self.console) = (settings, input, console)
+        self.input = InputLines(input, name: name)
+        output = SendOutput(console, isInOrder: settings.isInOrder)
+        events = EventLog(console, isOn: settings.log != nil)
+        readyAt = SystemEnvironment.uptime()
+    }
+
+    var now: Moment { Moment(uptime: SystemEnvironment.uptime(), wall: console.now()) }
+
+    /// Whether there is none without an answer.
+    var isEmpty: Bool { held.isEmpty }
+    var isStopped: Bool { stoppedAt != nil }
+    var hasReadAll: Bool { input.isAtEnd }
+    var hasOutput: Bool { output.hasBytes }
+    /// Whether everything is read, answered and written.
+    var isDone: Bool {
+        held.isEmpty && (input.isAtEnd || isStopped && input.isEmpty || hasAllInput) && output.isEmpty
+    }
+}
+
+// MARK: Reading
+
+extension RunLines {
+    /// Whether more lines are read now; `deferred` are the messages that wait for something other than their turn, and their bytes.
+    func takesInput(deferred: (count: Int, bytes: Int)) -> Bool {
+        !isStopped && !hasAllInput && !output.isFull
+            && settings.limits.allow(
+                held: (held.count, heldBytes), deferred: deferred, answers: (output.waitingCount, output.waitingBytes))
+    }
+
+    /// Whether a line may be at hand, and otherwise whether to wait for the input.
+    func wants(takesInput: Bool) -> (line: Bool, input: Bool) {
+        // A regular file can always be read: without this, all of it would soon be in memory.
+        let hasLine = takesInput ? input.mayHaveLine : isStopped && !input.isEmpty
+        return (hasLine, takesInput && !hasLine && !input.hasEnded)
+    }
+
+    /// Whether no more lines come now, after a look at the input that was idle.
+    func isIdle(takesInput: Bool) -> Bool { input.hasEnded || !takesInput }
+
+    /// Reads once; call it if the input is readable.
+    func read() {
+        do throws(CommandFailure) { try input.read() } catch { fail(error) }
+    }
+
+    /// Ends the run with an error, after the answers that are under way.
+    func fail(_ error: CommandFailure) { failure = failure ?? error }
+
+    /// Takes the lines at hand, and gives each message to `send`.
+    func take(deferred: () -> (count: Int, bytes: Int), _ send: (Delivery, PushEnvironment?) -> Void) {
+        // After a stop, what was read is answered.
+        while takesInput(deferred: deferred()) || isStopped, let next = input.next() {
+            count()
+            switch next {
+            case .text(let text): take(SendLine(text, number: input.number, settings.form), text, send)
+            case .tooLong: take(SendLine(unread: input.number), nil, send)
+            }
+        }
+        if isStopped, input.dropBeginning() {
+            count()
+            refuse(SendLine(unread: input.number))
+        }
+    }
+
+    /// Takes a single message in place of an input.
+    func take(only line: SendLine, _ send: (Delivery, PushEnvironment?) -> Void) {
+        count()
+        take(line, nil, send)
+        hasAllInput = true
+    }
+
+    private func count() {
+        messages += 1
+        counts.lines += 1
+    }
+
+    private func take(
+        _ line: SendLine, _ text: ContiguousArray<UInt8>?, _ send: (Delivery, PushEnvironment?) -> Void
+    ) {
+        switch line.content {
+        case .refused(let failure):
+            counts.fail(failure.code, mayRetry: false)
+            output.append(line.answer(failure), as: messages)
+        case .passedOn:
+            // `seal` knows the reason.
+            counts.fail("passed-on", mayRetry: true)
+            if let text { output.append(text + [newline], as: messages) }
+        case .message(_, _) where isStopped: refuse(line)
+        case .message(_, _) where settings.isDry: output.append(line.dryAnswer, as: messages)
+        case .message(let request, let environment):
+            let now = now
+            let delivery = Delivery(number: messages, request: request, end: now.uptime + settings.retryFor)
+            delivery.byteCount = line.byteCount
+            held[messages] = (line, now.uptime)
+            heldBytes += line.byteCount
+            send(delivery, environment)
+        }
+    }
+
+    /// Answers a line that comes after the stop.
+    private func refuse(_ line: SendLine) {
+        counts.fail(SendCode.notSent.rawValue, mayRetry: true)
+        output.append(line.answer(.notSent), as: messages)
+    }
+
+    /// Reads nothing new from now on.
+    func stop() { if stoppedAt == nil { stoppedAt = now.uptime } }
+}
+
+// MARK: Answers
+
+extension RunLines {
+    /// Answers a message.
+    func answer(_ delivery: Delivery, _ outcome: Outcome) {
+        guard let line = held.removeValue(forKey: delivery.number)?.line else { return }
+        heldBytes -= line.byteCount
+        output.append(line.answer(outcome), as: delivery.number)
+        let failure = SendFailure(outcome)
+        if let failure {
+            counts.fail(failure.code.rawValue, mayRetry: failure.mayRetry)
+        } else {
+            counts.accepted += 1
+            readyAt = now.uptime
+            acceptedAt = now.wall
+        }
+        guard settings.log != nil else { return }
+        var fields: [MessageFormat.Field] = [("line", .number(line.number))]
+        if let id = line.id { fields.append(("id", .word(id))) }
+        if let fingerprint = EventLog.fingerprint(of: delivery.request.payload) {
+            fields.append(("fingerprint", .word(fingerprint)))
+        }
+        if case .accepted(let answer) = outcome {
+            fields.append(("apns_id", .word(answer.apnsID ?? "-")))
+        } else {
+            fields.append(("code", .word(failure?.code.rawValue ?? "")))
+        }
+        events.add(failure == nil ? "accepted" : "failed", fields, at: now)
+    }
+
+    /// Writes an event of `--log`.
+    func report(_ event: String, _ fields: @autoclosure () -> [MessageFormat.Field]) {
+        if settings.log != nil { events.add(event, fields(), at: now) }
+    }
+
+    /// Writes answers. Nobody may wait for ever for a reader who has gone, or reads nothing.
+    ///
+    /// - Parameter timeout: How long an answer may take, in milliseconds.
+    func write(timeout: UInt64) throws(CommandFailure) {
+        if held.isEmpty { readyAt = now.uptime }
+        let left =
+            "\(counts.lines) lines were read and \(counts.accepted) messages accepted; those without an answer may be sent again"
+        do throws(CommandFailure) {
+            try output.write()
+        } catch {
+            throw error.exit == .done ? .failed("the reader of the answers has gone: \(left)") : error
+        }
+        if let stoppedAt, now.uptime > stoppedAt + timeout + 5000 {
+            throw .failed("stopped by a signal, and nobody reads the answers: \(left)")
+        }
+    }
+
+    /// What operators see of the lines.
+    var state: SendState {
+        let uptime = now.uptime
+        var state = SendState()
+        state.waiting = held.count
+        state.oldest = Int((uptime - (held.values.map(\.addedAt).min() ?? uptime)) / 1000)
+        state.acceptedAt = acceptedAt
+        state.isReady = uptime < readyAt + SendState.patience
+        return state
+    }
+}

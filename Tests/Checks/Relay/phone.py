@@ -1,0 +1,64 @@
+"""A simulated phone with the library's accounts and extension, RelayPhone, and the web in front of the stores of self-hosted servers."""
+import http.server, json, os, subprocess, threading
+
+
+class Servers:
+    """POST /STORE/pair, /STORE/register and /STORE/withdraw: what the command answers, as Docs/SelfHostedServer.md says. `run` runs it for a store."""
+
+    def __init__(self, run):
+        servers = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                _, store, what = self.path.split("/")
+                code, answer = servers.serve(store, what, body)
+                self.send_response({0: 200, 65: 404}.get(code, 503))
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer.encode())
+
+        self.run, self.posts = run, []
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def serve(self, store, what, body):
+        self.posts.append((store, what, body))
+        if what == "pair":
+            return self.run(store, "device pair accept", body)
+        if what == "register":
+            return self.run(store, f"device add {json.loads(body)['device']} - --reply", body)
+        # Success in every case, or the phone asks again.
+        return 0, self.run(store, "device remove --withdrawal -", body)[1]
+
+
+class Phone:
+    """RelayPhone, which lies beside the command. `token` are hexadecimal digits."""
+
+    def __init__(self, program, folder, origin, token, servers):
+        self.command = [os.path.join(os.path.dirname(program), "RelayPhone"), origin, token, servers.address]
+        places = {"PUSHCRYPT_KEYCHAIN": "keychain", "PUSHCRYPT_APP_GROUPS": "groups", "XDG_DATA_HOME": "app"}
+        self.environment = os.environ | {name: os.path.join(folder, place) for name, place in places.items()}
+        self.state = os.path.join(folder, "app/pushcrypt/enrolment.json")
+        self.launch()
+
+    def launch(self):
+        self.process = subprocess.Popen(self.command, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def tell(self, **asked):
+        self.process.stdin.write(json.dumps(asked) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def relaunch(self):
+        self.end()
+        self.launch()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+        self.process.stdout.close()

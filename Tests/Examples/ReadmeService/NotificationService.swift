@@ -1,8 +1,0 @@
-import Pushcrypt
-import PushcryptService
-
-nonisolated class NotificationService: EncryptedNotificationService {
-    override var configuration: NotificationServiceHandler.Configuration {
-        .init(topic: try Topic("com.example.app"), appGroup: "group.com.example") { try SharedKeyStore.open() }
-    }
-}
