@@ -206,7 +206,8 @@ import Waiting
         #expect(server.log == "/\(path)\n/log")
     }
 
-    @Test(arguments: ["file/photo", "endless", "liar/photo"]) func aLongAnswerToAPostIsCut(_ path: String) async throws {
+    @Test(arguments: ["file/photo", "endless", "liar/photo"]) func aLongAnswerToAPostIsCut(_ path: String) async throws
+    {
         #expect(try await failure(path) == "the answer is too long")
     }
 

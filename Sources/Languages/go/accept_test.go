@@ -19,8 +19,8 @@ func recordOf(key pushcrypt.DevicePublicKey, generation uint64) *pushcrypt.Devic
 func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 	first := recordOf(phone.PublicKey(), 1)
 	first.Token, first.Environment, first.AppVersion, first.Withdrawal, first.Grant, first.Topic = "00ff", "production", "1.0", strings.Repeat("0", 32), "g", topic
-	key := must(pushcrypt.GenerateProviderKey())
-	options := &pushcrypt.AcceptOptions{Topic: topic, Provider: key.PublicKey(), PushKey: must(pushcrypt.GenerateSigningKey()).PublicKey()}
+	key := pushcrypt.GenerateProviderKey()
+	options := &pushcrypt.AcceptOptions{Topic: topic, Provider: key.PublicKey(), PushKey: pushcrypt.GenerateSigningKey().PublicKey()}
 	accepted := must(pushcrypt.Accept(first, nil, "alice", options))
 	expect(t, "the user", accepted.Device.User, "alice")
 	expect(t, "the reply", accepted.Reply.Acknowledged == phone.PublicKey() && accepted.Reply.Provider == key.PublicKey() && bytes.Equal(accepted.Reply.PushKey, options.PushKey), true)
@@ -31,7 +31,7 @@ func TestAcceptMergesTheDeviceToStore(t *testing.T) {
 	}
 	expect(t, "as it is stored", held, *accepted.Device)
 	// The phone changes its key, and reports nothing else; the session has no user's key.
-	second := recordOf(must(kit.GenerateDeviceKey()).PublicKey(), 2)
+	second := recordOf(kit.GenerateDeviceKey().PublicKey(), 2)
 	before := held
 	device := must(pushcrypt.Accept(second, &held, "alice", options)).Device
 	expect(t, "what was held stays", device.User+device.Topic+device.Token+device.Environment+device.AppVersion+device.Grant+device.Withdrawal,
@@ -63,7 +63,7 @@ func TestAcceptOfARemovedDevice(t *testing.T) {
 	expect(t, "what is kept", *removed, pushcrypt.StoredDevice{
 		DeviceRecord: pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Generation: 5}, User: "alice", IsRemoved: true,
 	})
-	_, err := pushcrypt.Accept(recordOf(must(kit.GenerateDeviceKey()).PublicKey(), 1), removed, "alice", nil)
+	_, err := pushcrypt.Accept(recordOf(kit.GenerateDeviceKey().PublicKey(), 1), removed, "alice", nil)
 	refused(t, "an older key", pushcrypt.GenerationRollback, err)
 	_, err = pushcrypt.Accept(recordOf(phone.PublicKey(), 5), removed, "bob", nil)
 	refused(t, "another user", pushcrypt.UserMismatch, err)
@@ -101,7 +101,7 @@ func TestAcceptOfAKeyThatIsHeldElsewhere(t *testing.T) {
 }
 
 func TestRefusingReplies(t *testing.T) {
-	certificate := must(pushcrypt.IssueCertificate(provider, must(pushcrypt.GenerateSigningKey()).PublicKey(), topic, pushcrypt.Plan{}))
+	certificate := must(pushcrypt.IssueCertificate(provider, pushcrypt.GenerateSigningKey().PublicKey(), topic, pushcrypt.Plan{}))
 	_, err := pushcrypt.ParseDeviceRecord([]byte("secret-word"))
 	reply := pushcrypt.RefusingReply(err, certificate)
 	text := string(must(json.Marshal(reply)))
@@ -112,7 +112,7 @@ func TestRefusingReplies(t *testing.T) {
 
 func TestStaleStores(t *testing.T) {
 	now, own := time.UnixMilli(1_767_225_600_000), provider.PublicKey()
-	public := must(pushcrypt.GenerateSigningKey()).PublicKey()
+	public := pushcrypt.GenerateSigningKey().PublicKey()
 	first := must(pushcrypt.IssueCertificate(provider, public, topic, pushcrypt.Plan{At: now}))
 	second := must(pushcrypt.IssueCertificate(provider, public, topic, pushcrypt.Plan{At: now, Current: first}))
 	third := must(pushcrypt.IssueCertificate(provider, public, topic, pushcrypt.Plan{At: now, Current: second, Stolen: true}))
@@ -128,5 +128,5 @@ func TestStaleStores(t *testing.T) {
 	expect(t, "not asked", stale(pushcrypt.AcceptOptions{Provider: own, Certificate: second}), none)
 	expect(t, "at epoch 0", stale(pushcrypt.AcceptOptions{Provider: own}), first)
 	expect(t, "below the floor", stale(pushcrypt.AcceptOptions{Provider: own, Certificate: third, Issued: []pushcrypt.Certificate{}}), none)
-	expect(t, "of another provider", stale(pushcrypt.AcceptOptions{Provider: must(pushcrypt.GenerateProviderKey()).PublicKey()}), none)
+	expect(t, "of another provider", stale(pushcrypt.AcceptOptions{Provider: pushcrypt.GenerateProviderKey().PublicKey()}), none)
 }

@@ -78,9 +78,9 @@ func TestAnswers(t *testing.T) {
 
 func TestAMessageIsAnsweredByItsPhoneAlone(t *testing.T) {
 	at := time.UnixMilli(1_767_225_600_000)
-	provider, secret := must(pushcrypt.GenerateProviderKey()), pushcrypt.GenerateAnswerSecret()
+	provider, secret := pushcrypt.GenerateProviderKey(), pushcrypt.GenerateAnswerSecret()
 	sealer := must(pushcrypt.NewSealer(provider, topic))
-	phones := []*kit.DeviceKey{must(kit.GenerateDeviceKey()), must(kit.GenerateDeviceKey())}
+	phones := []*kit.DeviceKey{kit.GenerateDeviceKey(), kit.GenerateDeviceKey()}
 	opener := pushcrypt.AnswerOpener{Topic: topic, Secrets: []*pushcrypt.AnswerSecret{secret}}
 	message := func(phone *kit.DeviceKey, options ...pushcrypt.Option) *kit.Opened {
 		push := must(sealer.Seal([]byte(`{"aps":{"alert":"Deploy?"}}`), phone.PublicKey(), append(options, pushcrypt.WithTime(at))...))
@@ -149,7 +149,7 @@ func TestAnswerSecrets(t *testing.T) {
 	if printed += string(text); strings.Contains(printed, hex.EncodeToString(secret.SecretBytes()[:4])) || strings.Contains(printed, fmt.Sprint(secret.SecretBytes()[:4])[1:8]) {
 		t.Error(printed)
 	}
-	sealer, phone := must(pushcrypt.NewSealer(must(pushcrypt.GenerateProviderKey()), topic)), must(kit.GenerateDeviceKey())
+	sealer, phone := must(pushcrypt.NewSealer(pushcrypt.GenerateProviderKey(), topic)), kit.GenerateDeviceKey()
 	zero := pushcrypt.WithAnswers(&pushcrypt.AnswerSecret{})
 	if _, err := sealer.Seal([]byte(`{"aps":{"alert":"a"}}`), phone.PublicKey(), zero); !errors.Is(err, pushcrypt.UnusableKey) {
 		t.Error(err)

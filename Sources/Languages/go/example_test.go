@@ -13,8 +13,8 @@ import (
 
 // A provider seals, a phone opens.
 func Example() {
-	provider, _ := pushcrypt.GenerateProviderKey()
-	phone, _ := pushcrypttest.GenerateDeviceKey()
+	provider := pushcrypt.GenerateProviderKey()
+	phone := pushcrypttest.GenerateDeviceKey()
 
 	sealer, err := pushcrypt.NewSealer(provider, "com.example.app")
 	if err != nil {
@@ -37,8 +37,8 @@ func Example() {
 
 // What is refused has a code.
 func ExampleError() {
-	provider, _ := pushcrypt.GenerateProviderKey()
-	phone, _ := pushcrypttest.GenerateDeviceKey()
+	provider := pushcrypt.GenerateProviderKey()
+	phone := pushcrypttest.GenerateDeviceKey()
 	sealer, _ := pushcrypt.NewSealer(provider, "com.example.app")
 	_, err := sealer.Seal([]byte(`{"alert":"Hello"}`), phone.PublicKey())
 	fmt.Println(errors.Is(err, pushcrypt.MissingAPS), err)
@@ -47,7 +47,7 @@ func ExampleError() {
 
 // A phone registers, and changes its key later.
 func ExampleAccept() {
-	phone, _ := pushcrypttest.GenerateDeviceKey()
+	phone := pushcrypttest.GenerateDeviceKey()
 	body, _ := json.Marshal(pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Generation: 1, AppVersion: "2.3.1"})
 
 	record, err := pushcrypt.ParseDeviceRecord(body)
@@ -61,7 +61,7 @@ func ExampleAccept() {
 	row, _ := json.Marshal(accepted.Device) // into your database
 
 	held, _ := pushcrypt.ParseStoredDevice(row)
-	next, _ := pushcrypttest.GenerateDeviceKey()
+	next := pushcrypttest.GenerateDeviceKey()
 	record = &pushcrypt.DeviceRecord{PublicKey: next.PublicKey(), Device: "phone1", Generation: 2}
 	_, err = pushcrypt.Accept(record, held, "bob", nil)
 	fmt.Println(pushcrypt.RefusingReply(err, pushcrypt.Certificate{}).Refused)
@@ -74,8 +74,8 @@ func ExampleAccept() {
 
 // The provider key is on a machine that serves nothing.
 func ExampleCertificateRequest() {
-	offline, _ := pushcrypt.GenerateProviderKey()
-	key, _ := pushcrypt.GenerateSigningKey() // on the server; store it with the request
+	offline := pushcrypt.GenerateProviderKey()
+	key := pushcrypt.GenerateSigningKey() // on the server; store it with the request
 	request := &pushcrypt.CertificateRequest{Topic: "com.example.app", Provider: offline.PublicKey(), SigningKey: key.PublicKey()}
 	text, _ := json.Marshal(request)
 
@@ -103,14 +103,14 @@ func BenchmarkSeal(b *testing.B) {
 
 // A server without accounts shows a code, and a phone posts its record.
 func ExamplePairing() {
-	provider, _ := pushcrypt.GenerateProviderKey()
+	provider := pushcrypt.GenerateProviderKey()
 	pairing, err := pushcrypt.NewPairing(provider.PublicKey(), "https://home.example.net/pair", "com.example.app", time.Time{})
 	if err != nil {
 		panic(err)
 	}
 	row, _ := json.Marshal(pairing) // stored under pairing.ID()
 
-	phone, _ := pushcrypttest.GenerateDeviceKey()
+	phone := pushcrypttest.GenerateDeviceKey()
 	code, _ := pushcrypttest.ParsePairingCode(pairing.Code(), "com.example.app")
 	body, _ := code.Request(&pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Generation: 1})
 

@@ -161,9 +161,9 @@ func (key secretKey) Format(state fmt.State, _ rune) { fmt.Fprint(state, "secret
 // A ProviderKey signs certificates and, at epoch 0, messages: PCS-SECRET-1…. It is a crypto.Signer, and not printed.
 type ProviderKey struct{ secretKey }
 
-// GenerateProviderKey creates a key from the system's random source.
-func GenerateProviderKey() (*ProviderKey, error) {
-	return NewProviderKey(core.Random(format.KeyLength))
+// GenerateProviderKey creates a key from the system's random source, and panics if that fails.
+func GenerateProviderKey() *ProviderKey {
+	return core.Sure(NewProviderKey(core.Random(format.KeyLength)))
 }
 
 // NewProviderKey creates a key from its seed, 32 bytes.
@@ -185,8 +185,10 @@ func (key *ProviderKey) PublicKey() ProviderPublicKey {
 // A SigningKey signs messages by a certificate, and is replaced by another: PCK-SECRET-1…. It is a crypto.Signer, and not printed.
 type SigningKey struct{ secretKey }
 
-// GenerateSigningKey creates a key from the system's random source.
-func GenerateSigningKey() (*SigningKey, error) { return NewSigningKey(core.Random(format.KeyLength)) }
+// GenerateSigningKey creates a key from the system's random source, and panics if that fails.
+func GenerateSigningKey() *SigningKey {
+	return core.Sure(NewSigningKey(core.Random(format.KeyLength)))
+}
 
 // NewSigningKey creates a key from its seed, 32 bytes.
 func NewSigningKey(seed []byte) (*SigningKey, error) {

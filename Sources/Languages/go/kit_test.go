@@ -348,7 +348,7 @@ func plans(t *testing.T, own *kitTest) string {
 }
 
 func contexts(t *testing.T, own *kitTest) string {
-	key := must(pushcrypt.GenerateProviderKey())
+	key := pushcrypt.GenerateProviderKey()
 	if _, err := pushcrypt.NewSealer(key, string(own.body)); err != nil {
 		return "refused"
 	}

@@ -167,7 +167,7 @@ func (own *stranger) Sign(random io.Reader, message []byte, opts crypto.SignerOp
 }
 
 func TestSigners(t *testing.T) {
-	other := must(pushcrypt.GenerateProviderKey())
+	other := pushcrypt.GenerateProviderKey()
 	_, err := pushcrypt.NewSealer(&stranger{provider, other, 0}, "a")
 	refused(t, "another key's signature at the start", pushcrypt.WrongSignature, err)
 	_, err = must(pushcrypt.NewSealer(&stranger{provider, other, 1}, "a")).Seal([]byte(good), phone.PublicKey())
@@ -286,12 +286,12 @@ func TestNothingPrintsASecret(t *testing.T) {
 
 // What comes from elsewhere as JSON, with each member of another type or size.
 func TestTypeConfusion(t *testing.T) {
-	certificate := must(pushcrypt.IssueCertificate(provider, must(pushcrypt.GenerateSigningKey()).PublicKey(), topic, pushcrypt.Plan{}))
+	certificate := must(pushcrypt.IssueCertificate(provider, pushcrypt.GenerateSigningKey().PublicKey(), topic, pushcrypt.Plan{}))
 	record := pushcrypt.DeviceRecord{
 		PublicKey: phone.PublicKey(), Device: "phone1", Suites: []int{1}, Topic: topic, Generation: 1, Created: time.Now(), Provider: provider.PublicKey(),
 		Certificate: certificate, AppVersion: "1", Token: "00ff", Environment: "production", Withdrawal: strings.Repeat("0", 32), Grant: "a",
 	}
-	signing := must(pushcrypt.GenerateSigningKey())
+	signing := pushcrypt.GenerateSigningKey()
 	request := &pushcrypt.CertificateRequest{Topic: topic, Provider: provider.PublicKey(), SigningKey: signing.PublicKey(), Plan: pushcrypt.Plan{
 		Current: certificate, Past: []pushcrypt.PastEpoch{{ReplacedAt: time.Now()}}, Stolen: true, Lifetime: time.Hour, Proven: certificate,
 	}}

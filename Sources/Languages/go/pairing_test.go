@@ -38,7 +38,7 @@ func (own pairingCase) exchange() core.PairingExchange {
 
 // newPairing returns a pairing, the phone's code, its record, and a reply to it.
 func newPairing() (*pushcrypt.Pairing, *kit.PairingCode, *pushcrypt.DeviceRecord, *pushcrypt.Reply) {
-	provider, phone := must(pushcrypt.GenerateProviderKey()).PublicKey(), must(kit.GenerateDeviceKey()).PublicKey()
+	provider, phone := pushcrypt.GenerateProviderKey().PublicKey(), kit.GenerateDeviceKey().PublicKey()
 	pairing := must(pushcrypt.NewPairing(provider, pairingURL, topic, pairingAt))
 	record := &pushcrypt.DeviceRecord{PublicKey: phone, Device: "phone", Topic: topic, Generation: 1}
 	return pairing, must(kit.ParsePairingCode(pairing.Code(), topic)), record, &pushcrypt.Reply{Acknowledged: phone, Provider: provider, Suites: []int{1}}
@@ -135,7 +135,7 @@ func TestACodeIsForOnePhoneAndTenMinutes(t *testing.T) {
 	}
 	// With a grant, in a new request, the phone gets the same record; what it sent is for Accept.
 	granted, renamed, rekeyed := *record, *record, *record
-	granted.Grant, renamed.Device, rekeyed.PublicKey = "g", "other", must(kit.GenerateDeviceKey()).PublicKey()
+	granted.Grant, renamed.Device, rekeyed.PublicKey = "g", "other", kit.GenerateDeviceKey().PublicKey()
 	second := must(code.Request(&granted))
 	renewed := must(claimed.Open([]byte(second), end))
 	if renewed.Record.Grant != "g" || renewed.Answer == answer || !reflect.DeepEqual(must(code.Open(second, renewed.Answer)), must(code.Open(request, answer))) {
@@ -179,10 +179,10 @@ func TestARefusalLeavesTheCodeOpen(t *testing.T) {
 		}
 	}
 	// What breaks [P-7] is not sealed, and what is sealed nevertheless not believed.
-	stranger := must(pushcrypt.GenerateProviderKey()).PublicKey()
+	stranger := pushcrypt.GenerateProviderKey().PublicKey()
 	for _, wrong := range []*pushcrypt.Reply{
 		{Acknowledged: record.PublicKey}, {Acknowledged: record.PublicKey, Provider: stranger},
-		{Acknowledged: must(kit.GenerateDeviceKey()).PublicKey(), Provider: pairing.Provider},
+		{Acknowledged: kit.GenerateDeviceKey().PublicKey(), Provider: pairing.Provider},
 	} {
 		if _, _, err := must(pairing.Open([]byte(request), pairingAt)).Seal(wrong); !errors.Is(err, pushcrypt.InvalidRequest) {
 			t.Error(err)

@@ -16,7 +16,7 @@ import (
 var now = time.UnixMilli(1_767_225_600_000)
 
 func TestCredentials(t *testing.T) {
-	pin, key := provider.PublicKey(), must(pushcrypt.GenerateSigningKey())
+	pin, key := provider.PublicKey(), pushcrypt.GenerateSigningKey()
 	first := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now}))
 	second := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now, Current: first, Stolen: true}))
 	_, err := pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now.Add(-24*time.Hour - time.Second), Current: second})
@@ -31,7 +31,7 @@ func TestCredentials(t *testing.T) {
 	}
 	_, err = pushcrypt.IssueCertificate(provider, nil, "a", pushcrypt.Plan{})
 	refused(t, "no signing key", pushcrypt.MalformedCertificate, err)
-	_, err = pushcrypt.IssueCertificate(&stranger{provider, must(pushcrypt.GenerateProviderKey()), 0}, key.PublicKey(), "a", pushcrypt.Plan{})
+	_, err = pushcrypt.IssueCertificate(&stranger{provider, pushcrypt.GenerateProviderKey(), 0}, key.PublicKey(), "a", pushcrypt.Plan{})
 	refused(t, "a service that signs with another key", pushcrypt.WrongSignature, err)
 	served := must(pushcrypt.IssueCertificate(&stranger{provider, nil, 1}, key.PublicKey(), "a", pushcrypt.Plan{At: now}))
 	expect(t, "by a service", served, first)
@@ -45,7 +45,7 @@ func TestCredentials(t *testing.T) {
 	must(trust.Accept(second, "a"))
 	trust.Learn(pin, stored)
 	expect(t, "an older state that is merged", trust.Learned[pin], kit.Learned{Certificate: second, Floor: second.Epoch()})
-	other, third := must(pushcrypt.GenerateProviderKey()).PublicKey(), must(pushcrypt.GenerateProviderKey()).PublicKey()
+	other, third := pushcrypt.GenerateProviderKey().PublicKey(), pushcrypt.GenerateProviderKey().PublicKey()
 	for _, pins := range [][]pushcrypt.ProviderPublicKey{{pin, other, third}, {pin, pin}} {
 		_, err = (&kit.Trust{Pins: pins}).Accept(first, "a")
 		refused(t, "too many pins", pushcrypt.TooManyPins, err)
@@ -63,7 +63,7 @@ func TestCredentials(t *testing.T) {
 	must(pushcrypt.NewSealer(credential, "a"))
 	_, err = pushcrypt.NewSealer(credential, "b")
 	refused(t, "the certificate of another app", pushcrypt.BadCertificateSignature, err)
-	_, err = pushcrypt.NewSealer(&pushcrypt.Credential{Signer: must(pushcrypt.GenerateSigningKey()), Certificate: first, Provider: pin}, "a")
+	_, err = pushcrypt.NewSealer(&pushcrypt.Credential{Signer: pushcrypt.GenerateSigningKey(), Certificate: first, Provider: pin}, "a")
 	refused(t, "the certificate of another key", pushcrypt.WrongCertificate, err)
 	_, err = pushcrypt.NewSealer(key, "a")
 	refused(t, "a signing key without its certificate", pushcrypt.WrongCertificate, err)
@@ -72,7 +72,7 @@ func TestCredentials(t *testing.T) {
 }
 
 func TestExpiredCertificateDoesNotSeal(t *testing.T) {
-	key := must(pushcrypt.GenerateSigningKey())
+	key := pushcrypt.GenerateSigningKey()
 	certificate := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now, Lifetime: time.Hour}))
 	sealer := must(pushcrypt.NewSealer(&pushcrypt.Credential{Signer: key, Certificate: certificate, Provider: provider.PublicKey()}, "a"))
 	must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTime(now.Add(time.Hour))))
@@ -84,7 +84,7 @@ func TestExpiredCertificateDoesNotSeal(t *testing.T) {
 
 // TestSumsOfTimesDoNotWrapAround has an epoch that is in use for ever, because it was replaced after the last millisecond.
 func TestSumsOfTimesDoNotWrapAround(t *testing.T) {
-	signing := must(pushcrypt.GenerateSigningKey()).PublicKey()
+	signing := pushcrypt.GenerateSigningKey().PublicKey()
 	past := must(pushcrypt.IssueCertificate(provider, signing, topic, pushcrypt.Plan{At: now}))
 	current := must(pushcrypt.IssueCertificate(provider, signing, topic, pushcrypt.Plan{At: now, Current: past}))
 	next := must(pushcrypt.IssueCertificate(provider, signing, topic, pushcrypt.Plan{
@@ -94,7 +94,7 @@ func TestSumsOfTimesDoNotWrapAround(t *testing.T) {
 }
 
 func TestRequestAndInstall(t *testing.T) {
-	old, key := must(pushcrypt.GenerateSigningKey()), must(pushcrypt.GenerateSigningKey())
+	old, key := pushcrypt.GenerateSigningKey(), pushcrypt.GenerateSigningKey()
 	current := must(pushcrypt.IssueCertificate(provider, old.PublicKey(), topic, pushcrypt.Plan{}))
 	request := &pushcrypt.CertificateRequest{
 		Topic: topic, Provider: provider.PublicKey(), SigningKey: key.PublicKey(),
@@ -111,12 +111,12 @@ func TestRequestAndInstall(t *testing.T) {
 	}.Open(must(must(pushcrypt.NewSealer(credential, topic)).Seal([]byte(good), phone.PublicKey())).Payload, time.Time{}))
 	expect(t, "its epoch", opened.Epoch, credential.Certificate.Epoch())
 
-	_, err := carried.Certify(must(pushcrypt.GenerateProviderKey()))
+	_, err := carried.Certify(pushcrypt.GenerateProviderKey())
 	refused(t, "another provider key", pushcrypt.WrongCertificate, err)
 	_, err = carried.Certify(nil)
 	refused(t, "no provider key", pushcrypt.UnusableKey, err)
 	foreign := *request
-	foreign.Plan.Current = must(pushcrypt.IssueCertificate(must(pushcrypt.GenerateProviderKey()), old.PublicKey(), topic, pushcrypt.Plan{}))
+	foreign.Plan.Current = must(pushcrypt.IssueCertificate(pushcrypt.GenerateProviderKey(), old.PublicKey(), topic, pushcrypt.Plan{}))
 	_, err = foreign.Certify(provider)
 	refused(t, "a certificate of another provider in it", pushcrypt.BadCertificateSignature, err)
 
@@ -130,7 +130,7 @@ func TestRequestAndInstall(t *testing.T) {
 	}
 	refused(t, "another app", pushcrypt.WrongCertificate, install(func(r *pushcrypt.CertificateRequest) { r.Topic = "a" }, key, answer))
 	refused(t, "another provider", pushcrypt.WrongCertificate, install(func(r *pushcrypt.CertificateRequest) {
-		r.Provider = must(pushcrypt.GenerateProviderKey()).PublicKey()
+		r.Provider = pushcrypt.GenerateProviderKey().PublicKey()
 	}, key, answer))
 	refused(t, "another key", pushcrypt.WrongCertificate, install(nil, old, answer))
 	refused(t, "no key", pushcrypt.UnusableKey, install(nil, nil, answer))
@@ -186,7 +186,7 @@ func TestRequestsOfTheCommand(t *testing.T) {
 		return strings.TrimSpace(string(output))
 	}
 	must(0, os.WriteFile(place("provider.key"), []byte(provider.SecretText()), 0o600))
-	key := must(pushcrypt.GenerateSigningKey())
+	key := pushcrypt.GenerateSigningKey()
 	request := &pushcrypt.CertificateRequest{Topic: topic, Provider: provider.PublicKey(), SigningKey: key.PublicKey(), Plan: pushcrypt.Plan{Lifetime: time.Hour}}
 	must(0, os.WriteFile(place("request.json"), must(json.Marshal(request)), 0o600))
 	run("key", "certify", "request.json", "--provider-key-file", "provider.key", "--yes", "-o", "certificate.json")

@@ -12,7 +12,7 @@ import type { Code } from "./lib/codes";
 export type { Code };
 
 /** JSON as text or bytes, which are kept byte for byte, or as a plain object, which is refused if `JSON.stringify` would change it. */
-export type JSONInput = string | Uint8Array | { readonly [name: string]: unknown };
+export type JSONInput = string | Uint8Array | object;
 
 /** Milliseconds since 1970-01-01 UTC. */
 export type Time = number | bigint | Date;
@@ -526,7 +526,7 @@ export interface SealFilterOptions {
     answerTimeout?: number;
 }
 
-/** A line of `pushcrypt seal --batch`: Docs/ProviderPipelines.md. All but the members of a line come back with the answer. */
+/** A line of `pushcrypt seal --batch`: Docs/ProviderPipelines.md, which names its other members. All that are no members of a line come back with the answer. */
 export interface FilterMessage {
     /** The id of a device of the store, or its key; `null` for a device without a key. */
     to: string | null;
@@ -536,7 +536,6 @@ export interface FilterMessage {
     topic?: string;
     /** Seconds, or a text such as `2h`. */
     ttl?: number | string;
-    [name: string]: unknown;
 }
 
 /** The answer to a line: its members, with the payload as JSON text. */
@@ -566,7 +565,7 @@ export class SealFilter {
      * @throws {FilterError} if the program cannot run, or if five children in a row answered nothing; then the next message has another one started, 5 seconds
      *     later. After a child that ended with 64 none is started.
      */
-    seal(message: FilterMessage): Promise<FilterAnswer>;
+    seal<M extends FilterMessage>(message: M): Promise<FilterAnswer>;
     /** Seals what comes, in order, takes no more than `window` at a time, and yields an answer when it is there. An error of `messages` is thrown at its end. */
     sealAll<M extends FilterMessage>(messages: AsyncIterable<M> | Iterable<M>): AsyncGenerator<FilterResult<M>, void, undefined>;
     /**

@@ -133,8 +133,9 @@ class Provider:
         secret, text = pending.read_text().splitlines()
         request = CertificateRequest.from_json(text)
         write(self.path(made), request.install(SigningKey.parse(secret), answer).secret_text())
-        before, proven, start = request.current.epoch if request.current else 0, request.proven and str(request.proven), time.monotonic()
+        before, proven = request.current.epoch if request.current else 0, request.proven and str(request.proven)
         async with self.pool.connection() as connection:
+            start = time.monotonic()
             [(done,)] = await fetch(connection, "SELECT replace_key(%s, %s, %s, %s)", before, proven, made.epoch, str(made))
         if not done:
             self.path(made).unlink()

@@ -141,6 +141,8 @@ extension KeyRecord {
     }
 
     func grant() throws(KeyError) -> String? {
-        try text("grant", "1 to \(DeviceRegistration.maximumGrantLength) characters of base64url") { DeviceRegistration.isGrant($0) }
+        try text("grant", "1 to \(DeviceRegistration.maximumGrantLength) characters of base64url") {
+            DeviceRegistration.isGrant($0)
+        }
     }
 }

@@ -18,7 +18,8 @@ extension EnrolmentState {
         private static let renewalAge = Interval.days(7)
 
         package init(
-            _ text: String, _ pushKey: SigningPublicKey, for address: PushAddress, at now: Timestamp, until end: Timestamp
+            _ text: String, _ pushKey: SigningPublicKey, for address: PushAddress, at now: Timestamp,
+            until end: Timestamp
         ) {
             self.text = text
             self.pushKey = pushKey
@@ -144,7 +145,8 @@ extension EnrolmentState.Grant {
     private init(_ value: JSONValue) throws(EnrolmentStateError) {
         guard let text = value["grant"]?.string, DeviceRegistration.isGrant(text),
             let pushKey = value["push_key"]?.string.flatMap({ try? SigningPublicKey(text: $0) }),
-            let address = value["address"]?.string, let issued = value["issued"]?.integer.flatMap(UInt64.init(exactly:)),
+            let address = value["address"]?.string,
+            let issued = value["issued"]?.integer.flatMap(UInt64.init(exactly:)),
             let ends = value["ends"]?.integer.flatMap(UInt64.init(exactly:))
         else { throw .damaged }
         self.text = text

@@ -148,7 +148,8 @@ struct RegistrationMachine {
             lostWithdrawals.insert(withdrawal.device)
             self.withdrawal = nil
         }
-        let accounts = [registrations.removeValue(forKey: message)?.wish.account].compactMap(\.self) + relay.abandon(message)
+        let accounts =
+            [registrations.removeValue(forKey: message)?.wish.account].compactMap(\.self) + relay.abandon(message)
         for account in accounts { waiting[account.name] = nil }
         return accounts
     }
@@ -243,7 +244,9 @@ struct RegistrationMachine {
         let pairing = PhonePairing(code, request.record, topic: step.terms.topic)
         registrations[message] = Registration(wish: wish, request: request, pairing: pairing)
         step.actions.append(
-            .post(message: message, WebRequest(url: code.url.text, body: ContiguousArray(pairing.body.utf8))))
+            .post(
+                message: message,
+                WebRequest(url: code.url.text, type: "text/plain", body: ContiguousArray(pairing.body.utf8))))
     }
 
     /// Ends a wish: with what waits for its end, or by telling the app.

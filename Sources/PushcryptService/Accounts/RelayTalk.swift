@@ -79,7 +79,7 @@ struct RelayTalk {
             if let retryAfter {
                 rest = (now, now.adding(min(retryAfter, Self.longestRest)), status)
             }
-            // A refusal for good concerns what was asked for, and the relay is there for others.
+            // A permanent refusal concerns this request, and the relay is there for others.
             guard isTemporary else {
                 switch subject {
                 case .grant: break
@@ -159,7 +159,8 @@ extension RegistrationMachine {
         guard let call = relay.call, call.message == message else { return false }
         relay.call = nil
         take(
-            call.request.answer(status: answer.status, retryAfter: answer.retryAfter, body: answer.body), to: call.subject,
+            call.request.answer(status: answer.status, retryAfter: answer.retryAfter, body: answer.body),
+            to: call.subject,
             &step)
         return true
     }

@@ -83,7 +83,7 @@ def service(*arguments, keys="keys"):
 
 
 def call(*arguments, **others):
-    done = subprocess.run(service(*arguments, **others), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(service(*arguments, **others), capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         raise Failure(f"{arguments[0]}: {done.stderr[-1000:]}")
     return done.stdout.strip()
@@ -97,7 +97,7 @@ def fails(what, reason, *arguments, **others):
     expect(f"{what}: {found}", reason in found, True)
 
 
-def asked(port, method, path, body=None, headers=None, seconds=20):
+def asked(port, method, path, body=None, headers=None, seconds=120):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     try:
         connection.request(method, path, body, headers or {})

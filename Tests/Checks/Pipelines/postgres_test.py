@@ -10,10 +10,10 @@ from postgres_scene import (
 from postgres_statements import one_process
 from pushcrypt import Credential, DevicePublicKey, DeviceRecord, ProviderKey, Sealer
 from pushcrypt.testing import DeviceKey, Trust
-from scene import APP, Failure, count, expect, main, wait
+from scene import APP, Failure, count, expect, main, slowness, wait
 
 COUNT, EVENTS, KILLS = (int(os.environ.get(name, value)) for name, value in (("COUNT", 1_000_000), ("EVENTS", 10_000), ("KILLS", 20)))
-PHONES, SLOW = 100, 1000
+PHONES, SLOW, POSTERS = 100, 1000, 4
 MOCK = os.path.join(os.path.dirname(__file__), "../Send/serve.py")
 GONE, RENEWED = "d0" * 32, "d1" * 32
 # Another process posts as much as the service takes.
@@ -186,27 +186,28 @@ class Run:
         wait(lambda: rows("SELECT status FROM pushes WHERE device = 'renewed'") == [(200,)], 60, "the phone with a new token gets it")
 
     def replace_keys(self):
-        """Replaces the key under full load. Returns for how many milliseconds sealing waited, and then until the new key had sealed."""
+        """Replaces the key five times under full load. Returns for how many milliseconds sealing waited, how many pushes of that load came meanwhile,
+        and the milliseconds from there until the new key had sealed."""
         for name in ("load0", "load1"):
             Phone(name, "load", self.ports).register()
         load = [subprocess.Popen([sys.executable, "-c", LOAD, *sys.argv[1:], str(port), f"{number}"], cwd=os.path.dirname(__file__))
-            for number, port in enumerate(self.inside * 2)]
+            for number, port in zip(range(POSTERS), self.inside * 2)]
         try:
             wait(lambda: rows("SELECT count(*) > 500 FROM pushes WHERE owner = 'load'") == [(True,)], 60, "the load has begun")
-            waits = []
+            found = []
             for _ in range(5):
-                waits.append(replace_key())
+                waited = replace_key()
                 wait(lambda: rows("SELECT count(*) > 0 FROM pushes WHERE epoch = (SELECT max(epoch) FROM certificates)") == [(True,)], 60, "the new key seals")
+                found += [(waited, *row) for row in rows("""
+                    SELECT count(*) FILTER (WHERE created_at BETWEEN replaced - %s * interval '1 ms' AND replaced),
+                        (1000 * extract(epoch FROM min(created_at) FILTER (WHERE pushes.epoch = c.epoch) - replaced))::int
+                    FROM pushes, (SELECT max(epoch) AS epoch, max(replaced_at) AS replaced FROM certificates) AS c GROUP BY replaced
+                    """, waited)]
             expect("the load goes on", [process.poll() for process in load], [None] * len(load))
+            return zip(*found)
         finally:
             for process in load:
                 process.kill()
-        gaps = rows("""
-            SELECT (1000 * extract(epoch FROM (SELECT min(created_at) FROM pushes WHERE epoch = c.epoch)
-                - (SELECT max(replaced_at) FROM certificates WHERE epoch < c.epoch)))::int
-            FROM certificates c ORDER BY epoch DESC LIMIT 5
-            """)
-        return waits, [gap for gap, in gaps]
 
     def drain(self):
         """SIGTERM: not ready at once, and what is under way is answered."""
@@ -224,7 +225,7 @@ class Run:
                 time.sleep(1.2)
                 half.sendall(record)
                 expect("the answer", half.recv(1 << 16)[:15], b"HTTP/1.1 200 OK")
-            expect("the exit code of a server", process.wait(30), 0)
+            expect("the exit code of a server", process.wait(600), 0)
         finally:
             process.kill()
 
@@ -302,22 +303,27 @@ def phases(run, processes, database):
 
     run.feeding = False
     for thread in threads[1:]:
-        thread.join(60)
-    waits, gaps = run.replace_keys()
+        thread.join(600)
+    before = slowness()
+    waits, meanwhile, gaps = run.replace_keys()
+    slow = max(before, slowness())
     stolen = current()
     count("ms that sealing waited for a new key", " ".join(map(str, waits)), "postgres")
+    count("pushes of the old key that came meanwhile", " ".join(map(str, meanwhile)), "postgres")
     count("ms from there to the first push of the new key", " ".join(map(str, gaps)), "postgres")
-    # The best of five: a machine that is busy with other things says nothing. A lock that sharers overtake takes as long as the load.
-    expect(f"sealing waits at most 100 ms for a new key: {waits}", min(waits) <= 100 and max(waits) < 2000, True)
+    # A replacement waits for what each of those who post has under way, 20 events for two phones, and for nothing that comes after it.
+    expect(f"pushes that come while a new key waits: {meanwhile}", max(meanwhile) <= 2 * POSTERS * 40, True)
+    # The best of five, and longer on a machine that is busy with other things.
+    expect(f"sealing waits at most 100 ms for a new key, {slow:.1f} times as long here: {waits}", min(waits) <= 100 * slow, True)
     # What was sealed by the old key and not inserted yet is sealed again first, up to 100 events of all that wait.
-    expect(f"the new key seals within 5 s: {gaps}", 0 <= min(gaps) and max(gaps) < 5000, True)
+    expect(f"the new key seals within 100 ms, {slow:.1f} times as long here: {gaps}", 0 <= min(gaps) <= 100 * slow, True)
     late = rows("SELECT count(*) FROM pushes JOIN certificates USING (epoch) WHERE created_at > replaced_at")
     expect("pushes that the old key sealed later", late, [(0,)])
     rows("DELETE FROM pushes WHERE owner = 'load'")
     wait(lambda: rows("SELECT count(*) FROM pushes WHERE due IS NOT NULL") == [(0,)], 600, "everything is sent", threads[:1])
     for process in processes.running[2:]:
         process.terminate()
-        expect("the exit code of a sender", process.wait(60), 0)
+        expect("the exit code of a sender", process.wait(600), 0)
     wait(lambda: all(phone.messages.keys() >= run.expected[phone.name] for phone in run.phones), 60, "everything has arrived", threads[:1])
     replace_key("--stolen")
     each(run.phones, Phone.register)

@@ -37,7 +37,9 @@ import Testing
                         token: digest, environment: .development, grant: digest, alertsAreShown: true),
                     at: .start)), EnrolmentState.Account(name: "b", device: "x", withdrawal: capability),
         ]
-        state.withdrawals = ["y", "z"].map { EnrolmentState.Withdrawal(device: $0, capability: capability, account: "c") }
+        state.withdrawals = ["y", "z"].map {
+            EnrolmentState.Withdrawal(device: $0, capability: capability, account: "c")
+        }
         #expect(String(decoding: state.json, as: UTF8.self) == Self.full)
         #expect(try Self.state(Self.full) == state)
         let empty = #"{"version":1,"accounts":[],"withdrawals":[]}"#

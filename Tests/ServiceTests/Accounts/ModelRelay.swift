@@ -29,7 +29,7 @@ struct ModelRelay {
     func live(_ token: String) -> Set<String> { Set(issued.filter { $0.isLive && $0.token == token }.map(\.text)) }
 
     mutating func answer(_ request: WebRequest) throws -> WebAnswer {
-        guard request.url.hasPrefix(Self.origin + "/v1/"),
+        guard request.url.hasPrefix(Self.origin + "/v1/"), request.type == "application/json",
             let body = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any],
             let token = body["token"] as? String, body["environment"] as? String == "production",
             body["topic"] as? String == "com.example.app"
@@ -39,7 +39,8 @@ struct ModelRelay {
         if let refusal { return refusal }
         switch path {
         case "/v1/grants":
-            guard let pushKey = body["push_key"] as? String, let kinds = body["kinds"] as? [String], body.count == 5 else {
+            guard let pushKey = body["push_key"] as? String, let kinds = body["kinds"] as? [String], body.count == 5
+            else {
                 return Self.answer(400, #"{"code":"malformed-request"}"#)
             }
             let text = Sodium.randomBytes(16).hex
@@ -82,7 +83,9 @@ struct PairingServer {
     mutating func answer(
         _ request: WebRequest, _ accept: (DeviceRegistration) -> RegistrationReply
     ) throws -> WebAnswer {
-        guard let sealed = PairingText.decode(request.body.span), let record = exchange.open(request: sealed.span) else {
+        guard request.type == "text/plain" else { return WebAnswer(status: 415, body: []) }
+        guard let sealed = PairingText.decode(request.body.span), let record = exchange.open(request: sealed.span)
+        else {
             return WebAnswer(status: 404, body: [])
         }
         let registration = try DeviceRegistration(json: record)

@@ -87,7 +87,8 @@ import Waiting
         #expect(try phone.keys.pinnedProviders().map(\.key) == [server.key.publicKey])
         #expect(server.requests == 0)
         // From now on over the channel.
-        #expect(await accounts.update(["home"], token: Self.token, alertsAreShown: true)["home"]?.description == "nothing")
+        #expect(
+            await accounts.update(["home"], token: Self.token, alertsAreShown: true)["home"]?.description == "nothing")
         try await accounts.logOut("home")
         await eventually { !web.with { $0.isLive(grant) } && server.users.isEmpty }
         #expect(server.users.isEmpty && !web.with { $0.isLive(grant) })
@@ -112,7 +113,7 @@ import Waiting
         #expect(trust.pinned == [server.key.publicKey])
     }
 
-    // MARK: What does not pair
+    // MARK: Refusals
 
     @Test func aCodeThatNobodyKnowsPairsWithNobody() async throws {
         let code = try web.pairs("home", with: server)

@@ -284,7 +284,9 @@ struct RegistrationWorld {
     private func relayFault(_ state: EnrolmentState) -> String? {
         guard let relay else { return nil }
         if devices.contains(where: { $0.token != nil }) { return "a server has the token" }
-        if network.count(where: { if case .web(let request) = $0.request { request.url != PairingServer.url } else { false } })
+        if network.count(where: {
+            if case .web(let request) = $0.request { request.url != PairingServer.url } else { false }
+        })
             > 1
         {
             return "two requests to the relay"
@@ -335,7 +337,9 @@ struct RegistrationWorld {
             let usable = relay.issued.filter { $0.isLive && granted.contains($0.text) }
             let current = usable.filter { $0.token == ContiguousArray([token]).hex }
             if Set(current.map(\.text)) != Set(devices.compactMap(\.grant)) { return "other grants than the devices'" }
-            if !current.allSatisfy({ $0.pushKey == Self.pushKeys[pushKey].text }) { return "a grant for an old push key" }
+            if !current.allSatisfy({ $0.pushKey == Self.pushKeys[pushKey].text }) {
+                return "a grant for an old push key"
+            }
         }
         return nil
     }
@@ -367,7 +371,9 @@ struct RegistrationWorld {
             if let relay {
                 text += relay.issued.map { "|\($0.text) \($0.token) \($0.pushKey) \($0.isLive)" }.joined()
                 text += machine.relay.wishes.map { "|\(Self.text($0))" }.joined()
-                if case .grant(let wish, _, _) = machine.relay.call?.subject { text += "|\(wish.map(Self.text) ?? "-")" }
+                if case .grant(let wish, _, _) = machine.relay.call?.subject {
+                    text += "|\(wish.map(Self.text) ?? "-")"
+                }
                 text += "|\(machine.relay.problem != nil) \(machine.relay.address?.token ?? "") \(pushKey)"
                 text += "|\(granted.sorted()) \(pairing?.pairedDevice ?? "")"
             }

@@ -58,14 +58,18 @@ import Waiting
     @Test func aServerGetsAGrantAndNeverTheToken() async throws {
         let outcome = await update(accounts())
         #expect(outcome?.status == .registered && outcome?.notices == [])
-        #expect(outcome?.description == "register; acknowledged; register-again(provider-changed, grant-changed); acknowledged")
+        #expect(
+            outcome?.description
+                == "register; acknowledged; register-again(provider-changed, grant-changed); acknowledged")
         // What an earlier installation has left ends first.
         #expect(relay.asked == ["revoke", "grants"])
         let record = try #require(server.record("rita"))
         #expect(record.token == nil && record.environment == nil)
         let grant = try grant()
         #expect(relay.with { $0.issued.map(\.text) } == [grant] && isLive(grant))
-        #expect(relay.with { $0.issued.first?.pushKey } == pushKey.text && relay.with { $0.issued.first?.kinds } == ["alert"])
+        #expect(
+            relay.with { $0.issued.first?.pushKey } == pushKey.text
+                && relay.with { $0.issued.first?.kinds } == ["alert"])
         #expect(await update(accounts())?.description == "nothing")
         #expect(relay.asked.count == 2)
     }
@@ -134,7 +138,7 @@ import Waiting
         #expect(relay.urls.last == "https://other.example.com/v1/grants")
         try await accounts.logOut("rita")
         await allTurns()
-        // It would be told the token, and a grant that is none of its own.
+        // It would be told the token, and a grant that it has not issued.
         #expect(relay.urls.filter { $0.hasPrefix("https://other.example.com") }.count == 1 && isLive(first))
     }
 
@@ -199,7 +203,7 @@ import Waiting
         #expect(relay.asked == ["revoke", "grants"])
     }
 
-    /// A relay that refuses one end for good still issues grants.
+    /// A relay that refuses one end permanently still issues grants.
     @Test func aRefusedEndStopsNobody() async throws {
         let accounts = accounts()
         _ = await update(accounts)
@@ -304,7 +308,10 @@ import Waiting
         (200, "{}", .unreachable, "the relay: status 200, and no grant"),
         (200, #"{"grant":"a b","expires":1798761600000}"#, .unreachable, "the relay: status 200, and no grant"),
         (200, #"{"grant":"","expires":1798761600000}"#, .unreachable, "the relay: status 200, and no grant"),
-        (200, #"{"grant":"AAAA","grant":"BBBB","expires":1798761600000}"#, .unreachable, "the relay: status 200, and no JSON object"),
+        (
+            200, #"{"grant":"AAAA","grant":"BBBB","expires":1798761600000}"#, .unreachable,
+            "the relay: status 200, and no JSON object"
+        ),
         (200, #"{"grant":"AAAA"}"#, .unreachable, "the relay: status 200, and no grant"),
         (200, #"{"grant":"AAAA","expires":-1}"#, .unreachable, "the relay: status 200, and no grant"),
         (200, #"{"grant":"AAAA","expires":1767225599999}"#, .unreachable, "the relay answers another question"),

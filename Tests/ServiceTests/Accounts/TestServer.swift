@@ -80,7 +80,8 @@ final class TestServer: RegistrationChannel {
             state.devices.removeAll { $0.record.deviceID == record.deviceID }
             state.devices.append((user, record))
             return RegistrationReply(
-                .acknowledged(record.publicKey), provider: key.publicKey, certificate: nil, pushKey: state.pushKeys[user])
+                .acknowledged(record.publicKey), provider: key.publicKey, certificate: nil,
+                pushKey: state.pushKeys[user])
         }
     }
 

@@ -437,7 +437,7 @@ func TestCommand(t *testing.T) {
 	if program == "" {
 		t.Skip("there is no pushcrypt: set PUSHCRYPT")
 	}
-	phone, provider := must(pushcrypttest.GenerateDeviceKey()), must(pushcrypt.GenerateProviderKey())
+	phone, provider := pushcrypttest.GenerateDeviceKey(), pushcrypt.GenerateProviderKey()
 	key := filepath.Join(t.TempDir(), "provider.key")
 	must(0, os.WriteFile(key, []byte(provider.SecretText()), 0o600))
 	receiver := pushcrypttest.Receiver{
@@ -489,8 +489,8 @@ func BenchmarkCommand(b *testing.B) {
 	if program == "" {
 		b.Skip("there is no pushcrypt: set PUSHCRYPT")
 	}
-	key, to := filepath.Join(b.TempDir(), "provider.key"), must(pushcrypttest.GenerateDeviceKey()).PublicKey().String()
-	must(0, os.WriteFile(key, []byte(must(pushcrypt.GenerateProviderKey()).SecretText()), 0o600))
+	key, to := filepath.Join(b.TempDir(), "provider.key"), pushcrypttest.GenerateDeviceKey().PublicKey().String()
+	must(0, os.WriteFile(key, []byte(pushcrypt.GenerateProviderKey().SecretText()), 0o600))
 	sealing := must(filter.Start([]string{program, "seal", "--batch", "--signing-key-file", key, "--topic", "com.example.app"}, nil))
 	payload := []byte(`{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}},"chat":"c41"}`)
 	must(sealing.Seal(ctx, filter.Message{To: to, Payload: payload}))

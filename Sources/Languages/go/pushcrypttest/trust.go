@@ -20,7 +20,9 @@ type DeviceKey struct {
 }
 
 // GenerateDeviceKey creates a key from the system's random source.
-func GenerateDeviceKey() (*DeviceKey, error) { return NewDeviceKey(core.Random(format.KeyLength)) }
+func GenerateDeviceKey() *DeviceKey {
+	return core.Sure(NewDeviceKey(core.Random(format.KeyLength)))
+}
 
 // NewDeviceKey creates a key from 32 bytes.
 func NewDeviceKey(secret []byte) (*DeviceKey, error) {

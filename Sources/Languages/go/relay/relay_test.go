@@ -65,8 +65,8 @@ func TestRequests(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
-	provider, _ := pushcrypt.GenerateProviderKey()
-	phone, _ := pushcrypttest.GenerateDeviceKey()
+	provider := pushcrypt.GenerateProviderKey()
+	phone := pushcrypttest.GenerateDeviceKey()
 	sealer, err := pushcrypt.NewSealer(provider, "com.example.app", pushcrypt.WithSound("default"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,9 @@
 // Answers, which a phone seals for the provider of a message: Docs/FormatAnswers.md.
 "use strict";
 
-const { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } = require("node:crypto");
+const { createHmac, randomBytes, timingSafeEqual } = require("node:crypto");
+const { ZERO, decrypt, encrypt } = require("./aead.js");
+const { lp16 } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { limits } = require("./format.js");
 const { NumberText, decodeUTF8, parseObject } = require("./json.js");
@@ -10,7 +12,7 @@ const { array, bytes, instance, options, present, seconds, string, time, topic: 
 
 const label = (text) => Buffer.from(`pushcrypt/1 ${text}\0`);
 const [ID, KEY, SALT, MESSAGE] = ["answer id", "answer", "answer salt", "answer message"].map(label);
-const SIZES = [128, 512, 2048, 4098], HEADER = 37, TAG = 16, NONCE = Buffer.alloc(12), LONGEST_JSON = 4096, LONGEST_ACTION = 255;
+const SIZES = [128, 512, 2048, 4098], HEADER = 37, TAG = 16, LONGEST_JSON = 4096, LONGEST_ACTION = 255;
 /** Seconds: 31 days. */
 const LIFE = 31 * 86_400;
 
@@ -19,7 +21,7 @@ const hmac = (key, ...parts) => createHmac("sha256", key).update(Buffer.concat(p
 const hkdf = (key, salt, info) => hmac(hmac(salt, key), info, Buffer.of(1));
 
 function whose(device, topic) {
-    return Buffer.concat([keys.sha256(device), Buffer.of(topic.length >> 8, topic.length), Buffer.from(topic)]);
+    return Buffer.concat([keys.sha256(device), lp16(topic)]);
 }
 
 function bigEndian(value) {
@@ -70,36 +72,17 @@ function padded(text) {
 function sealPlain(given, deviceID, plain, random = randomBytes(16)) {
     const id = given.subarray(0, 16), key = given.subarray(16), salt = hmac(key, SALT, random, plain).subarray(0, 16);
     const header = Buffer.concat([Buffer.of(1), id, deviceID, salt]);
-    return Buffer.concat([header, encrypt(hkdf(key, salt, MESSAGE), header, plain)]).toString("base64url");
+    return Buffer.concat([header, encrypt(hkdf(key, salt, MESSAGE), ZERO, header, plain)]).toString("base64url");
 }
 
 /** The plaintext, or nothing if the tag is wrong. */
 function openPlain(key, answer) {
-    return decrypt(hkdf(key, answer.subarray(21, HEADER), MESSAGE), answer.subarray(0, HEADER), answer.subarray(HEADER));
-}
-
-/** ChaCha20-Poly1305 with a key for this one message: ciphertext and tag. */
-function encrypt(key, header, plain) {
-    const cipher = createCipheriv("chacha20-poly1305", key, NONCE, { authTagLength: TAG }).setAAD(header, { plaintextLength: plain.length });
-    return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-}
-
-/** The same back; nothing if the tag is wrong. */
-function decrypt(key, header, data) {
-    const sealed = data.subarray(0, -TAG), cipher = createDecipheriv("chacha20-poly1305", key, NONCE, { authTagLength: TAG })
-        .setAAD(header, { plaintextLength: sealed.length }).setAuthTag(data.subarray(-TAG));
-    const plain = cipher.update(sealed);
-    try {
-        cipher.final();
-    } catch {
-        return undefined;
-    }
-    return plain;
+    return decrypt(hkdf(key, answer.subarray(21, HEADER), MESSAGE), ZERO, answer.subarray(0, HEADER), answer.subarray(HEADER));
 }
 
 function decode(text) {
-    const answer = text.length <= 5535 && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
-    if (!SIZES.includes(answer.length - HEADER - TAG) || answer.toString("base64url") !== text) {
+    const answer = keys.fromBase64(text);
+    if (!SIZES.includes(answer.length - HEADER - TAG)) {
         throw new PushcryptError("malformed-envelope", "the answer was cut, encoded again, or has a wrong length");
     }
     return answer;
@@ -145,4 +128,4 @@ function numberOf(value) {
     return isInteger ? Number(value.text) : undefined;
 }
 
-module.exports = { AnswerSecret, LONGEST_ACTION, LONGEST_JSON, answerParts, decrypt, encrypt, hkdf, hmac, openAnswer, padded, sealPlain };
+module.exports = { AnswerSecret, LONGEST_ACTION, LONGEST_JSON, answerParts, hkdf, hmac, openAnswer, padded, sealPlain };

@@ -1,11 +1,11 @@
 // Files that accompany a push, for who seals them: Docs/FormatAttachments.md. Keys are not wiped.
 "use strict";
 
-const { createCipheriv } = require("node:crypto");
+const { encrypt } = require("./aead.js");
 const { PushcryptError } = require("./errors.js");
 const format = require("./format.js");
 const { NumberText, parseObject } = require("./json.js");
-const { isBase64Of32 } = require("./keys.js");
+const { parseBytes32 } = require("./keys.js");
 const { json } = require("./values.js");
 
 const { limits } = format;
@@ -44,8 +44,8 @@ class AttachmentReference {
         ) {
             throw new PushcryptError("malformed-reference");
         }
-        Object.assign(this, { url, size: Number(size.text), sha256: bytes32(sha256), type, name });
-        Object.defineProperty(this, "key", { value: bytes32(key) });
+        Object.assign(this, { url, size: Number(size.text), sha256: parseBytes32(sha256, "malformed-reference"), type, name });
+        Object.defineProperty(this, "key", { value: parseBytes32(key, "malformed-reference") });
     }
 
     static parse(text) {
@@ -72,12 +72,6 @@ function isURL(text) {
     return ADDRESS.test(host) ? host.split(".").every((byte) => Number(byte) <= 255) : NAME.test(host);
 }
 
-/** Reads 32 bytes from canonical base64url: 43 characters, the last with two unused bits. */
-function bytes32(text) {
-    if (!isBase64Of32(text)) throw new PushcryptError("malformed-reference");
-    return Buffer.from(text, "base64url");
-}
-
 /** Refuses a reference that is not one of a full body. */
 function checkFullBody(reference) {
     const length = reference.size - limits.smallestFile;
@@ -95,17 +89,12 @@ function checkAvatar(reference) {
 
 // The chunks, in the STREAM construction
 
-function cipher(create, key, number, isLast) {
+function nonceOf(number, isLast) {
     const nonce = Buffer.alloc(12);
     // The other five bytes of the counter are zero in files below 2^64 bytes.
     nonce.writeBigUInt64BE(BigInt(number), 3);
     nonce[11] = isLast ? 1 : 0;
-    return create("chacha20-poly1305", key, nonce, { authTagLength: limits.tagLength }).setAAD(PREFIX);
-}
-
-function sealChunk(key, number, isLast, plain) {
-    const aead = cipher(createCipheriv, key, number, isLast);
-    return [aead.update(plain), aead.final(), aead.getAuthTag()];
+    return nonce;
 }
 
 /** Seals a file under a key that is never used for anything else to. */
@@ -113,9 +102,9 @@ function sealFile(plain, key) {
     const parts = [PREFIX], last = Math.max(Math.ceil(plain.length / limits.plainChunk) - 1, 0);
     for (let number = 0; number <= last; number++) {
         const at = number * limits.plainChunk;
-        parts.push(...sealChunk(key, number, number === last, plain.subarray(at, at + limits.plainChunk)));
+        parts.push(encrypt(key, nonceOf(number, number === last), PREFIX, plain.subarray(at, at + limits.plainChunk)));
     }
     return Buffer.concat(parts);
 }
 
-module.exports = { AttachmentReference, PREFIX, checkAvatar, checkFullBody, cipher, isSize, sealFile };
+module.exports = { AttachmentReference, PREFIX, checkAvatar, checkFullBody, isSize, nonceOf, sealFile };

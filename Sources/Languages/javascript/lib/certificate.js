@@ -2,8 +2,9 @@
 "use strict";
 
 const { PushcryptError } = require("./errors.js");
+const { lp16 } = require("./envelope.js");
 const { labels, limits } = require("./format.js");
-const { checkVerifyingKey, verifies } = require("./keys.js");
+const { checkVerifyingKey, fromBase64, verifies } = require("./keys.js");
 const { NEVER, array, boolean, later, options, seconds, string, time } = require("./values.js");
 
 const CLAIM = limits.claimLength;
@@ -23,10 +24,7 @@ class Certificate {
     }
 
     static parse(text) {
-        if (text.length !== limits.certificateTextLength) throw new PushcryptError("malformed-certificate");
-        const data = Buffer.from(text, "base64url");
-        if (data.toString("base64url") !== text) throw new PushcryptError("malformed-certificate");
-        return new Certificate(data);
+        return new Certificate(fromBase64(text));
     }
 
     get text() {
@@ -94,7 +92,7 @@ function claimOf({ epoch, floor, graceUntil, expiresAt }, signingKey) {
 
 /** What the provider key signs of a claim. */
 function claimed(provider, topic, claim) {
-    return Buffer.concat([labels.certificate, provider, Buffer.of(topic.length >> 8, topic.length), Buffer.from(topic), claim]);
+    return Buffer.concat([labels.certificate, provider, lp16(topic), claim]);
 }
 
 /** The certificate of a claim and its signature, which is checked. */

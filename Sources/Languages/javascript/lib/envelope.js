@@ -3,14 +3,12 @@
 
 const { PushcryptError } = require("./errors.js");
 const { buckets, labels, limits } = require("./format.js");
-const { sha256 } = require("./keys.js");
+const { fromBase64, sha256 } = require("./keys.js");
 
 /** Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
 function decode(text) {
-    const isText = text.length <= limits.longestEnvelopeText && /^[A-Za-z0-9_-]+$/.test(text) && text.length % 4 !== 1;
-    if (!isText) throw new PushcryptError("malformed-envelope");
-    const envelope = Buffer.from(text, "base64url");
-    if (envelope.toString("base64url") !== text) throw new PushcryptError("malformed-envelope");
+    const envelope = fromBase64(text);
+    if (envelope.length === 0 || text.length > limits.longestEnvelopeText) throw new PushcryptError("malformed-envelope");
     if (envelope[0] !== limits.suite) throw new PushcryptError("unsupported-suite");
     if (!buckets.includes(envelope.length - limits.envelopeOverhead)) throw new PushcryptError("malformed-envelope");
     return envelope;

@@ -178,20 +178,26 @@ function bytes(integer) {
     return Buffer.from(integer.toString(16).padStart(64, "0"), "hex").reverse();
 }
 
-/** Whether a text is 32 bytes in canonical base64url: 43 characters, the last with two unused bits. */
-function isBase64Of32(text) {
-    return /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text);
+/** The bytes of base64url; none if this is not the one text that they have. */
+function fromBase64(text) {
+    const data = Buffer.from(text, "base64url");
+    return data.toString("base64url") === text ? data : Buffer.alloc(0);
+}
+
+function parseBytes32(text, code) {
+    const data = fromBase64(text);
+    if (data.length !== LENGTH) throw new PushcryptError(code, "what must be 32 bytes in base64url is not");
+    return data;
 }
 
 /** Reads an Ed25519 public key from base64url, as records and requests have it [D-32]. */
 function parseRawKey(text, code) {
-    if (!isBase64Of32(text)) throw new PushcryptError(code, "the public key is not 32 bytes in base64url");
-    const key = Buffer.from(text, "base64url");
+    const key = parseBytes32(text, code);
     checkVerifyingKey(key);
     return key;
 }
 
 module.exports = {
     DEVICE_PUBLIC, DEVICE_SECRET, ED25519, LENGTH, PQ_PUBLIC, PROVIDER_PUBLIC, PROVIDER_SECRET, SIGNING, SIGNING_SECRET, X25519, bare, checkDeviceKey,
-    checkVerifyingKey, deviceKeyID, isBase64Of32, keyID, keyText, parseKey, parseRawKey, publicKey, rawPublic, secretKey, sha256, verifies,
+    checkVerifyingKey, deviceKeyID, fromBase64, keyID, keyText, parseBytes32, parseKey, parseRawKey, publicKey, rawPublic, secretKey, sha256, verifies,
 };

@@ -3,7 +3,9 @@
 
 const { randomBytes } = require("node:crypto");
 const { BlockList, isIPv4, isIPv6 } = require("node:net");
-const { decrypt, encrypt, hkdf, hmac } = require("./answers.js");
+const { ZERO, decrypt, encrypt } = require("./aead.js");
+const { hkdf, hmac } = require("./answers.js");
+const { lp16 } = require("./envelope.js");
 const { PushcryptError, attempt } = require("./errors.js");
 const { Fields } = require("./fields.js");
 const { limits } = require("./format.js");
@@ -37,8 +39,8 @@ function decode(body) {
     const given = typeof body === "string" ? body : bytes(body, "the body").toString("latin1");
     let end = given.length;
     while (given[end - 1] === "\n" || given[end - 1] === "\r") end--;
-    const text = given.slice(0, end), data = text.length <= LONGEST_BODY && /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, "base64url") : Buffer.alloc(0);
-    if (data.length < HEADER + TAG || data.toString("base64url") !== text) {
+    const data = end <= LONGEST_BODY ? keys.fromBase64(given.slice(0, end)) : Buffer.alloc(0);
+    if (data.length < HEADER + TAG) {
         throw new PushcryptError("malformed-envelope", "this is not the base64url of a request or reply, or it is too long");
     }
     return data;
@@ -46,7 +48,7 @@ function decode(body) {
 
 /** The plaintext of a request or reply. */
 function opened(key, header, sealed) {
-    const plain = decrypt(key, header, sealed);
+    const plain = decrypt(key, ZERO, header, sealed);
     if (plain === undefined) throw new PushcryptError("authentication-failed", "the request or reply was changed, or is of another code");
     return plain;
 }
@@ -63,13 +65,13 @@ const requestKey = (secret, salt, scene) => hkdf(secret, salt, Buffer.concat([RE
 const replyKey = (secret, salt, scene, request) => hkdf(secret, salt, Buffer.concat([REPLY, scene, keys.sha256(request)]));
 
 function sceneOf(url, topic, fingerprint) {
-    return Buffer.concat([...[url, topic].flatMap((text) => [Buffer.of(text.length >> 8, text.length), Buffer.from(text)]), fingerprint]);
+    return Buffer.concat([lp16(url), lp16(topic), fingerprint]);
 }
 
 /** The salt depends on the text: a request that comes again after a refusal gets another key for another text. */
 function sealReply(secret, scene, request, text) {
     const plain = Buffer.from(text), salt = hmac(secret, REPLY_SALT, keys.sha256(request), plain).subarray(0, SALT);
-    return Buffer.concat([salt, encrypt(replyKey(secret, salt, scene, request), salt, plain)]).toString("base64url");
+    return Buffer.concat([salt, encrypt(replyKey(secret, salt, scene, request), ZERO, salt, plain)]).toString("base64url");
 }
 
 /** A code for one phone, and what came of it. It prints no secret. */

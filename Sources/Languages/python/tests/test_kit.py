@@ -19,7 +19,7 @@ from pushcrypt._certificates import certify
 from pushcrypt.testing import (
     Change, DeviceKey, FileOpener, HeldKey, Learned, Opened, Trust, apply_reply, check_full_body, open_envelope, open_push,
 )
-from pushcrypt.testing._opening import decode, person_in
+from pushcrypt.testing._opening import decoded, person_in
 from vectors import DEVICE_PUBLIC, DEVICE_SECRET, PROVIDER_PUBLIC, PROVIDER_SECRET, Test, parameters
 
 KINDS: dict[str, Any] = {
@@ -101,10 +101,10 @@ def test_envelopes(test: Test) -> None:
     text = test.body.decode()
     assert fingerprint(text) == test.one("fingerprint")
     if "bucket" in test.members:
-        assert [decode(text)[1:5].hex(), str(len(decode(text)) - 53)] == [test.one("recipient-key-id"), test.one("bucket")]
+        assert [decoded(text)[1:5].hex(), str(len(decoded(text)) - 53)] == [test.one("recipient-key-id"), test.one("bucket")]
     else:
         with pytest.raises(PushcryptError) as refusal:
-            decode(text)
+            decoded(text)
         assert refusal.value.code == test.outcome
     check_opening(test, open_envelope, text)
 
@@ -371,7 +371,7 @@ def test_payloads(test: Test) -> None:
     members = json.loads(push.payload)
     assert members.pop("ENCRYPTED_DATA") == push.envelope
     assert members == json.loads(test.one("clear"))
-    found = [len(push.payload), push.widest, len(decode(push.envelope)) - 53]
+    found = [len(push.payload), push.widest, len(decoded(push.envelope)) - 53]
     assert list(map(str, found)) == [test.one(name) for name in ("length", "widest-length", "bucket")]
     opened = open_push(
         push.payload, topic="com.example.app", devices=[DeviceKey.parse(DEVICE_SECRET)],

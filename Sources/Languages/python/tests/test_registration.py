@@ -63,8 +63,10 @@ def test_what_is_held_of_a_removed_device(refused: Any) -> None:
     assert held.is_removed and held.user == "alice" and held.generation == 2
     assert (held.token, held.withdrawal, held.grant, held.app_version, held.provider) == (None,) * 5
     refused("user-mismatch", accept, RECORD, held, "bob", **NAMED)
-    back = accept(PLAIN.__class__(public_key=SECOND, device="phone1", generation=3, topic="b"), held, "alice", topic="b", provider=PIN).device
-    assert (back.is_removed, back.topic, back.token, back.user) == (False, "b", None, "alice")
+    for named in ("b", None):
+        record = DeviceRecord(public_key=SECOND, device="phone1", generation=3, topic=named)
+        back = accept(record, held, "alice", topic="b", provider=PIN).device
+        assert (back.is_removed, back.topic, back.token, back.user) == (False, "b", None, "alice")
 
 
 def test_a_device_that_was_set_up_again() -> None:
@@ -297,7 +299,8 @@ def post_quantum() -> DevicePublicKey:
 def test_records_of_a_key_of_suite_2(post_quantum: DevicePublicKey, refused: Any) -> None:
     key, id = str(post_quantum), post_quantum.key_id
     held = StoredDevice(public_key=post_quantum, topic="a", user="alice", suites=[1, 2])
-    assert StoredDevice.from_json(held.to_json()) == held
+    record = DeviceRecord(public_key=post_quantum, suites=[1, 2])
+    assert StoredDevice.from_json(held.to_json()) == held and DeviceRecord.from_json(record.to_json()) == record
 
     def decide(held: StoredDevice | None, members: dict[str, Any], user: str | None = "alice", **named: Any) -> StoredDevice:
         return accept(DeviceRecord.from_json(json.dumps(members)), held, user, **NAMED | named).device

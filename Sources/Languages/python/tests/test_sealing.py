@@ -8,6 +8,7 @@ import json
 import math
 import pickle
 import time
+import types
 import warnings
 from decimal import Decimal
 from typing import Any
@@ -66,6 +67,10 @@ def test_options_that_are_refused(code: str, named: dict[str, Any], refused: Any
 def test_options_of_another_type(named: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
         SEALER.seal(PAYLOAD, DEVICE, **named)
+
+
+def test_a_payload_that_is_a_mapping() -> None:
+    assert opened(SEALER.seal(types.MappingProxyType({"aps": {"alert": "a"}}), DEVICE).payload).payload == b'{"aps":{"alert":"a"}}'
 
 
 @pytest.mark.parametrize("payload", [None, [], 7, 1_500_000_000, 1.5, True, {1}, object()])

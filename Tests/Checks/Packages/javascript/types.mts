@@ -36,6 +36,13 @@ export function pair(body: Uint8Array): [string, string] {
     const { pairing: claimed, answer } = request.seal(accept(request.record, null, "alice", { topic, provider: pairing.provider }).reply);
     return [claimed.json(), `${answer} ${request.record.deviceId.length} ${claimed.claimed ?? 0}`];
 }
+// An interface has no index signature.
+interface Table { aps: { alert: string }; table: number }
+interface Line { to: string; payload: Table; token: string }
+export async function typed(table: Table, line: Line, filter: SealFilter): Promise<string> {
+    for await (const { message } of filter.sealAll([line])) sealer.seal(message.payload, { to: message.token });
+    return (await filter.seal({ ...line, collapse_id: "a" })).payload + (await filter.seal(line)).payload + sealer.seal(table, { to: "pcr1" }).json;
+}
 function reason(code: Code): string {
     return code === "payload-too-large" ? "shorten it" : code;
 }

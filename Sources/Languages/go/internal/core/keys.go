@@ -39,6 +39,9 @@ func Random(length int) []byte {
 	return data
 }
 
+// Sure returns what cannot fail.
+func Sure[T any](value T, _ error) T { return value }
+
 // KeyID returns the id of a public key.
 func KeyID(kind string, key string) string {
 	hash := sha256.Sum256([]byte(format.LabelKeyID + string(kinds[kind].id) + key))

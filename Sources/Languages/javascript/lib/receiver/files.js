@@ -4,21 +4,17 @@
 //
 "use strict";
 
-const { createDecipheriv, createHash, timingSafeEqual } = require("node:crypto");
-const { PREFIX, cipher, isSize } = require("../attachments.js");
+const { createHash, timingSafeEqual } = require("node:crypto");
+const { decrypt } = require("../aead.js");
+const { PREFIX, isSize, nonceOf } = require("../attachments.js");
 const { PushcryptError } = require("../errors.js");
 const { limits } = require("../format.js");
 const { decodeUTF8 } = require("../json.js");
 const { bytes } = require("../values.js");
 
 function openChunk(key, number, isLast, sealed) {
-    const aead = cipher(createDecipheriv, key, number, isLast).setAuthTag(sealed.subarray(-limits.tagLength));
-    const plain = aead.update(sealed.subarray(0, -limits.tagLength));
-    try {
-        aead.final();
-    } catch {
-        throw new PushcryptError("authentication-failed");
-    }
+    const plain = decrypt(key, nonceOf(number, isLast), PREFIX, sealed);
+    if (plain === undefined) throw new PushcryptError("authentication-failed");
     return plain;
 }
 

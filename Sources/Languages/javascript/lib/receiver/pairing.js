@@ -2,7 +2,7 @@
 "use strict";
 
 const { randomBytes, timingSafeEqual } = require("node:crypto");
-const { encrypt } = require("../answers.js");
+const { ZERO, encrypt } = require("../aead.js");
 const { PushcryptError } = require("../errors.js");
 const { SALT, decode, fingerprintOf, idOf, isURL, opened, replyKey, requestKey, sceneOf } = require("../pairing.js");
 const { formatDeviceRecord, parseReply } = require("../records.js");
@@ -28,7 +28,7 @@ class PairingCode {
     /** @internal */
     sealed(record, salt = randomBytes(SALT)) {
         const header = Buffer.concat([idOf(this.#secret), salt]);
-        return Buffer.concat([header, encrypt(requestKey(this.#secret, salt, this.#scene), header, Buffer.from(record))]).toString("base64url");
+        return Buffer.concat([header, encrypt(requestKey(this.#secret, salt, this.#scene), ZERO, header, Buffer.from(record))]).toString("base64url");
     }
 
     open(request, reply) {

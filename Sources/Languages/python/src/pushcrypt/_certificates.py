@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._envelope import NEVER, TOPIC, check_topic, encode, later, lp16, number, time_or_now
+from ._envelope import NEVER, TOPIC, check_topic, decode, encode, later, lp16, number, time_or_now
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
 from ._format import (
-    CERTIFICATE_GRACE, CERTIFICATE_LENGTH, CERTIFICATE_VERSION, CLAIM_LENGTH, CLOCK_TOLERANCE, KEY_LENGTH, LABEL_CERTIFICATE,
+    CERTIFICATE_GRACE, CERTIFICATE_LENGTH, CERTIFICATE_VERSION, CLAIM_LENGTH, CLOCK_TOLERANCE, LABEL_CERTIFICATE,
     LARGEST_TIME, MOST_PAST_CERTIFICATES,
 )
-from ._keys import ProviderKey, ProviderPublicKey, SigningKey, check_verifying_key
+from ._keys import ProviderKey, ProviderPublicKey, SigningKey, bytes32, check_verifying_key
 from ._signing import Signer, check_signer, signature_of
 from ._types import check_optional, check_type
 
-TEXT = re.compile(r"[A-Za-z0-9_-]{162}")
 REQUEST_VERSION = 1
 
 
@@ -47,10 +44,7 @@ class Certificate:
     def parse(cls, text: str) -> Certificate:
         """Reads the text of a certificate, 162 characters."""
         check_type(text, str, "the text")
-        data = base64.urlsafe_b64decode(text + "==") if TEXT.fullmatch(text) else b""
-        if encode(data) != text:
-            raise PushcryptError(Code.MALFORMED_CERTIFICATE)
-        return cls(data)
+        return cls(decode(text))
 
     def __str__(self) -> str:
         return encode(self.data)
@@ -162,10 +156,7 @@ class CertificateRequest:
     def __post_init__(self) -> None:
         check_topic(self.topic)
         check_type(self.provider, ProviderPublicKey, "provider")
-        check_type(self.signing_key, bytes, "signing_key")
-        if len(self.signing_key) != KEY_LENGTH:
-            raise PushcryptError(Code.MALFORMED_KEY, f"signing_key has {len(self.signing_key)} bytes, not {KEY_LENGTH}")
-        check_verifying_key(self.signing_key)
+        check_verifying_key(bytes32(self.signing_key, "signing_key"))
         check_optional(self.current, Certificate, "current")
         check_optional(self.proven, Certificate, "proven")
         check_type(self.stolen, bool, "stolen")

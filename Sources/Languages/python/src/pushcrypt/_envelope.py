@@ -19,6 +19,15 @@ def encode(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
+def decode(text: str) -> bytes:
+    """The bytes of base64url; none if this is not the one text that they have."""
+    try:
+        data = base64.urlsafe_b64decode(text + "==")
+    except ValueError:
+        return b""
+    return data if encode(data) == text else b""
+
+
 def fingerprint(text: str) -> str:
     """Names an envelope, by its text, in the logs of a provider and of phones. Never decide anything by it."""
     check_type(text, str, "the envelope")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import re
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-from ._envelope import encode
+from ._envelope import decode, encode
 from ._errors import Code, PushcryptError
-from ._format import LARGEST_TIME
+from ._format import KEY_LENGTH, LARGEST_TIME
 from ._json import Number, parse_object
 from ._types import utf8
-
-BYTES32 = re.compile("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 
 Value = TypeVar("Value")
 
@@ -72,8 +68,7 @@ class Fields:
         return [Fields(b"", self.what, self.code, one) for one in self.items(name, dict, most)]
 
     def bytes32(self, name: str) -> bytes | None:
-        """32 bytes as canonical base64url: 43 characters, the last with two unused bits."""
-        return self.read(name, lambda text: base64.urlsafe_b64decode(text + "="), BYTES32.fullmatch)
+        return self.read(name, decode, lambda text: len(decode(text)) == KEY_LENGTH)
 
     def read(self, name: str, parse: Callable[[str], Value], rule: Callable[[str], object] | None = None) -> Value | None:
         """A text that `parse` reads, with its own codes."""

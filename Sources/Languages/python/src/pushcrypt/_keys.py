@@ -208,6 +208,14 @@ class SigningKey(_Ed25519Key):
     KIND: ClassVar[str] = "pck-secret-"
 
 
+def bytes32(key: bytes, what: str) -> bytes:
+    """Checks a key that is stored as bytes."""
+    check_type(key, bytes, what)
+    if len(key) != KEY_LENGTH:
+        raise PushcryptError(Code.MALFORMED_KEY, f"{what} has {KEY_LENGTH} bytes, not {len(key)}")
+    return key
+
+
 def shown(kind: str) -> str:
     """A prefix in the case of its texts."""
     return kind.upper() if kind.endswith("-") else kind

@@ -31,7 +31,7 @@ class Message:
     #: A device's id in the store, its public key, or `None` for a device without a key.
     to: DevicePublicKey | str | None
     #: The APNs payload. One given as bytes or text is kept but for white space.
-    payload: bytes | str | dict[str, Any]
+    payload: bytes | str | Mapping[str, Any]
     #: The message's name, the same in every retry.
     id: str | None = None
     #: The app's bundle id.
@@ -64,8 +64,8 @@ class Message:
             if (value := getattr(self, name)) is not None:
                 line[own] = value.members() if isinstance(value, Person) else value
         try:
-            if isinstance(self.payload, dict):
-                return write_object({**line, "payload": self.payload}, 0)[:-1]
+            if isinstance(self.payload, Mapping):
+                return write_object({**line, "payload": dict(self.payload)}, 0)[:-1]
             payload = minify(utf8(self.payload, "the payload, unless it is a dict,"))
             # Checked, so that nothing in it can end the member.
             parse_object(payload, Code.MALFORMED_PAYLOAD)

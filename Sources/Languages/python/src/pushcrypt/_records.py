@@ -5,19 +5,18 @@ The app provides the channel, which must authenticate both ends.
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ._certificates import Certificate
-from ._envelope import TOPIC
+from ._envelope import TOPIC, decode
 from ._errors import Code, PushcryptError
-from ._fields import BYTES32, Fields, written
+from ._fields import Fields, written
 from ._format import KEY_LENGTH, LARGEST_SUITE, LARGEST_TIME, LONGEST_APP_VERSION, MOST_FOREIGN, MOST_SUITES, SUITE
 from ._json import Number
-from ._keys import DevicePublicKey, ProviderPublicKey, check_verifying_key
+from ._keys import DevicePublicKey, ProviderPublicKey, bytes32, check_verifying_key
 from ._messages import is_label, is_visible
 from ._types import check_optional, check_type, checked_tuple
 
@@ -278,6 +277,4 @@ def certificate_of(fields: Fields) -> tuple[Certificate | None, Code | None]:
 
 def read_push_key(text: str) -> bytes:
     """[D-32]"""
-    if not BYTES32.fullmatch(text):
-        raise PushcryptError(Code.MALFORMED_KEY, "push_key is not 32 bytes in base64url")
-    return base64.urlsafe_b64decode(text + "=")
+    return bytes32(decode(text), "push_key")

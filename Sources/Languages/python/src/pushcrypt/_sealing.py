@@ -8,7 +8,7 @@ import hashlib
 import re
 import secrets
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -36,7 +36,7 @@ PushType = Literal["alert", "background", "voip"]
 ClearField = Literal[
     "badge", "category", "thread-id", "interruption-level", "relevance-score", "target-content-id", "filter-criteria"
 ]
-Payload = bytes | str | dict[str, Any]
+Payload = bytes | str | Mapping[str, Any]
 
 # What follows the text of the envelope.
 AFTER = b'"}'
@@ -394,7 +394,7 @@ def check_new(topic: str, placeholder: Placeholder) -> None:
 
 
 def payload_bytes(payload: Payload) -> bytes:
-    return write_object(payload) if isinstance(payload, dict) else utf8(payload, "the payload, unless it is a dict,")
+    return write_object(dict(payload)) if isinstance(payload, Mapping) else utf8(payload, "the payload, unless it is a dict,")
 
 
 def checked_name(name: str, what: str) -> str:

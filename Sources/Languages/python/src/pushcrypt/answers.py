@@ -12,7 +12,6 @@ Nothing is kept for a message. A caller that wants one answer keeps the first of
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import re
@@ -26,11 +25,11 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ._envelope import check_topic, encode, lp16, time_or_now
+from ._envelope import check_topic, decode, encode, lp16, time_or_now
 from ._errors import Code, PushcryptError
 from ._format import LARGEST_TIME
 from ._json import Number, parse_object
-from ._keys import DevicePublicKey
+from ._keys import DevicePublicKey, bytes32
 from ._types import check_optional, check_type, checked_tuple
 
 __all__ = ["Answer", "AnswerSecret", "open_answer"]
@@ -39,7 +38,6 @@ LIFE = 31 * 86_400_000
 SIZES = (128, 512, 2048, 4098)
 LONGEST_JSON, LONGEST_ACTION, LONGEST_TEXT = 4096, 255, 5535
 HEADER_LENGTH, TAG_LENGTH, ID_LENGTH = 37, 16, 16
-TEXT = re.compile(r"[A-Za-z0-9_-]+")
 MESSAGE_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -49,10 +47,7 @@ class AnswerSecret:
     __slots__ = ("_secret",)
 
     def __init__(self, secret: bytes) -> None:
-        check_type(secret, bytes, "an answer secret")
-        if len(secret) != 32:
-            raise PushcryptError(Code.MALFORMED_KEY, f"an answer secret has 32 bytes, not {len(secret)}")
-        self._secret = secret
+        self._secret = bytes32(secret, "an answer secret")
 
     @classmethod
     def generate(cls) -> AnswerSecret:
@@ -138,10 +133,9 @@ def open_answer(
 
 
 def decoded(text: str) -> bytes:
-    if len(text) <= LONGEST_TEXT and TEXT.fullmatch(text) and len(text) % 4 != 1:
-        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        if encode(data) == text and len(data) - HEADER_LENGTH - TAG_LENGTH in SIZES:
-            return data
+    data = decode(text) if len(text) <= LONGEST_TEXT else b""
+    if len(data) - HEADER_LENGTH - TAG_LENGTH in SIZES:
+        return data
     raise PushcryptError(Code.MALFORMED_ENVELOPE, "the answer was cut, encoded again, or has a wrong length")
 
 

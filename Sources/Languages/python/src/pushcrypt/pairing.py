@@ -23,7 +23,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import hashlib
 import hmac
@@ -37,7 +36,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ._envelope import TOPIC, check_topic, encode, lp16, time_or_now
+from ._envelope import TOPIC, check_topic, decode, encode, lp16, time_or_now
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
 from ._keys import ProviderPublicKey
@@ -50,7 +49,6 @@ LIFE = 600_000
 ID_LENGTH, HEADER_LENGTH, SALT_LENGTH, TAG_LENGTH, LONGEST_URL = 8, 24, 16, 16, 1024
 #: The text of 16,384 bytes.
 LONGEST_BODY = 21_846
-TEXT = re.compile(r"[A-Za-z0-9_-]+")
 SECRET = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 URL = re.compile(r"(https?)://(?:([A-Za-z0-9.-]+)|\[([A-Fa-f0-9:]+)\])(?::0*([1-9][0-9]{0,4}))?(?:[/?][!-\"$-\[\]-~]*)?")
 PRIVATE = [ipaddress.ip_network(text) for text in (
@@ -106,7 +104,7 @@ class Pairing:
         _ = reply is None or Reply.from_json(reply)
         return cls(
             provider=provider, url=url, topic=topic, created=created, claimed=claimed, device=device, reply=reply,
-            _secret=base64.urlsafe_b64decode(secret + "=="))
+            _secret=decode(secret))
 
     def to_json(self) -> str:
         """What to store, with the secret: only the server may read it. Delete it when the code has ended."""
@@ -210,10 +208,9 @@ def decoded(body: str | bytes) -> bytes:
     """The bytes of a request, or of a reply."""
     check_type(body, (str, bytes), "the body")
     text = (body.decode("latin-1") if isinstance(body, bytes) else body).rstrip("\r\n")
-    if len(text) <= LONGEST_BODY and TEXT.fullmatch(text) and len(text) % 4 != 1:
-        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        if encode(data) == text and len(data) >= HEADER_LENGTH + TAG_LENGTH:
-            return data
+    data = decode(text) if len(text) <= LONGEST_BODY else b""
+    if len(data) >= HEADER_LENGTH + TAG_LENGTH:
+        return data
     raise PushcryptError(Code.MALFORMED_ENVELOPE, "this is not the base64url of a request or reply, or it is too long")
 
 

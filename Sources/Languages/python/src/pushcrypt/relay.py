@@ -11,7 +11,6 @@ Follow no redirect, and post only to origins in your own configuration.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import json
@@ -27,11 +26,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ._envelope import TOPIC, encode, lp16, time_or_now
+from ._envelope import TOPIC, decode, encode, lp16, time_or_now
 from ._errors import Code, PushcryptError
 from ._format import LARGEST_TIME
 from ._json import write
-from ._keys import verifies
+from ._keys import bytes32, verifies
 from ._sealing import PushRequest
 from ._signing import Signer, check_signer, checked
 from ._types import check_type, checked_tuple
@@ -52,7 +51,6 @@ GRANT_LENGTH, PLAINTEXT_LENGTH, HEADER_LENGTH, ID_LENGTH = 444, 407, 5, 16
 ENVIRONMENTS: tuple[Environment, ...] = ("production", "development")
 KINDS: tuple[Kind, ...] = ("alert", "background")
 TOKEN = re.compile(r"(?:[0-9a-f][0-9a-f]){1,100}")
-BASE64 = re.compile(r"[A-Za-z0-9_-]+")
 TIME = re.compile(r"0|[1-9][0-9]{0,15}")
 ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]-]{1,247}")
 
@@ -80,10 +78,7 @@ class PushKey:
     public_key: bytes
 
     def __init__(self, seed: bytes) -> None:
-        check_type(seed, bytes, "a push key")
-        if len(seed) != 32:
-            raise PushcryptError(Code.MALFORMED_KEY, f"a push key has 32 bytes, not {len(seed)}")
-        self._seed, self._private = seed, Ed25519PrivateKey.from_private_bytes(seed)
+        self._seed, self._private = bytes32(seed, "a push key"), Ed25519PrivateKey.from_private_bytes(seed)
         self.public_key = self._private.public_key().public_bytes_raw()
 
     @classmethod
@@ -241,7 +236,7 @@ def open_grant(relay_keys: Iterable[bytes], origin: str, grant: str) -> Grant:
     if data is None or data[0] != 1:
         raise malformed
     start = HEADER_LENGTH + ID_LENGTH
-    named = [key for key in map(checked_key, relay_keys) if hmac.compare_digest(header_of(key), data[:HEADER_LENGTH])]
+    named = [key for key in relay_keys if hmac.compare_digest(header_of(bytes32(key, "a relay key")), data[:HEADER_LENGTH])]
     if not named:
         raise RelayError("grant-unknown-key", 410)
     for key in named:
@@ -282,7 +277,7 @@ def plaintext(
 def seal(relay_key: bytes, origin: str, plain: bytes, random: bytes) -> str:
     """Hedged: a random source that repeats gives two grants the same key only if they say the same."""
     check_origin(origin)
-    grant_id = hmac.digest(checked_key(relay_key), b"pushcrypt/1 grant id\0" + random + plain, "sha256")[:ID_LENGTH]
+    grant_id = hmac.digest(bytes32(relay_key, "a relay key"), b"pushcrypt/1 grant id\0" + random + plain, "sha256")[:ID_LENGTH]
     header = header_of(relay_key) + grant_id
     return encode(header + cipher(relay_key, grant_id).encrypt(bytes(12), plain, header + origin.encode()))
 
@@ -300,13 +295,6 @@ def signed(origin: str, path: str, key: bytes, time: int, body: bytes) -> bytes:
     return start + time.to_bytes(8, "big") + hashlib.sha256(body).digest()
 
 
-def checked_key(relay_key: bytes) -> bytes:
-    check_type(relay_key, bytes, "a relay key")
-    if len(relay_key) != 32:
-        raise PushcryptError(Code.MALFORMED_KEY, f"a relay key has 32 bytes, not {len(relay_key)}")
-    return relay_key
-
-
 def check_origin(origin: str) -> None:
     check_type(origin, str, "the origin")
     if not ORIGIN.fullmatch(origin):
@@ -314,11 +302,9 @@ def check_origin(origin: str) -> None:
 
 
 def decoded(text: object, length: int) -> bytes | None:
-    """The bytes of a base64url text, if it is the only text of so many bytes."""
-    if not isinstance(text, str) or len(text) != -(-4 * length // 3) or not BASE64.fullmatch(text):
-        return None
-    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    return data if encode(data) == text else None
+    """The bytes of a base64url text, if they are so many."""
+    data = decode(text) if isinstance(text, str) else b""
+    return data if len(data) == length else None
 
 
 def lp8(data: bytes) -> bytes:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import hmac
 import secrets
 
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from .._envelope import check_topic, encode
+from .._envelope import check_topic, decode, encode
 from .._errors import Code, PushcryptError
 from .._records import DeviceRecord, Reply
 from .._types import check_type
@@ -30,10 +29,8 @@ class PairingCode:
         end = len(START) + CODE_LENGTH
         data = text[len(START) : end]
         self.url = text[end + 1 :]
-        if not text.startswith(START) or text[end : end + 1] != "&" or not is_url(self.url) or not data.isascii():
-            raise PushcryptError(Code.INVALID_REQUEST, "this is not the code of a server")
-        code = base64.urlsafe_b64decode(data)
-        if code[0] != 1 or encode(code) != data:
+        code = decode(data)
+        if not text.startswith(START) or text[end : end + 1] != "&" or not is_url(self.url) or code[:1] != b"\1":
             raise PushcryptError(Code.INVALID_REQUEST, "this is not the code of a server")
         self._secret, self._fingerprint = code[1 : 1 + SALT_LENGTH], code[1 + SALT_LENGTH :]
         self._scene = scene_of(self.url, topic, self._fingerprint)

@@ -6,7 +6,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.*;
-import java.util.regex.Pattern;
 import pushcrypt.*;
 import pushcrypt.internal.*;
 
@@ -16,7 +15,6 @@ import pushcrypt.internal.*;
  * <p>There is no replay guard and no store. Opening changes nothing: let the stored trust {@link Trust#learn} what the message brought.
  */
 public final class Receiver {
-    private static final Pattern BASE64URL = Pattern.compile("[A-Za-z0-9_-]+");
     private static final int ENC = 5, CIPHERTEXT = 37;
 
     private final String topic;
@@ -166,10 +164,8 @@ public final class Receiver {
 
     /** Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
     static byte[] decode(String text) {
-        boolean isText = text.length() <= Format.LONGEST_ENVELOPE_TEXT && BASE64URL.matcher(text).matches() && text.length() % 4 != 1;
-        if (!isText) throw new PushcryptException(Code.MALFORMED_ENVELOPE);
-        byte[] envelope = Base64.getUrlDecoder().decode(text);
-        if (!Envelope.encode(envelope).equals(text)) throw new PushcryptException(Code.MALFORMED_ENVELOPE);
+        byte[] envelope = Envelope.decode(text, Code.MALFORMED_ENVELOPE);
+        if (text.isEmpty() || text.length() > Format.LONGEST_ENVELOPE_TEXT) throw new PushcryptException(Code.MALFORMED_ENVELOPE);
         if (envelope[0] != Format.SUITE) throw new PushcryptException(Code.UNSUPPORTED_SUITE);
         if (!Format.BUCKETS.contains(envelope.length - Format.ENVELOPE_OVERHEAD)) throw new PushcryptException(Code.MALFORMED_ENVELOPE);
         return envelope;

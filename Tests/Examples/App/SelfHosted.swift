@@ -1,0 +1,52 @@
+import Foundation
+import PushcryptApp
+
+/// Each account is a server, named by its host.
+nonisolated struct ServerChannel: RegistrationChannel {
+    func send(_ request: RegistrationRequest) async throws -> Data {
+        switch request.kind {
+        case .register(let server): try await Server(server).post("push/device", request.body)
+        case .withdraw(let server): try await Server(server).post("push/withdrawal", request.body)
+        }
+    }
+}
+
+nonisolated enum Servers {
+    static let accounts = PushAccounts(
+        appGroup: "group.com.example", topic: try Topic("com.example.app"), trust: .firstReply,
+        channel: ServerChannel(), relay: PushRelay("https://push.example.com"))
+
+    /// Adds the server whose code was scanned, if the user agrees; returns what to show.
+    static func add(_ text: String, token: Data, agrees: (String) async -> Bool) async -> String? {
+        guard let code = PairingCode(text) else { return "This is not a pairing code." }
+        guard await agrees(code.host) else { return nil }
+        switch await accounts.pair(code, as: code.host, token: token).status {
+        case .registered: return "Paired with \(code.host)."
+        case .unreachable, .later: return "\(code.host) does not answer now. Try again."
+        case .blocked(let obstacle) where obstacle.code == "pairing-used":
+            return "Another phone has paired with this code."
+        case .blocked, .refused, .loggedOut: return "\(code.host) has to show another code."
+        }
+    }
+}
+
+/// The app's own requests to a server.
+private struct Server {
+    let host: String
+
+    init(_ host: String) { self.host = host }
+
+    func post(_ path: String, _ body: Data) async throws -> Data { throw URLError(.notConnectedToInternet) }
+}
+
+nonisolated final class SelfHostedService: EncryptedNotificationService {
+    override var configuration: NotificationServiceHandler.Configuration {
+        var configuration = NotificationServiceHandler.Configuration(
+            topic: try Topic("com.example.app"), appGroup: "group.com.example")
+        configuration.change = { _, content, context in
+            content.subtitle = context.account
+            return content
+        }
+        return configuration
+    }
+}
