@@ -98,7 +98,10 @@ final class AccountRegistrations: @unchecked Sendable {
         let actions: [RegistrationMachine.Action]
         do {
             // Without the group the phone would be registered, and its extension could remember nothing.
-            if case .update = event { _ = try settings.directory() }
+            switch event {
+            case .update, .pair: _ = try settings.directory()
+            default: break
+            }
             file = try settings.file()
             actions = machine.handle(
                 event, saved: file.read(), store: try settings.store(), terms: try settings.terms(), at: settings.now())

@@ -12,7 +12,6 @@ nonisolated class NotificationService: EncryptedNotificationService {
             content.title = sender.flatMap(AddressBook.name) ?? content.title
             return content
         }
-        configuration.observe = { report in print(report.code, report.milliseconds, report.warnings) }
         return configuration
     }
 }
