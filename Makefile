@@ -65,7 +65,7 @@ demo: build ## seal, inspect, open, tamper, rotate, with real output; PART=send:
 ifeq ($(PART),send)
 	@Tests/Checks/Send/demo.py $(PROGRAM)
 else ifeq ($(PART),relay)
-	@$(RELEASE) --product RelayPhone
+	@swift build $(QUIET) --product RelayPhone
 	@Tests/Checks/Relay/demo.py $(PROGRAM)
 else
 	@$(PROGRAM) demo

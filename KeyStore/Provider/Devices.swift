@@ -37,6 +37,22 @@ extension SQLiteKeyStore {
         }
     }
 
+    /// Stores the record of a phone that shows its device's withdrawal: it is that phone, and needs no session. [D-36]
+    ///
+    /// - Returns: nil if the record is of no device in this store, or shows another withdrawal; nothing has changed then.
+    /// - Throws: As `addDevice`.
+    package func updateDevice(
+        _ registration: DeviceRegistration, at now: Timestamp
+    ) throws(KeyStoreError) -> RegistrationOutcome? {
+        // Somebody who knows no withdrawal must not keep others from writing.
+        guard try read({ (store) throws(KeyStoreError) in try store.isShown(by: registration) }) else { return nil }
+        return try write(at: now) { (store) throws(KeyStoreError) in
+            guard try store.isShown(by: registration), let id = registration.deviceID else { return nil }
+            return try store.register(
+                registration, id: id, known: try store.known(id), owner: .unchanged, at: now, isLive: true)
+        }
+    }
+
     /// Stores many devices' registrations in one transaction, in their order, each as by `addDevice`.
     ///
     /// - Returns: For each the error that refuses it, or nil if it is stored.
@@ -115,6 +131,12 @@ extension StoreTransaction {
             return try take(registration, epoch: nil, id: id, owner: owner, updatedAt: now, isExported: false)
         }
         return try register(registration, id: id, known: try known(id), owner: owner, at: now, isLive: true)
+    }
+
+    /// Whether a record shows the withdrawal of the device that it names.
+    fileprivate func isShown(by registration: DeviceRegistration) throws(KeyStoreError) -> Bool {
+        guard let id = registration.deviceID, let shown = registration.withdrawal else { return false }
+        return try device(id: id)?.record.withdrawal.map(shown.isSame(as:)) ?? false
     }
 
     func register(

@@ -54,6 +54,29 @@ struct PairingStoreTests {
         PhonePairing(code, registration, topic: try .app)
     }
 
+    /// Another key, which no session without the user could register. [D-36]
+    @Test func aPhoneThatShowsItsWithdrawalNeedsNoSession() throws {
+        let shown = WithdrawalCapability()
+        let first = try registration { $0.withdrawal = shown }
+        _ = try store.addDevice(first, id: "phone1", owner: .user("alice"), at: start)
+        let next = try registration { ($0.withdrawal, $0.generation, $0.grant) = (shown, 2, "abc") }
+        #expect(try store.updateDevice(next, at: start + 1) == .updated)
+        let device = try #require(try store.device(id: "phone1"))
+        #expect(device.user == "alice" && device.publicKey == next.publicKey && device.grant == "abc")
+        #expect(error { try store.updateDevice(first, at: start + 2) }?.code == .generationRollback)
+        for wrong in [nil, WithdrawalCapability()] {
+            let other = try registration { ($0.withdrawal, $0.generation) = (wrong, 3) }
+            #expect(try store.updateDevice(other, at: start + 2) == nil)
+        }
+        #expect(try store.updateDevice(registration("phone2") { $0.withdrawal = shown }, at: start + 2) == nil)
+        // Nor does a device that has none accept a record without one, or a removed device any.
+        _ = try store.addDevice(registration("bare"), id: "bare", at: start)
+        #expect(try store.updateDevice(registration("bare") { $0.withdrawal = shown }, at: start + 2) == nil)
+        _ = try store.removeDevice(id: "phone1", at: start + 3)
+        #expect(try store.updateDevice(next, at: start + 4) == nil)
+        #expect(try store.deviceCount() == 1)
+    }
+
     private func refusal(_ answer: Answer?) -> String? {
         guard case .refused(let refusal)? = answer?.reply.verdict else { return nil }
         return refusal.description

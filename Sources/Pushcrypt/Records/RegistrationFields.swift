@@ -72,6 +72,9 @@ package struct WithdrawalCapability: Hashable, Sendable, LosslessStringConvertib
     }
 
     package var description: String { bytes.hex }
+
+    /// Compares in constant time.
+    package func isSame(as other: WithdrawalCapability) -> Bool { Sodium.areEqual(bytes.span, other.bytes.span) }
 }
 
 /// What a phone sends after a log-out, to end its device: it proves that it may, and needs no session.
@@ -98,8 +101,7 @@ public struct DeviceWithdrawal: Hashable, Sendable {
 
     /// Whether this is the capability of the device's record, compared in constant time.
     package func fits(_ capability: WithdrawalCapability?) -> Bool {
-        guard let capability else { return false }
-        return Sodium.areEqual(self.capability.bytes.span, capability.bytes.span)
+        capability.map(self.capability.isSame(as:)) ?? false
     }
 }
 

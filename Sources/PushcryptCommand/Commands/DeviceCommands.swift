@@ -120,7 +120,8 @@ struct DeviceAddCommand: CommandBody {
         } catch {
             let failure = CommandFailure(error)
             if wantsReply, let refusal = error.refusal {
-                try console.write(line: RegistrationReply(.refused(refusal)).json)
+                let replies = try RegistrationReplies(of: store)
+                try console.write(line: replies.reply(to: registration, of: id, refused: refusal).json)
             }
             guard error.code == .generationRollback, !DeviceInput.isRecord(bytes) else { throw failure }
             throw failure.advising([

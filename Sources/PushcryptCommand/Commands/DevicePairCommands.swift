@@ -109,8 +109,9 @@ struct DevicePairAcceptCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads the body of the phone's POST, stores the device, and prints the body of the answer, with status 200. It may say why the phone is refused, as does standard error: with pairing-used another phone has the code. A phone that lost the answer posts again and gets the same one.",
-                "Exit 65 without an answer is status 404: there is no such code, or none any more. Any other failure is 503: the phone posts again.",
+                "Reads the body of what a phone posts to the code's address, and prints the body of the answer, with status 200. It may say why the phone is refused, as does standard error: with pairing-used another phone has the code. A phone that lost the answer posts again and gets the same one.",
+                "A phone that has paired posts there, too: its record, with a new key or grant, and when its user logs out, a withdrawal. Both show the device's withdrawal, which only the phone and this store know, so they need no session.",
+                "Exit 65 without an answer is status 404: there is no such code, or none any more, or no such device. Any other failure is 503: the phone posts again.",
             ],
             examples: [Example("pushcrypt device pair accept < request > reply")])
     }
@@ -120,7 +121,7 @@ struct DevicePairAcceptCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput("FILE", help: "the phone's request; default standard input")
+        file = arguments.optionalInput("FILE", help: "what the phone has posted; default standard input")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }
@@ -129,29 +130,97 @@ struct DevicePairAcceptCommand: CommandBody {
         // Two for a line break.
         let text = try console.read(file, limit: PairingText.maximumLength + 2)
         let store = try console.open(store)
-        let answer: PairingAnswer
+        if text.first == UInt8(ascii: "{") { return try takePaired(text, store, console) }
+        var answer = PairingAnswer.unknown
         if let request = PairingText.decode(text.span) {
-            do throws(KeyStoreError) {
-                answer = try store.acceptPairing(request, suites: store.permittedSuites(), at: console.timestamp)
-            } catch {
-                // Not 65, which says that there is no such code.
-                let failure = CommandFailure(error)
-                throw CommandFailure(
-                    .failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
+            answer = try orUnavailable { () throws(KeyStoreError) in
+                try store.acceptPairing(request, suites: store.permittedSuites(), at: console.timestamp)
             }
-        } else {
-            answer = .unknown
         }
         guard case .reply(let reply, let outcome) = answer else {
             throw CommandFailure(PairingError(.unknown, "no open code belongs to this request: answer with status 404"))
         }
         try report(outcome, store, console)
-        if isJSON {
-            try console.write(line: outcome.json(reply))
-        } else {
-            try console.write(PairingText.encode(reply) + "\n")
+        return try write(PairingText.encode(reply), outcome.members, console)
+    }
+
+    /// Writes the body of the answer, in --json beside what became of the request.
+    private func write(
+        _ body: String, _ members: KeyValuePairs<String, String>, _ console: Console
+    ) throws(CommandFailure) -> ExitCode {
+        guard isJSON else {
+            try console.write(body + "\n")
+            return .done
         }
+        var json = JSONWriter()
+        json.object { json in
+            for (name, value) in members { json.string(value, for: name) }
+            json.string(body, for: "reply")
+        }
+        try console.write(line: json.bytes)
         return .done
+    }
+
+    /// A failure of the store is not 65, which says that there is no such code or device.
+    private func orUnavailable<R>(_ body: () throws(KeyStoreError) -> R) throws(CommandFailure) -> R {
+        do throws(KeyStoreError) { return try body() } catch { throw Self.unavailable(error) }
+    }
+
+    private static func unavailable(_ error: KeyStoreError) -> CommandFailure {
+        let failure = CommandFailure(error)
+        return CommandFailure(.failed, code: failure.code, failure.message, hints: failure.hints, cause: error)
+    }
+
+    /// Takes the record or the withdrawal of a phone that has paired.
+    private func takePaired(
+        _ text: ContiguousArray<UInt8>, _ store: SQLiteKeyStore, _ console: Console
+    ) throws(CommandFailure) -> ExitCode {
+        if let record = try? DeviceRegistration(json: text) { return try update(record, store, console) }
+        let withdrawal: DeviceWithdrawal
+        do throws(KeyError) {
+            withdrawal = try DeviceWithdrawal(json: text)
+        } catch {
+            throw CommandFailure(error, in: "the phone's record or withdrawal")
+        }
+        let isRemoved = try orUnavailable { () throws(KeyStoreError) in
+            try store.withdrawDevice(withdrawal, at: console.timestamp)
+        }
+        if isRemoved { console.changed("removed", nil, withdrawal.device) }
+        // The same whether it was there: the phone need not ask again.
+        return try write(
+            "{}", ["device": withdrawal.device, "outcome": isRemoved ? "removed" : "unknown"], console)
+    }
+
+    private func update(
+        _ record: DeviceRegistration, _ store: SQLiteKeyStore, _ console: Console
+    ) throws(CommandFailure) -> ExitCode {
+        let id = record.deviceID ?? ""
+        let outcome: RegistrationOutcome?
+        do throws(KeyStoreError) {
+            outcome = try store.updateDevice(record, at: console.timestamp)
+        } catch {
+            guard let refusal = error.refusal else { throw Self.unavailable(error) }
+            console.warning("the phone is refused: \(refusal)")
+            let reply = try RegistrationReplies(of: store).reply(to: record, of: id, refused: refusal)
+            return try write(
+                String(decoding: reply.json, as: UTF8.self), ["refused": refusal.description], console)
+        }
+        guard let outcome else {
+            throw CommandFailure(
+                PairingError(
+                    .unknown,
+                    "the record is of no device in the store, or shows another withdrawal: answer with status 404"))
+        }
+        console.changed(
+            outcome.name, try withStoreErrors { () throws(KeyStoreError) in try store.device(id: id) }, id)
+        var foreign = try ForeignProviders(of: store)
+        let members = foreign.add(id, pinning: record.pinnedProvider)
+        console.warn(of: foreign)
+        let replies = try RegistrationReplies(of: store)
+        console.warn(ofStale: replies.warning)
+        let reply = try replies.reply(to: record, of: id, foreign: members)
+        return try write(
+            String(decoding: reply.json, as: UTF8.self), ["device": id, "outcome": outcome.name], console)
     }
 
     private func report(
@@ -172,20 +241,11 @@ struct DevicePairAcceptCommand: CommandBody {
 }
 
 extension PairingOutcome {
-    fileprivate func json(_ reply: ContiguousArray<UInt8>) -> ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
-            switch self {
-            case .paired(let id, let outcome, _):
-                json.string(id, for: "device")
-                json.string(outcome.name, for: "outcome")
-            case .repeated(let id):
-                json.string(id, for: "device")
-                json.string("repeated", for: "outcome")
-            case .refused(let refusal): json.string(refusal.description, for: "refused")
-            }
-            json.string(PairingText.encode(reply), for: "reply")
+    fileprivate var members: KeyValuePairs<String, String> {
+        switch self {
+        case .paired(let id, let outcome, _): ["device": id, "outcome": outcome.name]
+        case .repeated(let id): ["device": id, "outcome": "repeated"]
+        case .refused(let refusal): ["refused": refusal.description]
         }
-        return json.bytes
     }
 }

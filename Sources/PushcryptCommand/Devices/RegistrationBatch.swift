@@ -132,17 +132,18 @@ private struct RegistrationLine {
         _ refusal: KeyStoreError?, _ replies: RegistrationReplies, _ foreign: inout ForeignProviders
     ) {
         guard let device = registration else { return }
-        if let refusal {
-            fail(LineFailure(refusal))
-            reply = refusal.refusal.map { RegistrationReply(.refused($0)) }
-        } else {
-            let members = foreign.add(device.id, pinning: device.registration.pinnedProvider)
-            do throws(CommandFailure) {
-                reply = try replies.reply(to: device.registration, of: device.id, foreign: members)
-                registration = nil
-            } catch {
-                fail(LineFailure(error))
+        do throws(CommandFailure) {
+            if let error = refusal {
+                if let refusal = error.refusal {
+                    reply = try replies.reply(to: device.registration, of: device.id, refused: refusal)
+                }
+                return fail(LineFailure(error))
             }
+            let members = foreign.add(device.id, pinning: device.registration.pinnedProvider)
+            reply = try replies.reply(to: device.registration, of: device.id, foreign: members)
+            registration = nil
+        } catch {
+            fail(LineFailure(error))
         }
     }
 

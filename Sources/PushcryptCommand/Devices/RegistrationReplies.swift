@@ -32,17 +32,29 @@ struct RegistrationReplies {
     func reply(
         to registration: DeviceRegistration, of id: String, foreign: [RegistrationReply.ForeignMember]
     ) throws(CommandFailure) -> RegistrationReply {
-        let topic = try topic(registration, id)
-        let provider: ProviderKeyRecord?
-        // A phone that trusts another key need not be told one.
-        do throws(KeyStoreError) {
-            provider = try providers.key(for: topic, pinned: registration.pinnedProvider)
-        } catch {
-            provider = nil
-        }
+        let provider = try provider(for: registration, id)
         return RegistrationReply(
             .acknowledged(registration.publicKey), provider: provider?.publicKey, certificate: provider?.certificate,
             foreign: foreign, suites: suites, pushKey: pushKey)
+    }
+
+    /// The reply to a registration that is refused, which may hear of a theft by it. [D-26]
+    func reply(
+        to registration: DeviceRegistration, of id: String, refused refusal: RegistrationReply.Refusal
+    ) throws(CommandFailure) -> RegistrationReply {
+        RegistrationReply(.refused(refusal), certificate: try provider(for: registration, id)?.certificate)
+    }
+
+    private func provider(
+        for registration: DeviceRegistration, _ id: String
+    ) throws(CommandFailure) -> ProviderKeyRecord? {
+        let topic = try topic(registration, id)
+        // A phone that trusts another key need not be told one.
+        do throws(KeyStoreError) {
+            return try providers.key(for: topic, pinned: registration.pinnedProvider)
+        } catch {
+            return nil
+        }
     }
 
     /// The phone's app: a registration may leave out what the store knows.

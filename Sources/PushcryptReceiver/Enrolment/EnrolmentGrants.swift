@@ -87,9 +87,10 @@ extension EnrolmentState {
     /// Notes a grant for an account's server, which the account's next record has.
     package mutating func add(_ grant: Grant, to name: String, at now: Timestamp) {
         guard let index = index(of: name) else { return }
-        // A server keeps what it had: all of them end when the account leaves.
-        accounts[index].grants.removeAll { $0.endsAt <= now }
-        accounts[index].grants = accounts[index].grants.suffix(Self.mostGrants - 1) + [grant]
+        // A server may keep what it had, so all of them end when the account leaves.
+        let earlier = accounts[index].grants.filter { now < $0.endsAt }
+        end(earlier.dropLast(Self.mostGrants - 1))
+        accounts[index].grants = earlier.suffix(Self.mostGrants - 1) + [grant]
     }
 
     /// Notes an account's push key, which its server has named, and lets the grants for another one end.
@@ -101,7 +102,7 @@ extension EnrolmentState {
     }
 
     /// Lets grants end.
-    mutating func end(_ grants: [Grant]) {
+    mutating func end(_ grants: some Sequence<Grant>) {
         guard let ended = relay?.ended else { return }
         relay?.ended = (ended + grants).suffix(Self.mostEnded)
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """`pushcrypt send --relay`, and the library's phone, against this project's relay; some of it through a proxy that misbehaves.
 
-    command_test.py PUSHCRYPT [TEST …]      pushcrypt-send and RelayPhone lie beside it
+    command_test.py PUSHCRYPT [TEST …]      pushcrypt-send lies beside it
 """
 import http.client, http.server, json, os, shutil, ssl, subprocess, sys, tempfile, threading, time, types
 
@@ -237,7 +237,7 @@ class Home:
             for words in (["init"], ["key", "new", "provider", "--topic", TOPIC], ["key", "new", "push"]):
                 assert self.command(store, words)[0] == 0
         self.folder = os.path.join(world.folder, "phone-app")
-        self.phone = Phone(PROGRAM, self.folder, world.origin, world.token, self.servers)
+        self.phone = Phone(self.folder, world.origin, world.token, self.servers)
 
     def command(self, store, words, body=""):
         path = os.path.join(self.world.folder, store)
@@ -295,7 +295,7 @@ def test_a_code_pairs_with_one_phone(world):
     home = Home(world)
     code = home.command("home", ["device", "pair", "new", "--url", f"{home.servers.address}/home/pair"])[1].strip()
     assert home.phone.tell(pair=code)["status"] == "registered"
-    other = Phone(PROGRAM, os.path.join(world.folder, "other"), world.origin, os.urandom(32).hex(), home.servers)
+    other = Phone(os.path.join(world.folder, "other"), world.origin, os.urandom(32).hex(), home.servers)
     assert "pairing-used" in other.tell(pair=code)["outcome"]
     assert "unknown-pairing" in other.tell(pair=code.replace("/home/", "/garden/"))["outcome"]
     for phone in (home.phone, other):
@@ -335,7 +335,7 @@ def test_a_new_installation_ends_what_it_finds(world):
     old = home.grant("home")
     home.phone.end()
     shutil.rmtree(home.folder)
-    again = Phone(PROGRAM, home.folder, world.origin, world.token, home.servers)
+    again = Phone(home.folder, world.origin, world.token, home.servers)
     home.phone = again
     assert home.pair("garden")["status"] == "registered"
     assert home.push("garden", "New")["body"] == "New" and not ended(world, old)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Shows a publisher's relay with a local APNs, two self-hosted servers, and a phone that pairs with both and leaves one.
 
-Usage: demo.py PUSHCRYPT      pushcrypt-send and RelayPhone, the library's phone, lie beside it
+Usage: demo.py PUSHCRYPT      pushcrypt-send lies beside it; RelayPhone is of the debug build
 """
 import json, os, shutil, subprocess, sys, tempfile, time
 
@@ -69,7 +69,7 @@ def story(place, relay, origin):
     for server in SERVERS:
         prepare(server)
     servers = Servers(lambda store, words, body: (0, run(f"pushcrypt --store {store} {words}", input=body, shows=False)))
-    phone = Phone(PROGRAM, os.path.abspath("phone"), origin, TOKEN, servers)
+    phone = Phone(os.path.abspath("phone"), origin, TOKEN, servers)
     say("1. The publisher's relay runs, in front of a local APNs. Two users run servers, each with a provider key and a push key:")
     run("pushcrypt --store home key list | cut -c 1-60")
     say("2. Each server shows a code. The phone scans it, posts a sealed request, gets a grant of the relay, and posts again with it:")

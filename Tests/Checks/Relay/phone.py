@@ -1,6 +1,8 @@
 """A simulated phone with the library's accounts and extension, RelayPhone, and the web in front of the stores of self-hosted servers."""
 import http.server, json, os, subprocess, threading
 
+PROGRAM = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../.build/debug/RelayPhone"))
+
 
 class Servers:
     """POST /STORE/pair, /STORE/register and /STORE/withdraw: what the command answers, as Docs/SelfHostedServer.md says. `run` runs it for a store."""
@@ -37,10 +39,10 @@ class Servers:
 
 
 class Phone:
-    """RelayPhone, which lies beside the command. `token` are hexadecimal digits."""
+    """RelayPhone of the debug build, with its files in `folder`. `token` are hexadecimal digits."""
 
-    def __init__(self, program, folder, origin, token, servers):
-        self.command = [os.path.join(os.path.dirname(program), "RelayPhone"), origin, token, servers.address]
+    def __init__(self, folder, origin, token, servers):
+        self.command = [PROGRAM, origin, token, servers.address]
         places = {"PUSHCRYPT_KEYCHAIN": "keychain", "PUSHCRYPT_APP_GROUPS": "groups", "XDG_DATA_HOME": "app"}
         self.environment = os.environ | {name: os.path.join(folder, place) for name, place in places.items()}
         self.state = os.path.join(folder, "app/pushcrypt/enrolment.json")

@@ -25,6 +25,7 @@ TESTS = {
     "D-25": ("itStaysUntilTheOperatorPermitsIt", "It is about a phone over several launches."),
     "D-26": ("everyReplyBringsTheCertificate", "It is about what a provider answers."),
     "D-35": ("aRegistrationWithoutATokenKeepsTheTokenAndItsEnvironment", "It is about what a provider stores."),
+    "D-36": ("aPhoneThatShowsItsWithdrawalNeedsNoSession", "It is about what a provider stores."),
     "S-9": ("twoThousandMessagesHaveTwoThousandSharesAndIDs", "It is about random values."),
     "S-11": ("aRecipientThatGivesZeroIsRefused", "No text of a key is one; the cases are in `hpke.json`."),
 }

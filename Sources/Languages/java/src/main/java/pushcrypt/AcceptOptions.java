@@ -8,7 +8,7 @@ import pushcrypt.internal.Envelope;
  *
  * <pre>{@code AcceptOptions.builder(sealer.provider(), "com.example.app").certificate(current).issued(all).build()}</pre>
  */
-public final class AcceptOptions implements Cloneable {
+public final class AcceptOptions {
     final ProviderPublicKey provider;
     final String topic;
     Set<ProviderPublicKey> ownKeys;
@@ -25,12 +25,15 @@ public final class AcceptOptions implements Cloneable {
         ownKeys = Set.of(provider);
     }
 
-    private AcceptOptions copy() {
-        try {
-            return (AcceptOptions) super.clone();
-        } catch (CloneNotSupportedException impossible) {
-            throw new IllegalStateException(impossible);
-        }
+    private AcceptOptions(AcceptOptions made) {
+        provider = made.provider;
+        topic = made.topic;
+        ownKeys = made.ownKeys;
+        certificate = made.certificate;
+        issued = made.issued;
+        elsewhere = made.elsewhere;
+        replaces = made.replaces;
+        pushKey = made.pushKey;
     }
 
     /**
@@ -127,7 +130,7 @@ public final class AcceptOptions implements Cloneable {
          * @return the options, which never change
          */
         public AcceptOptions build() {
-            return made.copy();
+            return new AcceptOptions(made);
         }
     }
 }

@@ -11,7 +11,7 @@ import pushcrypt.internal.Json;
  *
  * <pre>{@code SealOptions.builder().messageId("table-17").timeToLive(Duration.ofHours(1)).build()}</pre>
  */
-public final class SealOptions implements Cloneable {
+public final class SealOptions {
     /** An alert with a random id, for 30 days. */
     public static final SealOptions DEFAULT = new SealOptions();
 
@@ -36,12 +36,17 @@ public final class SealOptions implements Cloneable {
         return new Builder();
     }
 
-    private SealOptions copy() {
-        try {
-            return (SealOptions) super.clone();
-        } catch (CloneNotSupportedException impossible) {
-            throw new IllegalStateException(impossible);
-        }
+    private SealOptions(SealOptions made) {
+        pushType = made.pushType;
+        messageId = made.messageId;
+        timeToLive = made.timeToLive;
+        isExact = made.isExact;
+        isDropped = made.isDropped;
+        attachments = made.attachments;
+        fullBody = made.fullBody;
+        sender = made.sender;
+        withdraws = made.withdraws;
+        answers = made.answers;
     }
 
     /** Builds options. */
@@ -182,7 +187,7 @@ public final class SealOptions implements Cloneable {
             if (made.messageId != null && made.withdraws.contains(made.messageId)) {
                 throw new PushcryptException(Code.INVALID_REQUEST, "the message would withdraw itself; give it another name");
             }
-            return made.copy();
+            return new SealOptions(made);
         }
     }
 }
