@@ -267,13 +267,16 @@ public struct URLRequest: Hashable, Sendable {
         get { nil }
         set {}
     }; public mutating func setValue(_ v: String?, forHTTPHeaderField: String) {}
+    public var httpMethod: String?; public var httpBody: Data?
 }
 public typealias NSURLRequestCachePolicy = URLRequest.CachePolicy
 open class URLResponse: NSObject, @unchecked Sendable { open var url: URL? { nil } }
-open class HTTPURLResponse: URLResponse, @unchecked Sendable { open var statusCode: Int { 0 } }
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+    open var statusCode: Int { 0 }; open func value(forHTTPHeaderField field: String) -> String? { nil }
+}
 open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     open class var ephemeral: URLSessionConfiguration { URLSessionConfiguration() }
-    open var timeoutIntervalForRequest: TimeInterval = 0;
+    open var timeoutIntervalForRequest: TimeInterval = 0; open var timeoutIntervalForResource: TimeInterval = 0;
     open var requestCachePolicy = URLRequest.CachePolicy.reloadIgnoringLocalCacheData; open var urlCache: URLCache?;
     open var urlCredentialStorage: URLCredentialStorage?; open var httpCookieStorage: HTTPCookieStorage?;
     open var httpShouldSetCookies = false
@@ -282,11 +285,13 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     open func resume() {}; open func cancel() {}; open var response: URLResponse? { nil }
 }
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 open class URLSession: NSObject, @unchecked Sendable {
     public init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue: OperationQueue?
     ) {}
     open func downloadTask(with: URLRequest) -> URLSessionDownloadTask { URLSessionDownloadTask() };
+    open func dataTask(with: URLRequest) -> URLSessionDataTask { URLSessionDataTask() };
     open func finishTasksAndInvalidate() {}
 }
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
@@ -295,6 +300,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+}
+public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 }
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
@@ -388,7 +396,11 @@ extension NSNumber {
     public var objCType: UnsafePointer<CChar> { unsafe UnsafePointer(bitPattern: 1).unsafelyUnwrapped }
     public var floatValue: Float { 0 }
 }
+public struct CharacterSet: ExpressibleByArrayLiteral, Sendable {
+    public init(arrayLiteral elements: Unicode.Scalar...) {}
+}
 extension StringProtocol {
+    public func trimmingCharacters(in set: CharacterSet) -> String { "" }
     public func replacingOccurrences<T: StringProtocol, R: StringProtocol>(of target: T, with replacement: R) -> String
     { "" }
 }
