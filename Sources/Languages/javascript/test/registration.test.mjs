@@ -18,11 +18,13 @@ const full = {
 };
 const held = { publicKey: another, generation: 1, user: "alice" };
 
-test("a first registration is stored, and comes back from JSON", () => {
+test("a first registration is stored, and comes back from JSON", async () => {
     const { device, reply, ...rest } = accept(parseDeviceRecord(formatDeviceRecord(full)), null, "alice", { ...own, pushKey });
     assert.deepEqual(device, { ...full, user: "alice" });
     assert.deepEqual(rest, { removesElsewhere: false, staleStore: null, foreign: [] });
     assert.deepEqual(parseReply(reply), { acknowledged: publicKey, provider, suites: [1], foreign: [], pushKey });
+    const weak = JSON.stringify({ ...JSON.parse(reply), push_key: Buffer.of(1, ...Buffer.alloc(31)).toString("base64url") });
+    await throws("weak-key", () => parseReply(weak));
     const again = JSON.parse(JSON.stringify(device));
     assert.deepEqual(accept(parseDeviceRecord(formatDeviceRecord(full)), again, "alice", own).device, device);
     assert.equal(canWithdraw(again, "7d".repeat(16)), true);
