@@ -36,7 +36,7 @@ private struct Server {
 
     init(_ host: String) { self.host = host }
 
-    func post(_ path: String, _ body: Data) async throws -> Data { throw URLError(.notConnectedToInternet) }
+    func post(_ path: String, _ body: Data) async throws -> Data { throw CancellationError() }
 }
 
 nonisolated final class SelfHostedService: EncryptedNotificationService {
