@@ -1,5 +1,6 @@
 import Foundation
 import PushcryptApp
+import UserNotifications
 
 /// Each account is a server, named by its host.
 nonisolated struct ServerChannel: RegistrationChannel {
