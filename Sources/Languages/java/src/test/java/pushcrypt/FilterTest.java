@@ -319,6 +319,7 @@ final class FilterTest {
             }
             Fixtures.refused(Code.INVALID_REQUEST, () -> filter.seal("{}", Map.of("to", "x", "token", Double.NaN)));
             Fixtures.refused(Code.INVALID_REQUEST, () -> filter.seal("{}", Map.of("to", Fixtures.HALF)));
+            Fixtures.refused(Code.INVALID_REQUEST, () -> filter.seal("{}", Map.of("to", "x", Fixtures.HALF, "a")));
             Fixtures.refused(Code.LINE_TOO_LONG, () -> filter.seal("{\"a\":\"" + "a".repeat(1 << 20) + "\"}", TO));
             for (String own : List.of("to_user", "pushcrypt-client", "payload")) Fixtures.fault(() -> filter.seal("{}", Map.of(own, "a")));
             Fixtures.fault(() -> filter.seal(null, TO));
