@@ -13,11 +13,13 @@ A run goes on where the last one stopped: what had the expected outcome is not r
 it was out of time. FRESH=1 runs all again.
 """
 import concurrent.futures
+import contextlib
 import hashlib
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -122,13 +124,18 @@ def places(language, mutants):
 def run(command, folder):
     """The end of the output of a command that fails, or `None`."""
     environment = {**os.environ, "PUSHCRYPT_VECTORS": str(ROOT / "Tests/Data/Vectors"), "ROOT": str(ROOT)}
-    try:
-        done = subprocess.run(
+    # A session apart, because tests stop and kill processes, and a mutant may choose the wrong ones.
+    with subprocess.Popen(
             ["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, errors="replace", timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return f"more than {SECONDS} seconds: {command}"
-    return f"{done.stdout[-2000:]}\n{command}" if done.returncode else None
+            text=True, errors="replace", start_new_session=True) as process:
+        try:
+            output, _ = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"more than {SECONDS} seconds: {command}"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return f"{output[-2000:]}\n{command}" if process.returncode else None
 
 
 def outcome(language, mutant=None, done=None):

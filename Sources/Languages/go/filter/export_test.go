@@ -1,5 +1,8 @@
 package filter
 
+// Decode reads an answer.
+var Decode = decode
+
 // UnderWay returns how many messages have room in the window.
 func (filter *Filter) UnderWay() int { return len(filter.slots) }
 

@@ -164,7 +164,7 @@ func (filter *Filter) add(line []byte) (*waiting, error) {
 		filter.patience.Reset(filter.options.AnswerTimeout)
 	}
 	filter.number++
-	own := &waiting{line: fmt.Appendf(line, `,"%s":%d}`+"\n", numberMember, filter.number), done: make(chan struct{})}
+	own := &waiting{line: fmt.Appendf(line, numbered, filter.number), done: make(chan struct{})}
 	filter.waiting[filter.number] = own
 	if filter.lines != nil {
 		// There is room for all that may wait.

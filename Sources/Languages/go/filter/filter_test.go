@@ -175,6 +175,17 @@ func kill(t *testing.T, command []string, count, every int, message func(int) fi
 	}
 }
 
+// signal sends the child a signal. To 0 it would go to the whole group of processes.
+func signal(t *testing.T, sealing *filter.Filter, signal syscall.Signal) {
+	pid := sealing.Pid()
+	if pid == 0 {
+		t.Fatal("there is no child")
+	}
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestKilledChildrenLoseNothing(t *testing.T) {
 	t.Parallel()
 	kill(t, command("good"), 3000, 250, message, check)
@@ -186,7 +197,7 @@ func TestStoppedChildHoldsBackItsCallers(t *testing.T) {
 	sealing := start(t, command("good"), &filter.Options{Window: 50})
 	answer, err := sealing.Seal(ctx, message(0))
 	check(t, 0, answer, err)
-	_ = syscall.Kill(sealing.Pid(), syscall.SIGSTOP)
+	signal(t, sealing, syscall.SIGSTOP)
 	var answered atomic.Int64
 	var all sync.WaitGroup
 	for number := 0; number < 500; number++ {
@@ -207,7 +218,7 @@ func TestStoppedChildHoldsBackItsCallers(t *testing.T) {
 	if _, err := sealing.Seal(late, message(0)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error("a caller that waits no longer: ", err)
 	}
-	_ = syscall.Kill(sealing.Pid(), syscall.SIGCONT)
+	signal(t, sealing, syscall.SIGCONT)
 	all.Wait()
 	if err := sealing.Close(ctx); err != nil || answered.Load() != 500 {
 		t.Error(err, answered.Load())
@@ -221,7 +232,7 @@ func TestHungChildIsKilledAndItsMessagesGoToAnother(t *testing.T) {
 		if mode == "good" {
 			answer, err := sealing.Seal(ctx, message(0))
 			check(t, 0, answer, err)
-			_ = syscall.Kill(sealing.Pid(), syscall.SIGSTOP)
+			signal(t, sealing, syscall.SIGSTOP)
 		}
 		began := time.Now()
 		answer, err := sealing.Seal(ctx, message(1))
@@ -389,6 +400,29 @@ func TestRefusalIsAnAnswer(t *testing.T) {
 		t.Error(answer)
 	}
 	_ = sealing.Close(ctx)
+}
+
+func TestPayloadOfAnAnswer(t *testing.T) {
+	payload := `{"x":"}\",\\","payload":{"y":[1,{"payload":2}]},"payloa":"d"}`
+	for _, line := range []string{
+		`{"payload":` + payload + `,"pushcrypt-number":7,"s":"payload","n":[":",{"payload":{}}]}`,
+		`{"n":[":",{"payload":{}}],"s":"payload","pushcrypt-number":7,"payload":` + payload + `}`,
+		`{"s":"payload","payload":` + payload + `,"n":[":",{"payload":{}}],"pushcrypt-number":7}`,
+	} {
+		number, answer := filter.Decode([]byte(line))
+		if answer == nil || number != 7 || string(answer.Payload) != payload || len(answer.Members) != 2 ||
+			string(answer.Members["s"]) != `"payload"` || string(answer.Members["n"]) != `[":",{"payload":{}}]` {
+			t.Errorf("%s: %d, %+v", line, number, answer)
+		}
+	}
+	for _, line := range []string{
+		``, `{`, `"`, `"\`, `{"payload":`, `{"payload":{`, `{"payload":{},`, `{"payload":{}`, `{"payload":,"pushcrypt-number":7}`, `"payload":{},"pushcrypt-number":7}`,
+		`{"payload":"{}","pushcrypt-number":7}`, `{"payload":{}},"pushcrypt-number":7}`, `[{"payload":{},"pushcrypt-number":7}]`,
+	} {
+		if _, answer := filter.Decode([]byte(line)); answer != nil {
+			t.Errorf("%s is no answer, and was taken for one", line)
+		}
+	}
 }
 
 func TestMessagesThatCannotBeWritten(t *testing.T) {

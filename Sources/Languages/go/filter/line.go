@@ -3,8 +3,11 @@ package filter
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -13,8 +16,11 @@ import (
 	"example.com/pushcrypt/internal/jsontext"
 )
 
-// The member by which answers are matched.
-const numberMember = "pushcrypt-number"
+// The member by which answers are matched, and the end of a line that has it.
+const (
+	numberMember = "pushcrypt-number"
+	numbered     = `,"` + numberMember + `":%d}` + "\n"
+)
 
 // A Message is a line of "pushcrypt seal --batch". A zero value is as the command's options say.
 type Message struct {
@@ -55,6 +61,48 @@ type Answer struct {
 	Members map[string]json.RawMessage
 }
 
+// The members of a line but for the payload, which is added as it is.
+type members struct {
+	To          any                `json:"to"`
+	ID          string             `json:"id,omitempty"`
+	Topic       string             `json:"topic,omitempty"`
+	TimeToLive  int64              `json:"ttl,omitempty"`
+	Placeholder any                `json:"placeholder,omitempty"`
+	PushType    pushcrypt.PushType `json:"push_type,omitempty"`
+	Withdraws   []string           `json:"withdraw,omitempty"`
+	Drop        bool               `json:"drop,omitempty"`
+	From        *pushcrypt.Person  `json:"from_name,omitempty"`
+	CollapseID  string             `json:"collapse_id,omitempty"`
+	Priority    int                `json:"priority,omitempty"`
+}
+
+// Names that only the filter may write.
+var ownMembers = func() map[string]bool {
+	own := map[string]bool{"to_user": true, "payload": true, numberMember: true}
+	for fields, at := reflect.TypeOf(members{}), 0; at < fields.NumField(); at++ {
+		name, _, _ := strings.Cut(fields.Field(at).Tag.Get("json"), ",")
+		own[name] = true
+	}
+	return own
+}()
+
+// addPassed adds the members to pass through to an object that has others.
+func (message *Message) addPassed(line []byte) ([]byte, error) {
+	for name := range message.Passed {
+		if ownMembers[name] {
+			return nil, invalid("a member of the message's own name cannot be passed through")
+		}
+	}
+	passed, err := json.Marshal(message.Passed)
+	if err == nil {
+		_, err = jsontext.ParseObject(passed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(append(line[:len(line)-1], ','), passed[1:]...), nil
+}
+
 // encode returns the line without its last brace, so that the number can follow.
 func (message *Message) encode() ([]byte, error) {
 	if message.TimeToLive < 0 || message.TimeToLive%time.Second != 0 {
@@ -62,44 +110,33 @@ func (message *Message) encode() ([]byte, error) {
 	}
 	// Nothing in it can end the member; the command checks the rest.
 	var payload bytes.Buffer
+	payload.Grow(len(message.Payload))
 	if !utf8.Valid(message.Payload) || json.Compact(&payload, message.Payload) != nil || payload.Bytes()[0] != '{' {
 		return nil, &pushcrypt.Error{Code: pushcrypt.MalformedPayload, Text: "the payload is not a JSON object in UTF-8"}
-	}
-	members := map[string]any{
-		"to": message.To, "id": message.ID, "topic": message.Topic, "ttl": int64(message.TimeToLive / time.Second), "placeholder": message.Placeholder,
-		"push_type": string(message.PushType), "withdraw": message.Withdraws, "drop": message.Drop, "from_name": message.From,
-		"collapse_id": message.CollapseID, "priority": message.Priority, "to_user": nil, "payload": nil, numberMember: nil,
-	}
-	for name := range message.Passed {
-		if _, isOwn := members[name]; isOwn {
-			return nil, invalid("a member of the message's own name cannot be passed through")
-		}
-	}
-	for name, value := range members {
-		if value == nil || reflect.ValueOf(value).IsZero() {
-			delete(members, name)
-		}
-	}
-	if members["to"] = message.To; message.HasNoKey {
-		members["to"] = nil
-	}
-	for name, value := range message.Passed {
-		members[name] = value
 	}
 	if message.From != nil {
 		if err := message.From.Check(); err != nil {
 			return nil, err
 		}
 	}
+	members := members{
+		message.To, message.ID, message.Topic, int64(message.TimeToLive / time.Second), message.Placeholder, message.PushType, message.Withdraws,
+		message.Drop, message.From, message.CollapseID, message.Priority,
+	}
+	if message.HasNoKey {
+		members.To = nil
+	}
 	line, err := json.Marshal(members)
+	if err == nil && len(message.Passed) > 0 {
+		line, err = message.addPassed(line)
+	}
 	// That is how encoding/json writes what is no UTF-8.
-	if bytes.Contains(line, []byte(`\ufffd`)) && !utf8.ValidString(fmt.Sprint(members)) {
+	if bytes.Contains(line, []byte(`\ufffd`)) && !utf8.ValidString(fmt.Sprint(members, message.Passed)) {
 		return nil, invalid("a text is not UTF-8, and encoding/json would change it")
 	}
-	if err == nil && len(message.Passed) > 0 {
-		_, err = jsontext.ParseObject(line)
-	}
-	if err != nil {
+	if refused := (*pushcrypt.Error)(nil); errors.As(err, &refused) {
+		return nil, refused
+	} else if err != nil {
 		return nil, invalid("encoding/json cannot express the message, or it breaks the rules of a line")
 	}
 	line = append(append(line[:len(line)-1], `,"payload":`...), payload.Bytes()...)
@@ -113,11 +150,16 @@ func invalid(text string) error { return &pushcrypt.Error{Code: pushcrypt.Invali
 
 // decode reads an answer with its number; nil for anything else.
 func decode(line []byte) (number uint64, answer *Answer) {
+	payload, rest := splitPayload(line)
 	members, refusal := map[string]json.RawMessage{}, struct{ Code, Message string }{}
-	if json.Unmarshal(line, &members) != nil || json.Unmarshal(members[numberMember], &number) != nil {
+	if json.Unmarshal(rest, &members) != nil {
 		return 0, nil
 	}
-	answer = &Answer{Payload: members["payload"], Members: members}
+	number, err := strconv.ParseUint(string(members[numberMember]), 10, 64)
+	if err != nil {
+		return 0, nil
+	}
+	answer = &Answer{Payload: payload, Members: members}
 	if text, ok := members["error"]; ok {
 		if json.Unmarshal(text, &refusal) != nil || refusal.Code == "" {
 			return 0, nil
@@ -130,4 +172,40 @@ func decode(line []byte) (number uint64, answer *Answer) {
 		delete(members, name)
 	}
 	return number, answer
+}
+
+// splitPayload takes the payload out of an answer and leaves 0 in its place, so that encoding/json has less to read. The payload is most of an
+// answer, and is passed on as the command wrote it.
+func splitPayload(line []byte) (payload, rest []byte) {
+	var last []byte
+	depth, start := 0, 0
+	for at := 0; at < len(line); at++ {
+		switch line[at] {
+		case '"':
+			from := at + 1
+			for at++; at < len(line) && line[at] != '"'; at++ {
+				if line[at] == '\\' {
+					at++
+				}
+			}
+			if at < len(line) {
+				last = line[from:at]
+			}
+		case ':':
+			if depth == 1 && string(last) == "payload" {
+				start = at + 1
+			}
+		case '{', '[':
+			depth++
+		case ',', '}', ']':
+			if depth == 1 && start > 0 {
+				payload = append(payload, line[start:at]...)
+				return payload, append(append(line[:start], '0'), line[at:]...)
+			}
+			if line[at] != ',' {
+				depth--
+			}
+		}
+	}
+	return nil, line
 }

@@ -17,6 +17,7 @@ public final class Json {
     public static String quoted(Object value) {
         if (value == null) return null;
         String text = value.toString();
+        if (text.chars().allMatch(character -> character >= 0x20 && character != '"' && character != '\\')) return '"' + text + '"';
         StringBuilder quoted = new StringBuilder(text.length() + 2).append('"');
         for (int at = 0; at < text.length(); at++) {
             char character = text.charAt(at);
