@@ -183,7 +183,8 @@ def main():
     for language in dict.fromkeys(mutant.language for mutant, _ in left):
         if found := outcome(language):
             sys.exit(f"mutants: error: {language}: the tests fail without a mutant: {found}")
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    # Tests of the filter mostly wait.
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
         outcomes = list(pool.map(lambda one: outcome(one[0].language, *one), left))
     failures = [f"{mutant.language}: {mutant.name}: {found}" for (mutant, _), found in zip(left, outcomes) if found]
     if failures:

@@ -21,7 +21,8 @@ import (
 	"example.com/pushcrypt/pushcrypttest"
 )
 
-var ctx = context.Background()
+// A filter that hangs ends the test.
+var ctx, _ = context.WithTimeout(context.Background(), 4*time.Minute)
 
 // TestMain is also the child of these tests, in place of "pushcrypt seal --batch".
 func TestMain(m *testing.M) {

@@ -104,6 +104,7 @@ test("a certificate is requested, certified where the provider key is, and insta
 
 test("files that are no requests are refused", async () => {
     const key = SigningKey.generate(), good = JSON.parse(new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes }).json());
+    await throws("weak-key", () => new CertificateRequest({ topic, provider: pin, signingKey: Buffer.of(1, ...Buffer.alloc(31)) }));
     assert.ok(CertificateRequest.parse({ ...good, more: [1], past: null, stolen: null, current: null, expires: null }));
     for (const wrong of [
         { version: 2 }, { version: "1" }, { topic: "a b" }, { topic: null }, { provider: 7 }, { provider: pin.slice(0, -1) },

@@ -19,7 +19,7 @@ if getattr(json.scanner, "c_make_scanner", None) is None:
 
 
 # A string. An unterminated one includes the rest of the text, so that no quotation mark is read twice.
-STRING = r'"(?:[^"\\]|\\.)*"?'
+STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
 STRING_OR_BRACKET = re.compile(STRING + r"|[\[\]{}]", re.DOTALL)
 SPACES = re.compile(rb"(%b)|[ \t\n\r]+" % STRING.encode(), re.DOTALL)
 # Each repetition begins with another character than the one before it ends with, or what does not match would take exponential time.

@@ -105,6 +105,8 @@ final class RegistrationTest {
         StoredDevice back = accept(record(DEVICE, 2), removed, "alice").device();
         assertFalse(back.isRemoved());
         assertNull(back.record().grant());
+        StoredDevice ofAnotherApp = new StoredDevice(DeviceRecord.of(DEVICE, "a", 1), "alice", false).removed();
+        assertEquals(TOPIC, accept(record(DEVICE, 2), ofAnotherApp, "alice").device().topic());
         StoredDevice again = Registration.accept(record(DeviceKey.generate().publicKey(), 1), removed, "bob", options(AcceptOptions.Builder::replace)).device();
         assertEquals("bob", again.user());
     }
@@ -135,6 +137,7 @@ final class RegistrationTest {
         Credential next = CertificatePlan.after(first.certificate()).withProven(accepted.staleStore()).issue(PROVIDER, TOPIC);
         assertTrue(next.certificate().epoch() > second.certificate().epoch());
         assertEquals(next.certificate().epoch(), next.certificate().floor());
+        assertNull(Registration.accept(foreign, null, null, options(options -> options.certificate(next.certificate()).issued(List.of()))).staleStore());
         byte[] pushKey = SigningKey.generate().publicKey;
         Reply reply = Registration.accept(foreign, null, null, options(options -> options.pushKey(pushKey))).reply();
         assertEquals(43, Reply.fromJson(reply.toJson()).pushKey().length());
