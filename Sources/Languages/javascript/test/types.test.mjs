@@ -120,6 +120,8 @@ test("good arguments are taken, and wrong ones refused", async () => {
             }
         }
     }
+    // An empty one has no unknown option.
+    for (const none of [Buffer.alloc(0), []]) assert.throws(() => new pushcrypt.SealFilter(none), TypeError);
     for (const name of Object.keys(CALLS)) assert.ok(counts.get(name) >= 10, `${name} refused ${counts.get(name)} of the wrong values`);
 });
 
