@@ -3,6 +3,12 @@ package filter
 // Decode reads an answer.
 var Decode = decode
 
+// Encode returns a line without its end.
+func (message *Message) Encode() (string, error) {
+	line, err := message.encode()
+	return string(line), err
+}
+
 // UnderWay returns how many messages have room in the window.
 func (filter *Filter) UnderWay() int { return len(filter.slots) }
 

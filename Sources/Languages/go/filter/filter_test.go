@@ -403,6 +403,30 @@ func TestRefusalIsAnAnswer(t *testing.T) {
 	_ = sealing.Close(ctx)
 }
 
+func TestLinesOfMessages(t *testing.T) {
+	for _, one := range []struct {
+		message filter.Message
+		line    string
+	}{
+		{filter.Message{}, `{"to":"","payload":{}`},
+		{filter.Message{HasNoKey: true, To: "a", Placeholder: (*struct{ A int })(nil), Withdraws: []string{}, Passed: map[string]any{}}, `{"to":null,"payload":{}`},
+		{filter.Message{Placeholder: ""}, `{"to":"","payload":{}`},
+		{
+			filter.Message{
+				To: "a", ID: "b", Topic: "c", TimeToLive: time.Hour, Placeholder: "d", PushType: "alert", Withdraws: []string{"e"}, Drop: true,
+				From: &pushcrypt.Person{Name: "f"}, CollapseID: "g", Priority: 5, Passed: map[string]any{"h": 1},
+			},
+			`{"to":"a","id":"b","topic":"c","ttl":3600,"placeholder":"d","push_type":"alert","withdraw":["e"],"drop":true,"from_name":{"name":"f"},` +
+				`"collapse_id":"g","priority":5,"h":1,"payload":{}`,
+		},
+	} {
+		one.message.Payload = []byte("{ }")
+		if line, err := one.message.Encode(); err != nil || line != one.line {
+			t.Error(line, err)
+		}
+	}
+}
+
 func TestPayloadOfAnAnswer(t *testing.T) {
 	payload := `{"x":"}\",\\","payload":{"y":[1,{"payload":2}]},"payloa":"d"}`
 	for _, line := range []string{

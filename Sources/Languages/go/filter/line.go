@@ -126,6 +126,9 @@ func (message *Message) encode() ([]byte, error) {
 	if message.HasNoKey {
 		members.To = nil
 	}
+	if message.Placeholder != nil && reflect.ValueOf(message.Placeholder).IsZero() {
+		members.Placeholder = nil
+	}
 	line, err := json.Marshal(members)
 	if err == nil && len(message.Passed) > 0 {
 		line, err = message.addPassed(line)
