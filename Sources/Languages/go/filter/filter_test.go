@@ -443,6 +443,7 @@ func TestPayloadOfAnAnswer(t *testing.T) {
 	for _, line := range []string{
 		``, `{`, `"`, `"\`, `{"payload":`, `{"payload":{`, `{"payload":{},`, `{"payload":{}`, `{"payload":,"pushcrypt-number":7}`, `"payload":{},"pushcrypt-number":7}`,
 		`{"payload":"{}","pushcrypt-number":7}`, `{"payload":{}},"pushcrypt-number":7}`, `[{"payload":{},"pushcrypt-number":7}]`,
+		`{"payload":{]},"pushcrypt-number":7}`, `{"payload":{a},"pushcrypt-number":7}`, `{"payload":{},"pushcrypt-number":7.0}`, `{"payload":{}}`,
 	} {
 		if _, answer := filter.Decode([]byte(line)); answer != nil {
 			t.Errorf("%s is no answer, and was taken for one", line)

@@ -153,16 +153,15 @@ func invalid(text string) error { return &pushcrypt.Error{Code: pushcrypt.Invali
 
 // decode reads an answer with its number; nil for anything else.
 func decode(line []byte) (number uint64, answer *Answer) {
-	payload, rest := splitPayload(line)
 	members, refusal := map[string]json.RawMessage{}, struct{ Code, Message string }{}
-	if json.Unmarshal(rest, &members) != nil {
+	if json.Unmarshal(line, &members) != nil {
 		return 0, nil
 	}
 	number, err := strconv.ParseUint(string(members[numberMember]), 10, 64)
 	if err != nil {
 		return 0, nil
 	}
-	answer = &Answer{Payload: payload, Members: members}
+	answer = &Answer{Payload: members["payload"], Members: members}
 	if text, ok := members["error"]; ok {
 		if json.Unmarshal(text, &refusal) != nil || refusal.Code == "" {
 			return 0, nil
@@ -175,40 +174,4 @@ func decode(line []byte) (number uint64, answer *Answer) {
 		delete(members, name)
 	}
 	return number, answer
-}
-
-// splitPayload takes the payload out of an answer and leaves 0 in its place, so that encoding/json has less to read. The payload is most of an
-// answer, and is passed on as the command wrote it.
-func splitPayload(line []byte) (payload, rest []byte) {
-	var last []byte
-	depth, start := 0, 0
-	for at := 0; at < len(line); at++ {
-		switch line[at] {
-		case '"':
-			from := at + 1
-			for at++; at < len(line) && line[at] != '"'; at++ {
-				if line[at] == '\\' {
-					at++
-				}
-			}
-			if at < len(line) {
-				last = line[from:at]
-			}
-		case ':':
-			if depth == 1 && string(last) == "payload" {
-				start = at + 1
-			}
-		case '{', '[':
-			depth++
-		case ',', '}', ']':
-			if depth == 1 && start > 0 {
-				payload = append(payload, line[start:at]...)
-				return payload, append(append(line[:start], '0'), line[at:]...)
-			}
-			if line[at] != ',' {
-				depth--
-			}
-		}
-	}
-	return nil, line
 }
