@@ -229,7 +229,7 @@ class SealFilter {
     #answer(line) {
         // The payload as written, because JSON.parse rounds large numbers.
         const { from, to } = payloadOf(line), payload = from === undefined ? undefined : line.slice(from, to);
-        const members = JSON.parse(from === undefined ? line : `${line.slice(0, from)}0${line.slice(to)}`), number = members[NUMBER];
+        const members = JSON.parse(line), number = members[NUMBER];
         const entry = this.#pending.get(number), { error } = members;
         const isRefused = payload === undefined && typeof error?.code === "string" && typeof error.message === "string";
         if (entry === undefined || !(isRefused || payload?.[0] === "{")) throw new TypeError("not an answer of pushcrypt to a message that waits");

@@ -160,7 +160,7 @@ test("a program that is not there is told at once", async () => {
 test("what is no answer ends the command, and leaves nobody waiting", async () => {
     for (const line of [
         "hello", "[]", "null", "{}", '{"pushcrypt-client":99,"payload":{}}', '{"pushcrypt-client":NUMBER}', '{"pushcrypt-client":NUMBER,"payload":7}',
-        '{"pushcrypt-client":NUMBER,"error":{}}', '{"pushcrypt-client":NUMBER,"payload":{', '{"pushcrypt-client":"NUMBER","payload":{}}', "\ufffd",
+        '{"pushcrypt-client":NUMBER,"error":{}}', '{"pushcrypt-client":NUMBER,"payload":{', '{"pushcrypt-client":"NUMBER","payload":{}}', '{"pushcrypt-client":NUMBER,"payload":{a}}', "\ufffd",
     ]) {
         const { filter, starts } = fakeOf("garbage", {}, { GARBAGE: line });
         assert.equal((await filter.seal(message("a"))).id, "a", line);
