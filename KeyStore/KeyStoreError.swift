@@ -36,7 +36,6 @@ public struct KeyStoreError: CodedError {
             case suiteDowngrade = "suite-downgrade"
             case unsupportedSuite = "unsupported-suite"
             case futureTime = "future-time"
-            case implausibleClock = "implausible-clock"
             case unknownDevice = "unknown-device"
             case removedDevice = "removed-device"
             case providerAlreadyPinned = "provider-already-pinned"
@@ -50,7 +49,7 @@ public struct KeyStoreError: CodedError {
             case wrongCertificate = "wrong-certificate"
             case malformedRequest = "malformed-request"
             case tooManyPins = "too-many-pins"
-            case implausibleEpoch = "implausible-epoch"
+            case epochsExhausted = "epochs-exhausted"
             case responseTooLarge = "response-too-large"
         }
 
@@ -112,10 +111,8 @@ public struct KeyStoreError: CodedError {
         public static let suiteDowngrade = Code(known: .suiteDowngrade)
         /// This build cannot compute with a key of this suite.
         public static let unsupportedSuite = Code(known: .unsupportedSuite)
-        /// A change to a device has a time more than a day in the future.
+        /// A change to a device has a time after the year 2100: it is not in milliseconds.
         public static let futureTime = Code(known: .futureTime)
-        /// The clock shows a time long before or after the store's last change; nothing was changed.
-        public static let implausibleClock = Code(known: .implausibleClock)
         /// No device has this id.
         public static let unknownDevice = Code(known: .unknownDevice)
         /// The device was removed, and has not registered since.
@@ -143,8 +140,8 @@ public struct KeyStoreError: CodedError {
         package static let malformedRequest = Code(known: .malformedRequest)
         /// An account has two pins already.
         public static let tooManyPins = Code(known: .tooManyPins)
-        /// The epoch is more than a day ahead of the clock.
-        public static let implausibleEpoch = Code(known: .implausibleEpoch)
+        /// The last epoch was 2^32 − 1: only another provider key can go on.
+        public static let epochsExhausted = Code(known: .epochsExhausted)
         /// A response to a notification is too large for the file of kept responses.
         public static let responseTooLarge = Code(known: .responseTooLarge)
 

@@ -8,7 +8,7 @@ extension SQLiteKeyStore {
     public func generateDeviceKey(
         named name: String, topic: Topic?, suite: CipherSuite, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.generateDeviceKey(named: name, topic: topic, suite, making: options.makeDeviceKey, at: now)
         }
     }
@@ -17,7 +17,7 @@ extension SQLiteKeyStore {
     public func importDeviceKey(
         _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.importDeviceKey(key, named: name, topic: topic, at: now)
         }
     }
@@ -61,7 +61,7 @@ extension SQLiteKeyStore {
     public func rotateDeviceKey(
         named name: String?, suite: CipherSuite?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.rotateDeviceKey(named: name, suite, making: options.makeDeviceKey, at: now)
         }
     }
@@ -71,7 +71,7 @@ extension SQLiteKeyStore {
     public func retirePendingDeviceKey(
         _ key: DevicePublicKey, named name: String?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> Bool {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.retirePendingDeviceKey(key, named: name, grace: grace, at: now)
         }
     }
@@ -80,7 +80,7 @@ extension SQLiteKeyStore {
     public func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.confirmDeviceKey(named: name, acknowledged: acknowledged, grace: grace, at: now)
         }
     }
@@ -89,11 +89,7 @@ extension SQLiteKeyStore {
     public func purgeRetiredDeviceKeys(
         named name: String?, at now: Timestamp
     ) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        let purged = try write(at: now) { (store) throws(KeyStoreError) in
-            try store.purgeDeviceKeys(named: name, at: now)
-        }
-        try eraseDeleted()
-        return purged
+        try purgeRetiredDeviceKeys(named: name, at: now) { _ in }
     }
 
     /// Deletes the retired keys of every name that ended long ago, as `purgeDeviceKeys(named:)` does.
@@ -105,7 +101,7 @@ extension SQLiteKeyStore {
             try !store.retiredKeys(at: now, accepted: sentAt).isEmpty
         }
         guard isNeeded else { return [] }
-        let purged = try write(at: now) { (store) throws(KeyStoreError) in
+        let purged = try write { (store) throws(KeyStoreError) in
             try store.purgeDeviceKeys(at: now, accepted: sentAt)
         }
         try eraseDeleted()
@@ -145,7 +141,7 @@ extension SQLiteKeyStore {
     public func pinProvider(
         _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.pinProvider(pin, for: account, topic: topic, at: now)
         }
     }
@@ -154,7 +150,7 @@ extension SQLiteKeyStore {
     public func pinFirstProvider(
         _ pin: ProviderPin, for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.pinFirstProvider(pin, for: account, topic: topic, at: now)
         }
     }
@@ -163,7 +159,7 @@ extension SQLiteKeyStore {
     public func setPins(
         _ pins: [ProviderPin], for account: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.setPins(pins, for: account, topic: topic, at: now)
         }
     }
@@ -184,7 +180,7 @@ extension SQLiteKeyStore {
     public func acceptCertificate(
         _ certificate: Certificate, of provider: ProviderPublicKey, topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> ProviderTrust.Change {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.accept(certificate, of: provider, topic: topic)
         }
     }
@@ -202,7 +198,7 @@ extension SQLiteKeyStore {
                 openedWith: publicKey, provider: provider, certificate: certificate, topic: topic)
         }
         guard isNeeded else { return }
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.settle(
                 openedWith: publicKey, provider: provider, certificate: certificate, topic: topic, grace: grace, at: now
             )
@@ -227,62 +223,26 @@ extension SQLiteKeyStore {
     }
 }
 
-// The same for the command, which changes keys only if the clock is plausible. An app has nobody to ask, and its
-// replies and messages carry their own times.
+// What only the command asks.
 extension SQLiteKeyStore {
-    /// Generates the first key of a name.
-    ///
-    /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`.
-    package func generateDeviceKey(
-        named name: String, topic: Topic?, suite: CipherSuite = .x25519, clock: ClockAssurance, at now: Timestamp
-    ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
-            try store.generateDeviceKey(named: name, topic: topic, suite, making: options.makeDeviceKey, at: now)
-        }
-    }
-
-    /// Imports a key generated elsewhere as the first of a name.
-    ///
-    /// - Throws: `nameTaken`, `invalidName`, `keyIDTaken`, `implausibleClock`.
-    package func importDeviceKey(
-        _ key: DeviceKey, named name: String, topic: Topic?, clock: ClockAssurance, at now: Timestamp
-    ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
-            try store.importDeviceKey(key, named: name, topic: topic, at: now)
-        }
-    }
-
     /// Generates the next key of a name, or returns the pending one.
     ///
     /// - Parameter age: Do nothing if the newest key of the name is younger; checked in the same transaction, so that
     ///   only one of two processes generates a key.
     /// - Returns: nil if the newest key is younger.
-    /// - Throws: `unknownName`, `ambiguousName`, `rotationRefused`, `suiteDowngrade`, `unsupportedSuite`,
-    ///   `implausibleClock`.
+    /// - Throws: `unknownName`, `ambiguousName`, `rotationRefused`, `suiteDowngrade`, `unsupportedSuite`.
     package func rotateDeviceKey(
-        named name: String?, suite: CipherSuite? = nil, ifOlderThan age: Interval?, clock: ClockAssurance,
+        named name: String?, suite: CipherSuite? = nil, ifOlderThan age: Interval?,
         at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
-        try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             let newest = try store.deviceKeyRecords(named: name).map(\.createdAt).max()
-            if let age, let newest, !clock.hasReached(age, since: newest) { return nil }
+            if let age, let newest, !newest.isOlder(than: age, at: now) { return nil }
             return try store.rotateDeviceKey(named: name, suite, making: options.makeDeviceKey, at: now)
         }
     }
 
-    /// Activates the pending key of a name. The grace begins at the time that the clock shows.
-    ///
-    /// - Returns: nil if no key is pending, or another one is.
-    /// - Throws: `unknownName`, `ambiguousName`, `implausibleClock`.
-    package func confirmDeviceKey(
-        named name: String?, acknowledged: KeyID?, grace: Interval, clock: ClockAssurance, at now: Timestamp
-    ) throws(KeyStoreError) -> DeviceKeyRecord? {
-        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
-            try store.confirmDeviceKey(named: name, acknowledged: acknowledged, grace: grace, at: now)
-        }
-    }
-
-    /// Deletes all keys of a name, as `purgeDeviceKeys(named:)` does, whatever the clock shows.
+    /// Deletes all keys of a name, as `purgeDeviceKeys(named:)` does.
     ///
     /// - Parameter willEnd: Called with the keys before they are deleted.
     package func purgeDeviceKeys(
@@ -297,20 +257,16 @@ extension SQLiteKeyStore {
         return purged
     }
 
-    /// Deletes the retired keys of a name whose end date has passed, by a clock that may be ahead for a moment.
+    /// Deletes the retired keys of a name whose end date has passed, as `purgeDeviceKeys(named:)` does.
     ///
     /// - Parameter willEnd: Called with the keys before they are deleted.
-    /// - Throws: `ambiguousName`, `implausibleClock`.
+    /// - Throws: `ambiguousName`.
     package func purgeRetiredDeviceKeys(
-        named name: String?, clock: ClockAssurance, at now: Timestamp, willEnd: ([DeviceKeyRecord]) -> Void
+        named name: String?, at now: Timestamp, willEnd: ([DeviceKeyRecord]) -> Void
     ) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        let purged = try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
-            // Keys that have ended by an implausible clock are deleted here, and refused below.
-            let keys = try store.purgeDeviceKeys(named: name, at: (try? clock.time()) ?? now)
-            if !keys.isEmpty {
-                _ = try clock.time()
-                willEnd(keys)
-            }
+        let purged = try write { (store) throws(KeyStoreError) in
+            let keys = try store.purgeDeviceKeys(named: name, at: now)
+            if !keys.isEmpty { willEnd(keys) }
             return keys
         }
         try eraseDeleted()

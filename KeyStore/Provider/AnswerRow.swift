@@ -84,7 +84,7 @@ extension SQLiteKeyStore {
     func remember(_ opened: AuthenticAnswer, at now: Timestamp) throws -> DeviceAnswer {
         let id = AnswerRow.id(opened.provider, opened.answer.messageID, opened.device.id)
         let digest = SHA256.digest(opened.sealed.bytes.span)
-        let kept = try write(at: now) { (store) throws(KeyStoreError) -> AnswerRow?? in
+        let kept = try write { (store) throws(KeyStoreError) -> AnswerRow?? in
             guard try store.counts(opened, at: now) else { return nil }
             if let row: AnswerRow = try store.row(key: .blob(id)) { return row }
             // Later than needed: a clock that is ahead for a moment must not make an answer count twice.

@@ -63,7 +63,7 @@ extension SQLiteKeyStore {
             try store.answerSecret(of: store.providerKeyRow(name).id)?.secret(keys)
         }
         if let found { return found }
-        return try write(at: now) { (store) throws(KeyStoreError) in
+        return try write { (store) throws(KeyStoreError) in
             let provider = try store.providerKeyRow(name).id
             // Another process may have made it meanwhile.
             if let row = try store.answerSecret(of: provider) { return try row.secret(keys) }

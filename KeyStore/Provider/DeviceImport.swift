@@ -82,7 +82,7 @@ extension SQLiteKeyStore {
         defer { try? setCache(megabytes: SQLiteConnection.cache) }
         for start in stride(from: 0, to: order.count, by: Self.importChunk) {
             let chunk = order[start..<min(start + Self.importChunk, order.count)]
-            result = try write(at: now) { (store) throws(KeyStoreError) in
+            result = try write { (store) throws(KeyStoreError) in
                 var result = result
                 for (_, index) in chunk {
                     do throws(KeyStoreError) {
@@ -122,28 +122,29 @@ extension DeviceChange {
         }
     }
 
-    /// Throws `invalidName` for a change no store accepts, and `futureTime` for a time in the future.
-    package func check(at now: Timestamp) throws(KeyStoreError) {
+    /// Throws `invalidName` for a change no store accepts, and `futureTime` for a time after 2100.
+    package func check() throws(KeyStoreError) {
         try StoreName.checkDeviceID(id)
         switch self {
         case .registered(_, _, let owner, let updatedAt, _):
             try owner.check()
-            try updatedAt?.checkIsPast(now, "the time of a registration")
-        case .removed(let removal): try removal.check(at: now)
+            try updatedAt?.checkUnit("the time of a registration")
+        case .removed(let removal): try removal.check()
         }
     }
 }
 
 extension Timestamp {
-    /// Clocks differ, but not by a day: a time beyond that must not decide, or it would win against all later changes.
-    func checkIsPast(_ now: Timestamp, _ what: StaticString) throws(KeyStoreError) {
-        guard self <= now.adding(Freshness.clockTolerance) else {
-            throw KeyStoreError(
-                .futureTime,
-                "\(what), \(self), is more than a day in the future: check the clock it comes from, and that it is in milliseconds"
-            )
+    /// Refuses a time after the year 2100, which is in another unit: it would win against all later changes. Any other time
+    /// ahead counts as now.
+    func checkUnit(_ what: StaticString) throws(KeyStoreError) {
+        guard self <= .latestOfAClock else {
+            throw KeyStoreError(.futureTime, "\(what), \(self), is after 2100: give milliseconds since 1970")
         }
     }
+
+    /// The year 2100.
+    package static let latestOfAClock = Timestamp(milliseconds: 4_102_444_800_000)
 }
 
 extension Timestamp {
@@ -152,6 +153,10 @@ extension Timestamp {
     func plausible(at now: Timestamp) -> Timestamp {
         self <= now.adding(Freshness.clockTolerance) ? self : Timestamp(milliseconds: 0)
     }
+
+    /// Whether what was made at this time has reached an age. Something from the future has: it was made while a clock was
+    /// ahead, and would stay young until then.
+    package func isOlder(than age: Interval, at now: Timestamp) -> Bool { now >= plausible(at: now).adding(age) }
 }
 
 extension DeviceImportResult {
@@ -170,7 +175,7 @@ extension StoreTransaction {
     fileprivate func apply(
         _ change: DeviceChange, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
-        try change.check(at: now)
+        try change.check()
         switch change {
         case .registered(let id, let registration, let owner, let updatedAt, let epoch):
             if replace {
@@ -185,7 +190,7 @@ extension StoreTransaction {
                 // A record kept from before says nothing about today, and a registration without a time may be such a
                 // record.
                 guard let time = updatedAt ?? registration.createdAt else { return .stale }
-                try time.checkIsPast(now, "the creation time of the device's key")
+                try time.checkUnit("the creation time of the device's key")
                 guard min(time, now) > removed.removedAt.plausible(at: now) else { return .stale }
             }
             guard let updatedAt else {

@@ -32,7 +32,7 @@ extension SQLiteKeyStore {
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner = .unchanged, replace: Bool = false,
         at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             try store.register(registration, id: id, owner: owner, replace: replace, at: now)
         }
     }
@@ -46,7 +46,7 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) -> RegistrationOutcome? {
         // Somebody who knows no withdrawal must not keep others from writing.
         guard try read({ (store) throws(KeyStoreError) in try store.isShown(by: registration) }) else { return nil }
-        return try write(at: now) { (store) throws(KeyStoreError) in
+        return try write { (store) throws(KeyStoreError) in
             guard try store.isShown(by: registration), let id = registration.deviceID else { return nil }
             return try store.register(
                 registration, id: id, known: try store.known(id), owner: .unchanged, at: now, isLive: true)
@@ -61,7 +61,7 @@ extension SQLiteKeyStore {
         _ registrations: [(id: String, registration: DeviceRegistration, owner: DeviceOwner)], at now: Timestamp
     ) throws(KeyStoreError) -> [KeyStoreError?] {
         guard !registrations.isEmpty else { return [] }
-        return try write(at: now) { (store) throws(KeyStoreError) in
+        return try write { (store) throws(KeyStoreError) in
             var refusals: [KeyStoreError?] = []
             for (id, registration, owner) in registrations {
                 do throws(KeyStoreError) {

@@ -38,7 +38,7 @@ extension SQLiteKeyStore {
         if let user { try StoreName.check(user, "a user id") }
         if let device { try StoreName.checkDeviceID(device) }
         try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write(at: now) { (store) throws(KeyStoreError) in
+            try store.write { (store) throws(KeyStoreError) in
                 guard let key = try store.providerKeyRow(of: provider) else { throw .noProvider(provider.id) }
                 guard key.topic == nil || key.topic == topic else {
                     throw KeyStoreError(.topicMismatch, "provider key '\(key.name)' is for another app than \(topic)")
@@ -69,7 +69,7 @@ extension SQLiteKeyStore {
             try store.pairing(id, at: now)?.exchange(keys).open(request: request.span) != nil
         }
         guard isKnown else { return .unknown }
-        return try write(at: now) { (store) throws(KeyStoreError) in
+        return try write { (store) throws(KeyStoreError) in
             guard let row = try store.pairing(id, at: now) else { return .unknown }
             let exchange = try row.exchange(keys)
             guard let record = exchange.open(request: request.span) else { return .unknown }

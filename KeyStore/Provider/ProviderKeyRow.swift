@@ -148,7 +148,7 @@ struct ProviderKeyRow: StoredRow {
 
     var certificate: Certificate? { signing?.certificate }
 
-    /// Replaces the signing key. Forgets a proven certificate that phones believe no longer, or that is this one.
+    /// Replaces the signing key. Forgets a proven certificate that phones believe no longer, or that is this one. ([T-9])
     mutating func sign(
         with key: SigningKey, _ certificate: Certificate, topic: Topic, since time: Timestamp, _ keys: StoreKeys
     ) {
@@ -156,7 +156,7 @@ struct ProviderKeyRow: StoredRow {
         signing = Signing(
             certificate: certificate, certifiedAt: time,
             sealed: key.withSeed { keys.seal($0, at: place(of: certificate)) })
-        if let proven, !CertificatePlan.isStale(certificate, proven: proven) { self.proven = nil }
+        if let proven, certificate.floor > proven.epoch || certificate.claim == proven.claim { self.proven = nil }
     }
 
     mutating func notice(_ certificate: Certificate) { proven = max(proven ?? certificate, certificate) }

@@ -4,29 +4,29 @@ public import Pushcrypt
 extension SQLiteKeyStore {
     /// Generates the key of a new name. At epoch 0 it signs messages itself, until the first rotation.
     ///
-    /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`.
+    /// - Throws: `nameTaken`, `invalidName`.
     public func generateProviderKey(
-        named name: String = defaultName, topic: Topic? = nil, clock: ClockAssurance = .unknown, at now: Timestamp
+        named name: String = defaultName, topic: Topic? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try importProviderKey(nil, named: name, topic: topic, clock: clock, at: now)
+        try importProviderKey(nil, named: name, topic: topic, at: now)
     }
 
     /// Imports a key generated elsewhere under a new name, at epoch 0.
     ///
-    /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`; `keyIDTaken` if the store holds this key, or one with
+    /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` if the store holds this key, or one with
     ///   its id.
     public func importProviderKey(
-        _ key: ProviderKey, named name: String = defaultName, topic: Topic? = nil, clock: ClockAssurance = .unknown,
+        _ key: ProviderKey, named name: String = defaultName, topic: Topic? = nil,
         at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
-        try importProviderKey(.some(key), named: name, topic: topic, clock: clock, at: now)
+        try importProviderKey(.some(key), named: name, topic: topic, at: now)
     }
 
     private func importProviderKey(
-        _ key: ProviderKey?, named name: String, topic: Topic?, clock: ClockAssurance, at now: Timestamp
+        _ key: ProviderKey?, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
         try StoreName.check(name, "the name of a provider key")
-        return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+        return try write { (store) throws(KeyStoreError) in
             let key = if let key { key } else { try store.newProviderKey() }
             var row = try store.newProviderKeyRow(key.publicKey, name: name, topic: topic, at: now)
             row.keep(key, keys)
@@ -39,13 +39,13 @@ extension SQLiteKeyStore {
     /// The floor of the certificate is its epoch, so the provider key itself can sign no message that opens. The caller
     /// makes the key and writes its secret to a file first: this store never has it.
     ///
-    /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`, `keyIDTaken`; `implausibleEpoch` for a clock after 2106.
+    /// - Throws: `nameTaken`, `invalidName`, `keyIDTaken`.
     package func addOfflineProviderKey(
         _ key: ProviderKey, named name: String = defaultName, topic: Topic, expires: Interval? = nil,
-        clock: ClockAssurance = .unknown, at now: Timestamp
+        at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
         try StoreName.check(name, "the name of a provider key")
-        return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+        return try write { (store) throws(KeyStoreError) in
             var row = try store.newProviderKeyRow(key.publicKey, name: name, topic: topic, at: now)
             let signingKey = SigningKey()
             let certificate = try withTrustErrors { () throws(TrustError) in
@@ -68,16 +68,15 @@ extension SQLiteKeyStore {
     ///   - saved: The key, read back from where it was saved.
     ///   - name: The name; nil for the default.
     ///   - topic: The app, for a key that is not bound to one.
-    ///   - clock: What is known about the clock that `now` comes from.
     ///   - now: The present time.
-    /// - Throws: `unknownName`, `ambiguousName`, `implausibleClock`; `providerOffline` if it is not here; `wrongCertificate` if
-    ///   another key was saved; `topicMismatch` and `implausibleEpoch` as for a rotation.
+    /// - Throws: `unknownName`, `ambiguousName`; `providerOffline` if it is not here; `wrongCertificate` if
+    ///   another key was saved; `topicMismatch` and `epochsExhausted` as for a rotation.
     package func takeProviderKeyOffline(
-        _ saved: ProviderKey, named name: String? = nil, topic: Topic? = nil, clock: ClockAssurance = .unknown,
+        _ saved: ProviderKey, named name: String? = nil, topic: Topic? = nil,
         at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
         try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write(at: now, clock) { (store, clock) throws(KeyStoreError) in
+            try store.write { (store) throws(KeyStoreError) in
                 var row = try store.providerKeyRow(name)
                 let key = try row.key(keys)
                 guard saved.publicKey == key.publicKey else {
@@ -87,7 +86,7 @@ extension SQLiteKeyStore {
                 }
                 if row.certificate == nil {
                     row = try store.rotate(
-                        row, by: key, Rotation(topic: topic, kind: .planned, expires: nil), clock)
+                        row, by: key, Rotation(topic: topic, kind: .planned, expires: nil), at: now)
                 }
                 row.takeOffline()
                 try store.put(row)

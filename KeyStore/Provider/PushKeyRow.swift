@@ -57,7 +57,7 @@ extension SQLiteKeyStore {
     ///
     /// - Throws: `nameTaken` if the store has one.
     package func addPushKey(_ key: PushKey = PushKey(), at now: Timestamp) throws(KeyStoreError) -> PushKeyRecord {
-        try write(at: now) { (store) throws(KeyStoreError) in
+        try write { (store) throws(KeyStoreError) in
             guard try store.pushKeyRow() == nil else {
                 throw KeyStoreError(
                     .nameTaken, "the store has a push key: remove it first, and phones fetch grants for the new one")

@@ -24,19 +24,17 @@ extension SQLiteKeyStore {
     ///   - expires: The life of the certificate; nil for ever.
     ///   - anyway: Whether to go on although it cannot help: a thief with a copy of this store has the provider key too,
     ///     and can certify a key of his own for ever. Only an app release with another provider key ends that.
-    ///   - clock: What is known about the clock that `now` comes from.
     ///   - now: The present time.
-    /// - Throws: `unknownName`, `ambiguousName`, `implausibleClock`; `providerOffline` if the provider key is elsewhere;
+    /// - Throws: `unknownName`, `ambiguousName`; `providerOffline` if the provider key is elsewhere;
     ///   `rotationRefused` for a theft with the provider key in the store; `topicMismatch` for a key that is bound to no
-    ///   app; `implausibleEpoch` if the last epoch is more than a day ahead of the clock.
+    ///   app; `epochsExhausted` after epoch 2^32 − 1.
     @discardableResult
     public func rotateSigningKey(
         named name: String? = nil, stolen: Bool = false, expires: Interval? = nil, anyway: Bool = false,
-        clock: ClockAssurance = .unknown, at now: Timestamp
+        at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRecord {
         let record = try rotateSigningKey(
-            named: name, topic: nil, ifOlderThan: nil, stolen: stolen, expires: expires, anyway: anyway, clock: clock,
-            at: now)
+            named: name, topic: nil, ifOlderThan: nil, stolen: stolen, expires: expires, anyway: anyway, at: now)
         // Only a minimum age makes the call do nothing.
         guard let record else { preconditionFailure("no rotation") }
         return record
@@ -51,24 +49,23 @@ extension SQLiteKeyStore {
     ///   - stolen: Whether the old signing key was stolen.
     ///   - expires: The life of the certificate; nil for ever.
     ///   - anyway: Whether to go on although a thief has the provider key too.
-    ///   - clock: What is known about the clock that `now` comes from.
     ///   - now: The present time.
     ///   - willEnd: Called with the record before, when nothing can refuse the rotation but the disk.
     /// - Returns: nil if the key is younger.
     /// - Throws: The errors of the call without an age.
     package func rotateSigningKey(
         named name: String? = nil, topic: Topic?, ifOlderThan age: Interval?, stolen: Bool = false,
-        expires: Interval? = nil, anyway: Bool = false, clock: ClockAssurance = .unknown, at now: Timestamp,
+        expires: Interval? = nil, anyway: Bool = false, at now: Timestamp,
         willEnd: (ProviderKeyRecord) -> Void = { _ in }
     ) throws(KeyStoreError) -> ProviderKeyRecord? {
         try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write(at: now, clock) { (store, clock) throws(KeyStoreError) -> ProviderKeyRecord? in
+            try store.write { (store) throws(KeyStoreError) -> ProviderKeyRecord? in
                 let old = try store.providerKeyRow(name)
-                if let age, !clock.hasReached(age, since: old.record(defaultName: nil).signsSince) { return nil }
+                if let age, !old.record(defaultName: nil).signsSince.isOlder(than: age, at: now) { return nil }
                 let key = try old.key(keys)
                 let rotation = Rotation(topic: topic, kind: stolen ? .stolen : .planned, expires: expires)
                 try old.refuseTheft(rotation, anyway)
-                let row = try store.rotate(old, by: key, rotation, clock)
+                let row = try store.rotate(old, by: key, rotation, at: now)
                 willEnd(try store.record(old))
                 try store.put(row)
                 return try store.record(row)
@@ -80,7 +77,7 @@ extension SQLiteKeyStore {
 
     /// Makes a signing key, and the request for its certificate that is carried to the provider key.
     ///
-    /// Nothing else changes until ``installCertificate(_:named:clock:at:willEnd:)``. Every call makes another key, and the
+    /// Nothing else changes until ``installCertificate(_:named:at:willEnd:)``. Every call makes another key, and the
     /// answer to an earlier request is refused from then on: a key that was waiting may be known to somebody who was in
     /// the server.
     ///
@@ -98,7 +95,7 @@ extension SQLiteKeyStore {
         anyway: Bool = false, at now: Timestamp
     ) throws(KeyStoreError) -> (request: CertificateRequest, replacesAnother: Bool) {
         try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write(at: now) { (store) throws(KeyStoreError) in
+            try store.write { (store) throws(KeyStoreError) in
                 let row = try store.providerKeyRow(name)
                 let rotation = Rotation(topic: topic, kind: stolen ? .stolen : .planned, expires: expires)
                 try row.refuseTheft(rotation, anyway)
@@ -118,18 +115,16 @@ extension SQLiteKeyStore {
     /// - Parameters:
     ///   - signed: The answer to the last request.
     ///   - name: The name; nil for that of the provider key that has certified.
-    ///   - clock: What is known about the clock that `now` comes from.
     ///   - now: The present time.
     ///   - willEnd: Called with the record before, when nothing can refuse the certificate but the disk.
-    /// - Throws: `unknownName`, `implausibleClock`; `wrongCertificate` if it answers no request that waits here, if its
-    ///   epoch is not above the last, or if it has expired; `badCertificateSignature`, `weakKey`; `implausibleEpoch` if it
-    ///   is more than a day ahead of the clock.
+    /// - Throws: `unknownName`; `wrongCertificate` if it answers no request that waits here, if its
+    ///   epoch is not above the last, or if it has expired; `badCertificateSignature`, `weakKey`.
     package func installCertificate(
-        _ signed: SignedCertificate, named name: String? = nil, clock: ClockAssurance = .unknown, at now: Timestamp,
+        _ signed: SignedCertificate, named name: String? = nil, at now: Timestamp,
         willEnd: (ProviderKeyRecord) -> Void = { _ in }
     ) throws(KeyStoreError) -> ProviderKeyRecord {
         try writeAndErase { (store) throws(KeyStoreError) in
-            try store.write(at: now, clock) { (store, clock) throws(KeyStoreError) in
+            try store.write { (store) throws(KeyStoreError) in
                 var row = try store.providerKeyRow(of: signed, name)
                 if row.certificate == signed.certificate { return try store.record(row) }
                 guard
@@ -144,7 +139,6 @@ extension SQLiteKeyStore {
                 }
                 try row.checkIsNext(signed.certificate, at: now)
                 let key = try waiting.key(keys)
-                _ = try clock.time()
                 willEnd(try store.record(row))
                 try store.replace(row.certificate, of: row.id, by: signed.certificate, at: now)
                 try store.replaceAnswerSecret(of: row.id, isStolen: waiting.request.kind == .stolen, at: now)
@@ -176,26 +170,9 @@ extension ProviderKeyRow {
                 "the certificate's epoch \(certificate.epoch) is not above the last, \(last): make another request, and certify that"
             )
         }
-        let limit = now.adding(CertificatePlan.epochTolerance)
-        guard Timestamp(milliseconds: UInt64(certificate.epoch) * 1000) <= limit else {
-            throw KeyStoreError(
-                .implausibleEpoch,
-                "the certificate's epoch \(certificate.epoch) is more than a day ahead of this clock (\(now)): check the clocks here and where it was certified"
-            )
-        }
         if let end = certificate.expiresAt, end <= now {
             throw KeyStoreError(.wrongCertificate, "the certificate has expired, at \(end): certify the request again")
         }
-    }
-}
-
-extension CertificatePlan {
-    /// Returns the plan with the number of an earlier time.
-    fileprivate func numbered(at time: Timestamp, after last: [Certificate?]) -> CertificatePlan {
-        let lowest = (last.compactMap { $0?.epoch }.max() ?? 0) + 1
-        let epoch = min(epoch, max(lowest, UInt32(clamping: time.milliseconds / 1000)))
-        return CertificatePlan(
-            epoch: epoch, floor: floor == self.epoch ? epoch : floor, graceUntil: graceUntil, expiresAt: expiresAt)
     }
 }
 
@@ -203,15 +180,13 @@ extension StoreTransaction {
     /// Returns the row with a new signing key, which the caller stores, and notes the epoch that it replaces. A request
     /// that waits is void then.
     func rotate(
-        _ old: ProviderKeyRow, by key: ProviderKey, _ rotation: Rotation, _ clock: StoreClock
+        _ old: ProviderKeyRow, by key: ProviderKey, _ rotation: Rotation, at now: Timestamp
     ) throws(KeyStoreError) -> ProviderKeyRow {
-        let (now, time) = (clock.now, try clock.epochTime())
         let signingKey = SigningKey()
         let request = try request(for: signingKey.publicKey, of: old, rotation, at: now)
         let certificate = try withTrustErrors { () throws(TrustError) in
-            let plan = try request.plan(at: now).numbered(at: time, after: [request.current, request.proven])
-            return try UnsignedCertificate(
-                plan, for: signingKey.publicKey, provider: key.publicKey, topic: request.topic
+            try UnsignedCertificate(
+                request.plan(at: now), for: signingKey.publicKey, provider: key.publicKey, topic: request.topic
             ).signed(by: key)
         }
         try replace(old.certificate, of: old.id, by: certificate, at: now)

@@ -50,7 +50,7 @@ import Testing
     @Test func everyReplyBringsTheCertificate() throws {
         let store = registrar.store
         let certificate = try #require(
-            try store.rotateSigningKey(stolen: true, anyway: true, clock: .confirmed, at: now).certificate)
+            try store.rotateSigningKey(stolen: true, anyway: true, at: now).certificate)
         #expect(try reply(record(DeviceKey()), from: "alice").certificate == certificate)
         #expect(try reply(record(DeviceKey()), from: "bob").certificate == certificate)
     }

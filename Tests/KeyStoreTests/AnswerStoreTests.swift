@@ -236,7 +236,7 @@ import Testing
         _ = try store.answerSecret(at: start)
         _ = try store.rotateSigningKey(at: start + 1)
         _ = try store.answerSecret(at: start + 2)
-        _ = try store.rotateSigningKey(clock: .confirmed, at: start + 33 * Self.day + 1)
+        _ = try store.rotateSigningKey(at: start + 33 * Self.day + 1)
         #expect(try count("answer_secrets") == 1)
     }
 

@@ -68,9 +68,10 @@ struct RemovedDeviceTests {
         #expect(try store.device(id: "a") != nil && removed(store).isEmpty)
     }
 
-    /// Later than now by a day, and by more.
+    /// Later than now by two days, until 2100, after that and in microseconds.
     private static let clocks: [(ahead: UInt64, isTaken: Bool)] = [
-        (86_400_000, true), (86_400_001, false), (1 << 52, false), (.max, false),
+        (172_800_000, true), (4_102_444_800_000 - start.milliseconds - 1000, true),
+        (4_102_444_800_001 - start.milliseconds - 1000, false), (start.milliseconds * 999, false), (.max, false),
     ]
 
     @Test(arguments: clocks)

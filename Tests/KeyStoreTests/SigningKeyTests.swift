@@ -69,7 +69,7 @@ struct SigningKeyTests {
         let store = try provider().store
         var epochs: [UInt32] = []
         for day in days {
-            epochs.append(try store.rotateSigningKey(clock: .synchronised, at: start + day * Self.day).epoch)
+            epochs.append(try store.rotateSigningKey(at: start + day * Self.day).epoch)
         }
         let certificate = try #require(try store.providerKey().certificate)
         #expect(certificate.floor == floor.map { epochs[$0] } ?? 0)
@@ -108,14 +108,43 @@ struct SigningKeyTests {
         #expect(try store.rotateSigningKey(stolen: true, anyway: true, at: start).epoch > 0)
     }
 
-    @Test func anEpochFarAheadOfTheClockIsRefused() throws {
+    /// Under a clock that was ahead by 390 days, then right again.
+    @Test func oneRotationUnderAWrongClockEndsNoOther() throws {
         let store = try provider().store
-        let ahead = try store.rotateSigningKey(clock: .confirmed, at: start + (Self.day - 1))
-        let last = try store.rotateSigningKey(clock: .confirmed, at: start)
-        #expect(last.epoch == ahead.epoch + 1, "24 hours ahead")
-        #expect(code { try store.rotateSigningKey(clock: .confirmed, at: start) } == .implausibleEpoch)
-        #expect(try store.providerKey() == last)
-        #expect(try store.rotateSigningKey(clock: .confirmed, at: start + 1).epoch == last.epoch + 1)
+        let ahead = try store.rotateSigningKey(at: start + 390 * Self.day)
+        let stolen = try store.rotateSigningKey(stolen: true, anyway: true, at: start)
+        #expect(stolen.epoch == ahead.epoch + 1 && stolen.certificate?.floor == stolen.epoch)
+        #expect(try store.rotateSigningKey(at: start + 1).epoch == stolen.epoch + 1)
+        #expect(try store.signer().epoch == stolen.epoch + 1)
+    }
+
+    /// [T-9]
+    @Test(arguments: [-1, 1] as [Int])
+    func theWarningOfAStaleStoreEndsWithAFloorAboveTheProvenEpoch(_ distance: Int) throws {
+        let store = try provider().store
+        let current = try store.rotateSigningKey(at: start)
+        let key = try store.providerSecret()
+        let epoch = UInt32(Int(current.epoch) + distance)
+        let foreign = try UnsignedCertificate(
+            CertificatePlan(epoch: epoch, floor: epoch, graceUntil: nil, expiresAt: nil), for: SigningKey().publicKey,
+            provider: key.publicKey, topic: .app
+        ).signed(by: key)
+        let record = DeviceRegistration(
+            publicKey: DeviceKey().publicKey, topic: try .app, createdAt: start, pinnedProvider: key.publicKey,
+            certificate: foreign)
+        _ = try store.addDevice(record, id: "phone", at: start)
+        #expect(try store.providerKey().warning?.code == .staleStore)
+        let request = try store.requestCertificate(at: start + 1).request
+        // Certified where nobody knew of it: the floor is not above.
+        let careless = CertificateRequest(
+            topic: request.topic, provider: request.provider, signingKey: request.signingKey, current: request.current,
+            past: request.past)
+        let plan = try careless.plan(at: start + 2)
+        #expect(plan.floor <= epoch)
+        _ = try store.installCertificate(try careless.certify(by: key, at: start + 2), at: start + 2)
+        #expect(try store.providerKey().warning?.code == .staleStore)
+        let healed = try store.rotateSigningKey(at: start + 3)
+        #expect(healed.certificate?.floor == healed.epoch && healed.warning == nil)
     }
 
     @Test func aKeyForEveryAppIsBoundByItsFirstCertificate() throws {
@@ -176,10 +205,10 @@ struct SigningKeyTests {
         #expect(throws: KeyStoreError.self) {
             try home.store.write { (store) throws(KeyStoreError) in
                 let row = try store.providerKeyRow(nil)
-                let clock = StoreClock(start + 1, .confirmed, last: start)
                 try store.put(
                     store.rotate(
-                        row, by: row.key(store.keys), Rotation(topic: nil, kind: .planned, expires: nil), clock))
+                        row, by: row.key(store.keys), Rotation(topic: nil, kind: .planned, expires: nil), at: start + 1)
+                )
                 throw KeyStoreError(.diskFull, "")
             }
         }

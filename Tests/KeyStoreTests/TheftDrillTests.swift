@@ -73,7 +73,7 @@ struct TheftDrillTests {
 
     private func rotate(stolen: Bool = false, at now: Timestamp) throws -> Certificate {
         let request = try provider.requestCertificate(stolen: stolen, at: now).request
-        _ = try provider.installCertificate(try request.certify(by: key, at: now), clock: .confirmed, at: now) { _ in }
+        _ = try provider.installCertificate(try request.certify(by: key, at: now), at: now) { _ in }
         return try #require(try provider.providerKey().certificate)
     }
 

@@ -47,7 +47,7 @@ struct Provider {
     /// Makes another signing key; returns its certificate.
     @discardableResult
     func rotate(stolen: Bool = false, at now: Timestamp) throws -> Certificate {
-        let record = try store.rotateSigningKey(stolen: stolen, anyway: true, clock: .confirmed, at: now)
+        let record = try store.rotateSigningKey(stolen: stolen, anyway: true, at: now)
         return try #require(record.certificate)
     }
 

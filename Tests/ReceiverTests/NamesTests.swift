@@ -160,7 +160,7 @@ import Testing
         try enrol("ben", topic: .other)
         let before = try push(to: "ben", signedBy: "shop", topic: .other)
         _ = try provider.store.rotateSigningKey(
-            named: "shop", stolen: true, anyway: true, clock: .confirmed, at: .start)
+            named: "shop", stolen: true, anyway: true, at: .start)
         #expect(
             phone.receive(try push(to: "anna", signedBy: "shop", topic: .app), topic: nil, at: .start).code == "opened")
         let key = try provider.store.providerKey(named: "shop")

@@ -7,14 +7,6 @@
 #include <malloc.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#ifdef __GLIBC__
-// What <sys/timex.h> declares, without its fd_set, which has another member for GNU sources than in Swift's Glibc.
-#include <bits/timex.h>
-#define TIME_ERROR 5
-extern int adjtimex(struct timex *);
-#else
-#include <sys/timex.h>
-#endif
 
 /// Keeps the process out of core dumps and away from debuggers of the same user; 0 on success.
 static inline int pushcrypt_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
@@ -23,13 +15,6 @@ static inline int pushcrypt_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0
 static inline int pushcrypt_usable_processors(void) {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-}
-
-/// The time of the kernel's clock in seconds since 1970 if it is kept synchronised; otherwise, or if it does not say, -1.
-static inline long long pushcrypt_synchronised_seconds(void) {
-    struct timex clock = {0};
-    int state = adjtimex(&clock);
-    return state < 0 || state == TIME_ERROR || (clock.status & STA_UNSYNC) ? -1 : (long long)clock.time.tv_sec;
 }
 
 /// Has memory of 256 KiB and more go back to the system as soon as it is free, whichever thread has used it. What a thread
@@ -45,5 +30,4 @@ static inline void pushcrypt_return_large_memory(void) {
 static inline void pushcrypt_return_large_memory(void) {}
 static inline int pushcrypt_forbid_dumps(void) { return 0; }
 static inline int pushcrypt_usable_processors(void) { return 0; }
-static inline long long pushcrypt_synchronised_seconds(void) { return -1; }
 #endif

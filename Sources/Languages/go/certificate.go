@@ -152,18 +152,21 @@ func (plan Plan) claim() ([]byte, error) {
 		return nil, refuse(InvalidTime, "the clock is before 1970, or the lifetime is not whole seconds")
 	}
 	epoch, current, expiresAt := now/1000, plan.Current, uint64(core.Never)
+	if epoch > format.LatestClock {
+		epoch = 0
+	}
 	for _, last := range []Certificate{current, plan.Proven} {
 		if next := uint64(last.Epoch()) + 1; next > epoch {
 			epoch = next
 		}
 	}
-	if 1000*epoch > core.Later(now, format.ClockTolerance) || epoch > math.MaxUint32 {
-		return nil, errImplausibleEpoch()
+	if epoch > math.MaxUint32 {
+		return nil, refuse(EpochsExhausted, "the provider key has used its last epoch; make another provider key")
 	}
 	if plan.Lifetime != 0 {
 		expiresAt = core.Later(now, uint64(plan.Lifetime/time.Second))
 	}
-	isStale := !plan.Proven.IsZero() && plan.Proven.Epoch() >= current.Epoch() && plan.Proven.claim() != current.claim()
+	isStale := !plan.Proven.IsZero() && plan.Proven.claim() != current.claim()
 	if plan.Stolen || isStale {
 		return claimOf(uint32(epoch), uint32(epoch), 0, expiresAt), nil
 	}
@@ -184,10 +187,6 @@ func claimOf(epoch, floor uint32, graceUntil, expiresAt uint64) []byte {
 	data := binary.BigEndian.AppendUint32([]byte{format.CertificateVersion}, epoch)
 	data = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(data, floor), graceUntil)
 	return binary.BigEndian.AppendUint64(data, expiresAt)
-}
-
-func errImplausibleEpoch() error {
-	return refuse(ImplausibleEpoch, "the epoch would be more than 24 hours from now; set the clock")
 }
 
 // IssueCertificate issues the certificate of a new signing key. The provider key is a *ProviderKey, or a crypto.Signer of a key service. If it
@@ -286,7 +285,7 @@ func (request *CertificateRequest) UnmarshalJSON(data []byte) error {
 }
 
 // Certify answers a request, where the provider key is: a JSON text for Install, or for "pushcrypt key rotate --install". It computes epoch,
-// floor and grace itself. First show a person the app and the signing key. (wrong-certificate for another provider key; implausible-epoch)
+// floor and grace itself. First show a person the app and the signing key. (wrong-certificate for another provider key)
 func (request *CertificateRequest) Certify(provider crypto.Signer) ([]byte, error) {
 	own, err := newSigner(provider)
 	if err != nil {
@@ -315,7 +314,7 @@ func (request *CertificateRequest) Certify(provider crypto.Signer) ([]byte, erro
 
 // Install returns what signs from now on: the signing key that the request was made for, with the certificate of an answer to it.
 // (malformed-request; wrong-certificate for the answer to another request, an epoch that is not above the last, or an expired one;
-// bad-certificate-signature; implausible-epoch)
+// bad-certificate-signature)
 func (request *CertificateRequest) Install(key crypto.Signer, answer []byte) (*Credential, error) {
 	fields := newFields(answer, MalformedRequest)
 	fields.version()
@@ -332,8 +331,6 @@ func (request *CertificateRequest) Install(key crypto.Signer, answer []byte) (*C
 		return nil, refuse(WrongCertificate, "the certificate is not for the app, the provider key and the signing key of this request; certify this one")
 	case !bytes.Equal(own.key, request.SigningKey):
 		return nil, refuse(WrongCertificate, "the request was made for another signing key")
-	case 1000*uint64(certificate.Epoch()) > core.Later(now, format.ClockTolerance):
-		return nil, errImplausibleEpoch()
 	case certificate.expiresAt() <= now:
 		return nil, refuse(WrongCertificate, "the certificate has expired; certify the request again")
 	}

@@ -145,8 +145,8 @@ const (
 	// TooManyPins: an account has one or two pins, of different provider keys.
 	TooManyPins Code = "too-many-pins"
 
-	// ImplausibleEpoch: the epoch would be more than 24 hours from now; set the clock.
-	ImplausibleEpoch Code = "implausible-epoch"
+	// EpochsExhausted: the provider key has used its last epoch; make another provider key.
+	EpochsExhausted Code = "epochs-exhausted"
 )
 
 // Codes of sealed files.

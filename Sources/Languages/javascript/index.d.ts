@@ -124,7 +124,7 @@ export interface CertificateHistory {
 
 /**
  * Issues the certificate of a new signing key, where the provider key is: 162 characters. If it is elsewhere, see {@link CertificateRequest}.
- * @throws {PushcryptError} `implausible-epoch`, `weak-key`, or the code of a certificate
+ * @throws {PushcryptError} `epochs-exhausted`, `weak-key`, or the code of a certificate
  */
 export function issueCertificate(options: CertificateHistory & {
     provider: ProviderKey;
@@ -158,7 +158,7 @@ export class CertificateRequest {
     readonly signingKey: Uint8Array;
     /** The text to carry: `pushcrypt key certify` or {@link certify} answers it. */
     json(): string;
-    /** What {@link certify} would sign. Show it to a person before. @throws {PushcryptError} `implausible-epoch`, or the code of a certificate */
+    /** What {@link certify} would sign. Show it to a person before. @throws {PushcryptError} `epochs-exhausted`, or the code of a certificate */
     plan(options?: { at?: Time }): { epoch: number; floor: number; graceUntil: bigint; expiresAt: bigint };
     /**
      * Certifies the signing key, where the provider key is, and returns the text to carry back.

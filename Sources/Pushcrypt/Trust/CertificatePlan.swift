@@ -32,8 +32,8 @@ package struct CertificatePlan: Hashable, Sendable {
     /// How long the epoch before may be found in a message: 30 days of life, a day for clocks, and 7 until every server
     /// has the new key.
     package static let grace = Interval.days(38)
-    /// How far an epoch may be ahead of the clock.
-    package static let epochTolerance = Interval.hours(24)
+    /// The end of the year 2099 in seconds. A clock after it is an erased one, which must not use up the epochs of a key.
+    private static let latestClock: UInt64 = 4_102_444_800
 
     /// Creates a plan from its parts, for tests and for a certificate of another store.
     package init(epoch: UInt32, floor: UInt32, graceUntil: Timestamp?, expiresAt: Timestamp?) {
@@ -44,13 +44,12 @@ package struct CertificatePlan: Hashable, Sendable {
     }
 
     /// Plans the first certificate of a key that never signs messages itself: nothing of epoch 0 opens.
-    ///
-    /// - Throws: `implausibleEpoch`.
     package init(offlineAt now: Timestamp, expires: Interval? = nil) throws(TrustError) {
         try self.init(after: nil, at: now, .stolen, expires: expires)
     }
 
-    /// Plans the next certificate.
+    /// Plans the next certificate. Its epoch is the last one + 1, or the seconds of the clock if they are more, so that a
+    /// clock that was ahead stops no later rotation. ([T-7])
     ///
     /// - Parameters:
     ///   - current: The certificate in use; nil at epoch 0.
@@ -59,21 +58,19 @@ package struct CertificatePlan: Hashable, Sendable {
     ///   - now: The present time.
     ///   - kind: Why.
     ///   - expires: The life of the certificate; nil for ever.
-    /// - Throws: `implausibleEpoch`.
+    /// - Throws: `epochsExhausted`.
     package init(
         after current: Certificate?, past: [PastEpoch] = [], proven: Certificate? = nil, at now: Timestamp,
         _ kind: Kind = .planned, expires: Interval? = nil
     ) throws(TrustError) {
         let last = current?.epoch ?? 0
         let seconds = now.milliseconds / 1000
-        let next = max(UInt64(max(last, proven?.epoch ?? 0)) + 1, seconds)
-        guard next <= seconds + Self.epochTolerance.seconds, let epoch = UInt32(exactly: next) else {
-            throw TrustError(
-                .implausibleEpoch,
-                "the next epoch would be \(next), more than a day ahead of this clock (\(now)); check the clock")
+        let clock = seconds <= Self.latestClock ? seconds : 0
+        guard let epoch = UInt32(exactly: max(UInt64(max(last, proven?.epoch ?? 0)) + 1, clock)) else {
+            throw TrustError(.epochsExhausted, "this provider key has used its last epoch: make another provider key")
         }
         self.epoch = epoch
-        if kind == .stolen || proven.map({ Self.isStale(current, proven: $0) }) == true {
+        if kind == .stolen || proven.map({ $0.claim != current?.claim }) == true {
             floor = epoch
             graceUntil = nil
         } else {
@@ -84,9 +81,4 @@ package struct CertificatePlan: Hashable, Sendable {
         expiresAt = expires.map(now.adding)
     }
 
-    /// Whether a certificate that this provider never issued is not below the one in use: the provider's store is an older
-    /// copy, or its key was stolen. (D-33)
-    package static func isStale(_ current: Certificate?, proven: Certificate) -> Bool {
-        proven.epoch >= current?.epoch ?? 0 && proven.claim != current?.claim
-    }
 }

@@ -46,7 +46,7 @@ package struct CertificateRequest: Hashable, Sendable {
 
     /// Returns what the certificate will say, to be shown before it is signed.
     ///
-    /// - Throws: `badSignature` or `weakKey` for certificates that are not of this key and app; `implausibleEpoch`.
+    /// - Throws: `badSignature` or `weakKey` for certificates that are not of this key and app; `epochsExhausted`.
     package func plan(at now: Timestamp) throws(TrustError) -> CertificatePlan {
         for certificate in [current, proven] + past.map(\.certificate) {
             try certificate?.check(for: provider, topic: topic)

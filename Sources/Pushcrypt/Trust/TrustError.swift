@@ -10,7 +10,7 @@ public struct TrustError: CodedError {
             case wrongCertificate = "wrong-certificate"
             case malformedRequest = "malformed-request"
             case tooManyPins = "too-many-pins"
-            case implausibleEpoch = "implausible-epoch"
+            case epochsExhausted = "epochs-exhausted"
         }
 
         private let known: Known
@@ -29,8 +29,8 @@ public struct TrustError: CodedError {
         public static let malformedRequest = Code(known: .malformedRequest)
         /// An account would have more than two pins.
         public static let tooManyPins = Code(known: .tooManyPins)
-        /// The next epoch would be more than 24 hours ahead of the clock.
-        public static let implausibleEpoch = Code(known: .implausibleEpoch)
+        /// The last epoch was 2^32 − 1: only another provider key can go on.
+        public static let epochsExhausted = Code(known: .epochsExhausted)
 
         /// Every code.
         package static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }

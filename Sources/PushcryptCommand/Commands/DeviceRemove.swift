@@ -95,7 +95,7 @@ struct DeviceRemoveCommand: CommandBody {
         var grants = 0
         var ignored = 0
         try lines.forEach { (line) throws(CommandFailure) in
-            let lost = try ProviderAnswer(line, at: now).lost
+            let lost = try ProviderAnswer(line).lost
             if lost == nil { ignored += 1 }
             return lost
         } take: { (items, _) throws(CommandFailure) in

@@ -36,8 +36,7 @@ struct DoctorCommand: CommandBody {
             }
             // Damage is listed by now, and would be found once more.
             if !found.contains(where: { $0.severity == .error }) {
-                findings += try checkKeys(
-                    of: store, console.isClockSynchronised() ? .synchronised : .unknown, at: console.timestamp)
+                findings += try checkKeys(of: store, at: console.timestamp)
             }
         } catch {
             findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))

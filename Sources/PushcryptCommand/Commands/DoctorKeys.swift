@@ -10,25 +10,11 @@ private let expiryNotice = Interval.days(45)
 /// The age of a signing key at which its rotation seems to be forgotten.
 private let signingAge = Interval.days(100)
 
-func checkKeys(of store: SQLiteKeyStore, _ assurance: ClockAssurance, at now: Timestamp) throws(CommandFailure)
-    -> [Finding]
-{
+func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailure) -> [Finding] {
     let (devices, providers, pinned, count) = try withStoreErrors { () throws(KeyStoreError) in
         (try store.deviceKeys(), try store.providerKeys(), try store.pinnedProviders(), try store.deviceCount())
     }
     var findings: [Finding] = []
-    let last = try withStoreErrors { () throws(KeyStoreError) in try store.lastChange() }
-    if let last, now.adding(.days(1)) < last {
-        findings.append(
-            Finding(
-                .error, "the store was last changed at \(last), in the future",
-                fix: "set the clock; if it is right, rotate a key with \(ClockArgument.option)"))
-    } else if let last, (try? StoreClock(now, assurance, last: last).time()) == nil {
-        findings.append(
-            Finding(
-                .error, "the clock shows \(now), long after the store was last changed, at \(last)",
-                fix: "check the clock; if it is right, rotate a key with \(ClockArgument.option)"))
-    }
     findings += devices.map { check($0, at: now) } + providers.flatMap { check($0, at: now) }
     if !devices.isEmpty, pinned.isEmpty {
         findings.append(Finding(.warning, "no provider is trusted, so nothing opens: 'provider pin FILE'"))
@@ -57,6 +43,12 @@ private func check(_ key: DeviceKeyRecord, at now: Timestamp) -> Finding {
     return Finding(.note, "\(name) is \(key.state)")
 }
 
+/// Returns what to say of a clock that is more than a day before the time at which the last certificate was issued.
+func clockWarning(issuedAt time: Timestamp?, at now: Timestamp) -> String? {
+    guard let time, now.adding(Freshness.clockTolerance) < time else { return nil }
+    return "the clock shows \(now), but the key in use dates from \(time): this clock is behind, or was ahead then"
+}
+
 /// Where the secret of a provider key is, until when its certificate is good, and whether another store certifies too.
 private func check(_ key: ProviderKeyRecord, at now: Timestamp) -> [Finding] {
     let name = "provider key \(key.keyID) of \(quoted(key.name))"
@@ -67,6 +59,7 @@ private func check(_ key: ProviderKeyRecord, at now: Timestamp) -> [Finding] {
                 .warning, "\(name) lies in this store: anyone who copies the store can certify other keys for ever",
                 fix: "before you have users, 'key offline' moves it out")
     ]
+    if let text = clockWarning(issuedAt: key.signsSince, at: now) { findings.append(Finding(.warning, text)) }
     if key.signsSince.adding(signingAge) < now {
         findings.append(
             Finding(

@@ -39,6 +39,7 @@ struct KeyCertifyCommand: CommandBody {
                     "the request is for provider key \(request.provider.id), and this is \(key.id): give that key's file"
                 ))
         }
+        if let text = clockWarning(issuedAt: request.past.map(\.replacedAt).max(), at: now) { console.warning(text) }
         show(request, plan, console)
         if !isAgreed { try console.agree("certify this key?", otherwise: Arguments.consentHint) }
         let signed = try withTrustErrors { () throws(TrustError) in try request.certify(by: key, at: now) }

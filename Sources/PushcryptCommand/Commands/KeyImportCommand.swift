@@ -34,7 +34,7 @@ struct KeyImportCommand: CommandBody {
         destination = NewKeyArguments(&arguments)
         arguments.option(
             "--public",
-            excludes: ["--store", "--name", "--default", ClockArgument.option, "--passphrase-file", "--topic"],
+            excludes: ["--store", "--name", "--default", "--passphrase-file", "--topic"],
             hint: "a public key is not stored here")
     }
 

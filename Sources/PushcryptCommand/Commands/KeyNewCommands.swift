@@ -95,7 +95,7 @@ struct KeyNewProviderCommand: CommandBody {
         try key.withText { (text) throws(CommandFailure) in try console.deliverSecret(text, to: destination.output) }
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record = try store.addOfflineProviderKey(
-                key, named: name, topic: topic, expires: lifetime, clock: destination.clock.assurance(console), at: now)
+                key, named: name, topic: topic, expires: lifetime, at: now)
             if destination.isDefault { try store.setDefaultProviderKey(named: name) }
             return record
         }
@@ -127,7 +127,6 @@ struct NewKeyArguments: Sendable {
     let name: String
     let topic: TopicArgument
     let isDefault: Bool
-    let clock: ClockArgument
     let store: StoreArguments
     let isJSON: Bool
     /// The key file; its path is nil for a key in the store.
@@ -139,12 +138,12 @@ struct NewKeyArguments: Sendable {
 
     /// - Parameter mayKeepBoth: Whether there may be a key file beside a key in the store.
     init(_ arguments: inout Arguments, mayKeepBoth: Bool = false) {
-        ((name, topic, isDefault, clock, store), ofStore) = arguments.given { arguments in
+        ((name, topic, isDefault, store), ofStore) = arguments.given { arguments in
             (
                 arguments.value("--name", "NAME", help: "the new key's name in the store; default 'default'")
                     ?? SQLiteKeyStore.defaultName,
                 TopicArgument(&arguments, help: "bind the key to this app"),
-                arguments.flag("--default", help: "make it the default key"), ClockArgument(&arguments),
+                arguments.flag("--default", help: "make it the default key"),
                 StoreArguments(&arguments)
             )
         }
@@ -153,7 +152,7 @@ struct NewKeyArguments: Sendable {
         if !mayKeepBoth {
             arguments.option(
                 "--output",
-                excludes: ["--store", "--name", "--default", ClockArgument.option, "--passphrase-file", "--topic"],
+                excludes: ["--store", "--name", "--default", "--passphrase-file", "--topic"],
                 hint: Self.hint)
         }
     }
@@ -183,7 +182,7 @@ extension Console {
     {
         let store = try open(arguments.store)
         let topic = try arguments.topic.topic(self)
-        let (name, now, clock) = (arguments.name, timestamp, arguments.clock.assurance(self))
+        let (name, now) = (arguments.name, timestamp)
         // Before the first key that is made here, because nothing sent earlier can be for it, and so that a failure leaves no
         // key that nobody was told of.
         let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().isEmpty }
@@ -191,9 +190,9 @@ extension Console {
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record =
                 if let imported {
-                    try store.importDeviceKey(imported, named: name, topic: topic, clock: clock, at: now)
+                    try store.importDeviceKey(imported, named: name, topic: topic, at: now)
                 } else {
-                    try store.generateDeviceKey(named: name, topic: topic, suite: suite, clock: clock, at: now)
+                    try store.generateDeviceKey(named: name, topic: topic, suite: suite, at: now)
                 }
             if arguments.isDefault { try store.setDefaultDeviceKey(named: name) }
             return record
@@ -206,13 +205,13 @@ extension Console {
     func keep(_ imported: ProviderKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
         let store = try open(arguments.store)
         let topic = try arguments.topic.topic(self)
-        let (name, now, clock) = (arguments.name, timestamp, arguments.clock.assurance(self))
+        let (name, now) = (arguments.name, timestamp)
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record =
                 if let imported {
-                    try store.importProviderKey(imported, named: name, topic: topic, clock: clock, at: now)
+                    try store.importProviderKey(imported, named: name, topic: topic, at: now)
                 } else {
-                    try store.generateProviderKey(named: name, topic: topic, clock: clock, at: now)
+                    try store.generateProviderKey(named: name, topic: topic, at: now)
                 }
             if arguments.isDefault { try store.setDefaultProviderKey(named: name) }
             return record

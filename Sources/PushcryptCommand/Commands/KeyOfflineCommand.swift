@@ -15,7 +15,6 @@ struct KeyOfflineCommand: CommandBody {
     private let topic: TopicArgument
     private let path: String
     private let force: Bool
-    private let clock: ClockArgument
     private let store: StoreArguments
     private let isJSON: Bool
 
@@ -24,7 +23,6 @@ struct KeyOfflineCommand: CommandBody {
         topic = TopicArgument(&arguments, help: "the app, if the key is not bound to it")
         path = arguments.requiredValue("--output", short: "-o", "FILE", .file, help: "the file for the secret key")
         force = arguments.force()
-        clock = ClockArgument(&arguments)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }
@@ -42,7 +40,7 @@ struct KeyOfflineCommand: CommandBody {
         let record: ProviderKeyRecord
         do throws(KeyStoreError) {
             record = try store.takeProviderKeyOffline(
-                saved, named: name, topic: topic, clock: clock.assurance(console), at: console.timestamp)
+                saved, named: name, topic: topic, at: console.timestamp)
         } catch {
             throw CommandFailure(
                 error, hint: error.code == .topicMismatch ? "--topic BUNDLE-ID names the app" : nil)

@@ -26,7 +26,6 @@ struct KeyRotateCommand: CommandBody {
     private let minimumAge: Interval?
     private let device: DeviceRotation
     private let provider: ProviderRotation
-    private let clock: ClockArgument
     private let store: StoreArguments
     private let isJSON: Bool
 
@@ -38,7 +37,6 @@ struct KeyRotateCommand: CommandBody {
         provider = ProviderRotation(&arguments)
         device = DeviceRotation(&arguments)
         arguments.group(nil)
-        clock = ClockArgument(&arguments)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }
@@ -51,7 +49,7 @@ struct KeyRotateCommand: CommandBody {
         let store = try console.open(store)
         let kind = try chosenKind(in: store)
         let rotated = RotatedKey(
-            store: store, name: key.name, minimumAge: minimumAge, clock: clock.assurance(console), isJSON: isJSON)
+            store: store, name: key.name, minimumAge: minimumAge, isJSON: isJSON)
         switch kind {
         case .device: return try device.run(rotated, console)
         case .provider: return try provider.run(rotated, console)
@@ -79,7 +77,6 @@ struct RotatedKey {
     let store: SQLiteKeyStore
     let name: String?
     let minimumAge: Interval?
-    let clock: ClockAssurance
     let isJSON: Bool
 }
 

@@ -47,7 +47,7 @@ struct DeviceRotation: Sendable {
         let record = try withStoreErrors { () throws(KeyStoreError) in
             try key.store.rotateDeviceKey(
                 named: key.name, suite: isPostQuantum ? .xwing : nil, ifOlderThan: key.minimumAge,
-                clock: key.clock, at: console.timestamp)
+                at: console.timestamp)
         }
         guard let record else {
             let keys = try withStoreErrors { () throws(KeyStoreError) in try key.store.deviceKeys(named: key.name) }
@@ -74,8 +74,7 @@ struct DeviceRotation: Sendable {
         }
         let record = try withStoreErrors { () throws(KeyStoreError) in
             try key.store.confirmDeviceKey(
-                named: key.name, acknowledged: keyID, grace: grace, clock: key.clock,
-                at: console.timestamp)
+                named: key.name, acknowledged: keyID, grace: grace, at: console.timestamp)
         }
         guard let record else {
             console.hint(
@@ -90,10 +89,8 @@ struct DeviceRotation: Sendable {
     }
 
     private func purge(_ key: RotatedKey, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let now = console.timestamp
         let purged = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.purgeRetiredDeviceKeys(
-                named: key.name, clock: key.clock, at: now, willEnd: console.hintPurged)
+            try key.store.purgeRetiredDeviceKeys(named: key.name, at: console.timestamp, willEnd: console.hintPurged)
         }
         if key.isJSON {
             var json = JSONWriter()
@@ -109,11 +106,6 @@ struct DeviceRotation: Sendable {
             let end = keys.compactMap(\.retiresAt).min()
             let reason = end.map { "the next one opens until \($0)" } ?? "none is retiring"
             console.hint("no key is destroyed: \(reason)")
-            if let end, end < now {
-                console.hint(
-                    "that is over only if the clock is right, which shows \(now), long after the store's last change; \(ClockArgument.option) says so"
-                )
-            }
         } else {
             console.changed("purged \(purged.map(\.keyID.description).joined(separator: ", "))")
         }

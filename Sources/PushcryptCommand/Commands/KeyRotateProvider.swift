@@ -60,7 +60,8 @@ struct ProviderRotation: Sendable {
             record = try install(certificate, key, console)
         } else {
             let old = try chosen(key)
-            if let age = key.minimumAge, console.timestamp < old.signsSince.adding(age) {
+            if let text = clockWarning(issuedAt: old.signsSince, at: console.timestamp) { console.warning(text) }
+            if let age = key.minimumAge, !old.signsSince.isOlder(than: age, at: console.timestamp) {
                 console.hintYoung(old.signsSince)
                 return .done
             }
@@ -103,7 +104,7 @@ struct ProviderRotation: Sendable {
         do throws(KeyStoreError) {
             record = try key.store.rotateSigningKey(
                 named: old.name, topic: topic, ifOlderThan: key.minimumAge, stolen: isStolen, expires: lifetime,
-                anyway: anyway, clock: key.clock, at: console.timestamp)
+                anyway: anyway, at: console.timestamp)
         } catch {
             throw failure(error)
         }
@@ -160,7 +161,7 @@ struct ProviderRotation: Sendable {
     ) throws(CommandFailure) -> ProviderKeyRecord {
         var isNew = false
         let record = try withStoreErrors { () throws(KeyStoreError) in
-            try key.store.installCertificate(signed, named: key.name, clock: key.clock, at: console.timestamp) { _ in
+            try key.store.installCertificate(signed, named: key.name, at: console.timestamp) { _ in
                 isNew = true
             }
         }

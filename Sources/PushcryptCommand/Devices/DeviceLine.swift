@@ -47,7 +47,7 @@ struct DeviceLine {
         }
         let line = try DeviceLine { root[$0] }
         let change = DeviceChange.registered(id: line.id, line.registration, owner: line.owner)
-        try withStoreErrors { () throws(KeyStoreError) in try change.check(at: now) }
+        try withStoreErrors { () throws(KeyStoreError) in try change.check() }
         return change
     }
 

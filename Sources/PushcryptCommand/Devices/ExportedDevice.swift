@@ -19,7 +19,7 @@ enum ExportedDevice {
             throw CommandFailure(error, in: DeviceInput.name)
         }
         guard let change else { throw .refused("the line has no 'device', which every line of an export has") }
-        try withStoreErrors { () throws(KeyStoreError) in try change.check(at: now) }
+        try withStoreErrors { () throws(KeyStoreError) in try change.check() }
         return change
     }
 

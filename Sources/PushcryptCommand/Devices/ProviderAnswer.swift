@@ -23,7 +23,7 @@ struct ProviderAnswer {
     /// Nil for any other answer.
     let lost: Loss?
 
-    init(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) {
+    init(_ line: ContiguousArray<UInt8>) throws(CommandFailure) {
         let root: JSONValue
         do throws(JSONError) {
             root = try JSONDocument(parsing: line).root
@@ -62,8 +62,8 @@ struct ProviderAnswer {
         }
         let removedAt = Timestamp(milliseconds: UInt64(clamping: time))
         // A time in another unit would be later than anything the device does from now on.
-        guard removedAt <= now.adding(Freshness.clockTolerance) else {
-            throw Self.malformed("its 'timestamp' is more than a day ahead: pass on APNs' milliseconds since 1970")
+        guard removedAt <= .latestOfAClock else {
+            throw Self.malformed("its 'timestamp' is after 2100: pass on APNs' milliseconds since 1970")
         }
         lost = .device(
             LostDevice(

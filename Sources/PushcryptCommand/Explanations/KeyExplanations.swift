@@ -230,15 +230,9 @@ extension Explanation {
             fix: "Use the app's own on both ends. If the old binding was wrong, --replace sets the new one."),
         Explanation(
             KeyStoreError.Code.futureTime, .store,
-            summary: "a device's time is more than a day ahead",
-            cause: "A clock is wrong, or the time is invented or in microseconds. It would override all that follows.",
-            fix: "Set that machine's clock, or correct the time. 'device add' needs none."),
-        Explanation(
-            KeyStoreError.Code.implausibleClock, .store,
-            summary: "the clock is long before or after the store's last change",
-            cause:
-                "More than a day before, more than 29 days after without synchronisation, or more than 400 days after. A wrong clock could end a key that every phone trusts, or date messages that none opens.",
-            fix: "Set the clock, best by NTP, and run the command again. If the clock is right, add --clock-is-right."),
+            summary: "a device's time is after the year 2100",
+            cause: "It is in microseconds, or invented. Any other time ahead of the clock counts as now.",
+            fix: "Give milliseconds since 1970. 'device add' needs no time."),
         Explanation(
             KeyStoreError.Code.unknownDevice, .store,
             summary: "no device has this id",

@@ -39,9 +39,9 @@ extension Explanation {
             cause: "An account has two only while its app's releases change from one to the other.",
             fix: "End the trust in the old one: 'provider unpin KEY', or the app's release."),
         Explanation(
-            TrustError.Code.implausibleEpoch, .trust, .store,
-            summary: "the certificate's number would be more than a day ahead of the clock",
-            cause: "Numbers follow the clock. The clock here is wrong, or was where the last certificate was made.",
-            fix: "Set the clock. If a certificate far ahead was given out, wait, or release the app with another pin."),
+            TrustError.Code.epochsExhausted, .trust, .store,
+            summary: "the provider key has used its last certificate number, 2^32 − 1",
+            cause: "Numbers only grow. No clock reaches this one: somebody certified it with the provider key.",
+            fix: "Make another provider key, and release the app with it."),
     ]
 }

@@ -17,7 +17,6 @@ struct SealArguments: Sendable {
     let emission: EmissionArguments
     let log: LogFormat?
     let store: StoreArguments
-    let clock: ClockArgument
     let isJSON: Bool
     let output: OutputArguments
 
@@ -49,7 +48,6 @@ struct SealArguments: Sendable {
             help: "a message for a device without a key ('to' is null); default refuse")
         log = arguments.log()
         arguments.group("what", isAdvanced: true)
-        clock = ClockArgument(&arguments)
         arguments.group(nil)
         store = StoreArguments(&arguments)
         sender.excludeStore(&arguments)
@@ -205,8 +203,6 @@ struct SealSettings: Sendable {
     var passesUnencrypted = false
     private var needsTimeToLive = false
     let now: @Sendable () -> Timestamp
-    /// What is known about that clock.
-    let clock: @Sendable () -> ClockAssurance
 }
 
 // MARK: Command line
@@ -217,7 +213,6 @@ extension SealSettings {
         now: @escaping @Sendable () -> Timestamp
     ) {
         (self.request, self.emission, self.now) = (request, emission, now)
-        clock = { .confirmed }
     }
 
     init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
@@ -235,7 +230,6 @@ extension SealSettings {
             throw .usage("a relay takes nothing that is not sealed", hint: "leave --unencrypted out")
         }
         now = { console.timestamp }
-        clock = { [clock = arguments.clock] in clock.assurance(console) }
     }
 
     /// Adds the store's settings, where the command line says nothing.

@@ -74,7 +74,6 @@ final class SealingKeys {
         /// None unless each device's app decides.
         var providers = ProviderKeys.none
         /// The newest time of the store's own changes.
-        var lastChange: Timestamp?
     }
 
     /// Creates keys without devices.
@@ -100,7 +99,6 @@ final class SealingKeys {
         guard var store else { return }
         standards.topic = try store.connection.defaultTopic()
         standards.placeholder = try store.connection.placeholder()
-        store.lastChange = try store.connection.lastChange()
         sealers = SealerCache()
         (signers, answers) = ([], [:])
         switch store.choice {
@@ -187,18 +185,6 @@ final class SealingKeys {
         return signer
     }
 
-    // MARK: The clock
-
-    /// Refuses a clock that is far from the store's last change: no phone would open what it dates.
-    private func checkClock(_ now: Timestamp, _ assurance: () -> ClockAssurance) throws(KeyStoreError) {
-        guard let last = store?.lastChange else { return }
-        do throws(KeyStoreError) {
-            try StoreClock(now, .unknown, last: last).time()
-        } catch {
-            try StoreClock(now, assurance(), last: last).time()
-        }
-    }
-
     // MARK: Sealers
 
     /// Finds what seals a message for a device.
@@ -214,7 +200,6 @@ final class SealingKeys {
     func sealer(
         for request: SealRequest, _ device: Device?, _ settings: SealSettings
     ) throws(SealFailure) -> KeyedSealer {
-        do throws(KeyStoreError) { try checkClock(settings.now(), settings.clock) } catch { throw .store(error) }
         let signer = try signer(named: request.signer, for: request.topic ?? device?.topic, device)
         let key = SealerCache.Key(
             signer: signer.name, topic: try topic(request.topic, signer, device), placeholder: request.placeholder,

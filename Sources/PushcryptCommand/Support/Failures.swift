@@ -9,7 +9,7 @@ extension ExitCode {
     /// The codes of lines that may succeed later as they are, some of them only once the set-up is right.
     private static let passing: Set = [
         "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature", "store-busy", "disk-full",
-        "input-output", "overflow-failed", "changed-file", "store-missing", "implausible-clock", "newer-version",
+        "input-output", "overflow-failed", "changed-file", "store-missing", "newer-version",
         "older-version", "store-locked", "unsafe-store-file", "store-key-missing", "passphrase-needed",
         "wrong-passphrase", "provider-offline",
     ]
@@ -27,8 +27,6 @@ extension CommandFailure {
         "key-taken": ["if the other device is gone, pushcrypt device remove it first"],
         "generation-too-high": ["if the device was set up again, --replace accepts it"],
         "generation-rollback": ["if the device was set up again, --replace accepts it"],
-        "implausible-clock": ["if the clock is right, --clock-is-right says so"],
-        "implausible-epoch": ["check the clock of every machine that has the key"],
         "name-taken": ["pushcrypt key rotate replaces its key; --name chooses another name"],
         "provider-already-pinned": ["pushcrypt provider unpin ends the trust in the other key"],
         "provider-offline": [
@@ -72,7 +70,7 @@ extension CommandFailure {
     init(_ error: OpenError) { self.init(.refused, error) }
 
     init(_ error: TrustError, in place: String? = nil) {
-        self.init(error.code == .implausibleEpoch ? .usage : .refused, error, in: place)
+        self.init(.refused, error, in: place)
     }
 
     init(_ error: AttachmentError) { self.init(error.code == .changedFile ? .failed : .refused, error) }
@@ -91,7 +89,7 @@ extension CommandFailure {
             case .corruptStore, .unknownName, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken,
                 .suiteDowngrade,
                 .futureTime, .keyIDTaken, .unknownDevice, .removedDevice, .malformedCertificate, .weakKey,
-                .badCertificateSignature, .certificateConflict, .wrongCertificate, .malformedRequest:
+                .badCertificateSignature, .certificateConflict, .wrongCertificate, .malformedRequest, .epochsExhausted:
                 .refused
             default: .usage
             }

@@ -345,7 +345,7 @@ import VectorKit
         let store = try provider.store()
         #expect(try store.device(id: "c") != nil && store.deviceCount() == 1)
         // A rotation elsewhere is in the next reply.
-        let certificate = try store.rotateSigningKey(clock: .confirmed, at: Console.standard.timestamp).certificate
+        let certificate = try store.rotateSigningKey(at: Console.standard.timestamp).certificate
         try program.send(Self.line("d", Self.record()) + "\n")
         #expect(try program.lines(1).first?.contains("\(#require(certificate))") == true)
         try program.endInput()

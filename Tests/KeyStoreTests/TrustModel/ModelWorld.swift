@@ -128,7 +128,10 @@ final class TrustModel {
     ) throws -> World? {
         guard world.count < Self.rotations else { return nil }
         let (old, current) = (world.provider, certificate(world.provider.current))
-        let proven = certificate(old.reported).flatMap { CertificatePlan.isStale(current, proven: $0) ? $0 : nil }
+        let issued = ([old.current] + old.past.map(\.certificate)).compactMap { certificate($0)?.claim }
+        let proven = certificate(old.reported).flatMap { reported in
+            reported.epoch >= current?.floor ?? 0 && !issued.contains(reported.claim) ? reported : nil
+        }
         let past = old.past.map { CertificatePlan.PastEpoch(certificate($0.certificate), replacedAt: $0.replacedAt) }
         guard
             let plan = try? CertificatePlan(

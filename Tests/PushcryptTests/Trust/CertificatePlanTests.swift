@@ -44,24 +44,31 @@ import Testing
         #expect(try plan(after: certificate(Self.seconds + 86_399)).epoch == Self.seconds + 86_400)
     }
 
-    /// The clock is wrong, or somebody certified far in the future.
-    @Test func anEpochMoreThanADayAheadIsRefused() throws {
-        let beyond = try certificate(Self.seconds + 86_400)
+    @Test func afterAClockThatWasAheadEpochsCountOn() throws {
+        let ahead = try certificate(Self.seconds + 390 * 86_400)
+        for kind in [CertificatePlan.Kind.planned, .stolen] {
+            #expect(try plan(after: ahead, kind).epoch == ahead.epoch + 1)
+            #expect(try plan(after: nil, proven: ahead, kind).epoch == ahead.epoch + 1)
+        }
+        #expect(try plan(after: certificate(Self.seconds), at: Timestamp(milliseconds: 0)).epoch == Self.seconds + 1)
+    }
+
+    @Test func anErasedClockUsesUpNoEpochs() throws {
+        let last = Timestamp(milliseconds: 4_102_444_800_999)
+        #expect(try plan(after: certificate(7), at: last).epoch == 4_102_444_800)
+        #expect(try plan(after: certificate(7), at: last.adding(milliseconds: 1)).epoch == 8)
+        #expect(try plan(after: nil, at: Timestamp(milliseconds: .max)).epoch == 1)
+    }
+
+    @Test func afterTheLastEpochThereIsNone() throws {
         let last = try certificate(.max)
-        for (current, proven, now) in [
-            (beyond, nil, Self.now), (nil, beyond, Self.now), (last, nil, Self.now), (nil, last, Self.now),
-            (nil, nil, Timestamp(milliseconds: 1 << 32 * 1000)), (last, nil, Timestamp(milliseconds: .max)),
-            (try certificate(Self.seconds), nil, Self.now.subtracting(.days(2))),
-        ] as [(Certificate?, Certificate?, Timestamp)] {
+        #expect(try plan(after: certificate(.max - 1)).epoch == .max)
+        for (current, proven) in [(last, nil), (nil, last)] as [(Certificate?, Certificate?)] {
             for kind in [CertificatePlan.Kind.planned, .stolen] {
-                let error = #expect(throws: TrustError.self) {
-                    try plan(after: current, proven: proven, at: now, kind)
-                }
-                #expect(error?.code == .implausibleEpoch)
+                let error = #expect(throws: TrustError.self) { try plan(after: current, proven: proven, kind) }
+                #expect(error?.code == .epochsExhausted)
             }
         }
-        let end = Timestamp(milliseconds: UInt64(UInt32.max) * 1000)
-        #expect(try plan(after: nil, at: end).epoch == .max)
     }
 
     @Test func theFloorIsTheLowestEpochOfTheLast38Days() throws {
@@ -94,17 +101,17 @@ import Testing
 
     @Test func aStaleStoreGoesAboveWhatWasProven() throws {
         let current = try certificate(Self.seconds - 100)
-        for proven in [try certificate(Self.seconds + 50), try certificate(Self.seconds - 100, floor: 1)] {
-            let plan = try plan(after: current, proven: proven)
-            #expect(plan.epoch > proven.epoch && plan.epoch >= Self.seconds && plan.floor == plan.epoch)
-            #expect(plan.graceUntil == nil && CertificatePlan.isStale(current, proven: proven))
+        for proven in [
+            try certificate(Self.seconds + 50), try certificate(Self.seconds - 100, floor: 1),
+            try certificate(Self.seconds - 101, floor: 1),
+        ] {
+            for current in [current, nil] {
+                let plan = try plan(after: current, proven: proven)
+                #expect(plan.epoch > proven.epoch && plan.epoch >= Self.seconds && plan.floor == plan.epoch)
+                #expect(plan.graceUntil == nil)
+            }
         }
-        // Below the one in use, no phone needs more than that one.
-        let old = try certificate(Self.seconds - 101, floor: 1)
-        #expect(
-            try plan(after: current, proven: old).graceUntil != nil && !CertificatePlan.isStale(current, proven: old))
-        #expect(!CertificatePlan.isStale(current, proven: current))
-        #expect(CertificatePlan.isStale(nil, proven: old))
+        #expect(try plan(after: current, proven: current).graceUntil != nil, "its own")
     }
 
     @Test func aLifeThatIsTooLongNeverEnds() throws {
@@ -127,8 +134,8 @@ import Testing
         mutating func rotate(day: UInt64, isStolen: Bool, proven: UInt32) -> (
             epoch: UInt32, floor: UInt32, grace: UInt64
         ) {
-            let isStale = proven > epoch
-            let next = max(max(epoch, isStale ? proven : 0) + 1, UInt32(day * 86_400))
+            let isStale = proven > 0
+            let next = max(max(epoch, proven) + 1, UInt32(day * 86_400))
             var lowest = epoch
             for (old, replaced) in past where replaced + 38 >= day { lowest = min(lowest, old) }
             let floor = isStolen || isStale ? next : max(floor, lowest)
@@ -149,7 +156,7 @@ import Testing
                 let now = Timestamp(milliseconds: day * 86_400_000)
                 let isStolen = random.next() % 4 == 0
                 let above = random.next() % 5 == 0 ? UInt32(random.next() % 1000) + 1 : 0
-                let proven = above > 0 ? try certificate(max(model.epoch, UInt32(day * 86_400)) + above) : nil
+                let proven = above > 0 ? try certificate(max(model.epoch, UInt32(day * 86_400)) + above - 500) : nil
                 let plan = try CertificatePlan(
                     after: current, past: past, proven: proven, at: now, isStolen ? .stolen : .planned)
                 let expected = model.rotate(day: day, isStolen: isStolen, proven: proven?.epoch ?? 0)

@@ -138,13 +138,13 @@ import Testing
             signingKey: SigningPublicKey(checked: issuer.provider.publicKey.bytes), current: nil)
         let weak = #expect(throws: TrustError.self) { try own.certify(by: issuer.provider, at: Self.now) }
         #expect(weak?.code == .weakKey)
-        let early = #expect(throws: TrustError.self) {
+        let exhausted = #expect(throws: TrustError.self) {
             try CertificateRequest(
                 topic: issuer.topic, provider: issuer.provider.publicKey, signingKey: key.publicKey,
                 current: issuer.certificate(.max).certificate
             ).certify(by: issuer.provider, at: Self.now)
         }
-        #expect(early?.code == .implausibleEpoch)
+        #expect(exhausted?.code == .epochsExhausted)
     }
 
     @Test func anAnswerIsVerifiedAndBelongsToItsRequest() throws {

@@ -179,7 +179,7 @@ import Testing
         #expect(
             TrustError.Code.allCases.map(\.description) == [
                 "malformed-certificate", "weak-key", "bad-certificate-signature", "certificate-conflict",
-                "wrong-certificate", "malformed-request", "too-many-pins", "implausible-epoch",
+                "wrong-certificate", "malformed-request", "too-many-pins", "epochs-exhausted",
             ])
     }
 }

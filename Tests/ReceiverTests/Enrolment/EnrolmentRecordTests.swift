@@ -90,7 +90,7 @@ import Testing
 
         // A copy of the store from before the rotation.
         let old = try Provider()
-        _ = try old.store.importProviderKey(provider.key, named: "copy", topic: .app, clock: .confirmed, at: .start)
+        _ = try old.store.importProviderKey(provider.key, named: "copy", topic: .app, at: .start)
         try old.store.setDefaultProviderKey(named: "copy")
         #expect(try old.store.providerKey().warning == nil)
         phone.circumstances.pushToken = [1]

@@ -53,7 +53,7 @@ extension KitGroup {
 
     /// What the next certificate says.
     public static let plans = KitGroup(
-        "plans", taken: ["accepted"], refused: ["implausible-epoch"], once: ["time", "kind"],
+        "plans", taken: ["accepted"], refused: ["epochs-exhausted"], once: ["time", "kind"],
         whenTaken: ["epoch", "floor", "grace-until", "expires-at"], optional: ["certificate", "proven", "lifetime"],
         many: ["past"])
 

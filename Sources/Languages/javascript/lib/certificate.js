@@ -69,10 +69,11 @@ function readPlan({ current, past = [], proven, stolen = false, lifetime }) {
 
 /** The times of the next certificate [T-7] to [T-9]. */
 function nextOf({ current, past, proven, isStolen, lifetime }, now) {
-    const last = Math.max(current?.epoch ?? 0, proven?.epoch ?? 0), epoch = Math.max(last + 1, Number(now / 1000n));
-    if (BigInt(epoch) * 1000n > later(now, limits.clockTolerance) || epoch >= 2 ** 32) throw new PushcryptError("implausible-epoch");
+    const last = Math.max(current?.epoch ?? 0, proven?.epoch ?? 0), clock = Number(now / 1000n);
+    const epoch = Math.max(last + 1, clock <= limits.latestClock ? clock : 0);
+    if (epoch >= 2 ** 32) throw new PushcryptError("epochs-exhausted");
     const expiresAt = lifetime === undefined ? NEVER : later(now, lifetime), grace = limits.certificateGrace;
-    const isStale = proven !== null && (current === null || (proven.epoch >= current.epoch && !proven.claim.equals(current.claim)));
+    const isStale = proven !== null && (current === null || !proven.claim.equals(current.claim));
     if (isStolen || isStale) return { epoch, floor: epoch, graceUntil: 0n, expiresAt };
     const inUse = past.filter(({ replacedAt }) => later(replacedAt, grace) >= now).map(({ certificate }) => certificate?.epoch ?? 0);
     return { epoch, floor: Math.max(Math.min(current?.epoch ?? 0, ...inUse), current?.floor ?? 0), graceUntil: later(now, grace), expiresAt };

@@ -44,7 +44,7 @@ export type Code =
     | "wrong-certificate"
     | "malformed-request"
     | "too-many-pins"
-    | "implausible-epoch"
+    | "epochs-exhausted"
     | "malformed-reference"
     | "not-a-sealed-file"
     | "wrong-size"

@@ -10,8 +10,6 @@ package struct Console: Sendable {
     package let variable: @Sendable (String) -> String?
     /// The time in milliseconds since 1970-01-01 UTC.
     package let now: @Sendable () -> UInt64
-    /// Whether the system keeps the clock synchronised, as far as it says.
-    package var isClockSynchronised: @Sendable () -> Bool = { false }
     /// Removes secrets from a line before it is written to standard error.
     package let redact: @Sendable (String) -> String
     /// The form of messages on standard error.
@@ -35,12 +33,10 @@ package struct Console: Sendable {
 
     /// The streams, the environment and the clock of this process.
     package static func process(redacting redact: @escaping @Sendable (String) -> String) -> Console {
-        var console = Console(
+        Console(
             input: .standardInput, output: .standardOutput, messages: .standardError, terminal: "/dev/tty",
             variable: SystemEnvironment.variable, now: SystemEnvironment.milliseconds,
             redact: redact)
-        console.isClockSynchronised = SystemEnvironment.isClockSynchronised
-        return console
     }
 }
 

@@ -47,21 +47,6 @@ package enum SystemEnvironment {
         return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
 
-    /// Whether the kernel keeps the system's clock synchronised, and shows the same time as `milliseconds`.
-    package static func isClockSynchronised() -> Bool {
-        isSynchronised(seconds: synchronisedSeconds(), milliseconds: milliseconds())
-    }
-
-    /// The kernel's clock in seconds; nil if it is not synchronised.
-    static func synchronisedSeconds() -> UInt64? { UInt64(exactly: pushcrypt_synchronised_seconds()) }
-
-    /// A program under a false clock, as `faketime` makes it, gets the kernel's own time here.
-    static func isSynchronised(seconds: UInt64?, milliseconds: UInt64) -> Bool {
-        guard let seconds else { return false }
-        let shown = milliseconds / 1000
-        return max(seconds, shown) - min(seconds, shown) <= 60
-    }
-
     /// The milliseconds on a monotonic clock, since some moment before this process.
     package static func uptime() -> UInt64 { nanoseconds() / 1_000_000 }
 

@@ -47,15 +47,18 @@ def case(
 
 def plan_cases() -> list[Vector]:
     number = "The epoch is the last one + 1, or the seconds since 1970 if greater."
+    erased = "A clock after 4,102,444,800 counts as 0."
     planned = "What was in use within the last 38 days still opens."
     theft, stale = "Nothing before it opens.", "A certificate that was never issued here: nothing before it opens, and the epoch is above."
     first, second, third, fourth = CHAIN
     seconds = NOW // 1000
     ahead = certify(seconds + 3600, SIGNING[0])
+    latest = 4_102_444_800
     old = NOW - GRACE
-    far = certify(seconds + 86_400, SIGNING[0])
+    far = certify(seconds + 390 * 86_400, SIGNING[0])
+    end = certify(2**32 - 1, SIGNING[0], grace_until=NOW)
     unknown = certify(EPOCHS[2] + 7, SIGNING[4], EPOCHS[2] + 7)
-    too_far = "implausible-epoch"
+    at_end = "epochs-exhausted"
     plan = [
         case("the first certificate", "accepted", "T-7 T-8", number),
         case("the first certificate after a theft of the provider's seed", "accepted", "T-9", theft, is_stolen=True),
@@ -64,11 +67,14 @@ def plan_cases() -> list[Vector]:
         case("the next epoch a millisecond before a second is over", "accepted", "T-7", number, certify(seconds, SIGNING[0]), now=NOW + 999),
         case("the next epoch a second after the last one", "accepted", "T-7", number, certify(seconds - 1, SIGNING[0])),
         case("the next epoch with a clock behind the last one", "accepted", "T-7", number, ahead),
-        case("the next epoch at 24 hours from now", "accepted", "T-7", number, certify(seconds + 86_399, SIGNING[0])),
-        case("the next epoch above 24 hours from now", too_far, "T-7", number, far),
-        case("the next epoch above 24 hours from now, by less than a second", too_far, "T-7", number, certify(seconds + 86_400, SIGNING[0]), now=NOW + 999),
-        case("the next epoch after the last one there is", too_far, "T-7", number, certify(2**32 - 1, SIGNING[0], grace_until=NOW)),
-        case("a theft with an epoch above 24 hours from now", too_far, "T-7 T-9", number, far, is_stolen=True),
+        case("the next epoch after one that is 390 days ahead", "accepted", "T-7 T-8", number, far),
+        case("the next epoch after the last but one", "accepted", "T-7", number, certify(2**32 - 2, SIGNING[0], grace_until=NOW)),
+        case("the next epoch after the last one there is", at_end, "T-7", number, end),
+        case("a theft with an epoch that is 390 days ahead", "accepted", "T-7 T-9", number, far, is_stolen=True),
+        case("a theft after the last epoch there is", at_end, "T-7 T-9", number, end, is_stolen=True),
+        case("the next epoch at the last clock that counts", "accepted", "T-7", number, second, now=latest * 1000 + 999),
+        case("the next epoch at a clock a second later", "accepted", "T-7", erased, second, now=(latest + 1) * 1000),
+        case("the first certificate by an erased clock", "accepted", "T-7", erased, now=2**53 - 1),
         case("the next epoch at a clock of 0", "accepted", "T-7", number, now=0),
         case("an epoch that was replaced 38 days ago", "accepted", "T-8", planned, second, [(first, old)]),
         case("an epoch that was replaced a millisecond more than 38 days ago", "accepted", "T-8", planned, second, [(first, old - 1)]),
@@ -85,9 +91,10 @@ def plan_cases() -> list[Vector]:
         case("a certificate after a theft that expires after a day", "accepted", "T-9", theft, second, is_stolen=True, lifetime=86_400),
         case("a record proves a later epoch", "accepted", "T-9 D-33", stale, second, [(first, NOW - DAY)], proven=unknown),
         case("a record proves an epoch ahead of the clock", "accepted", "T-7 T-9 D-33", stale, second, proven=ahead),
-        case("a record proves an epoch above 24 hours from now", too_far, "T-7 T-9 D-33", stale, second, proven=far),
+        case("a record proves an epoch that is 390 days ahead", "accepted", "T-7 T-9 D-33", stale, second, proven=far),
+        case("a record proves the last epoch there is", at_end, "T-7 T-9 D-33", stale, second, proven=end),
         case("a record proves another claim of the current epoch", "accepted", "T-9 D-33", stale, third, proven=certify(EPOCHS[2], SIGNING[4])),
-        case("a record proved an epoch that is below the current one", "accepted", "T-8 D-33", "A certificate above it was issued.", third, [(second, NOW - DAY)], proven=certify(EPOCHS[2] - 1, SIGNING[4])),
+        case("a record proves an epoch below the current one", "accepted", "T-9 D-33", "Whatever the proven epoch is, nothing before the new one opens.", third, [(second, NOW - DAY)], proven=certify(EPOCHS[2] - 1, SIGNING[4])),
         case("a record proves an epoch, and there is none here", "accepted", "T-9 D-33", stale, proven=first),
         case("a record proves an epoch, and there was a theft", "accepted", "T-9 D-33", stale, second, proven=unknown, is_stolen=True),
     ]

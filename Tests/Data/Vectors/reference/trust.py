@@ -10,6 +10,7 @@ SIZE, CLAIM_SIZE = 121, 57
 NEVER = 2**64 - 1
 DAY = 86_400_000
 AFTER_EXPIRY, GRACE = 31 * DAY, 38 * DAY
+LATEST_CLOCK = 4_102_444_800
 CONFLICT = "certificate-conflict"
 
 
@@ -111,9 +112,10 @@ def plan(
 ) -> tuple[int, int, int]:
     """T-7 to T-9: epoch, floor and grace until of the next certificate. `past` has earlier epochs, and when each was replaced."""
     last = current.epoch if current else 0
-    is_stale = proven is not None and proven.epoch >= last and proven.claim != (current.claim if current else b"")
-    epoch = max(max(last, proven.epoch if proven else 0) + 1, now // 1000)
-    require(epoch * 1000 <= now + DAY, "implausible-epoch")
+    is_stale = proven is not None and proven.claim != (current.claim if current else b"")
+    clock = now // 1000
+    epoch = max(max(last, proven.epoch if proven else 0) + 1, clock if clock <= LATEST_CLOCK else 0)
+    require(epoch < 2**32, "epochs-exhausted")
     if is_stolen or is_stale:
         return epoch, epoch, 0
     recent = [number for number, replaced_at in past if replaced_at + GRACE >= now]

@@ -34,6 +34,7 @@ const (
 	ClaimLength           = 57
 	CertificateVersion    = 1
 	CertificateGrace      = 3283200
+	LatestClock           = 4102444800
 	MostPins              = 2
 	MostPastCertificates  = 64
 	PlainChunk            = 65536

@@ -10,7 +10,7 @@ from ._envelope import NEVER, TOPIC, check_topic, decode, encode, later, lp16, n
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
 from ._format import (
-    CERTIFICATE_GRACE, CERTIFICATE_LENGTH, CERTIFICATE_VERSION, CLAIM_LENGTH, CLOCK_TOLERANCE, LABEL_CERTIFICATE,
+    CERTIFICATE_GRACE, CERTIFICATE_LENGTH, CERTIFICATE_VERSION, CLAIM_LENGTH, LABEL_CERTIFICATE, LATEST_CLOCK,
     LARGEST_TIME, MOST_PAST_CERTIFICATES,
 )
 from ._keys import ProviderKey, ProviderPublicKey, SigningKey, bytes32, check_verifying_key
@@ -197,7 +197,7 @@ class CertificateRequest:
         """Signs the certificate, where the provider key is: at hand, or in a `Signer`. Show the app to a person first.
 
         `at` is the present time in milliseconds since 1970, by default the system's. Refuses with `wrong-certificate` for another
-        provider key, with `bad-certificate-signature` for certificates of another key or app, and with `implausible-epoch`.
+        provider key, and with `bad-certificate-signature` for certificates of another key or app.
         """
         if not isinstance(provider, ProviderKey):
             check_signer(provider, False)
@@ -215,11 +215,12 @@ class CertificateRequest:
         """Epoch, floor, grace until and expires at of the certificate, if it is made now [T-7] to [T-9]."""
         current, proven = self.current, self.proven
         last = max(0 if one is None else one.epoch for one in (current, proven))
-        epoch = max(last + 1, now // 1000)
-        if 1000 * epoch > now + 1000 * CLOCK_TOLERANCE or epoch >= 2**32:
-            raise PushcryptError(Code.IMPLAUSIBLE_EPOCH)
+        clock = now // 1000
+        epoch = max(last + 1, clock if clock <= LATEST_CLOCK else 0)
+        if epoch >= 2**32:
+            raise PushcryptError(Code.EPOCHS_EXHAUSTED)
         expires_at = NEVER if self.lifetime is None else later(now, self.lifetime)
-        is_stale = proven is not None and (current is None or proven.epoch >= current.epoch and proven.claim != current.claim)
+        is_stale = proven is not None and (current is None or proven.claim != current.claim)
         if self.stolen or is_stale:
             return epoch, epoch, 0, expires_at
         in_use = [current, *(one for one, replaced in self.past if later(replaced, CERTIFICATE_GRACE) >= now)]
@@ -230,7 +231,7 @@ class CertificateRequest:
         """What signs from now on. Store it before you seal with it, and destroy the key before it.
 
         `key` is the signing key of the request, and `answer` its certificate. Refuses with `wrong-certificate` if that answers another
-        request, is not later than what is in use, or has expired; with `implausible-epoch`; and as `SignedCertificate.from_json`.
+        request, is not later than what is in use, or has expired; and as `SignedCertificate.from_json`.
         """
         if not isinstance(answer, SignedCertificate):
             answer = SignedCertificate.from_json(answer)
@@ -242,8 +243,6 @@ class CertificateRequest:
         last = max([one.epoch for one in (self.current, self.proven) if one is not None and one.claim != made.claim], default=0)
         if made.epoch <= last:
             raise wrong(f"of epoch {made.epoch}, not above the last, {last}; make another request")
-        if 1000 * made.epoch > now + 1000 * CLOCK_TOLERANCE:
-            raise PushcryptError(Code.IMPLAUSIBLE_EPOCH)
         if made.expires_at <= now:
             raise wrong("past its end; certify the request again")
         return Credential(key, made, self.provider)

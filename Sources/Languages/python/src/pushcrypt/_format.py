@@ -96,8 +96,8 @@ class Code(str, enum.Enum):
     """This is not a request for a certificate, or the answer to one."""
     TOO_MANY_PINS = "too-many-pins"
     """An account has one or two pins, of different provider keys."""
-    IMPLAUSIBLE_EPOCH = "implausible-epoch"
-    """The epoch would be more than 24 hours from now; set the clock."""
+    EPOCHS_EXHAUSTED = "epochs-exhausted"
+    """The provider key has used its last epoch; make another provider key."""
     MALFORMED_REFERENCE = "malformed-reference"
     """A member of the reference is missing or breaks its rule."""
     NOT_A_SEALED_FILE = "not-a-sealed-file"
@@ -205,7 +205,7 @@ TEXTS: dict[Code, str] = {
     Code.WRONG_CERTIFICATE: "the certificate is for another signing key, provider or app",
     Code.MALFORMED_REQUEST: "this is not a request for a certificate, or the answer to one",
     Code.TOO_MANY_PINS: "an account has one or two pins, of different provider keys",
-    Code.IMPLAUSIBLE_EPOCH: "the epoch would be more than 24 hours from now; set the clock",
+    Code.EPOCHS_EXHAUSTED: "the provider key has used its last epoch; make another provider key",
     Code.MALFORMED_REFERENCE: "a member of the reference is missing or breaks its rule",
     Code.NOT_A_SEALED_FILE: "the file does not begin as a sealed file does",
     Code.WRONG_SIZE: "the file is longer or shorter than its reference says",
@@ -354,6 +354,7 @@ CERTIFICATE_TEXT_LENGTH = 162
 CLAIM_LENGTH = 57
 CERTIFICATE_VERSION = 1
 CERTIFICATE_GRACE = 3_283_200
+LATEST_CLOCK = 4_102_444_800
 MOST_PINS = 2
 MOST_PAST_CERTIFICATES = 64
 PLAIN_CHUNK = 65_536

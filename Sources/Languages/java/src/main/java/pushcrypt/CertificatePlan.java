@@ -104,7 +104,7 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
      * @param provider the provider key
      * @param topic the app's bundle id
      * @return the signing key with its certificate
-     * @throws PushcryptException {@code implausible-epoch} or {@code wrong-topic}
+     * @throws PushcryptException {@code epochs-exhausted} or {@code wrong-topic}
      */
     public Credential issue(ProviderKey provider, String topic) {
         SigningKey key = SigningKey.of(Platform.random());
@@ -130,10 +130,11 @@ public record CertificatePlan(Certificate current, List<PastEpoch> past, Certifi
 
     Claim claim(long now) {
         long last = Math.max(epoch(current), epoch(proven)), seconds = Long.divideUnsigned(now, 1000);
-        long epoch = Math.max(last + 1, seconds), floor = current == null ? 0 : current.floor();
-        if (epoch > LARGEST_EPOCH || Times.isAfter(1000 * epoch, Times.later(now, Format.CLOCK_TOLERANCE))) throw new PushcryptException(Code.IMPLAUSIBLE_EPOCH);
+        long clock = Long.compareUnsigned(seconds, Format.LATEST_CLOCK) > 0 ? 0 : seconds;
+        long epoch = Math.max(last + 1, clock), floor = current == null ? 0 : current.floor();
+        if (epoch > LARGEST_EPOCH) throw new PushcryptException(Code.EPOCHS_EXHAUSTED);
         long expiresAt = lifetime == null ? Times.NEVER : Times.later(now, lifetime.getSeconds());
-        boolean isStale = proven != null && (current == null || proven.epoch() >= current.epoch() && !proven.hasClaimOf(current));
+        boolean isStale = proven != null && (current == null || !proven.hasClaimOf(current));
         if (isStolen || isStale) return new Claim(epoch, epoch, 0, expiresAt);
         long lowest = epoch(current);
         for (PastEpoch one : past) {

@@ -117,7 +117,7 @@ public record CertificateRequest(ProviderPublicKey provider, String topic, Strin
      * @param key the provider key
      * @return the answer, for {@link #install}
      * @throws PushcryptException {@code wrong-certificate} for another provider key, {@code bad-certificate-signature} or {@code weak-key} for certificates that
-     *     are not of this key and app, {@code implausible-epoch} if a clock is wrong
+     *     are not of this key and app, {@code epochs-exhausted} after the last epoch
      */
     public String certify(ProviderKey key) {
         return certify(key, Instant.now());
@@ -135,7 +135,7 @@ public record CertificateRequest(ProviderPublicKey provider, String topic, Strin
      * @param answer what {@link #certify} returned or {@code pushcrypt key certify} wrote
      * @return what signs from now on: store it before you seal with it
      * @throws PushcryptException {@code wrong-certificate} for the answer to another request or another key, for one that is not later than what is in use, and
-     *     for one that has expired; {@code implausible-epoch} for one more than 24 hours ahead; {@code malformed-request}, {@code malformed-certificate},
+     *     for one that has expired; {@code malformed-request}, {@code malformed-certificate},
      *     {@code bad-certificate-signature} or {@code weak-key}
      */
     public Credential install(SigningKey key, String answer) {
@@ -158,7 +158,6 @@ public record CertificateRequest(ProviderPublicKey provider, String topic, Strin
             boolean isLater = other == null || other.hasClaimOf(certificate) || certificate.epoch() > other.epoch();
             if (!isLater) throw wrong("of epoch " + certificate.epoch() + ", not above the last, " + other.epoch() + "; make another request");
         }
-        if (Times.isAfter(1000 * certificate.epoch(), Times.later(now, Format.CLOCK_TOLERANCE))) throw new PushcryptException(Code.IMPLAUSIBLE_EPOCH);
         if (!Times.isAfter(certificate.expiry(), now)) throw wrong("past its end; certify the request again");
         return new Credential(key, certificate, provider);
     }

@@ -92,8 +92,8 @@ public enum Code {
     MALFORMED_REQUEST("malformed-request", false, "this is not a request for a certificate, or the answer to one"),
     /** An account has one or two pins, of different provider keys. */
     TOO_MANY_PINS("too-many-pins", false, "an account has one or two pins, of different provider keys"),
-    /** The epoch would be more than 24 hours from now; set the clock. */
-    IMPLAUSIBLE_EPOCH("implausible-epoch", false, "the epoch would be more than 24 hours from now; set the clock"),
+    /** The provider key has used its last epoch; make another provider key. */
+    EPOCHS_EXHAUSTED("epochs-exhausted", false, "the provider key has used its last epoch; make another provider key"),
     /** A member of the reference is missing or breaks its rule. */
     MALFORMED_REFERENCE("malformed-reference", false, "a member of the reference is missing or breaks its rule"),
     /** The file does not begin as a sealed file does. */

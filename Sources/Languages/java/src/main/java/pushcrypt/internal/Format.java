@@ -35,6 +35,7 @@ public final class Format {
     public static final int CLAIM_LENGTH = 57;
     public static final int CERTIFICATE_VERSION = 1;
     public static final int CERTIFICATE_GRACE = 3283200;
+    public static final long LATEST_CLOCK = 4102444800L;
     public static final int MOST_PINS = 2;
     public static final int MOST_PAST_CERTIFICATES = 64;
     public static final int PLAIN_CHUNK = 65536;
