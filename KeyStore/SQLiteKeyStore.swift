@@ -7,7 +7,7 @@ public import Pushcrypt
 /// learns names, public keys and times; someone who can write it can only delete rows or restore an older copy of the
 /// database. Every change is one transaction, on the disk when the call returns.
 ///
-/// Any number of threads and processes may use one store. A call waits up to five seconds for another process that
+/// Any number of threads and processes may use one store. A call waits up to 30 seconds for another process that
 /// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; errors
 /// listed with a call, or with the requirement of `DeviceKeyStore` that it implements, are additional.
 public final class SQLiteKeyStore: DeviceKeyStore {

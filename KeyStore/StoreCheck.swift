@@ -236,6 +236,10 @@ private struct StoreCheck {
 
     /// Writes an unchanged value, which exercises the same path to the disk as any change.
     private mutating func checkWriting() throws(KeyStoreError) {
+        if let readOnly = store.readOnly {
+            find(.note, "the store is read only here: \(readOnly.reason)")
+            return
+        }
         try store.write { (transaction) throws(KeyStoreError) in
             let version = try Schema.version(of: transaction.connection)
             try transaction.connection.execute("PRAGMA user_version = \(version)")

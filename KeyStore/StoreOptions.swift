@@ -3,8 +3,8 @@ package import Pushcrypt
 /// Options for tests.
 package struct StoreOptions: Sendable {
     package var cost = StoreKDF.Cost.standard
-    /// How long a call waits for other writers, in milliseconds.
-    package var busyTimeout: Int32 = 5000
+    /// How long a call waits for other writers, in milliseconds: an import or a backup takes a while.
+    package var busyTimeout: Int32 = 30_000
     /// The number of pages at which the database counts as a full disk.
     package var maximumPages: Int?
     /// From earlier layouts to this one.

@@ -48,13 +48,23 @@ final class NewFile {
 
     /// Gives the file its name, unless another has it by now; the name is on the disk when this returns.
     func finish() throws(KeyStoreError) {
-        guard unsafe link(temporary, resolved) == 0 else {
-            throw errno == EEXIST ? exists : .system(errno, "write \(path)")
+        if unsafe link(temporary, resolved) == 0 {
+            isFinished = true
+            guard unsafe unlink(temporary) == 0 else { throw .system(errno, "remove \(temporary)") }
+        } else {
+            switch errno {
+            case EEXIST: throw exists
+            case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS:
+                // A file system without links, such as a memory stick.
+                guard try FileFacts(at: resolved) == nil else { throw exists }
+                guard unsafe rename(temporary, resolved) == 0 else { throw .system(errno, "write \(path)") }
+                isFinished = true
+            case let code: throw .system(code, "write \(path)")
+            }
         }
-        isFinished = true
-        guard unsafe unlink(temporary) == 0 else { throw .system(errno, "remove \(temporary)") }
+        // The file is complete under its name, even if its directory cannot be synchronised.
         let parent = resolved.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(resolved[...$0]) } ?? "/"
-        try Descriptor(parent + ".", O_RDONLY | O_DIRECTORY).synchronize()
+        try? Descriptor(parent + ".", O_RDONLY | O_DIRECTORY).synchronize()
     }
 
     /// Removes the file, finished or not, and what SQLite left beside the temporary one.

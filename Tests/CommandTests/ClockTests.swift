@@ -41,7 +41,9 @@ import Testing
             #expect(outcome.exit == .done, "\(line): \(outcome.messages)")
         }
         // And right again.
-        for line in [["key", "rotate", "default"], ["key", "rotate", "default", "--if-older-than", "90d"]] {
+        for line in [
+            ["key", "rotate", "--kind", "provider"], ["key", "rotate", "--kind", "provider", "--if-older-than", "90d"],
+        ] {
             #expect(try run(line, in: store, at: start.adding(.days(50))).exit == .done)
         }
     }

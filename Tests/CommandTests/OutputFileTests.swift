@@ -56,23 +56,43 @@ import Testing
         #expect(try directory.names == ["file", "other"])
     }
 
-    @Test("A symbolic link is neither followed nor replaced", arguments: [false, true], ["target", "missing"])
-    func symbolicLink(force: Bool, target: String) throws {
+    @Test("A link stays one, and what it points to is written")
+    func symbolicLink() throws {
         try directory.write("old", to: "target")
         try FileManager.default.createSymbolicLink(
-            atPath: directory.file("link"), withDestinationPath: directory.file(target))
-        #expect(refusal(to: "link", force: force) == "'DIR/link' is a symbolic link")
-        #expect(try directory.read("target") == "old")
-        #expect(try directory.names == ["link", "target"])
+            atPath: directory.file("link"), withDestinationPath: directory.file("target"))
+        #expect(refusal(to: "link", exit: .usage) == "'DIR/target' exists already")
+        try write("new", to: "link", force: true)
+        #expect(try directory.read("target") == "new" && directory.names == ["link", "target"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: directory.file("link")).hasSuffix("/target"))
     }
 
-    @Test("What is not a regular file is never replaced", arguments: [false, true])
+    @Test("A secret goes to no link, and nothing to a link that leads nowhere", arguments: [0o600, 0o666] as [UInt32])
+    func linksThatAreRefused(mode: UInt32) throws {
+        try directory.write("old", to: "target")
+        for (link, target) in [("link", mode == 0o600 ? "target" : "missing"), ("loop", "loop")] {
+            try FileManager.default.createSymbolicLink(
+                atPath: directory.file(link), withDestinationPath: directory.file(target))
+            let failure = #expect(throws: CommandFailure.self) { try write("new", to: link, mode: mode, force: true) }
+            #expect(failure?.message.hasSuffix("is a symbolic link") == true)
+        }
+        #expect(try directory.read("target") == "old" && directory.names == ["link", "loop", "target"])
+    }
+
+    @Test("A pipe and a device get the bytes, but no secret; a folder is refused", arguments: [false, true])
     func otherKinds(force: Bool) throws {
         try FileManager.default.createDirectory(atPath: directory.file("sub"), withIntermediateDirectories: false)
+        #expect(refusal(to: "sub", force: force) == "'DIR/sub' is a directory")
         let made = unsafe mkfifo(directory.file("pipe"), 0o600)
         #expect(made == 0)
-        #expect(refusal(to: "sub", force: force) == "'DIR/sub' is a directory")
-        #expect(refusal(to: "pipe", force: force) == "'DIR/pipe' is not a regular file")
+        let reader = try OpenFile(directory.file("pipe"), flags: O_RDONLY | O_NONBLOCK)
+        try write("new", to: "pipe", force: force)
+        var bytes = ContiguousArray<UInt8>(repeating: 0, count: 8)
+        var span = bytes.mutableSpan
+        #expect(try reader.descriptor.readSome(into: &span, from: 0) == 3)
+        let failure = #expect(throws: CommandFailure.self) { try write("key", to: "pipe", mode: 0o600, force: force) }
+        #expect(failure?.message.hasSuffix("is not a regular file") == true)
+        try OutputFile.write(ContiguousArray("new".utf8).span, to: "/dev/null", mode: 0o666, force: force)
         #expect(try directory.names == ["pipe", "sub"])
     }
 

@@ -151,7 +151,7 @@ struct ConcurrencyTests {
     }
 
     @Test func theStandardWaitIsFiveSeconds() {
-        #expect(StoreOptions().busyTimeout == 5000)
+        #expect(StoreOptions().busyTimeout == 30_000)
     }
 
     // MARK: Killed

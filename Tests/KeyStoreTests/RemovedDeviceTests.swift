@@ -70,8 +70,8 @@ struct RemovedDeviceTests {
 
     /// Later than now by two days, until 2100, after that and in microseconds.
     private static let clocks: [(ahead: UInt64, isTaken: Bool)] = [
-        (172_800_000, true), (4_102_444_800_000 - start.milliseconds - 1000, true),
-        (4_102_444_800_001 - start.milliseconds - 1000, false), (start.milliseconds * 999, false), (.max, false),
+        (172_800_000, true), (4_102_444_800_000 - start.milliseconds - 1_000_000, true),
+        (4_102_444_800_001 - start.milliseconds - 1_000_000, false), (start.milliseconds * 999, false), (.max, false),
     ]
 
     @Test(arguments: clocks)

@@ -1,18 +1,19 @@
-/// Where a publisher's relay is: `https://host` or `https://host:port`, as browsers write it. (`Docs/Relay.md`, Requests)
+/// Where a publisher's relay is: `https://host` or `https://host:port`. (`Docs/Relay.md`, Requests)
 ///
 /// For tests and networks of one's own also `http`, with the address of a private network or of this machine.
 package struct RelayOrigin: Hashable, Sendable, CustomStringConvertible {
-    /// The text that requests sign.
+    /// The text that requests sign, as browsers write it: lower case, without a default port or a slash at the end.
     package let description: String
 
-    /// Creates an origin; returns nil for a text with upper case, a default port or a path, and for `http` to anywhere else.
+    /// Creates an origin, however its host, its port and a slash at the end are written; returns nil for a text with a path, and
+    /// for `http` outside a private network.
     package init?(_ text: String) {
-        guard let address = WebAddress(text), address.isProtected, address.rest.isEmpty,
-            text.utf8.allSatisfy({ !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }),
-            address.port != (address.isSecure ? 443 : 80), text.utf8.count <= Self.maximumLength,
-            address.port.map({ text.hasSuffix(":\($0)") }) ?? true
-        else { return nil }
-        description = text
+        guard let address = WebAddress(text), address.isProtected, ["", "/"].contains(address.rest) else { return nil }
+        let host = address.host.contains(":") ? "[\(address.host)]" : address.host
+        let port = address.port == (address.isSecure ? 443 : 80) ? nil : address.port
+        let origin = "\(address.isSecure ? "https" : "http")://\(host)" + (port.map { ":\($0)" } ?? "")
+        guard origin.utf8.count <= Self.maximumLength else { return nil }
+        description = origin
     }
 
     private static let maximumLength = 255

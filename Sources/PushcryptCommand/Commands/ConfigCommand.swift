@@ -44,6 +44,7 @@ struct ConfigCommand: CommandBody {
             try console.write(value + "\n")
             return .done
         }
+        let value = self.value.map(setting.stored)
         if let value { try setting.check(value) }
         if setting == .topic,
             let topic = try value.map({ (value) throws(CommandFailure) in try Topic(value, in: "VALUE") })

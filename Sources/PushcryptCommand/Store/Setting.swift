@@ -63,6 +63,11 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
+    /// Returns a value as it is stored: a path as one that later commands find from elsewhere.
+    func stored(_ value: String) -> String {
+        self == .keyFile ? absolutePath(value) : value
+    }
+
     /// Refuses a value that a later command could not use.
     func check(_ value: String) throws(CommandFailure) {
         switch self {
@@ -72,10 +77,7 @@ enum Setting: String, CaseIterable, Sendable {
             for field in Self.fields(value) { try ValueKind.choice(Self.clearFields).check(field, for: rawValue) }
         case .topic:
             _ = try Topic(value, in: "VALUE")
-        case .keyFile:
-            guard value.hasPrefix("/") else {
-                throw .usage("key-file must be an absolute path", hint: "later commands may run elsewhere")
-            }
+        case .keyFile: break
         case .keyID, .team:
             guard isAppleID(value) else { throw .usage("\(self.rawValue) has ten capital letters and digits") }
         case .environment: try ValueKind.choice(Self.environments).check(value, for: rawValue)

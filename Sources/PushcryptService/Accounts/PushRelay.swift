@@ -14,7 +14,7 @@ public struct PushRelay: Hashable, Sendable {
     ///   - allowsBackgroundPushes: Whether servers may send background pushes too, at most 3 an hour. The relay must offer them.
     public init(_ origin: String, allowsBackgroundPushes: Bool = false) {
         guard let origin = RelayOrigin(origin) else {
-            preconditionFailure("a relay's origin is like https://push.example.com: lower case, without a path")
+            preconditionFailure("a relay's origin is like https://push.example.com, without a path")
         }
         self.origin = origin
         kinds = allowsBackgroundPushes ? ["alert", "background"] : ["alert"]

@@ -90,3 +90,10 @@ package struct TemporaryFolder: ~Copyable {
         Folder.remove(path)
     }
 }
+
+/// A path that programs in other folders can use; as it is if the current folder has none.
+package func absolutePath(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let current = unsafe realpath(".", nil) else { return path }
+    defer { unsafe free(current) }
+    return unsafe "\(String(cString: current))/\(path)"
+}

@@ -10,11 +10,13 @@
 ///
 /// The bytes go to a hidden temporary file in the same directory, which `commit` stores and renames in one step. Without a
 /// commit the temporary file is removed; only a killed process leaves it behind. An existing file is kept unless `force` is
-/// true. Anything but a regular file is never replaced, also not a symbolic link.
+/// true. A pipe or a device gets the bytes as they come. A link stays one, and what it points to is written; but a secret
+/// goes to a regular file only, under its own name.
 package struct OutputFile: ~Copyable {
     private let path: String
     private let name: String
-    private let temporaryName: String
+    /// Nil for a pipe or a device.
+    private let temporaryName: String?
     private let force: Bool
     private let directory: OpenFile
     private let file: OpenFile
@@ -22,7 +24,9 @@ package struct OutputFile: ~Copyable {
     /// Creates the temporary file. Errors that can be known in advance are thrown here, before any work.
     ///
     /// - Parameter mode: 0o600 for secrets, otherwise 0o666; the umask applies.
-    package init(_ path: String, mode: UInt32, force: Bool) throws(CommandFailure) {
+    package init(_ given: String, mode: UInt32, force: Bool) throws(CommandFailure) {
+        let isSecret = mode & 0o077 == 0
+        let path = isSecret ? given : Self.target(of: given)
         let (parent, name) = Self.split(path)
         guard !name.isEmpty, name != ".", name != ".." else { throw .failed("\(quoted(path)) names no file") }
         let temporaryName = ".\(programName)-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
@@ -33,19 +37,40 @@ package struct OutputFile: ~Copyable {
         } catch {
             throw .failed("cannot write into \(quoted(parent)): \(error.text)")
         }
-        try Self.refuseExisting(name, in: directory.descriptor, path: path, force: force)
+        let isStream = !isSecret && Self.isStream(path)
+        if !isStream { try Self.refuseExisting(name, in: directory.descriptor, path: path, force: force) }
         do throws(SystemError) {
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-            file = try OpenFile(temporaryName, in: directory.descriptor, flags: flags, mode: mode)
+            file =
+                try isStream
+                ? OpenFile(path, flags: O_WRONLY | O_NOCTTY)
+                : OpenFile(temporaryName, in: directory.descriptor, flags: flags, mode: mode)
         } catch {
-            throw .failed("cannot write into \(quoted(parent)): \(error.text)")
+            throw .failed("cannot write \(isStream ? quoted(path) : "into \(quoted(parent))"): \(error.text)")
         }
         self.path = path
         self.name = name
-        self.temporaryName = temporaryName
+        self.temporaryName = isStream ? nil : temporaryName
         self.force = force
         self.directory = directory
         self.file = file
+    }
+
+    /// What a link points to; another path, and one that leads nowhere, as it is.
+    private static func target(of path: String) -> String {
+        var status = stat()
+        guard unsafe lstat(RawText.path(path), &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
+            let target = unsafe realpath(RawText.path(path), nil)
+        else { return path }
+        defer { unsafe free(target) }
+        return unsafe String(cString: target)
+    }
+
+    /// Whether the path is of a pipe or a device, which is written and not replaced.
+    private static func isStream(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(RawText.path(path), &status) == 0 else { return false }
+        return [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
     }
 
     /// The temporary file, for several threads that write in turn.
@@ -65,19 +90,20 @@ package struct OutputFile: ~Copyable {
 
     /// Writes the bytes to the disk, and gives the file its name.
     package consuming func commit() throws(CommandFailure) {
+        guard let temporaryName else { return }
         guard fsync(file.descriptor.number) == 0 else { throw failure(.last) }
-        if force { try rename() } else { try link() }
+        if force { try rename(temporaryName) } else { try link(temporaryName) }
         // The file is complete under its name, even if its directory cannot be synchronised.
         _ = fsync(directory.descriptor.number)
     }
 
     deinit {
         // After `link` this removes the second name; after `rename` there is nothing to remove.
-        _ = unsafe unlinkat(directory.descriptor.number, temporaryName, 0)
+        if let temporaryName { _ = unsafe unlinkat(directory.descriptor.number, temporaryName, 0) }
     }
 
     /// Links the file to its name, which fails if another program has created that name since `init`.
-    private func link() throws(CommandFailure) {
+    private func link(_ temporaryName: String) throws(CommandFailure) {
         let number = directory.descriptor.number
         if unsafe linkat(number, temporaryName, number, RawText.path(name), 0) == 0 { return }
         let error = SystemError.last
@@ -88,13 +114,13 @@ package struct OutputFile: ~Copyable {
         case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS:
             // A file system without links, such as a memory stick: check again, then rename.
             try Self.refuseExisting(name, in: directory.descriptor, path: path, force: false)
-            try rename()
+            try rename(temporaryName)
         default:
             throw failure(error)
         }
     }
 
-    private func rename() throws(CommandFailure) {
+    private func rename(_ temporaryName: String) throws(CommandFailure) {
         let number = directory.descriptor.number
         guard unsafe renameat(number, temporaryName, number, RawText.path(name)) == 0 else { throw failure(.last) }
     }
