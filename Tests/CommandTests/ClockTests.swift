@@ -41,9 +41,8 @@ import Testing
             #expect(outcome.exit == .done, "\(line): \(outcome.messages)")
         }
         // And right again.
-        for line in [
-            ["key", "rotate", "--kind", "provider"], ["key", "rotate", "--kind", "provider", "--if-older-than", "90d"],
-        ] {
+        for words in [[], ["--if-older-than", "90d"]] {
+            let line = ["key", "rotate", "default", "--kind", "provider"] + words
             #expect(try run(line, in: store, at: start.adding(.days(50))).exit == .done)
         }
     }

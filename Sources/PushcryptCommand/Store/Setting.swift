@@ -63,9 +63,13 @@ enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns a value as it is stored: a path as one that later commands find from elsewhere.
+    /// Returns a value as it is stored: a path as one that later commands find from elsewhere, an origin as it is signed.
     func stored(_ value: String) -> String {
-        self == .keyFile ? absolutePath(value) : value
+        switch self {
+        case .keyFile: absolutePath(value)
+        case .relay: RelayOrigin(value)?.description ?? value
+        default: value
+        }
     }
 
     /// Refuses a value that a later command could not use.
