@@ -283,20 +283,17 @@ let package = Package(
             cSettings: strictC),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["CCrashes", "PushcryptCommand"],
-            swiftSettings: strict),
+            cSettings: strictC),
         .target(
             name: "PushcryptSend",
             dependencies: ["CCurl", "CNghttp2", "COpenSSL", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit"],
             swiftSettings: strict),
         .executableTarget(
             name: "PushcryptSendMain", dependencies: ["CCrashes", "PushcryptSend"],
-            swiftSettings: strict),
+            cSettings: strictC),
         .testTarget(
             name: "SendTests",
-            // PushcryptSendMain is named so that its tests find a fresh binary.
-            dependencies: [
-                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend", "PushcryptSendMain",
-            ],
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend"],
             swiftSettings: strict),
         // What tests wait with.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),
@@ -329,11 +326,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: [
                 "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore",
-                "PushcryptReceiver",
-                "PushcryptMain", "VectorKit",
+                "PushcryptReceiver", "VectorKit",
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -1,11 +1,13 @@
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// Runs `pushcrypt` with the arguments of this process, and ends the process with its exit code.
-package func runPushcrypt() -> Never {
+/// Runs `pushcrypt` with the arguments of `main`, and ends the process with its exit code.
+@_cdecl("pushcrypt_main")
+package func pushcryptMain(_ count: Int32, _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Never {
     prepareProcess()
     SQLiteKeyStore.prepareProcess()
-    endProcess(run(arguments: SystemEnvironment.arguments, table: .pushcrypt, console: .standard).rawValue)
+    let arguments = unsafe SystemEnvironment.arguments(count, words)
+    endProcess(run(arguments: arguments, table: .pushcrypt, console: .standard).rawValue)
 }
 
 extension Console {

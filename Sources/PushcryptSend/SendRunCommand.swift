@@ -2,10 +2,11 @@ internal import Pushcrypt
 internal import PushcryptCommand
 internal import PushcryptCommandKit
 
-/// Runs `pushcrypt send` with the arguments of this process, and ends the process with its exit code.
-package func runPushcryptSend() -> Never {
+/// Runs `pushcrypt send` with the arguments of `main`, and ends the process with its exit code.
+@_cdecl("pushcrypt_send_main")
+package func pushcryptSendMain(_ count: Int32, _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Never {
     prepareProcess()
-    var arguments = SystemEnvironment.arguments
+    var arguments = unsafe SystemEnvironment.arguments(count, words)
     let isDoctor = arguments.first == "doctor" && arguments.contains(DoctorArguments.sendOption)
     if arguments != [Option.version.name], !isDoctor { arguments.insert("send", at: 0) }
     endProcess(run(arguments: arguments, table: .send, console: .sending).rawValue)

@@ -19,15 +19,15 @@ import Testing
     }
 
     @Test func whatFitsIsNotTouched() throws {
-        for count in [100, 2717] {
+        for count in [100, 2596] {
             let sealed = try Self.seal(alertPayload(count: count), fitting: AlertText.allCases)
             #expect(sealed == (try Self.seal(alertPayload(count: count), fitting: [])))
             #expect(sealed.shortened.isEmpty)
         }
     }
 
-    /// An ellipsis of three bytes, and the rest of the 2717 that the largest bucket holds.
-    @Test(arguments: [(2718, 4), (2719, 5), (10_000, 7286)])
+    /// An ellipsis of three bytes, and the rest of the 2596 that the largest bucket holds beside a certificate.
+    @Test(arguments: [(2597, 4), (2598, 5), (10_000, 7407)])
     func aBodyFillsTheLargestBucket(_ count: Int, _ removed: Int) throws {
         let sealed = try Self.seal(alertPayload(count: count))
         #expect(sealed.envelope.innerLength == 2816 && sealed.shortened == [.body: removed])
@@ -36,22 +36,22 @@ import Testing
 
     @Test func aCallHasMoreRoom() throws {
         let sealed = try Self.seal(alertPayload(count: 4000)) { $0.pushType = .voip }
-        #expect(sealed.envelope.innerLength == 3584 && sealed.shortened == [.body: 4000 - 3485 + 3])
+        #expect(sealed.envelope.innerLength == 3584 && sealed.shortened == [.body: 4000 - 3364 + 3])
     }
 
-    /// The certificate and attachments keep their room.
-    @Test func certificatesAndAttachmentsAreNotShortened() throws {
-        let fixture = try FormatFixture(epoch: 1)
+    /// The certificate and attachments keep their room, the certificate also where there is none.
+    @Test(arguments: [0, 1] as [UInt32]) func certificatesAndAttachmentsAreNotShortened(_ epoch: UInt32) throws {
+        let fixture = try FormatFixture(epoch: epoch)
         var options = Sealer.Options()
         options.fitting = [.body]
         let attachment = try AttachmentReferenceTests.reference(url: "https://f.example/a", name: "0.jpg")
         let sealed = try fixture.sealer.seal(
-            alertPayload(count: 2717).utf8, attachments: [attachment], to: fixture.device.publicKey,
+            alertPayload(count: 2596).utf8, attachments: [attachment], to: fixture.device.publicKey,
             at: FormatFixture.now, options: options)
-        // 121 bytes for the certificate, 215 for the attachment, 3 for the ellipsis.
-        #expect(sealed.shortened == [.body: 121 + 215 + 3])
+        // 215 bytes for the attachment, 3 for the ellipsis.
+        #expect(sealed.shortened == [.body: 215 + 3])
         let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
-        #expect(opened.attachments.count == 1 && opened.body?.count == 2717 - 20 - 339 + 1)
+        #expect(opened.attachments.count == 1 && opened.body?.count == 2596 - 20 - 218 + 1)
     }
 
     /// A title of 500 bytes leaves room for the bucket of 2048; the text is shortened for that.
@@ -61,11 +61,11 @@ import Testing
             try Self.seal(alertPayload(count: 2500), fitting: [], placeholder: placeholder)
         }
         let sealed = try Self.seal(alertPayload(count: 2500), placeholder: placeholder)
-        #expect(sealed.envelope.innerLength == 2560 && sealed.shortened == [.body: 2500 - 2461 + 3])
+        #expect(sealed.envelope.innerLength == 2560 && sealed.shortened == [.body: 2500 - 2340 + 3])
         #expect(sealed.maximumReencodedLength <= 4096)
         let longer = try Placeholder(title: String(repeating: "t", count: 600))
         let smaller = try Self.seal(alertPayload(count: 2500), placeholder: longer)
-        #expect(smaller.envelope.innerLength == 2048 && smaller.shortened == [.body: 2500 - 1949 + 3])
+        #expect(smaller.envelope.innerLength == 2048 && smaller.shortened == [.body: 2500 - 1828 + 3])
     }
 
     @Test func whatDoesNotFitEvenThenIsRefusedAsItWas() throws {
@@ -88,6 +88,6 @@ import Testing
                     alertPayload(count: count).utf8, to: fixture.device.publicKey, at: FormatFixture.now,
                     options: options)
             })
-        #expect(try results.map { try $0.get().shortened } == [[:], [.body: 286], [.body: 287]])
+        #expect(try results.map { try $0.get().shortened } == [[:], [.body: 407], [.body: 408]])
     }
 }

@@ -40,7 +40,7 @@ import Testing
             seen.record(messages)
             return SigningService.sign(key, messages)
         }
-        for length in [21, 2717] {
+        for length in [21, 2596] {
             let payload = alertPayload(count: length)
             let sealed = try sealer.seal(payload.utf8, to: fixture.device.publicKey, at: FormatFixture.now)
             let signed = try #require(seen.batches.last?.first)

@@ -43,15 +43,15 @@ import Testing
                 attachments: Array(repeating: AttachmentReferenceTests.reference(name: "zebra"), count: 9),
                 to: fixture.device.publicKey, at: FormatFixture.now)
         },
-        Refusal(code: .payloadTooLarge, says: ["2718 bytes", "1 more than fit (2717)", "shorten"]) {
-            try seal(alertPayload("zebra" + String(repeating: "x", count: 2718 - 25)))
+        Refusal(code: .payloadTooLarge, says: ["2597 bytes", "1 more than fit (2596)", "shorten"]) {
+            try seal(alertPayload("zebra" + String(repeating: "x", count: 2597 - 25)))
         },
         Refusal(
             code: .pushTooLarge,
             says: ["4097 bytes", "1 more than Apple accepts (4096)", "shorten the placeholder's title"]
         ) {
             _ = try FormatFixture().seal(
-                alertPayload("zebra" + String(repeating: "x", count: 2717 - 25)),
+                alertPayload("zebra" + String(repeating: "x", count: 2596 - 25)),
                 placeholder: Placeholder(title: String(repeating: "x", count: 171)))
         },
         Refusal(code: .pushTypeNotSealable, says: ["the system reads a liveactivity push"]) {

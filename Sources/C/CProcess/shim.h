@@ -4,9 +4,17 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
+
+/// Opens what can be neither read nor written, with or without /dev.
+static inline int pushcrypt_open_nothing(void) { return open("/", O_PATH); }
+
+/// The path that the system started this program by, which needs no /proc; NULL if it does not say.
+static inline const char *pushcrypt_program(void) { return (const char *)getauxval(AT_EXECFN); }
 
 /// Keeps the process out of core dumps and away from debuggers of the same user; 0 on success.
 static inline int pushcrypt_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
@@ -27,6 +35,8 @@ static inline void pushcrypt_return_large_memory(void) {
 #endif
 }
 #else
+#include <fcntl.h>
+static inline int pushcrypt_open_nothing(void) { return open("/", O_RDONLY); }
 static inline void pushcrypt_return_large_memory(void) {}
 static inline int pushcrypt_forbid_dumps(void) { return 0; }
 static inline int pushcrypt_usable_processors(void) { return 0; }

@@ -173,22 +173,18 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 		}
 		body = sealer.body(minimal, reserved)
 	}
-	bucket := limits.Bucket + 1
-	for _, size := range format.Buckets {
-		if format.InnerBody+len(body) <= size && size < bucket {
-			bucket = size
-		}
+	// The limits leave room for a certificate even if there is none [S-5].
+	length := len(body) - len(sealer.signing.certificate.Bytes())
+	excess := format.InnerBody + format.CertificateLength + length - limits.Bucket
+	if excess > 0 {
+		return nil, refuse(PayloadTooLarge, fmt.Sprintf("the payload, with attachments, has %d bytes, %d too many", length, excess))
 	}
-	if bucket > limits.Bucket {
-		return nil, refuse(PayloadTooLarge, fmt.Sprintf(
-			"the payload, with attachments and certificate, has %d bytes, %d too many", len(body), len(body)+format.InnerBody-limits.Bucket))
-	}
+	bucket, longest := smallestBucket(len(body)), smallestBucket(format.CertificateLength+length)
 	clear := m.clearPart(aps)
-	textLength := (8*(format.EnvelopeOverhead+bucket) + 5) / 6
-	widest := widestLength(string(clear)+clearEnd) + textLength
-	length := widest
+	widest := widestLength(string(clear) + clearEnd)
+	length = widest + textLength(longest)
 	if m.isExact {
-		length = len(clear) + len(clearEnd) + textLength
+		length = len(clear) + len(clearEnd) + textLength(longest)
 	}
 	if length > limits.Limit {
 		return nil, refuse(PushTooLarge, fmt.Sprintf("the push would have up to %d bytes, over %d; shorten the title", length, limits.Limit))
@@ -205,7 +201,7 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 	}
 	push := &Push{
 		Payload: append(append(clear, envelope...), clearEnd...), Envelope: envelope, MessageID: id, Topic: sealer.topic, PushType: m.pushType,
-		Priority: m.priority, ExpiresAt: core.Time(sentAt + 1000*life), CollapseID: sealer.collapseID(m, id, device), Widest: widest,
+		Priority: m.priority, ExpiresAt: core.Time(sentAt + 1000*life), CollapseID: sealer.collapseID(m, id, device), Widest: widest + textLength(bucket),
 	}
 	push.Expiration = push.ExpiresAt
 	if m.expiration != nil {
@@ -218,6 +214,20 @@ func (sealer *Sealer) seal(m *message, data []byte, device DevicePublicKey, sent
 		push.Priority = map[bool]int{true: 5, false: 10}[m.pushType == Background]
 	}
 	return push, nil
+}
+
+// smallestBucket returns the smallest bucket for a body, which fits one [S-6].
+func smallestBucket(length int) int {
+	at := 0
+	for format.InnerBody+length > format.Buckets[at] {
+		at++
+	}
+	return format.Buckets[at]
+}
+
+// textLength returns the number of characters of an envelope.
+func textLength(bucket int) int {
+	return (8*(format.EnvelopeOverhead+bucket) + 5) / 6
 }
 
 // body returns the certificate, and the payload with the member pushcrypt.

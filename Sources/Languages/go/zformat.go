@@ -55,7 +55,7 @@ const (
 	// TooManyAttachments: a notification has at most 8 attachments.
 	TooManyAttachments Code = "too-many-attachments"
 
-	// PayloadTooLarge: the payload does not fit the largest bucket.
+	// PayloadTooLarge: the payload is too long to be sealed.
 	PayloadTooLarge Code = "payload-too-large"
 
 	// PushTooLarge: the push would be longer than Apple accepts.

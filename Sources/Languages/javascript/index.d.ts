@@ -339,7 +339,7 @@ export class SealedPush {
     toJSON(): object;
 }
 
-/** The most bytes of a push, and of a payload without white space, for each push type. A certificate takes 121 of the payload's. */
+/** The most bytes of a push, and of a payload without white space, for each push type. */
 export const limits: Readonly<Record<PushType, Readonly<{ push: number; payload: number }>>>;
 
 // Files

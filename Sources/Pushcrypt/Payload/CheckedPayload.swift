@@ -50,12 +50,11 @@ package enum PayloadCheck {
     /// Throws for a payload that cannot be sealed for any device, even with these texts shortened: the errors of
     /// `CheckedPayload`, and `payloadTooLarge`.
     package static func refuseUnsealable(
-        _ payload: ContiguousArray<UInt8>, for pushType: PushType, besideCertificate: Bool = false,
-        fitting texts: [AlertText] = []
+        _ payload: ContiguousArray<UInt8>, for pushType: PushType, fitting texts: [AlertText] = []
     ) throws(SealError) {
         let minified = try CheckedPayload(payload, for: pushType).document.root.minified()
         let length = minified.count
-        let budget = pushType.maximumPayloadLength(.x25519, besideCertificate: besideCertificate)
+        let budget = pushType.maximumPayloadLength
         guard length <= budget || PayloadFitter(minified, maximumLength: budget, shortening: texts) != nil else {
             throw .payloadTooLarge(length, budget: budget)
         }

@@ -47,12 +47,12 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
         self == .voip ? Bucket.largest(suite) : Bucket.largestForAlert(suite)
     }
 
-    /// The longest minified payload for a device whose key is of suite 1, in bytes; 121 less beside a certificate.
+    /// The longest minified payload for a device whose key is of suite 1, in bytes. There is always room for a certificate.
     public var maximumPayloadLength: Int { maximumPayloadLength(.x25519) }
 
     /// The longest minified payload for a device whose key is of this suite, in bytes.
-    package func maximumPayloadLength(_ suite: CipherSuite, besideCertificate: Bool = false) -> Int {
-        largestBucket(suite) - InnerPlaintext.body - (besideCertificate ? Certificate.length : 0)
+    package func maximumPayloadLength(_ suite: CipherSuite) -> Int {
+        largestBucket(suite) - InnerPlaintext.body - Certificate.length
     }
 
     /// What the provider signs that a push of this type is for.

@@ -11,7 +11,7 @@ struct DoctorCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         if arguments.isSend {
-            var words = SystemEnvironment.arguments
+            var words = console.arguments
             if let name = words.firstIndex(of: "doctor") { words.remove(at: name) }
             let login = arguments.login
             throw runSendProgram(

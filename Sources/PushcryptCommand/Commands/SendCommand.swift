@@ -10,7 +10,7 @@ struct SendCommand: CommandBody {
     init(_ arguments: inout Arguments) { self.arguments = SendArguments(&arguments) }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        var words = SystemEnvironment.arguments
+        var words = console.arguments
         if let name = words.firstIndex(of: "send") { words.remove(at: name) }
         if arguments.relay != nil { throw runSendProgram(words) }
         if let relay = try arguments.storedRelay(console) {

@@ -36,9 +36,9 @@ extension Explanation {
         ),
         Explanation(
             SealError.Code.payloadTooLarge, .sealing, .lint,
-            summary: "the payload exceeds the largest bucket",
+            summary: "the payload is too long to be sealed",
             cause:
-                "Without white space the limit is 2,717 bytes, 3,485 for voip; for a device with a post-quantum key 1,629 and 2,397. The certificate of a signing key takes 121, each attachment about 200.",
+                "Without white space the limit is 2,596 bytes, 3,364 for voip; for a device with a post-quantum key 1,508 and 2,276. Each attachment takes about 200.",
             fix: "Let the app fetch long content. Characters outside ASCII take two to four bytes."),
         Explanation(
             SealError.Code.pushTooLarge, .sealing, .lint,

@@ -48,7 +48,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .environment: "production or development, for 'send'"
         case .relay: "the origin of a publisher's relay, for 'send' without a login"
         case .suites:
-            "the suites of which 'device add --reply' lets a phone make a key: 1, or 1,2 once every sealing server has libsodium 1.0.22; payloads are then at most 1,629 bytes"
+            "the suites of which 'device add --reply' lets a phone make a key: 1, or 1,2 once every sealing server has libsodium 1.0.22; payloads are then at most 1,508 bytes"
         }
     }
 

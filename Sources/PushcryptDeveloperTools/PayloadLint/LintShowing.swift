@@ -86,9 +86,6 @@ extension LintFindings {
             let characters = ContiguousArray(text.utf8)
             bucket = (try? Envelope(inspecting: characters.span))?.innerLength
         } else if push.envelope == nil, let sealable = type.sealable {
-            let inner = InnerPlaintext.body + minified.count
-            bucket = Bucket.smallest(holding: inner, limit: sealable.largestBucket(.x25519), .x25519)
-            remainingInBucket = bucket.map { $0 - inner }
             let remaining = sealable.maximumPayloadLength - minified.count
             remainingToSeal = remaining
             if remaining < 0 {
@@ -97,7 +94,10 @@ extension LintFindings {
                     "has \(minified.count) bytes without white space, \(-remaining) more than can be sealed (\(sealable.maximumPayloadLength))",
                     fix: "shorten it by that much")
             } else {
-                noteLaterLimits(minified.count, sealable)
+                let inner = InnerPlaintext.body + minified.count
+                bucket = Bucket.smallest(holding: inner, limit: sealable.largestBucket(.x25519), .x25519)
+                remainingInBucket = bucket.map { min($0 - inner, remaining) }
+                noteLimitOfSuite2(minified.count, sealable)
             }
         }
         // A push that is going to be sealed is sent in another form.
@@ -109,20 +109,14 @@ extension LintFindings {
             limit: limit, bucket: bucket, remainingInBucket: remainingInBucket, remainingToSeal: remainingToSeal)
     }
 
-    /// Notes what a payload that can be sealed today exceeds later.
-    private mutating func noteLaterLimits(_ length: Int, _ type: PushType) {
-        let later = [
-            (CipherSuite.x25519, true, "beside a certificate", "the provider's first 'pushcrypt key rotate'"),
-            (.xwing, false, "for a device with a post-quantum key", "phones change over"),
-        ]
-        for (suite, besideCertificate, circumstance, event) in later {
-            let limit = type.maximumPayloadLength(suite, besideCertificate: besideCertificate)
-            guard length > limit else { continue }
-            add(
-                .note, .payloadTooLarge, at: "",
-                "has \(length) bytes without white space, \(length - limit) more than can be sealed \(circumstance) (\(limit))",
-                fix: "shorten it by that much before \(event)")
-        }
+    /// Notes a payload that is too long for a device with a post-quantum key.
+    private mutating func noteLimitOfSuite2(_ length: Int, _ type: PushType) {
+        let limit = type.maximumPayloadLength(.xwing)
+        guard length > limit else { return }
+        add(
+            .note, .payloadTooLarge, at: "",
+            "has \(length) bytes without white space, \(length - limit) more than can be sealed for a device with a post-quantum key (\(limit))",
+            fix: "shorten it by that much before phones change over")
     }
 
     private mutating func checkLength(_ length: Int, _ reencoded: Int, limit: Int, isSentExactly: Bool) {

@@ -1,11 +1,3 @@
-// The Darwin branches were typechecked on Linux and not run.
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 internal import Pushcrypt
 package import PushcryptCommandKit
 
@@ -46,7 +38,7 @@ package struct PackageLocation: Sendable {
     /// The folder in which the running program was built, if its sources are still there.
     package static var ofRunningProgram: String? {
         #if os(Linux)
-            guard let program = resolved("/proc/self/exe") else { return nil }
+            guard let program = SystemEnvironment.program else { return nil }
             var place = folder(of: program)
             while !place.isEmpty, !isPackage(place) { place = folder(of: place) }
             return place.isEmpty || !isPlain(place) ? nil : place
@@ -109,12 +101,5 @@ package struct PackageLocation: Sendable {
     private static func isPackage(_ folder: String) -> Bool {
         Folder.kind(of: folder + "/Package.swift") == .file
             && Folder.kind(of: folder + "/Sources/PushcryptService") == .folder
-    }
-
-    /// The absolute path, without links.
-    private static func resolved(_ path: String) -> String? {
-        guard let resolved = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
     }
 }

@@ -8,7 +8,6 @@
 //                 "N half": call N writes the first half of its bytes, and returns their count
 //                 "N half-on CODE": the same, and later calls that need disk space fail with this errno
 //   FAULTS_CLOCK  the clock is this many seconds slow
-//   FAULTS_SHORT  "N": read N returns half of the bytes
 //   FAULTS_CHEAP  derives keys from passphrases at libsodium's lowest cost
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -33,7 +32,7 @@ enum verdict { pass, fail, half };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const char *root;
 static int log_file = -1, with_data, cheap;
-static long planned, counted, seconds_late, short_read, reads;
+static long planned, counted, seconds_late;
 static int plan_code;
 static char plan_mode[16];
 // The path under which each descriptor was opened; empty for files outside the store.
@@ -45,7 +44,6 @@ __attribute__((constructor)) static void start(void) {
     cheap = getenv("FAULTS_CHEAP") != NULL;
     const char *clock = getenv("FAULTS_CLOCK");
     if (clock != NULL) seconds_late = atol(clock);
-    if (getenv("FAULTS_SHORT") != NULL) short_read = atol(getenv("FAULTS_SHORT"));
     const char *log = getenv("FAULTS_LOG"), *plan = getenv("FAULTS_PLAN");
     // Above the descriptors of the program, whose numbers stay the same.
     if (log != NULL) {
@@ -176,15 +174,6 @@ int ftruncate64(int descriptor, off64_t size) {
 }
 
 int ftruncate(int descriptor, off_t size) { return ftruncate64(descriptor, size); }
-
-// MARK: Reading
-
-ssize_t pread64(int descriptor, void *bytes, size_t count, off64_t offset) {
-    if (path_of(descriptor) != NULL && ++reads == short_read && count > 1) count /= 2;
-    return REAL(pread64)(descriptor, bytes, count, offset);
-}
-
-ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) { return pread64(descriptor, bytes, count, offset); }
 
 // MARK: Synchronising
 

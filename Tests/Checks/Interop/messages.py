@@ -146,7 +146,8 @@ class Payloads:
         room = CERTIFICATE if is_certified else 0
         buckets = [bucket for bucket in BUCKETS if bucket - INNER - room > 200 or not room]
         bucket = some.choice([bucket for bucket in buckets if push_type == "voip" or bucket <= LARGEST])
-        tokens = self.tokens(push_type, bucket - INNER - room - some.choice((0, 0, 1, some.randrange(100))))
+        largest = (BUCKETS[-1] if push_type == "voip" else LARGEST) - INNER - CERTIFICATE
+        tokens = self.tokens(push_type, min(bucket - INNER - room, largest) - some.choice((0, 0, 1, some.randrange(100))))
         return {
             "push-type": push_type,
             "compact": "".join(tokens),

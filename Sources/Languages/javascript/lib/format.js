@@ -22,7 +22,7 @@ module.exports = {
         "nothing-to-show": { retryable: false, text: "aps.alert has no title, subtitle or body; add one, or seal a background push" },
         "reserved-key": { retryable: false, text: "the payload already has ENCRYPTED_DATA or pushcrypt at the top level" },
         "too-many-attachments": { retryable: false, text: "a notification has at most 8 attachments" },
-        "payload-too-large": { retryable: false, text: "the payload does not fit the largest bucket" },
+        "payload-too-large": { retryable: false, text: "the payload is too long to be sealed" },
         "push-too-large": { retryable: false, text: "the push would be longer than Apple accepts" },
         "push-type-not-sealable": { retryable: false, text: "only alert, background and voip pushes can be sealed" },
         "invalid-placeholder": { retryable: false, text: "the placeholder would show nothing, or fits no push" },

@@ -50,10 +50,9 @@ function prepare(message) {
     const messageID = message.messageId === undefined
         ? hedged(signer, labels.messageID, message.rMessageID ?? random.subarray(0, 32), sent, sha256(plain.body)).subarray(0, limits.messageIDLength)
         : namedMessageID(message.messageId);
-    const { body, bucket } = message.answers === undefined ? plain : makeBody({ ...message, reserved: answerable(message, messageID) }, minimal);
+    const { body, bucket, longest } = message.answers === undefined ? plain : makeBody({ ...message, reserved: answerable(message, messageID) }, minimal);
     const { clear, bytes, widest } = clearPart(message, members.get("aps"), text);
-    const envelopeLength = Math.ceil((4 * (limits.envelopeOverhead + bucket)) / 3), { push: limit } = pushTypes[pushType];
-    const widestLength = widest + envelopeLength, length = message.exact ? bytes + envelopeLength : widestLength;
+    const { push: limit } = pushTypes[pushType], length = (message.exact ? bytes : widest) + textLength(longest);
     if (length > limit) {
         throw new PushcryptError(
             "push-too-large", `the push would have ${length} bytes, ${length - limit} more than Apple accepts; shorten the title or keep fewer fields in the clear`,
@@ -81,7 +80,7 @@ function prepare(message) {
             signature.copy(inner, 4);
             const envelope = Buffer.concat([header, enc, encryption.seal(inner)]);
             const push = clear.slice(0, -2) + envelope.toString("base64url") + '"}';
-            return { push, messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength };
+            return { push, messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength: widest + textLength(bucket) };
         },
     };
 }
@@ -111,18 +110,27 @@ function checkSealable(payload, pushType) {
     return members;
 }
 
-/** The certificate, then the payload with the member `pushcrypt`; and the smallest bucket that holds it [S-6]. */
+/** The number of characters of an envelope. */
+function textLength(bucket) {
+    return Math.ceil((4 * (limits.envelopeOverhead + bucket)) / 3);
+}
+
+/** The smallest bucket for a body [S-6]. */
+function smallestBucket(length) {
+    return buckets.find((bucket) => limits.innerBody + length <= bucket);
+}
+
+/** The certificate, then the payload with the member `pushcrypt`; and the longest bucket, which has room for a certificate [S-5]. */
 function makeBody({ signer, reserved, pushType }, payload) {
     const whole = Buffer.from(reserved === "" ? payload : `${payload.slice(0, -1)},"pushcrypt":${reserved}}`);
     const body = signer.certificate === null ? whole : Buffer.concat([signer.certificate.data, whole]);
-    const { bucket: largest } = pushTypes[pushType], bucket = buckets.find((bucket) => limits.innerBody + body.length <= bucket && bucket <= largest);
-    if (bucket === undefined) {
-        const budget = largest - limits.innerBody - (body.length - whole.length);
+    const budget = pushTypes[pushType].bucket - limits.innerBody - limits.certificateLength;
+    if (whole.length > budget) {
         throw new PushcryptError(
             "payload-too-large", `the payload has ${whole.length} bytes without white space, ${whole.length - budget} more than fit (${budget}); shorten it by that much`,
         );
     }
-    return { body, bucket };
+    return { body, bucket: smallestBucket(body.length), longest: smallestBucket(limits.certificateLength + whole.length) };
 }
 
 /** The member `pushcrypt` with what the phone answers with. The message's id is chosen before it [Q-2]. */

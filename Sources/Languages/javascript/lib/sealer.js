@@ -208,7 +208,7 @@ function checkName(name, what) {
 
 /** The most bytes that Apple accepts, and the longest payload without white space that fits, for each push type. */
 const sizes = Object.freeze(Object.fromEntries(
-    Object.entries(pushTypes).map(([type, { push, bucket }]) => [type, Object.freeze({ push, payload: bucket - limits.innerBody })]),
+    Object.entries(pushTypes).map(([type, { push, bucket }]) => [type, Object.freeze({ push, payload: bucket - limits.innerBody - limits.certificateLength })]),
 ));
 
 module.exports = { FIXED, RemoteSealer, SealedPush, Sealer, limits: sizes };

@@ -12,6 +12,8 @@ package struct Console: Sendable {
     package let now: @Sendable () -> UInt64
     /// Removes secrets from a line before it is written to standard error.
     package let redact: @Sendable (String) -> String
+    /// The whole line of the command, without the program's name.
+    package var arguments: [String] = []
     /// The form of messages on standard error.
     package var messageFormat = MessageFormat.text
     /// Whether only errors and warnings go to standard error.

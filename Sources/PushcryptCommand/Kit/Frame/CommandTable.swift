@@ -135,6 +135,7 @@ package struct ProgramPage: Sendable {
 /// Writes all messages to standard error before it returns, with `--json` as JSON. Call `prepareProcess` first.
 package func run(arguments: [String], table: CommandTable, console: Console) -> ExitCode {
     var console = console
+    console.arguments = arguments
     // Before the line is understood: a refusal of the line itself is for a program too.
     if arguments.prefix(while: { $0 != "--" }).contains("--json") { console.messageFormat = table.jsonMessages }
     do throws(CommandFailure) {

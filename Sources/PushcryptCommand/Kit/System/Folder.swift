@@ -63,6 +63,13 @@ package func folder(of file: String) -> String {
     file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
 }
 
+/// The absolute path of what exists, without links.
+package func resolved(_ path: String) -> String? {
+    guard let resolved = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+}
+
 package func isFile(_ file: String, below folder: String) -> Bool {
     folder.isEmpty || file.hasPrefix(folder + "/")
 }

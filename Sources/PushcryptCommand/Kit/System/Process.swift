@@ -13,10 +13,7 @@ internal import CProcess
 /// It protects memory from core dumps and from debuggers of the same user, makes `write` return errors for a closed pipe and
 /// for a limit on file sizes, and occupies the descriptors 0 to 2, so that a key file is never opened as standard output.
 package func prepareProcess() {
-    for (number, flags) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] where fcntl(number, F_GETFD) == -1 {
-        // Opened in the wrong direction, so that using a closed stream remains an error.
-        _ = unsafe open("/dev/null", flags)
-    }
+    for number: Int32 in 0...2 where fcntl(number, F_GETFD) == -1 { _ = pushcrypt_open_nothing() }
     _ = signal(SIGPIPE, SIG_IGN)
     _ = signal(SIGXFSZ, SIG_IGN)
     var none = rlimit(rlim_cur: 0, rlim_max: 0)

@@ -53,6 +53,7 @@ def opened_cases() -> list[Vector]:
         open_case("a signing key that another provider key certified too", "opened", "O-5.4", forge(signer=second), "The signature covers the provider key.", receiver=pinned(SECOND_PROVIDER)),
         open_case("the largest payload beside a certificate", "opened", "O-5.1 O-5.2", forge(b'{"aps":{}}'.ljust(2816 - BODY_OFFSET - trust.SIZE), signer=SOME, bucket=2816), "121 bytes of the body are the certificate."),
         open_case("the smallest payload beside a certificate", "opened", "O-5.1 O-5.2", forge(b'{"aps":{}}', signer=SOME), "121 bytes of the body are the certificate."),
+        open_case("a payload that leaves no room for a certificate", "opened", "O-5.1 O-5.2", forge(b'{"aps":{}}'.ljust(2816 - BODY_OFFSET), bucket=2816), "No sealer writes it, and a receiver opens it."),
         open_case(
             "another signature of the claim that the phone has",
             "opened",

@@ -31,7 +31,7 @@ from reference.envelope import (
     smallest_bucket,
     to_text,
 )
-from reference.sealing import Request, plan
+from reference.sealing import LARGEST_BUCKETS, Request, plan
 from reference.trust import SIZE
 
 from . import witness
@@ -202,12 +202,12 @@ def bucket_cases() -> list[Seal]:
     smallest = len(filler(0)) + 1
     cases = []
     for bucket in BUCKETS:
-        largest = bucket - BODY_OFFSET
         push_type = "voip" if bucket == BUCKETS[-1] else "alert"
+        largest = min(bucket, LARGEST_BUCKETS[push_type] - SIZE) - BODY_OFFSET
         for size, rules, which in ((smallest, "O-2.5", "smallest"), (largest, "O-2.5 O-5.1", "largest")):
             name = f"the {which} body of bucket {bucket}"
             cases.append(seal_case(name, filler(size), rules=rules, push_type=push_type))
-        smallest = largest + 1
+        smallest = bucket - BODY_OFFSET + 1
     return cases
 
 
@@ -247,8 +247,8 @@ def seal_cases() -> list[Seal]:
         seal_case("a certificate of another provider, for another app", rules="O-5.2 S-12", by=OTHER, provider=SECOND_PROVIDER, topic="com.example.other"),
         seal_case("the largest payload beside a certificate in bucket 256", filler(157 - SIZE), rules="S-6 S-12", by=signer(1)),
         seal_case("a payload one byte larger than bucket 256 holds beside a certificate", filler(158 - SIZE), rules="S-6 S-12", by=signer(1)),
-        seal_case("the largest payload of an alert beside a certificate", filler(2717 - SIZE), rules="S-6 S-12", by=signer(1)),
-        seal_case("the largest payload of a call beside a certificate", filler(3485 - SIZE), rules="S-6 S-12", by=signer(1), push_type="voip"),
+        seal_case("the largest payload of an alert beside a certificate", filler(2596), rules="S-6 S-12", by=signer(1)),
+        seal_case("the largest payload of a call beside a certificate", filler(3364), rules="S-6 S-12", by=signer(1), push_type="voip"),
         seal_case("a background push with a certificate", CONTENT_AVAILABLE, rules="S-12 O-6.5", by=signer(2), push_type="background"),
         seal_case("a voip push with a certificate", b'{"aps":{},"call":"c1"}', rules="S-12 O-6.5", by=signer(2), push_type="voip"),
         seal_case("a named message with a certificate: the message id is that of its name", rules="S-12", by=signer(2), caller_id="order-7731"),

@@ -116,23 +116,18 @@ def bucket_cases() -> list[Vector]:
         cases.append(accepted(f"the largest payload of bucket {bucket}", "S-6", smallest, of_size(largest)))
         cases.append(accepted(f"one byte more than bucket {bucket} holds", "S-6", smallest, of_size(largest + 1)))
         assert plan(Request(of_size(largest + 1))) == replace(plan_of(of_size(largest + 1)), bucket=following)
-    alert, voip = 2816 - BODY_OFFSET, 3584 - BODY_OFFSET
+    alert, voip = 2596, 3364
+    room = "The certificate is part of the body, and has room without one too."
     return [
         *cases,
         accepted("the largest payload of an alert", "S-6", smallest, of_size(alert)),
-        refused("one byte more than an alert holds", "S-5 S-6", "Bucket 3584 is for voip only.", of_size(alert + 1)),
-        refused(
-            "one byte more than a background push holds",
-            "S-5 S-6",
-            "Bucket 3584 is for voip only.",
-            of_size(alert + 1),
-            push_type="background",
-        ),
+        refused("one byte more than an alert holds", "S-5 S-6", room, of_size(alert + 1)),
+        refused("one byte more than a background push holds", "S-5 S-6", room, of_size(alert + 1), push_type="background"),
+        refused("an alert that needs the bucket of calls", "S-5 S-6", "Bucket 3584 is for voip only.", of_size(2816 - BODY_OFFSET + 1)),
         accepted("one byte more than an alert holds, as voip", "S-6", smallest, of_size(alert + 1), push_type="voip"),
         accepted("the largest payload of all", "S-6", smallest, of_size(voip), push_type="voip"),
-        refused(
-            "one byte more than any bucket holds", "S-5", "It fits no bucket.", of_size(voip + 1), push_type="voip"
-        ),
+        refused("one byte more than a call holds", "S-5", room, of_size(voip + 1), push_type="voip"),
+        refused("one byte more than any bucket holds", "S-5", "It fits no bucket.", of_size(3584 - BODY_OFFSET + 1), push_type="voip"),
         *(
             accepted(f"the largest payload of bucket {bucket} beside a certificate", "S-6 S-12", smallest, of_size(bucket - BODY_OFFSET - 121), has_certificate=True)
             for bucket in BUCKETS[:7]
@@ -141,10 +136,10 @@ def bucket_cases() -> list[Vector]:
             accepted(f"one byte more than bucket {bucket} holds beside a certificate", "S-6 S-12", smallest, of_size(bucket - BODY_OFFSET - 120), has_certificate=True)
             for bucket in BUCKETS[:6]
         ),
-        accepted("the largest payload of all beside a certificate", "S-6 S-12", smallest, of_size(voip - 121), push_type="voip", has_certificate=True),
-        refused("one byte more than an alert holds beside a certificate", "S-5", "The certificate is part of the body.", of_size(alert - 120), has_certificate=True),
-        refused("one byte more than a background push holds beside a certificate", "S-5", "The certificate is part of the body.", of_size(alert - 120), push_type="background", has_certificate=True),
-        refused("one byte more than any bucket holds beside a certificate", "S-5", "The certificate is part of the body.", of_size(voip - 120), push_type="voip", has_certificate=True),
+        accepted("the largest payload of all beside a certificate", "S-6 S-12", smallest, of_size(voip), push_type="voip", has_certificate=True),
+        refused("one byte more than an alert holds beside a certificate", "S-5", room, of_size(alert + 1), has_certificate=True),
+        refused("one byte more than a background push holds beside a certificate", "S-5", room, of_size(alert + 1), push_type="background", has_certificate=True),
+        refused("one byte more than a call holds beside a certificate", "S-5", room, of_size(voip + 1), push_type="voip", has_certificate=True),
     ]
 
 
@@ -176,7 +171,7 @@ def text_cases() -> list[Vector]:
 
 def size_cases() -> list[Vector]:
     """The largest alert leaves 270 bytes for everything outside its envelope's text."""
-    body = of_size(2816 - BODY_OFFSET)
+    body = of_size(2596)
     widest = "A client may write the clear part in a wider form; the widest one has to fit."
 
     def longest(character: str, exactly: bool = False) -> int:
@@ -206,8 +201,11 @@ def size_cases() -> list[Vector]:
             refused(f"a title of {what} that is one too long", "S-4 S-5", widest, body, title=character * (count + 1))
         )
     exact = longest("é", exactly=True)
+    room = "With a certificate the envelope would be longer."
     return [
         *cases,
+        accepted("a title as long as the envelope leaves beside a certificate", "S-4", room, of_size(2561 - BODY_OFFSET - 121), title="x" * longest("x")),
+        refused("a title too long for the envelope beside a certificate", "S-4 S-5", room, of_size(2561 - BODY_OFFSET - 121), title="x" * (longest("x") + 1)),
         accepted(
             "the longest title that is sent exactly",
             "S-4",
@@ -273,7 +271,7 @@ def refused_cases() -> list[Vector]:
             "attachments that leave no room",
             "A-11 S-5",
             "References are part of the body.",
-            of_size(2816 - BODY_OFFSET - 100),
+            of_size(2596 - 100),
             attachments=(REFERENCE,),
         ),
     ]

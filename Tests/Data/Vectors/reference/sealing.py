@@ -108,20 +108,21 @@ def plan(request: Request) -> Plan:
     sealed = minified(request.payload.decode())
     if request.attachments:
         sealed = sealed[:-1] + ',"pushcrypt":{"attachments":[' + ",".join(request.attachments) + "]}}"
-    head = SIZE if request.has_certificate else 0
-    size = BODY_OFFSET + head + len(sealed.encode())
-    bucket = next((one for one in BUCKETS if size <= one <= LARGEST_BUCKETS[request.push_type]), None)
-    if bucket is None:
+    size = len(sealed.encode())
+    fitting = [one for one in BUCKETS if one <= LARGEST_BUCKETS[request.push_type] and BODY_OFFSET + SIZE + size <= one]
+    if not fitting:
         raise Refused
+    bucket = next(one for one in BUCKETS if BODY_OFFSET + (SIZE if request.has_certificate else 0) + size <= one)
 
     aps = members["aps"]
     assert isinstance(aps, dict)
     clear = clear_part(request, aps)
     around = clear[:-1] + ',"ENCRYPTED_DATA":""}'
-    text = -(-(OUTER_OVERHEAD + bucket) * 4 // 3)
-    length, widest = len(around.encode()) + text, widest_length(around) + text
-    if (length if request.is_sent_exactly else widest) > LIMITS[request.push_type]:
+    text, longest_text = (-(-(OUTER_OVERHEAD + one) * 4 // 3) for one in (bucket, fitting[0]))
+    length, widest = len(around.encode()), widest_length(around)
+    if (length if request.is_sent_exactly else widest) + longest_text > LIMITS[request.push_type]:
         raise Refused
+    length, widest = length + text, widest + text
     return Plan(sealed.encode(), bucket, clear, length, widest)
 
 

@@ -43,7 +43,7 @@ class Code(str, enum.Enum):
     TOO_MANY_ATTACHMENTS = "too-many-attachments"
     """A notification has at most 8 attachments."""
     PAYLOAD_TOO_LARGE = "payload-too-large"
-    """The payload does not fit the largest bucket."""
+    """The payload is too long to be sealed."""
     PUSH_TOO_LARGE = "push-too-large"
     """The push would be longer than Apple accepts."""
     PUSH_TYPE_NOT_SEALABLE = "push-type-not-sealable"
@@ -178,7 +178,7 @@ TEXTS: dict[Code, str] = {
     Code.NOTHING_TO_SHOW: "aps.alert has no title, subtitle or body; add one, or seal a background push",
     Code.RESERVED_KEY: "the payload already has ENCRYPTED_DATA or pushcrypt at the top level",
     Code.TOO_MANY_ATTACHMENTS: "a notification has at most 8 attachments",
-    Code.PAYLOAD_TOO_LARGE: "the payload does not fit the largest bucket",
+    Code.PAYLOAD_TOO_LARGE: "the payload is too long to be sealed",
     Code.PUSH_TOO_LARGE: "the push would be longer than Apple accepts",
     Code.PUSH_TYPE_NOT_SEALABLE: "only alert, background and voip pushes can be sealed",
     Code.INVALID_PLACEHOLDER: "the placeholder would show nothing, or fits no push",

@@ -18,10 +18,10 @@ from ._certificates import Certificate
 from ._envelope import check_topic, encode, envelope_info, fingerprint, lp16, named_message, signed, time_or_now
 from ._errors import Code, PushcryptError
 from ._format import (
-    BUCKETS, CLASSES, CLEAR_BODY, CLEAR_FIELDS, COLLAPSE_ID_LENGTH, ENVELOPE_OVERHEAD, EXPIRATION_UNIT, INNER_BODY, INNER_CONTENT,
-    KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_HEDGE_SEED, LABEL_MESSAGE_ID, LIMITS, LONGEST_CLEAR_TEXT,
-    LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, STANDARD_TITLE, SUFFIXES, SUITE,
-    TIME_FIELD_END,
+    BUCKETS, CERTIFICATE_LENGTH, CLASSES, CLEAR_BODY, CLEAR_FIELDS, COLLAPSE_ID_LENGTH, ENVELOPE_OVERHEAD, EXPIRATION_UNIT,
+    INNER_BODY, INNER_CONTENT, KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_HEDGE_SEED, LABEL_MESSAGE_ID, LIMITS,
+    LONGEST_CLEAR_TEXT, LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, STANDARD_TITLE,
+    SUFFIXES, SUITE, TIME_FIELD_END,
 )
 from ._hpke import setup_base_s
 from ._identity import AnyKey, Hedge, Hedged, Identity, check_key, sign
@@ -215,16 +215,14 @@ class _Sealer(Hedged):
             check_type(answers, AnswerSecret, "answers")
             own |= {"answer": answers.member_for(bytes(device), self.topic, id_bytes, sent_at)}
             body = self._identity.prefix + with_member(checked_payload.json, own)
+        # The limits leave room for a certificate even if there is none [S-5].
         limit, largest = LIMITS[push_type]
-        fitting = bisect.bisect_left(BUCKETS, INNER_BODY + len(body))
-        bucket = BUCKETS[fitting] if fitting < len(BUCKETS) else largest + 1
-        if bucket > largest:
-            over = len(body) - largest + INNER_BODY
-            raise PushcryptError(Code.PAYLOAD_TOO_LARGE, f"the payload, with attachments and certificate, has {over} bytes too many")
+        longest = INNER_BODY + len(body) + (0 if self._identity.certificate else CERTIFICATE_LENGTH)
+        if longest > largest:
+            raise PushcryptError(Code.PAYLOAD_TOO_LARGE, f"the payload, with attachments, has {longest - largest} bytes too many")
+        bucket, longest_bucket = (BUCKETS[bisect.bisect_left(BUCKETS, size)] for size in (INNER_BODY + len(body), longest))
         clear = self._clear_part(checked_payload, push_type)
-        text_length = (4 * (ENVELOPE_OVERHEAD + bucket) + 2) // 3
-        widest = clear.widest + text_length
-        length = len(clear.before) + len(AFTER) + text_length if exact else widest
+        length = (len(clear.before) + len(AFTER) if exact else clear.widest) + text_length(longest_bucket)
         if length > limit:
             raise PushcryptError(Code.PUSH_TOO_LARGE, f"the push would have up to {length} bytes, over {limit}; shorten the placeholder")
 
@@ -242,6 +240,7 @@ class _Sealer(Hedged):
 
         def finish(signature: bytes) -> SealedPush:
             text = encode(header + enc + encryption.seal(b"", whose[:4] + signature + content))
+            widest = clear.widest + text_length(bucket)
             return SealedPush(clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, sent_at + 1000 * life, widest)
 
         return to_sign, finish
@@ -438,6 +437,11 @@ def reserved_member(
 def with_member(payload: bytes, member: dict[str, Any]) -> bytes:
     """A minimal payload, which has `aps`, with one more member."""
     return payload[:-1] + b',"pushcrypt":' + write(member).encode() + b"}" if member else payload
+
+
+def text_length(bucket: int) -> int:
+    """The number of characters of an envelope."""
+    return (4 * (ENVELOPE_OVERHEAD + bucket) + 2) // 3
 
 
 def widest_length(json_text: str) -> int:

@@ -38,8 +38,8 @@ public enum Code {
     RESERVED_KEY("reserved-key", false, "the payload already has ENCRYPTED_DATA or pushcrypt at the top level"),
     /** A notification has at most 8 attachments. */
     TOO_MANY_ATTACHMENTS("too-many-attachments", false, "a notification has at most 8 attachments"),
-    /** The payload does not fit the largest bucket. */
-    PAYLOAD_TOO_LARGE("payload-too-large", false, "the payload does not fit the largest bucket"),
+    /** The payload is too long to be sealed. */
+    PAYLOAD_TOO_LARGE("payload-too-large", false, "the payload is too long to be sealed"),
     /** The push would be longer than Apple accepts. */
     PUSH_TOO_LARGE("push-too-large", false, "the push would be longer than Apple accepts"),
     /** Only alert, background and voip pushes can be sealed. */

@@ -48,10 +48,10 @@ public enum PushType {
     /**
      * Returns the most bytes of a payload, without white space.
      *
-     * @return the limit in bytes: 2,717, or 3,485 for a call; 121 fewer from epoch 1 on
+     * @return the limit in bytes: 2,596, or 3,364 for a call
      */
     public int maximumPayloadLength() {
-        return largestBucket - Format.INNER_BODY;
+        return largestBucket - Format.INNER_BODY - Format.CERTIFICATE_LENGTH;
     }
 
     /** Returns Apple's name. */

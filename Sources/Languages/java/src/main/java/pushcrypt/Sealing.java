@@ -67,10 +67,16 @@ final class Sealing {
         byte[] messageID = options.messageId != null ? Envelope.namedMessageID(options.messageId)
             : Bytes.part(hedged(own, Format.LABEL_MESSAGE_ID, fixed.messageID, time, Platform.sha256(body)), 0, Format.MESSAGE_ID_LENGTH);
         if (options.answers != null) body = body(minified, reserved(options, options.answers.member(device.key, topic, messageID, sentAt)), own);
-        int bucket = bucket(body.length, body.length - (own.certificate == null ? 0 : own.certificate.bytes.length), pushType);
+        // The limits leave room for a certificate even if there is none [S-5].
+        int whole = body.length - (own.certificate == null ? 0 : own.certificate.bytes.length), budget = pushType.maximumPayloadLength();
+        if (whole > budget) {
+            throw new PushcryptException(Code.PAYLOAD_TOO_LARGE, "the payload has " + whole + " bytes without white space, " + (whole - budget)
+                + " more than fit (" + budget + "); shorten it by that much");
+        }
+        int bucket = smallestBucket(body.length), longestText = textLength(smallestBucket(Format.CERTIFICATE_LENGTH + whole));
         String clear = clearPart(pushType, placeholder, aps);
-        int text = (4 * (Format.ENVELOPE_OVERHEAD + bucket) + 2) / 3, widestLength = widest(clear + "\"}") + text;
-        int length = options.isExact ? clear.getBytes(StandardCharsets.UTF_8).length + 2 + text : widestLength;
+        int widest = widest(clear + "\"}");
+        int length = (options.isExact ? clear.getBytes(StandardCharsets.UTF_8).length + 2 : widest) + longestText;
         if (length > pushType.limit) {
             throw new PushcryptException(Code.PUSH_TOO_LARGE, "the push would have " + length + " bytes, " + (length - pushType.limit)
                 + " more than Apple accepts; shorten the title or keep fewer fields in the clear");
@@ -93,7 +99,7 @@ final class Sealing {
         byte[] envelope = concat(header, setup.enc(), setup.context().seal(inner));
         return new SealedPush(
             clear + Envelope.encode(envelope) + "\"}", HexFormat.of().formatHex(messageID), Instant.ofEpochMilli(sentAt), Duration.ofSeconds(timeToLive),
-            widestLength, device, pushType);
+            widest + textLength(bucket), device, pushType);
     }
 
     /** The certificate, then the payload with the member `pushcrypt`. */
@@ -130,12 +136,14 @@ final class Sealing {
         return aps;
     }
 
-    /** The smallest bucket that holds the body [S-6]. */
-    private static int bucket(int length, int payload, PushType pushType) {
-        for (int size : Format.BUCKETS) if (Format.INNER_BODY + length <= size && size <= pushType.largestBucket) return size;
-        int budget = pushType.maximumPayloadLength() - (length - payload);
-        throw new PushcryptException(Code.PAYLOAD_TOO_LARGE, "the payload has " + payload + " bytes without white space, " + (payload - budget)
-            + " more than fit (" + budget + "); shorten it by that much");
+    /** The smallest bucket for a body [S-6]. */
+    private static int smallestBucket(int length) {
+        return Format.BUCKETS.stream().filter(size -> Format.INNER_BODY + length <= size).findFirst().orElseThrow();
+    }
+
+    /** The number of characters of an envelope. */
+    private static int textLength(int bucket) {
+        return (4 * (Format.ENVELOPE_OVERHEAD + bucket) + 2) / 3;
     }
 
     /** The text before the envelope. With `"}` after the envelope, it is all that the relay sees of a push. */

@@ -1,0 +1,4 @@
+// Swift would read the arguments from /proc, which may be missing.
+_Noreturn void pushcrypt_main(int count, char **words);
+
+int main(int count, char **words) { pushcrypt_main(count, words); }

@@ -1,3 +1,0 @@
-import PushcryptSend
-
-runPushcryptSend()
