@@ -2,7 +2,7 @@
 "use strict";
 
 const { Certificate } = require("./certificate.js");
-const { PushcryptError, attempt } = require("./errors.js");
+const { attempt } = require("./errors.js");
 const { Fields } = require("./fields.js");
 const { limits } = require("./format.js");
 const { NumberText } = require("./json.js");
