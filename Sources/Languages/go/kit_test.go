@@ -215,7 +215,7 @@ func (own *kitTest) compare(t *testing.T, found map[string][]string) {
 	}
 }
 
-// certificates are asked each by itself, under the first pin that verifies it.
+// certificates are asked one at a time, under the first pin that verifies it.
 func certificates(t *testing.T, own *kitTest) string {
 	var found []string
 	pins, topic := own.list("pin"), own.one("context")

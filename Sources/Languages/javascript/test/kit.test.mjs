@@ -70,7 +70,7 @@ function register(record, each) {
 
 const GROUPS = {
     certificates(each) {
-        // Each by itself, under the first pin that verifies it.
+        // One at a time, under the first pin that verifies it.
         const found = each.body.toString().split("\n").map((line) => {
             const codes = each.pin.map((pin) => outcomeOf(() => Certificate.parse(line).check(keys.parseKey(pin, "pcs"), each.one("context"))));
             return codes.includes(undefined) ? "accepted" : codes.at(-1);

@@ -60,7 +60,7 @@ def run(test: Test, call: Callable[[], Any]) -> Any:
 
 @pytest.mark.parametrize("test", parameters("certificates"))
 def test_certificates(test: Test) -> None:
-    """Each by itself, under the first pin that verifies it."""
+    """One at a time, under the first pin that verifies it."""
     lines = test.body.decode().split("\n")
     assert len(lines) == len(test.expected)
     for line, expected in zip(lines, test.expected):

@@ -44,7 +44,7 @@ final class KitTest {
         assertEquals(known, new TreeSet<>(Vectors.groups()));
     }
 
-    /** Each by itself, under the first pin that verifies it. */
+    /** One at a time, under the first pin that verifies it. */
     @TestFactory
     Stream<DynamicTest> certificates() {
         return Vectors.kit("certificates", test -> {
