@@ -5,7 +5,7 @@
     generate.py --check    fails if one of them or a package's copy of LICENSE differs, or if a README links to what a package lacks
 
 In format.json a code is `retryable` if the same call may succeed soon, because something outside was busy or failed, and a `reason` if a provider
-refuses a record with it. Durations are seconds in `limits`, milliseconds in `filter` and of `expirationUnit`.
+refuses a record with it. Durations are seconds in `limits`, but milliseconds of `expirationUnit`.
 """
 import json
 import os
@@ -19,7 +19,7 @@ LISTS = ("buckets", "levels", "events", "shownTexts", "systemPushTypes", "clearF
 TABLES = ("rules", "apsFields", "alertFields", "soundFields")
 LAYERS = {
     "opening": "opening a push", "sealing": "sealing a payload", "keys": "reading keys", "records": "records and registrations",
-    "trust": "certificates and pins", "files": "sealed files", "lines": "lines of the filter", "filter": "the filter itself",
+    "trust": "certificates", "files": "sealed files",
 }
 
 
@@ -59,11 +59,6 @@ def hpke_labels(hpke):
         yield each["name"], length + hpke["version"].encode() + suites[each["suite"]] + each["name"].encode()
 
 
-def character_class(ranges, form):
-    """A class of a regular expression."""
-    return "[" + "".join(form % low + ("-" + form % high if high > low else "") for low, high in ranges) + "]"
-
-
 def wrapped(items, indent, width=120):
     """Items with commas, in lines."""
     lines, line = [], indent
@@ -97,14 +92,11 @@ def python(data):
     suffixes = (f'{quoted(each["name"])}: {quoted(each["suffix"])}' for each in data["pushTypes"])
     out += ["# The most bytes of a push, and the largest bucket.", f"LIMITS: dict[str, tuple[int, int]] = {{{', '.join(limits)}}}",
             f"CLASSES: dict[str, int] = {{{', '.join(classes)}}}", f"SUFFIXES: dict[str, str] = {{{', '.join(suffixes)}}}", ""]
-    out += ["# The prefix, the length of the key, and the type in its id.", "KEYS: dict[str, tuple[str, int, int]] = {"]
-    out += [f'    {quoted(key["name"])}: ({quoted(key["prefix"])}, {key["length"]}, {key["type"]}),' for key in data["keys"]] + ["}"]
     out += [f"LABEL_{upper(name)} = b{bytes_literal(label(text))}" for name, text in data["labels"].items()]
     out += [f"HPKE_{upper(name)} = b{bytes_literal(text)}" for name, text in hpke_labels(data["hpke"])]
-    out += [f'FILE_HEADER = b{bytes_literal(bytes.fromhex(data["fileHeader"]))}', f'INVISIBLE = "{character_class(data["invisible"], chr(92) + "u%04x")}"']
+    out += [f'FILE_HEADER = b{bytes_literal(bytes.fromhex(data["fileHeader"]))}']
     out += [f"{upper(name)} = {quoted(text)}" for name, text in data["texts"].items()]
     out += [f"{upper(name)} = {number:_}" for name, number in data["limits"].items()]
-    out += ["", "# Of the filter; times are milliseconds.", *(f"FILTER_{upper(name)} = {number:_}" for name, number in data["filter"].items())]
     return {"python/src/pushcrypt/_format.py": "\n".join(out) + "\n"}
 
 
@@ -129,8 +121,7 @@ def javascript(data):
     out += ["/** What HPKE hashes for each of its labels. */", "hpke: {"]
     out += [f"    {name}: bytes({bytes_literal(text)})," for name, text in hpke_labels(data["hpke"])] + ["},"]
     out += [f'fileHeader: bytes({bytes_literal(bytes.fromhex(data["fileHeader"]))}),']
-    out += [f'invisible: /{character_class(data["invisible"], chr(92) + "u{%x}")}/gu,']
-    for name in ("texts", "limits", "filter"):
+    for name in ("texts", "limits"):
         out += [f"{name}: {{", *(f"    {key}: {quoted(value) if name == 'texts' else f'{value:_}'}," for key, value in data[name].items()), "},"]
     head = out.index("module.exports = {") + 1
     body = "\n".join(out[head:]).split("\n")
@@ -144,28 +135,13 @@ def javascript(data):
 
 
 JAVA_CODE = '''
-    private static final Map<String, Code> BY_TEXT = new HashMap<>();
     private final String text, description;
     private final boolean isRetryable;
-
-    static {
-        for (Code code : values()) BY_TEXT.put(code.text, code);
-    }
 
     Code(String text, boolean isRetryable, String description) {
         this.text = text;
         this.isRetryable = isRetryable;
         this.description = description;
-    }
-
-    /**
-     * Finds the code of a text.
-     *
-     * @param text such as {@code malformed-key}
-     * @return the code; {@link #UNKNOWN} if there is none
-     */
-    public static Code of(String text) {
-        return BY_TEXT.getOrDefault(text, UNKNOWN);
     }
 
     /**
@@ -201,14 +177,12 @@ def java(data):
 
 
 def java_code(data):
-    out = [f"// {NOTICE}", "package pushcrypt;", "", "import java.util.HashMap;", "import java.util.Map;", "",
-           "/** Says why something was refused. {@code pushcrypt explain CODE} explains each. */", "public enum Code {"]
+    out = [f"// {NOTICE}", "package pushcrypt;", "", "/** Says why something was refused. {@code pushcrypt explain CODE} explains each. */", "public enum Code {"]
+    rows = []
     for code in data["codes"]:
         retryable = json.dumps(code.get("retryable", False))
-        out += [f'    /** {sentence(code["text"])} */', f'    {upper(code["code"])}({quoted(code["code"])}, {retryable}, {quoted(code["text"])}),']
-    out += ["    /** A code of a later command: the text of the error names it. */",
-            '    UNKNOWN("unknown", false, "the command gave a code that this package does not know");']
-    return "\n".join(out) + "\n" + JAVA_CODE
+        rows.append(f'    /** {sentence(code["text"])} */\n    {upper(code["code"])}({quoted(code["code"])}, {retryable}, {quoted(code["text"])})')
+    return "\n".join(out) + "\n" + ",\n".join(rows) + ";\n" + JAVA_CODE
 
 
 def java_format(data):
@@ -223,8 +197,6 @@ def java_format(data):
 
     for name, value in data["limits"].items():
         number(upper(name), value)
-    for name, value in data["filter"].items():
-        number(f"FILTER_{upper(name)}", value)
     for each in data["pushTypes"]:
         for member in ("class", "limit", "largestBucket"):
             number(f'{upper(each["name"])}_{upper(member)}', each[member])
@@ -232,7 +204,6 @@ def java_format(data):
         constant("String", f"LABEL_{upper(name)}", quoted(text)[:-1] + '\\0"')
     for name, text in data["texts"].items():
         constant("String", upper(name), quoted(text))
-    constant("String", "INVISIBLE", f'"{character_class(data["invisible"], chr(92) * 2 + "x{%X}")}"')
     for name in LISTS:
         kind = "Integer" if name == "buckets" else "String"
         constant(f"List<{kind}>", upper(name), "List.of(\n" + wrapped(map(json.dumps, data[name]), "        ").rstrip(",") + ")")
@@ -262,8 +233,7 @@ def go(data):
 
 
 def go_codes(first, data):
-    # A filter passes the codes of lines on as they are.
-    codes = [code for code in data["codes"] if code["layer"] != "lines"]
+    codes = data["codes"]
     out = [first, "", "package pushcrypt", ""]
     for layer, what in LAYERS.items():
         own = [code for code in codes if code["layer"] == layer]
@@ -281,7 +251,6 @@ def go_format(first, data):
         out.extend([f"// {title}", "const (", *aligned((name, f"= {value}") for name, value in rows), ")", ""])
 
     constants("Limits.", ((go_name(name), number) for name, number in data["limits"].items()))
-    constants("Limits of the filter; times are milliseconds.", ((f"Filter{go_name(name)}", number) for name, number in data["filter"].items()))
     constants("Labels, with their zero byte.", ((f"Label{go_name(name)}", bytes_literal(label(text))) for name, text in data["labels"].items()))
     constants("What HPKE hashes for its labels.", ((f"HPKE{go_name(name)}", bytes_literal(text)) for name, text in hpke_labels(data["hpke"])))
     constants("Prefixes of keys, without the 1 after them.", ((f'Prefix{go_name(key["name"])}', quoted(key["prefix"])) for key in data["keys"]))
@@ -293,8 +262,6 @@ def go_format(first, data):
     for name in LISTS:
         kind = "int" if name == "buckets" else "string"
         out += [f"// {go_name(name)} is of the format.", f"var {go_name(name)} = []{kind}{{", wrapped(map(json.dumps, data[name]), "\t"), "}", ""]
-    out += ["// Invisible has ranges of code points, both ends included.", "var Invisible = [][2]rune{",
-            wrapped((f"{{{low:#x}, {high:#x}}}" for low, high in data["invisible"]), "\t"), "}", ""]
     for name in TABLES:
         rows = aligned((f"{quoted(key)}:", quoted(value) + ",") for key, value in data[name].items())
         out += [f"// {go_name(name)} is of the format.", f"var {go_name(name)} = map[string]string{{", *rows, "}", ""]
@@ -342,8 +309,7 @@ def write(path, text):
 
 def main():
     license = read("../../LICENSE")
-    relay = "// Generated by generate.py from Sources/Relay; do not edit\n" + read("../Relay/relay.mjs")
-    files = generated() | {f"{name}/LICENSE": license for name in PACKAGES} | {"javascript/relay.mjs": relay}
+    files = generated() | {f"{name}/LICENSE": license for name in PACKAGES}
     if sys.argv[1:] == ["--check"]:
         if wrong := check(files):
             sys.exit(f"generate: error: {', '.join(wrong)}: not as it should be; run `make record PART=languages`, or repair the links")

@@ -1,10 +1,9 @@
 // A blind relay: takes sealed messages from self-hosted servers and gives them to APNs. Docs/Relay.md is its protocol, Docs/SelfHosted.md says how to
-// run it. This file imports nothing: it is the Worker as it stands, serve.mjs runs it on Node, and the package `pushcrypt` has it for endpoints that
-// issue grants themselves (`sealGrant`, `openGrant`, `verifyRelayRequest`).
+// run it. serve.mjs runs it on Node.
 
 const DAY = 86_400_000, LIFE = 180 * DAY;
 export const limitsOfProtocol = Object.freeze({
-    body: 524_288, messages: 45, push: 4096, data: 3826, proof: 8192, clock: 3_600_000, patience: 20_000, life: LIFE,
+    body: 524_288, messages: 45, push: 4096, data: 3826, clock: 3_600_000, patience: 20_000, life: LIFE,
 });
 const ENVIRONMENTS = ["production", "development"], KINDS = ["alert", "background"];
 const GRANT_BYTES = 444, GRANT_CHARACTERS = 592, PLAINTEXT = 407, HEADER = 5, ID = 16;
@@ -90,7 +89,7 @@ const isToken = (token) => typeof token === "string" && /^(?:[0-9a-f]{2}){1,100}
 const isKinds = (kinds) => Array.isArray(kinds) && kinds.length >= 1 && new Set(kinds).size === kinds.length && kinds.every((kind) => KINDS.includes(kind));
 const isTime = (time) => Number.isSafeInteger(time) && time >= 0;
 
-/** Makes a grant. `pushKey` is 43 characters of base64url; times are milliseconds. Check what the app has to prove before. */
+/** Makes a grant. `pushKey` is 43 characters of base64url; times are milliseconds. */
 export async function sealGrant(raw, origin, { token, environment, topic, pushKey, kinds = ["alert"], issued = Date.now(), expires = issued + LIFE }, random) {
     const bound = decode(pushKey, 32);
     const isGood = isToken(token) && ENVIRONMENTS.includes(environment) && isTopic(topic) && bound && isKinds(kinds) && isTime(issued) && isTime(expires);
@@ -140,8 +139,6 @@ async function cutoffName(raw, { environment, topic, token }) {
 // Requests
 
 const PATH = "/v1/push";
-/** What comes before the 32 bytes of an Ed25519 key in PKCS #8. */
-const PKCS8 = fromHex("302e020100300506032b657004220420");
 
 /** What a push key signs. */
 async function signedBytes(origin, path, key, time, body) {
@@ -163,37 +160,6 @@ export async function verifyRelayRequest(origin, path, header, body, now = Date.
     const isSigned = verifier && (await subtle.verify("Ed25519", verifier, signature, await signedBytes(origin, path, key, Number(time), body)));
     if (isIdentity || !isSigned) throw wrong;
     return encode(key);
-}
-
-/** The public half of a push key, 32 bytes, for the server's replies; `seed` are its 32 secret bytes. */
-export async function pushKeyOf(seed) {
-    const jwk = await subtle.exportKey("jwk", await signer(seed));
-    return decode(jwk.x, 32);
-}
-
-async function signer(seed) {
-    if (!(seed instanceof Uint8Array) || seed.length !== 32) throw new TypeError("a push key is a Uint8Array of 32 bytes");
-    return subtle.importKey("pkcs8", concat(PKCS8, seed), "Ed25519", true, ["sign"]);
-}
-
-/** A message for a relay, of a grant and what the package's `sealer.request(push)` returned: `headers` and `body`. */
-export function relayMessage(grant, { headers, body }) {
-    const { aps, ENCRYPTED_DATA: data } = JSON.parse(body), kind = headers["apns-push-type"], number = (name) => Number(headers[name]);
-    if (!KINDS.includes(kind)) throw new RelayError(400, "malformed-message");
-    const message = { grant, data, kind, priority: number("apns-priority"), expiration: number("apns-expiration"), collapse_id: headers["apns-collapse-id"] };
-    if (kind !== "alert") return message;
-    return { ...message, ...(typeof aps.sound === "string" && { sound: aps.sound }), ...(aps["content-available"] && { content_available: true }) };
-}
-
-/** A signed request with messages for a relay's `origin`, at most 45: `url`, `headers` and `body`. Follow no redirect; wait 30 seconds. */
-export async function relayRequest(origin, seed, messages, time = Date.now()) {
-    if (!isOrigin(origin) || !Array.isArray(messages) || messages.length < 1 || messages.length > limitsOfProtocol.messages || !isTime(time)) throw malformed();
-    const body = JSON.stringify({ messages }), key = await pushKeyOf(seed);
-    const signature = await subtle.sign("Ed25519", await signer(seed), await signedBytes(origin, PATH, key, time, utf8(body)));
-    const headers = {
-        "content-type": "application/json", "pushcrypt-key": encode(key), "pushcrypt-time": `${time}`, "pushcrypt-signature": encode(new Uint8Array(signature)),
-    };
-    return { url: `${origin}${PATH}`, headers, body };
 }
 
 /** A JSON object without repeated members, or undefined. */
@@ -220,8 +186,7 @@ function membersOf(value, depth) {
 const hasOnly = (value, ...names) => isObject(value) && Object.keys(value).every((name) => names.includes(name));
 
 /** What a phone says of itself in `POST /v1/grants` and `POST /v1/revoke`. */
-const isPhone = ({ token, environment, topic, proof = "" }) =>
-    isToken(token) && ENVIRONMENTS.includes(environment) && isTopic(topic) && typeof proof === "string" && proof.length <= limitsOfProtocol.proof;
+const isPhone = ({ token, environment, topic }) => isToken(token) && ENVIRONMENTS.includes(environment) && isTopic(topic);
 
 // Limits
 
@@ -331,7 +296,7 @@ export function isEnvelope(text) {
  * PEM of a `.p8`. `store` has `find(names)`, a Map of those that are there, `put(rows)`, durable once it returns, and `probe()`, whether it can be written.
  * `transport(push, milliseconds)` answers for APNs, or throws an error with `unread` if APNs cannot have read the push.
  */
-export function createRelay({ configuration, relayKeys, authorize, store, transport, checkProof, log = () => {}, now = Date.now, sleep = pause }) {
+export function createRelay({ configuration, relayKeys, authorize, store, transport, log = () => {}, now = Date.now, sleep = pause }) {
     const { origin, apps, kinds, isOpaque, data: dataFormat, limits } = configuration;
     const minute = 60_000, byAddress = new Limiter([[minute, limits.requests_a_minute]]);
     const grantsByAddress = new Limiter([[minute, limits.grants_a_minute]]), endsByAddress = new Limiter([[minute, limits.grants_a_minute]]);
@@ -351,11 +316,10 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
 
     async function grants(request) {
         const asked = parseObject(await bodyOf(request));
-        const isGood = hasOnly(asked, "token", "environment", "topic", "push_key", "kinds", "proof") && isPhone(asked) && decode(asked.push_key, 32);
+        const isGood = hasOnly(asked, "token", "environment", "topic", "push_key", "kinds") && isPhone(asked) && decode(asked.push_key, 32);
         if (!isGood || !isKinds(asked.kinds) || !asked.kinds.every((kind) => kinds.includes(kind))) throw malformed();
         if (!Object.hasOwn(apps, asked.topic)) throw new RelayError(400, "unknown-topic");
         limit(grantsByAddress, request);
-        if (checkProof && !(await checkProof(asked))) throw new RelayError(403, "proof-refused");
         // What could not be revoked is not issued [R-13].
         if (!(await stored(() => store.probe()))) throw unavailable();
         // A grant is younger than what ended those before it, whatever the clock says.
@@ -366,11 +330,10 @@ export function createRelay({ configuration, relayKeys, authorize, store, transp
 
     async function revoke(request) {
         const asked = parseObject(await bodyOf(request));
-        const isGood = hasOnly(asked, "token", "environment", "topic", "grant", "proof") && isPhone(asked) && ["string", "undefined"].includes(typeof asked.grant);
+        const isGood = hasOnly(asked, "token", "environment", "topic", "grant") && isPhone(asked) && ["string", "undefined"].includes(typeof asked.grant);
         if (!isGood) throw malformed();
         // Each leaves a row in the store.
         limit(endsByAddress, request);
-        if (checkProof && !(await checkProof(asked))) throw new RelayError(403, "proof-refused");
         if (asked.grant === undefined) {
             const names = await Promise.all(relayKeys.map((key) => cutoffName(key, asked)));
             await stored(() => store.put(names.map((name) => ({ name, at: now(), until: now() + LIFE }))));
@@ -598,74 +561,3 @@ export function answerOf(status, header, text) {
         timestamp: isTime(timestamp) ? timestamp : undefined, retryAfter: isTime(retryAfter) ? retryAfter : 0,
     };
 }
-
-/** Speaks to APNs by `fetch`, which has to know HTTP/2. It never says that a push was not read. */
-export function fetchTransport(hosts = APNS, fetch = globalThis.fetch) {
-    return async ({ environment, token, headers, body }, milliseconds) => {
-        const signal = AbortSignal.timeout(Math.max(milliseconds, 1));
-        const response = await fetch(`${hosts[environment]}/3/device/${token}`, { method: "POST", headers, body, redirect: "manual", signal });
-        return answerOf(response.status, (name) => response.headers.get(name), (await response.text()).slice(0, 4096));
-    };
-}
-
-// Workers
-
-export const D1_SCHEMA = "CREATE TABLE ended (name TEXT PRIMARY KEY, at INTEGER NOT NULL, until INTEGER NOT NULL)";
-
-/** Revocations in D1. */
-export function d1Store(database, now = Date.now) {
-    const insert = "INSERT INTO ended VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = max(at, excluded.at), until = max(until, excluded.until)";
-    return {
-        async find(names) {
-            // D1 binds at most 100 values; 45 messages have 90 names.
-            const { results } = await database.prepare(`SELECT name, at FROM ended WHERE name IN (${names.map(() => "?")})`).bind(...names).all();
-            return new Map(results.map(({ name, at }) => [name, at]));
-        },
-        async put(rows) {
-            const old = database.prepare("DELETE FROM ended WHERE until < ?").bind(now());
-            await database.batch([...rows.map(({ name, at, until }) => database.prepare(insert).bind(name, at, until)), old]);
-        },
-        async probe() {
-            await database.prepare("DELETE FROM ended WHERE until < ?").bind(now()).run();
-            return true;
-        },
-    };
-}
-
-/** Reads a body up to a length; a longer one is undefined. */
-async function readStream(stream, most) {
-    const parts = [];
-    let length = 0;
-    if (!stream) return new Uint8Array();
-    for (const reader = stream.getReader(); ; ) {
-        const { done, value } = await reader.read();
-        if (done) return concat(...parts);
-        length += value.length;
-        if (length > most) {
-            await reader.cancel();
-            return undefined;
-        }
-        parts.push(value);
-    }
-}
-
-/** A relay of a Worker's variables: `RELAY` (the configuration), `RELAY_KEYS` (a line each), `APNS_KEY_…` (a `.p8`), `DB` (D1). */
-export function fromEnvironment(env) {
-    const relayKeys = env.RELAY_KEYS.trim().split(/\s+/).map((line) => decode(line, 32));
-    if (relayKeys.includes(undefined)) throw new Error("RELAY_KEYS has a line that is not 32 bytes in base64url");
-    const configuration = checkConfiguration(typeof env.RELAY === "string" ? JSON.parse(env.RELAY) : env.RELAY);
-    const authorize = async (team, keyID) => env[`APNS_KEY_${keyID}`], log = (line) => console.log(JSON.stringify(line));
-    return createRelay({ configuration, relayKeys, authorize, store: d1Store(env.DB), transport: fetchTransport(), log });
-}
-
-let handle;
-
-export default {
-    async fetch(request, env) {
-        handle ??= fromEnvironment(env);
-        const url = new URL(request.url), address = request.headers.get("cf-connecting-ip") ?? "";
-        const read = (most) => readStream(request.body, most), header = (name) => request.headers.get(name);
-        const { status, headers, body } = await handle({ method: request.method, path: url.pathname, address, header, read });
-        return new Response(body, { status, headers });
-    },
-};

@@ -2,7 +2,6 @@ package pushcrypt
 
 import (
 	"bytes"
-	"crypto"
 	"crypto/ed25519"
 	"encoding/binary"
 	"encoding/json"
@@ -189,9 +188,8 @@ func claimOf(epoch, floor uint32, graceUntil, expiresAt uint64) []byte {
 	return binary.BigEndian.AppendUint64(data, expiresAt)
 }
 
-// IssueCertificate issues the certificate of a new signing key. The provider key is a *ProviderKey, or a crypto.Signer of a key service. If it
-// is on another machine, make a CertificateRequest.
-func IssueCertificate(provider crypto.Signer, signing ed25519.PublicKey, topic string, plan Plan) (Certificate, error) {
+// IssueCertificate issues the certificate of a new signing key. If the provider key is on another machine, make a CertificateRequest.
+func IssueCertificate(provider *ProviderKey, signing ed25519.PublicKey, topic string, plan Plan) (Certificate, error) {
 	claim, err := plan.claim()
 	if err != nil {
 		return Certificate{}, err
@@ -199,21 +197,13 @@ func IssueCertificate(provider crypto.Signer, signing ed25519.PublicKey, topic s
 	return certify(provider, topic, append(claim, signing...))
 }
 
-// certify has the provider key, here or in a service, sign the first 57 bytes of a certificate.
-func certify(provider crypto.Signer, topic string, claim []byte) (Certificate, error) {
-	own, err := newSigner(provider)
-	if err != nil {
-		return Certificate{}, err
+// certify signs the first 57 bytes of a certificate.
+func certify(provider *ProviderKey, topic string, claim []byte) (Certificate, error) {
+	if provider == nil || provider.isZero() {
+		return Certificate{}, errNoKey()
 	}
-	key, err := NewProviderPublicKey(own.key)
-	if err != nil {
-		return Certificate{}, err
-	}
-	signature, err := own.sign(claimed(key, topic, string(claim)))
-	if err != nil {
-		return Certificate{}, err
-	}
-	certificate, err := NewCertificate(append(claim, signature...))
+	key := provider.PublicKey()
+	certificate, err := NewCertificate(append(claim, ed25519.Sign(provider.private, claimed(key, topic, string(claim)))...))
 	if err == nil {
 		err = certificate.Verify(key, topic)
 	}
@@ -286,12 +276,11 @@ func (request *CertificateRequest) UnmarshalJSON(data []byte) error {
 
 // Certify answers a request, where the provider key is: a JSON text for Install, or for "pushcrypt key rotate --install". It computes epoch,
 // floor and grace itself. First show a person the app and the signing key. (wrong-certificate for another provider key)
-func (request *CertificateRequest) Certify(provider crypto.Signer) ([]byte, error) {
-	own, err := newSigner(provider)
-	if err != nil {
-		return nil, err
+func (request *CertificateRequest) Certify(provider *ProviderKey) ([]byte, error) {
+	if provider == nil || provider.isZero() {
+		return nil, errNoKey()
 	}
-	if string(own.key) != request.Provider.bytes {
+	if provider.PublicKey() != request.Provider {
 		return nil, refuse(WrongCertificate, "the request is for another provider key; use that one")
 	}
 	plan := request.Plan
@@ -315,21 +304,20 @@ func (request *CertificateRequest) Certify(provider crypto.Signer) ([]byte, erro
 // Install returns what signs from now on: the signing key that the request was made for, with the certificate of an answer to it.
 // (malformed-request; wrong-certificate for the answer to another request, an epoch that is not above the last, or an expired one;
 // bad-certificate-signature)
-func (request *CertificateRequest) Install(key crypto.Signer, answer []byte) (*Credential, error) {
+func (request *CertificateRequest) Install(key *SigningKey, answer []byte) (*Credential, error) {
 	fields := newFields(answer, MalformedRequest)
 	fields.version()
 	topic, provider, certificate := fields.text("topic"), fields.text("provider"), read(fields, "certificate", ParseCertificate)
 	fields.require(!certificate.IsZero(), "the answer")
 	now, _ := core.Milliseconds(request.Plan.At)
-	own, err := newSigner(key)
 	switch {
 	case fields.err != nil:
 		return nil, fields.err
-	case err != nil:
-		return nil, err
+	case key == nil || key.isZero():
+		return nil, errNoKey()
 	case topic != request.Topic, provider != request.Provider.String(), !bytes.Equal(certificate.SigningKey(), request.SigningKey):
 		return nil, refuse(WrongCertificate, "the certificate is not for the app, the provider key and the signing key of this request; certify this one")
-	case !bytes.Equal(own.key, request.SigningKey):
+	case !bytes.Equal(key.PublicKey(), request.SigningKey):
 		return nil, refuse(WrongCertificate, "the request was made for another signing key")
 	case certificate.expiresAt() <= now:
 		return nil, refuse(WrongCertificate, "the certificate has expired; certify the request again")

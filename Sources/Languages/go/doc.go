@@ -11,8 +11,7 @@
 //
 //	if errors.Is(err, pushcrypt.PayloadTooLarge) { … }
 //
-// The package filter keeps the command's "pushcrypt seal --batch" as a child process, for thousands a second. The package pushcrypttest opens
-// pushes in tests.
+// The package pushcrypttest opens pushes in tests.
 //
 // The format is described byte by byte in the project's Docs/Format.md, whose rules are cited as [O-4.2]. Public keys are checked with
 // math/big, which is not constant-time; those keys are public. Go does not wipe keys from memory.

@@ -7,7 +7,7 @@ type Code string
 // Error returns the code.
 func (code Code) Error() string { return string(code) }
 
-// Retryable tells whether the same call may succeed later: a key service was away, or a file changed while it was read.
+// Retryable tells whether the same call may succeed later: a file changed while it was read.
 func (code Code) Retryable() bool { return retryable[code] }
 
 // An Error says why an input is refused, and what to do. It quotes no key and nothing of a payload, and is for the developer's log: a
@@ -15,24 +15,13 @@ func (code Code) Retryable() bool { return retryable[code] }
 type Error struct {
 	Code Code
 	Text string
-	// Err is the error of a signer; nil for none.
-	Err error
 }
 
 // Error returns the code and the text.
-func (e *Error) Error() string {
-	text := string(e.Code) + ": " + e.Text
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	return text
-}
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Text }
 
 // Is tells whether target is the error's code.
 func (e *Error) Is(target error) bool { return target == e.Code }
-
-// Unwrap returns Err.
-func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable tells whether the same call may succeed later.
 func (e *Error) Retryable() bool { return e.Code.Retryable() }

@@ -25,9 +25,7 @@ func Example() {
 		panic(err)
 	}
 
-	trust := pushcrypttest.Trust{Pins: []pushcrypt.ProviderPublicKey{provider.PublicKey()}}
-	receiver := pushcrypttest.Receiver{Topic: "com.example.app", Keys: []pushcrypttest.HeldKey{{Key: phone}}, Trust: trust}
-	opened, err := receiver.Open(push.Payload, time.Time{})
+	opened, err := pushcrypttest.Phone{Topic: "com.example.app", Key: phone, Provider: provider.PublicKey()}.Open(push.Payload, time.Time{})
 	if err != nil {
 		panic(err)
 	}
@@ -99,41 +97,4 @@ func BenchmarkSeal(b *testing.B) {
 	for count := 0; count < b.N; count++ {
 		must(sealer.Seal(payload, to))
 	}
-}
-
-// A server without accounts shows a code, and a phone posts its record.
-func ExamplePairing() {
-	provider := pushcrypt.GenerateProviderKey()
-	pairing, err := pushcrypt.NewPairing(provider.PublicKey(), "https://home.example.net/pair", "com.example.app", time.Time{})
-	if err != nil {
-		panic(err)
-	}
-	row, _ := json.Marshal(pairing) // stored under pairing.ID()
-
-	phone := pushcrypttest.GenerateDeviceKey()
-	code, _ := pushcrypttest.ParsePairingCode(pairing.Code(), "com.example.app")
-	body, _ := code.Request(&pushcrypt.DeviceRecord{PublicKey: phone.PublicKey(), Device: "phone1", Generation: 1})
-
-	// In a transaction that locks the row of pushcrypt.PairingID(body). On an error answer 404, and change nothing.
-	stored, _ := pushcrypt.ParsePairing(row)
-	request, err := stored.Open([]byte(body), time.Time{})
-	if err != nil {
-		panic(err)
-	}
-	answer := request.Answer
-	if request.Record != nil {
-		var held *pushcrypt.StoredDevice // If you have it already, and Answer is "", refuse with UserMismatch.
-		options := &pushcrypt.AcceptOptions{Topic: "com.example.app", Provider: provider.PublicKey()}
-		accepted, err := pushcrypt.Accept(request.Record, held, "alice", options)
-		reply := pushcrypt.RefusingReply(err, pushcrypt.Certificate{})
-		if err == nil {
-			reply = accepted.Reply // and store accepted.Device
-		}
-		stored, answer, _ = request.Seal(reply)
-		row, _ = json.Marshal(stored)
-	}
-
-	reply, err := code.Open(body, answer)
-	fmt.Println(reply.Acknowledged == phone.PublicKey(), stored.Device, err)
-	// Output: true phone1 <nil>
 }

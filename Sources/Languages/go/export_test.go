@@ -1,7 +1,6 @@
 package pushcrypt
 
 import (
-	"crypto"
 	"crypto/ed25519"
 	"encoding/binary"
 	"time"
@@ -21,7 +20,7 @@ func ClaimOf(plan Plan) (values []uint64, err error) {
 }
 
 // CertifyClaim signs such values.
-func CertifyClaim(provider crypto.Signer, signing ed25519.PublicKey, topic string, epoch, floor uint32, graceUntil, expiresAt uint64) (Certificate, error) {
+func CertifyClaim(provider *ProviderKey, signing ed25519.PublicKey, topic string, epoch, floor uint32, graceUntil, expiresAt uint64) (Certificate, error) {
 	return certify(provider, topic, append(claimOf(epoch, floor, graceUntil, expiresAt), signing...))
 }
 

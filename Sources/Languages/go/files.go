@@ -2,7 +2,6 @@ package pushcrypt
 
 import (
 	"bytes"
-	"crypto"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -112,16 +111,16 @@ func (reference *Reference) check() error {
 	return nil
 }
 
-// CheckFullBody refuses what cannot be the reference of a full body [A-28].
-func (reference *Reference) CheckFullBody() error {
+// checkFullBody refuses what cannot be the reference of a full body [A-28].
+func (reference *Reference) checkFullBody() error {
 	if reference.Type != format.FullBodyType || reference.Size <= format.SmallestFile || reference.Size > format.SmallestFile+format.LongestFullBody {
 		return malformedReference("a full body has the type public.plain-text and 22 to 65,557 sealed bytes")
 	}
 	return nil
 }
 
-// CheckAvatar refuses what cannot be the reference of an avatar [A-36].
-func (reference *Reference) CheckAvatar() error {
+// checkAvatar refuses what cannot be the reference of an avatar [A-36].
+func (reference *Reference) checkAvatar() error {
 	if !contains(format.AvatarTypes, reference.Type) || reference.Size > format.LargestAvatar {
 		return malformedReference("an avatar is a JPEG or PNG of at most 1,000,000 sealed bytes")
 	}
@@ -141,8 +140,8 @@ type Person struct {
 	Avatar *Reference `json:"avatar,omitempty"`
 }
 
-// Check refuses texts and an avatar that break [N-9] and [A-36]. (invalid-request, malformed-reference)
-func (person Person) Check() error {
+// check refuses texts and an avatar that break [N-9] and [A-36]. (invalid-request, malformed-reference)
+func (person Person) check() error {
 	texts := append([]string{person.Name}, person.Recipients...)
 	for _, optional := range []string{person.Handle, person.Conversation} {
 		if optional != "" {
@@ -158,7 +157,7 @@ func (person Person) Check() error {
 		return refuse(InvalidRequest, "a person has over 8 recipients")
 	}
 	if person.Avatar != nil {
-		return person.Avatar.CheckAvatar()
+		return person.Avatar.checkAvatar()
 	}
 	return nil
 }
@@ -166,8 +165,8 @@ func (person Person) Check() error {
 // SealFile seals a file under a new key, in the memory of one chunk of 64 KiB [A-1] to [A-4]. The key is hedged with the signer's, so the plain
 // file is read twice. Discard what was written unless the error is nil. The reference has no URL, Type and Name yet: set them once the file is
 // stored. (changed-file)
-func SealFile(sealed io.Writer, plain io.ReadSeeker, signer crypto.Signer) (Reference, error) {
-	own, err := newSigning(signer)
+func SealFile(sealed io.Writer, plain io.ReadSeeker, signer Key) (Reference, error) {
+	own, err := signingOf(signer)
 	if err != nil {
 		return Reference{}, err
 	}
@@ -223,7 +222,7 @@ func sealChunks(sealed io.Writer, plain io.Reader, key []byte, left int64, plain
 
 // SealFullBody seals a text that is too long for a push, at most 65,536 bytes; the payload's own body has to be one that can be shown alone,
 // such as its beginning. Store the sealed bytes, and set the reference's URL. (body-too-long, malformed-file)
-func SealFullBody(text string, signer crypto.Signer) (sealed []byte, reference Reference, err error) {
+func SealFullBody(text string, signer Key) (sealed []byte, reference Reference, err error) {
 	if len(text) > format.LongestFullBody {
 		return nil, Reference{}, refuse(BodyTooLong, "the body has over 65,536 bytes")
 	}

@@ -2,12 +2,8 @@ package pushcrypt
 
 import (
 	"bytes"
-	"crypto"
 	"crypto/ed25519"
-	"crypto/rand"
 	"fmt"
-	"io"
-	"reflect"
 	"strings"
 
 	"example.com/pushcrypt/internal/core"
@@ -130,26 +126,18 @@ func newSecretKey(seed []byte, kind string) (secretKey, error) {
 
 // PublicKey returns the public half; nil for the zero value.
 func (key *secretKey) PublicKey() (public ed25519.PublicKey) {
-	if key.kind != "" {
+	if !key.isZero() {
 		public, _ = key.private.Public().(ed25519.PublicKey)
 	}
 	return public
 }
 
-// Public returns the public half, an ed25519.PublicKey.
-func (key *secretKey) Public() crypto.PublicKey { return key.PublicKey() }
-
-// Sign signs a message with Ed25519; opts.HashFunc() has to be 0.
-func (key *secretKey) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
-	if key.kind == "" {
-		return nil, refuse(UnusableKey, "there is no key: this is the zero value")
-	}
-	return key.private.Sign(random, message, opts)
-}
+// isZero tells whether there is no key.
+func (key *secretKey) isZero() bool { return key.kind == "" }
 
 // SecretText returns the key's text, as secret as the key; "" for the zero value.
 func (key *secretKey) SecretText() string {
-	if key.kind == "" {
+	if key.isZero() {
 		return ""
 	}
 	return core.WriteKey(key.private.Seed(), key.kind)
@@ -158,7 +146,7 @@ func (key *secretKey) SecretText() string {
 // Format prints nothing of the key, whatever the verb.
 func (key secretKey) Format(state fmt.State, _ rune) { fmt.Fprint(state, "secret key") }
 
-// A ProviderKey signs certificates and, at epoch 0, messages: PCS-SECRET-1…. It is a crypto.Signer, and not printed.
+// A ProviderKey signs certificates and, at epoch 0, messages: PCS-SECRET-1…. It is not printed.
 type ProviderKey struct{ secretKey }
 
 // GenerateProviderKey creates a key from the system's random source, and panics if that fails.
@@ -182,7 +170,7 @@ func (key *ProviderKey) PublicKey() ProviderPublicKey {
 	return ProviderPublicKey{publicKey{string(key.secretKey.PublicKey()), format.PrefixProviderPublic}}
 }
 
-// A SigningKey signs messages by a certificate, and is replaced by another: PCK-SECRET-1…. It is a crypto.Signer, and not printed.
+// A SigningKey signs messages by a certificate, and is replaced by another: PCK-SECRET-1…. It is not printed.
 type SigningKey struct{ secretKey }
 
 // GenerateSigningKey creates a key from the system's random source, and panics if that fails.
@@ -201,11 +189,9 @@ func ParseSigningKey(text string) (*SigningKey, error) {
 	return parse(text, format.PrefixSigningSecret, NewSigningKey)
 }
 
-// A Credential is what signs messages from epoch 1 on: a signing key, here a *SigningKey or in a service, its certificate and the provider
-// key. It is a crypto.Signer, and not printed.
+// A Credential is what signs messages from epoch 1 on: a signing key, its certificate and the provider key. It is not printed.
 type Credential struct {
-	// Signer is the signing key.
-	crypto.Signer
+	Key         *SigningKey
 	Certificate Certificate
 	Provider    ProviderPublicKey
 }
@@ -228,13 +214,12 @@ func ParseCredential(text string) (*Credential, error) {
 	return &Credential{key, certificate, provider}, err
 }
 
-// SecretText returns the text of the file, as secret as the key; "" if that is not a *SigningKey.
+// SecretText returns the text of the file, as secret as the key; "" if there is none.
 func (credential *Credential) SecretText() string {
-	key, ok := credential.Signer.(*SigningKey)
-	if !ok || key == nil {
+	if credential.Key == nil {
 		return ""
 	}
-	return key.SecretText() + "\n" + credential.Certificate.String() + "\n" + credential.Provider.String() + "\n"
+	return credential.Key.SecretText() + "\n" + credential.Certificate.String() + "\n" + credential.Provider.String() + "\n"
 }
 
 // Format prints no secret, whatever the verb.
@@ -242,85 +227,48 @@ func (credential Credential) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "Credential(%s, epoch %d)", credential.Provider, credential.Certificate.Epoch())
 }
 
-// A signer is an Ed25519 key, here or in a service.
-type signer struct {
-	crypto.Signer
-	key ed25519.PublicKey
-	// seed is nil if the key is elsewhere.
-	seed []byte
-}
+// A Key signs a provider's messages: a *ProviderKey at epoch 0, from then on a *Credential.
+type Key interface{ signing() (*signing, error) }
 
-// newSigner refuses what is no Ed25519 key, such as nil and zero values. (unusable-key)
-func newSigner(key crypto.Signer) (own signer, err error) {
-	own.Signer = key
-	if value := reflect.ValueOf(key); key != nil && !(value.Kind() == reflect.Pointer && value.IsNil()) {
-		own.key, _ = key.Public().(ed25519.PublicKey)
-	}
-	if len(own.key) != ed25519.PublicKeySize {
-		return own, refuse(UnusableKey, "there is no signing key, or it is no Ed25519 key")
-	}
-	switch local := key.(type) {
-	case *ProviderKey:
-		own.seed = local.private.Seed()
-	case *SigningKey:
-		own.seed = local.private.Seed()
-	}
-	return own, nil
-}
-
-// sign returns a signature, which is checked if it comes from elsewhere.
-func (own signer) sign(message []byte) ([]byte, error) {
-	signature, err := own.Sign(rand.Reader, message, crypto.Hash(0))
-	if err != nil {
-		return nil, &Error{SigningFailed, "the signer did not sign; the payload can be sealed again", err}
-	}
-	if own.seed == nil && !core.Verifies(own.key, signature, message) {
-		return nil, refuse(WrongSignature, "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519")
-	}
-	return signature, nil
-}
-
-// A signing is what signs messages: at epoch 0 the provider key, from then on that of a certificate.
+// A signing is what signs messages, and whose they are.
 type signing struct {
-	signer
+	key         *secretKey
 	provider    ProviderPublicKey
 	certificate Certificate
 	hedge       []byte
 }
 
-// newSigning asks a key that is elsewhere for one signature over a constant label, and derives the hedge key from it.
-func newSigning(key crypto.Signer) (*signing, error) {
-	var own signing
-	var err error
-	if credential, ok := key.(*Credential); ok {
-		if credential == nil {
-			return nil, refuse(UnusableKey, "there is no signing key")
-		}
-		key, own.certificate, own.provider = credential.Signer, credential.Certificate, credential.Provider
-		if own.certificate.IsZero() || own.provider.IsZero() {
-			return nil, refuse(WrongCertificate, "the credential has no certificate or no provider key")
-		}
-	} else if _, ok := key.(*SigningKey); ok {
-		return nil, refuse(WrongCertificate, "a signing key signs by its certificate; give a *Credential")
+func errNoKey() error { return refuse(UnusableKey, "there is no key: this is nil or the zero value") }
+
+func newSigning(key *secretKey, provider ProviderPublicKey, certificate Certificate) *signing {
+	return &signing{key, provider, certificate, core.HMAC(key.private.Seed(), []byte(format.LabelHedge))}
+}
+
+func (key *ProviderKey) signing() (*signing, error) {
+	if key == nil || key.isZero() {
+		return nil, errNoKey()
 	}
-	if own.signer, err = newSigner(key); err != nil {
-		return nil, err
-	}
-	if own.certificate.IsZero() {
-		if own.provider, err = NewProviderPublicKey(own.key); err != nil {
-			return nil, err
-		}
-	} else if !bytes.Equal(own.certificate.SigningKey(), own.key) {
+	return newSigning(&key.secretKey, key.PublicKey(), Certificate{}), nil
+}
+
+func (credential *Credential) signing() (*signing, error) {
+	switch {
+	case credential == nil || credential.Key == nil || credential.Key.isZero():
+		return nil, errNoKey()
+	case credential.Certificate.IsZero() || credential.Provider.IsZero():
+		return nil, refuse(WrongCertificate, "the credential has no certificate or no provider key")
+	case !bytes.Equal(credential.Certificate.SigningKey(), credential.Key.PublicKey()):
 		return nil, refuse(WrongCertificate, "the certificate is that of another signing key; install the one made for it")
 	}
-	seed := own.seed
-	if seed == nil {
-		if seed, err = own.sign([]byte(format.LabelHedgeSeed)); err != nil {
-			return nil, err
-		}
+	return newSigning(&credential.Key.secretKey, credential.Provider, credential.Certificate), nil
+}
+
+// signingOf also refuses nil.
+func signingOf(key Key) (*signing, error) {
+	if key == nil {
+		return nil, errNoKey()
 	}
-	own.hedge = core.HMAC(seed, []byte(format.LabelHedge))
-	return &own, nil
+	return key.signing()
 }
 
 // draw returns a random value that a cloned machine repeats only for the same parts: Docs/FormatNotes.md, Randomness.

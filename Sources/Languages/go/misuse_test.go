@@ -2,10 +2,7 @@ package pushcrypt_test
 
 import (
 	"bytes"
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,11 +12,11 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
+	"golang.org/x/crypto/chacha20poly1305"
+
 	"example.com/pushcrypt"
-	"example.com/pushcrypt/filter"
 	"example.com/pushcrypt/internal/jsontext"
 	kit "example.com/pushcrypt/pushcrypttest"
 )
@@ -55,10 +52,8 @@ func expect(t *testing.T, name string, found, expected any) {
 	}
 }
 
-// phoneOf opens what a provider sealed for the phone of these tests.
-func phoneOf(key pushcrypt.ProviderPublicKey) kit.Receiver {
-	return kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{Key: phone}}, Trust: kit.Trust{Pins: []pushcrypt.ProviderPublicKey{key}}}
-}
+// opener opens what the provider of these tests sealed for the phone.
+func opener() kit.Phone { return kit.Phone{Topic: "a", Key: phone, Provider: provider.PublicKey()} }
 
 func TestOptionsThatAreRefused(t *testing.T) {
 	sealer, picture := must(pushcrypt.NewSealer(provider, "a")), pushcrypt.Reference{URL: "https://a", Size: 1_000_001, Type: "public.png", Name: "a"}
@@ -125,7 +120,7 @@ func TestOptionsThatHold(t *testing.T) {
 	retry := must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithMessageID("a")))
 	expect(t, "a retry", again.MessageID == retry.MessageID && again.Envelope != retry.Envelope && again.CollapseID == retry.CollapseID, true)
 	spaced := []byte(` {"aps" : {"alert":"a"}, "own": [1.50, 1E400, "\u00e9\/"]} `)
-	opened := must(phoneOf(provider.PublicKey()).Open(must(sealer.Seal(spaced, phone.PublicKey())).Payload, time.Time{}))
+	opened := must(opener().Open(must(sealer.Seal(spaced, phone.PublicKey())).Payload, time.Time{}))
 	expect(t, "bytes that stay", string(opened.Payload), `{"aps":{"alert":"a"},"own":[1.50,1E400,"\u00e9\/"]}`)
 }
 
@@ -147,42 +142,47 @@ func TestPayloadsThatAreRefused(t *testing.T) {
 	expect(t, "the fingerprint of half of a pair", len(pushcrypt.Fingerprint(half)), 8)
 }
 
-// stranger signs with another key than it names, or not at all, after so many signatures.
-type stranger struct {
-	*pushcrypt.ProviderKey
-	other *pushcrypt.ProviderKey
-	right int
-}
-
-var errAway = errors.New("the service is away")
-
-func (own *stranger) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
-	if own.right--; own.right >= 0 {
-		return own.ProviderKey.Sign(random, message, opts)
-	}
-	if own.other == nil {
-		return nil, errAway
-	}
-	return own.other.Sign(random, message, opts)
-}
-
-func TestSigners(t *testing.T) {
-	other := pushcrypt.GenerateProviderKey()
-	_, err := pushcrypt.NewSealer(&stranger{provider, other, 0}, "a")
-	refused(t, "another key's signature at the start", pushcrypt.WrongSignature, err)
-	_, err = must(pushcrypt.NewSealer(&stranger{provider, other, 1}, "a")).Seal([]byte(good), phone.PublicKey())
-	refused(t, "another key's signature later", pushcrypt.WrongSignature, err)
-	_, err = must(pushcrypt.NewSealer(&stranger{provider, nil, 1}, "a")).Seal([]byte(good), phone.PublicKey())
-	refused(t, "a service that is away", pushcrypt.SigningFailed, err)
-	var own *pushcrypt.Error
-	expect(t, "its own error", errors.Is(err, errAway) && errors.As(err, &own) && own.Retryable() && errors.Is(err, pushcrypt.SigningFailed), true)
-	expect(t, "what is not retryable", pushcrypt.WeakKey.Retryable(), false)
-	_, err = pushcrypt.NewSealer(must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)), "a")
-	refused(t, "a key of another algorithm", pushcrypt.UnusableKey, err)
-	must(must(pushcrypt.NewSealer(&stranger{provider, nil, 2}, "a")).Seal([]byte(good), phone.PublicKey()))
+func TestTopicsThatAreRefused(t *testing.T) {
 	for _, topic := range []string{"", "a b", half, strings.Repeat("a", 256), long} {
 		_, err := pushcrypt.NewSealer(provider, topic)
 		refused(t, "a topic", pushcrypt.WrongTopic, err)
+	}
+}
+
+func TestWhatIsNotForThePhone(t *testing.T) {
+	stranger, now := pushcrypt.GenerateProviderKey(), time.UnixMilli(1_767_225_600_000)
+	seal := func(key pushcrypt.Key) []byte {
+		return must(must(pushcrypt.NewSealer(key, "a")).Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTime(now), pushcrypt.WithTimeToLive(time.Minute))).Payload
+	}
+	sealed := seal(provider)
+	expect(t, "what opens", string(must(opener().Open(sealed, now)).Payload), good)
+	changed := append([]byte(nil), sealed...)
+	changed[200] ^= 1
+	for name, wrong := range map[string]struct {
+		code   pushcrypt.Code
+		change func(*kit.Phone)
+		push   []byte
+		at     time.Time
+	}{
+		"another app":            {pushcrypt.AuthenticationFailed, func(phone *kit.Phone) { phone.Topic = "b" }, sealed, now},
+		"another provider":       {pushcrypt.AuthenticationFailed, func(phone *kit.Phone) { phone.Provider = stranger.PublicKey() }, sealed, now},
+		"a stranger's push":      {pushcrypt.AuthenticationFailed, nil, seal(stranger), now},
+		"no provider":            {pushcrypt.AuthenticationFailed, func(phone *kit.Phone) { phone.Provider = pushcrypt.ProviderPublicKey{} }, sealed, now},
+		"a changed push":         {pushcrypt.AuthenticationFailed, nil, changed, now},
+		"another device":         {pushcrypt.UnknownRecipientKey, func(phone *kit.Phone) { phone.Key = kit.GenerateDeviceKey() }, sealed, now},
+		"no device":              {pushcrypt.UnknownRecipientKey, func(phone *kit.Phone) { phone.Key = nil }, sealed, now},
+		"another push type":      {pushcrypt.WrongPushClass, func(phone *kit.Phone) { phone.PushType = pushcrypt.VoIP }, sealed, now},
+		"a push type of nothing": {pushcrypt.WrongPushClass, func(phone *kit.Phone) { phone.PushType = "a" }, sealed, now},
+		"a day later":            {pushcrypt.Expired, nil, sealed, now.Add(24 * time.Hour)},
+		"a push in the clear":    {pushcrypt.MalformedEnvelope, nil, []byte(good), now},
+		"no JSON":                {pushcrypt.MalformedPayload, nil, []byte("secret-word"), now},
+	} {
+		own := opener()
+		if wrong.change != nil {
+			wrong.change(&own)
+		}
+		_, err := own.Open(wrong.push, wrong.at)
+		refused(t, name, wrong.code, err)
 	}
 }
 
@@ -209,40 +209,24 @@ func TestZeroValuesAreNoKeys(t *testing.T) {
 	_, err := must(pushcrypt.NewSealer(provider, "a")).Seal([]byte(good), device)
 	refused(t, "no device key", pushcrypt.UnusableKey, err)
 	var nothing *pushcrypt.ProviderKey
-	var neither *pushcrypt.SigningKey
-	for _, signer := range []crypto.Signer{nil, nothing, &pushcrypt.ProviderKey{}} {
-		_, err = pushcrypt.NewSealer(signer, "a")
-		refused(t, "no signing key", pushcrypt.UnusableKey, err)
-		_, err = pushcrypt.SealFile(io.Discard, strings.NewReader("a"), signer)
+	var none *pushcrypt.Credential
+	for _, key := range []pushcrypt.Key{nil, nothing, &pushcrypt.ProviderKey{}, none, &pushcrypt.Credential{}, &pushcrypt.Credential{Key: &pushcrypt.SigningKey{}}} {
+		_, err = pushcrypt.NewSealer(key, "a")
+		refused(t, "no key", pushcrypt.UnusableKey, err)
+		_, err = pushcrypt.SealFile(io.Discard, strings.NewReader("a"), key)
 		refused(t, "no key for a file", pushcrypt.UnusableKey, err)
-		_, err = pushcrypt.IssueCertificate(signer, make([]byte, 32), "a", pushcrypt.Plan{})
+	}
+	for _, key := range []*pushcrypt.ProviderKey{nil, {}} {
+		_, err = pushcrypt.IssueCertificate(key, make([]byte, 32), "a", pushcrypt.Plan{})
 		refused(t, "no provider key", pushcrypt.UnusableKey, err)
 	}
-	_, err = (&pushcrypt.ProviderKey{}).Sign(nil, nil, crypto.Hash(0))
-	refused(t, "a signature of no key", pushcrypt.UnusableKey, err)
-	var none *pushcrypt.Credential
-	_, err = pushcrypt.NewSealer(none, "a")
-	refused(t, "a credential that is nil", pushcrypt.UnusableKey, err)
-	for _, signer := range []crypto.Signer{&pushcrypt.Credential{}, neither, &pushcrypt.SigningKey{}} {
-		_, err = pushcrypt.NewSealer(signer, "a")
-		refused(t, "no certificate", pushcrypt.WrongCertificate, err)
-	}
-	wrong := kit.Receiver{Topic: "a", Trust: kit.Trust{Pins: []pushcrypt.ProviderPublicKey{pin}}}
-	sealed := must(must(pushcrypt.NewSealer(provider, "a")).Seal([]byte(good), phone.PublicKey())).Payload
-	_, err = wrong.Open(sealed, time.Time{})
-	refused(t, "a pin that is no key", pushcrypt.UnusableKey, err)
-	_, err = kit.Receiver{}.Open([]byte(good), time.Time{})
-	refused(t, "a receiver of nothing", pushcrypt.NotEncrypted, err)
-	_, err = kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{}}}.Open(sealed, time.Time{})
-	refused(t, "a receiver without a key", pushcrypt.UnknownRecipientKey, err)
-	_, err = kit.Receiver{Topic: "a", Keys: []kit.HeldKey{{Key: phone}}}.Open(sealed, time.Time{})
-	refused(t, "a receiver without trust", pushcrypt.AuthenticationFailed, err)
+	_, err = pushcrypt.NewSealer(&pushcrypt.Credential{Key: pushcrypt.GenerateSigningKey()}, "a")
+	refused(t, "no certificate", pushcrypt.WrongCertificate, err)
+	expect(t, "no credential's text", (&pushcrypt.Credential{}).SecretText(), "")
 	_, err = pushcrypt.Accept(nil, nil, "", nil)
 	refused(t, "no record", pushcrypt.MalformedRecord, err)
 	_, err = pushcrypt.Accept(&pushcrypt.DeviceRecord{}, nil, "", nil)
 	refused(t, "a record without a key", pushcrypt.MalformedRecord, err)
-	confirms, _ := kit.ApplyReply(&pushcrypt.Reply{Refused: "a"}, device, &kit.Trust{}, "a", false)
-	expect(t, "no key is confirmed", confirms, false)
 	_, err = pushcrypt.NewProviderPublicKey(make([]byte, 32))
 	refused(t, "a pin of zeros", pushcrypt.WeakKey, err)
 	_, err = kit.NewDeviceKey(make([]byte, 31))
@@ -261,16 +245,16 @@ func TestNothingPrintsASecret(t *testing.T) {
 	key := [32]byte{1, 35, 69, 103}
 	secret, signing := must(pushcrypt.NewProviderKey(key[:])), must(pushcrypt.NewSigningKey(key[:]))
 	device, reference := must(kit.NewDeviceKey(key[:])), pushcrypt.Reference{Key: key, URL: "https://a", Size: 22}
-	sealer, credential := must(pushcrypt.NewSealer(secret, "a")), &pushcrypt.Credential{Signer: signing}
+	sealer, credential := must(pushcrypt.NewSealer(secret, "a")), &pushcrypt.Credential{Key: signing}
 	record := pushcrypt.DeviceRecord{Token: "0123456701234567", Withdrawal: "01234567", Grant: "01234567"}
 	stored := pushcrypt.StoredDevice{DeviceRecord: record}
 	person := pushcrypt.Person{Name: "Anna", Avatar: &reference}
-	receiver := kit.Receiver{Keys: []kit.HeldKey{{Key: device}}}
+	receiver := kit.Phone{Key: device}
 	accepted := pushcrypt.Accepted{Device: &stored}
 	values := []any{
 		secret, *secret, []pushcrypt.ProviderKey{*secret}, signing, *signing, device, *device, reference, &reference, []pushcrypt.Reference{reference},
 		map[string]pushcrypt.Reference{"a": reference}, sealer, *sealer, credential, *credential, record, &record, stored, &stored, person,
-		&person, receiver, receiver.Keys, kit.Opened{Payload: key[:]}, accepted, &accepted, pushcrypt.AcceptOptions{Elsewhere: &stored}, filter.Message{From: &person},
+		&person, receiver, kit.Opened{Payload: key[:]}, accepted, &accepted, pushcrypt.AcceptOptions{Elsewhere: &stored},
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%X", "%q"} {
 		for _, value := range values {
@@ -382,13 +366,31 @@ func (own *changing) Seek(offset int64, whence int) (int64, error) {
 	return own.Reader.Seek(offset, whence)
 }
 
+// opened is a file by [A-1] to [A-4], as a phone reads it.
+func opened(reference pushcrypt.Reference, sealed []byte) (plain []byte) {
+	if uint64(len(sealed)) != reference.Size || sha256.Sum256(sealed) != reference.SHA256 || !bytes.HasPrefix(sealed, fromHex("5043413210")) {
+		panic("another file")
+	}
+	aead, rest := must(chacha20poly1305.New(reference.Key[:])), sealed[5:]
+	for number := byte(0); len(rest) > 0; number++ {
+		chunk, nonce := rest, make([]byte, 12)
+		if len(chunk) > 65_552 {
+			chunk = chunk[:65_552]
+		} else {
+			nonce[11] = 1
+		}
+		rest, nonce[10] = rest[len(chunk):], number
+		plain = append(plain, must(aead.Open(nil, nonce, chunk, sealed[:5]))...)
+	}
+	return plain
+}
+
 func TestFilesAndEverythingElseInAMessage(t *testing.T) {
 	plain, now := bytes.Repeat([]byte("0123456789"), 20_000), time.UnixMilli(1_767_225_600_000)
-	var sealed, opened bytes.Buffer
+	var sealed bytes.Buffer
 	reference := must(pushcrypt.SealFile(&sealed, bytes.NewReader(plain), provider))
 	reference.URL, reference.Type, reference.Name = "https://a", "public.jpeg", "a"
-	expect(t, "a file", kit.OpenFile(&opened, iotest.OneByteReader(&sealed), reference), nil)
-	expect(t, "its bytes", bytes.Equal(opened.Bytes(), plain), true)
+	expect(t, "a file", bytes.Equal(opened(reference, sealed.Bytes()), plain), true)
 	for _, second := range []string{"abd", "ab", "abcd", ""} {
 		_, err := pushcrypt.SealFile(io.Discard, &changing{bytes.NewReader([]byte("abc")), second}, provider)
 		refused(t, "a file that changes", pushcrypt.ChangedFile, err)
@@ -396,37 +398,29 @@ func TestFilesAndEverythingElseInAMessage(t *testing.T) {
 	_, err := pushcrypt.SealFile(io.Discard, &changing{bytes.NewReader(plain), string(plain[1:])}, provider)
 	refused(t, "a longer file that changes", pushcrypt.ChangedFile, err)
 	for _, size := range []int{0, 1, 65_536, 65_537, 131_072} {
-		var sealed, opened bytes.Buffer
+		var sealed bytes.Buffer
 		own := must(pushcrypt.SealFile(&sealed, bytes.NewReader(make([]byte, size)), provider))
-		expect(t, "a file of a size", kit.OpenFile(&opened, &sealed, own) == nil && opened.Len() == size, true)
+		expect(t, "a file of a size", len(opened(own, sealed.Bytes())), size)
 	}
 	var again pushcrypt.Reference
 	expect(t, "a reference as JSON", json.Unmarshal(must(json.Marshal(reference)), &again) == nil && again == reference, true)
 	_, err = pushcrypt.ParseReference([]byte(strings.Replace(string(must(json.Marshal(reference))), `"key":"`, `"key":"\n`, 1)))
 	refused(t, "a key with a line end", pushcrypt.MalformedReference, err)
 	data, body, err := pushcrypt.SealFullBody("Long…", provider)
+	must(0, err)
 	body.URL = "https://b"
-	var text bytes.Buffer
-	expect(t, "a full body", err == nil && kit.OpenFile(&text, bytes.NewReader(data), body) == nil && text.String() == "Long…", true)
+	expect(t, "a full body", string(opened(body, data)), "Long…")
 	for text, code := range map[string]pushcrypt.Code{strings.Repeat("a", 65_537): pushcrypt.BodyTooLong, "": pushcrypt.MalformedFile, half: pushcrypt.MalformedFile, "\ufeffa": pushcrypt.MalformedFile} {
 		_, _, err := pushcrypt.SealFullBody(text, provider)
 		refused(t, "a full body", code, err)
 	}
-	refused(t, "a file that is none", pushcrypt.NotASealedFile, kit.OpenFile(io.Discard, bytes.NewReader(make([]byte, 22)), pushcrypt.Reference{Size: 22}))
-	failing := iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader(data)))
-	expect(t, "a file that cannot be read", errors.Is(kit.OpenFile(io.Discard, failing, body), iotest.ErrTimeout), true)
-
 	person := pushcrypt.Person{Name: "Anna", Handle: "u17", Conversation: "c", Recipients: []string{"Ben"}, Avatar: &reference}
 	push := must(must(pushcrypt.NewSealer(provider, "a")).Seal(
 		[]byte(`{"aps":{"alert":"a"}}`), phone.PublicKey(), pushcrypt.WithTime(now), pushcrypt.WithAttachments(reference, reference),
 		pushcrypt.WithFullBody(body), pushcrypt.WithPerson(person), pushcrypt.WithWithdrawals("x", "y"), pushcrypt.WithDrop()))
-	message := must(phoneOf(provider.PublicKey()).Open(push.Payload, now))
-	references, dropped := message.Attachments()
-	expect(t, "attachments", references, []pushcrypt.Reference{reference, reference})
-	expect(t, "what is dropped", dropped, []pushcrypt.Code(nil))
-	expect(t, "the full body", *must(message.FullBody()), body)
-	found, _ := message.Person()
-	expect(t, "a person", *found, person)
-	expect(t, "withdrawals", len(message.Withdraws()) == 2 && message.IsDropped(), true)
-	expect(t, "times", message.SentAt.Equal(now) && message.SentAt.Add(message.TimeToLive).Equal(push.ExpiresAt), true)
+	message := must(opener().Open(push.Payload, now))
+	text := func(value any) string { return string(must(json.Marshal(value))) }
+	expect(t, "its payload", string(message.Payload), `{"aps":{"alert":"a"},"pushcrypt":{"body":`+text(body)+`,"attachments":[`+text(reference)+","+text(reference)+
+		`],"sender":{"name":"Anna","handle":"u17","conversation":"c","recipients":["Ben"],"avatar":`+text(reference)+`},"withdraw":["x","y"],"drop":true}}`)
+	expect(t, "times", message.SentAt.Equal(now) && message.ExpiresAt.Equal(push.ExpiresAt), true)
 }

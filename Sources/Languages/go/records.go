@@ -67,8 +67,6 @@ type Reply struct {
 	PushKey ed25519.PublicKey
 	// Foreign has the members of the record that name a key which the provider never had [D-22].
 	Foreign []string
-	// RefusedCertificate says why a certificate that came is ignored [D-20]. It is not written.
-	RefusedCertificate Code
 }
 
 var (
@@ -111,7 +109,7 @@ func (fields *fieldReader) deviceRecord() (*DeviceRecord, error) {
 	for _, one := range recordTexts {
 		*one.field(record) = fields.checked(one.name, one.accept)
 	}
-	record.Certificate, _ = fields.certificate()
+	record.Certificate = fields.certificate()
 	id, _ := fields.text("key_id"), fields.text("provider")
 	record.PublicKey, record.Provider = read(fields, "public_key", ParseDevicePublicKey), read(fields, "provider", ParseProviderPublicKey)
 	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
@@ -157,7 +155,7 @@ func ParseProviderRecord(data []byte) (*ProviderRecord, error) {
 	fields.suite(1)
 	_, id := fields.text("public_key"), fields.text("key_id")
 	record := &ProviderRecord{Topic: fields.checked("topic", core.IsTopic), Generation: fields.number("generation", 1), Created: fields.created()}
-	record.Certificate, _ = fields.certificate()
+	record.Certificate = fields.certificate()
 	record.PublicKey = read(fields, "public_key", ParseProviderPublicKey)
 	fields.require(!fields.has("key_id") || id == record.PublicKey.ID(), "key_id")
 	return record, fields.err
@@ -193,7 +191,7 @@ func ParseReply(data []byte) (*Reply, error) {
 		fields.require(ok, "foreign")
 		reply.Foreign = append(reply.Foreign, text)
 	}
-	reply.Certificate, reply.RefusedCertificate = fields.certificate()
+	reply.Certificate = fields.certificate()
 	reply.Acknowledged, reply.Provider = read(fields, "acknowledged", ParseDevicePublicKey), read(fields, "provider", ParseProviderPublicKey)
 	reply.PushKey = read(fields, "push_key", parseVerifyingKey)
 	return reply, fields.err
@@ -346,14 +344,10 @@ func (fields *fieldReader) suites(own int) (suites []int) {
 	return suites
 }
 
-// certificate reads a certificate. One that breaks [T-1] counts as absent [D-31]; its code comes with it.
-func (fields *fieldReader) certificate() (Certificate, Code) {
-	text := fields.text("certificate")
-	certificate, err := ParseCertificate(text)
-	if !fields.has("certificate") {
-		return Certificate{}, ""
-	}
-	return certificate, codeOf(err)
+// certificate reads a certificate. One that breaks [T-1] counts as absent [D-31].
+func (fields *fieldReader) certificate() Certificate {
+	certificate, _ := ParseCertificate(fields.text("certificate"))
+	return certificate
 }
 
 // codeOf returns the code of an error of this package; "" for another, and for none.

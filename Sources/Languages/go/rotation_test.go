@@ -33,42 +33,15 @@ func TestCredentials(t *testing.T) {
 	}
 	_, err = pushcrypt.IssueCertificate(provider, nil, "a", pushcrypt.Plan{})
 	refused(t, "no signing key", pushcrypt.MalformedCertificate, err)
-	_, err = pushcrypt.IssueCertificate(&stranger{provider, pushcrypt.GenerateProviderKey(), 0}, key.PublicKey(), "a", pushcrypt.Plan{})
-	refused(t, "a service that signs with another key", pushcrypt.WrongSignature, err)
-	served := must(pushcrypt.IssueCertificate(&stranger{provider, nil, 1}, key.PublicKey(), "a", pushcrypt.Plan{At: now}))
-	expect(t, "by a service", served, first)
 	expect(t, "what it says", first.GraceUntil().Sub(now) == 38*24*time.Hour && first.ExpiresAt().IsZero() && second.GraceUntil().IsZero(), true)
 
-	trust := pinned(provider)
-	_, err = (&kit.Trust{}).Accept(first, "a")
-	refused(t, "a certificate for nobody", pushcrypt.BadCertificateSignature, err)
-	expect(t, "a certificate", must(trust.Accept(first, "a")) && !must(trust.Accept(first, "a")), true)
-	stored := trust.Learned[pin]
-	must(trust.Accept(second, "a"))
-	trust.Learn(pin, stored)
-	expect(t, "an older state that is merged", trust.Learned[pin], kit.Learned{Certificate: second, Floor: second.Epoch()})
-	other, third := pushcrypt.GenerateProviderKey().PublicKey(), pushcrypt.GenerateProviderKey().PublicKey()
-	for _, pins := range [][]pushcrypt.ProviderPublicKey{{pin, other, third}, {pin, pin}} {
-		_, err = (&kit.Trust{Pins: pins}).Accept(first, "a")
-		refused(t, "too many pins", pushcrypt.TooManyPins, err)
-	}
-	for _, text := range []string{`{"pins":["` + pin.String() + `","` + pin.String() + `"]}`, `{"pins":[""]}`, `{"pins":[1]}`, `{"learned":{"":{}}}`, `{"learned":{"` + pin.String() + `":{"certificate":""}}}`} {
-		var read kit.Trust
-		if json.Unmarshal([]byte(text), &read) == nil {
-			_, err = read.Accept(first, "a")
-			refused(t, text, pushcrypt.TooManyPins, err)
-		}
-	}
-
-	credential := &pushcrypt.Credential{Signer: key, Certificate: first, Provider: pin}
+	credential := &pushcrypt.Credential{Key: key, Certificate: first, Provider: pin}
 	expect(t, "its file", must(pushcrypt.ParseCredential(credential.SecretText())).SecretText(), credential.SecretText())
 	must(pushcrypt.NewSealer(credential, "a"))
 	_, err = pushcrypt.NewSealer(credential, "b")
 	refused(t, "the certificate of another app", pushcrypt.BadCertificateSignature, err)
-	_, err = pushcrypt.NewSealer(&pushcrypt.Credential{Signer: pushcrypt.GenerateSigningKey(), Certificate: first, Provider: pin}, "a")
+	_, err = pushcrypt.NewSealer(&pushcrypt.Credential{Key: pushcrypt.GenerateSigningKey(), Certificate: first, Provider: pin}, "a")
 	refused(t, "the certificate of another key", pushcrypt.WrongCertificate, err)
-	_, err = pushcrypt.NewSealer(key, "a")
-	refused(t, "a signing key without its certificate", pushcrypt.WrongCertificate, err)
 	_, err = pushcrypt.ParseCredential(strings.Join(strings.Split(credential.SecretText(), "\n")[:2], "\n"))
 	refused(t, "a signing key file of two lines", pushcrypt.MalformedKey, err)
 }
@@ -76,7 +49,7 @@ func TestCredentials(t *testing.T) {
 func TestExpiredCertificateDoesNotSeal(t *testing.T) {
 	key := pushcrypt.GenerateSigningKey()
 	certificate := must(pushcrypt.IssueCertificate(provider, key.PublicKey(), "a", pushcrypt.Plan{At: now, Lifetime: time.Hour}))
-	sealer := must(pushcrypt.NewSealer(&pushcrypt.Credential{Signer: key, Certificate: certificate, Provider: provider.PublicKey()}, "a"))
+	sealer := must(pushcrypt.NewSealer(&pushcrypt.Credential{Key: key, Certificate: certificate, Provider: provider.PublicKey()}, "a"))
 	must(sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTime(now.Add(time.Hour))))
 	for _, at := range []time.Time{now.Add(time.Hour + time.Millisecond), {}} {
 		_, err := sealer.Seal([]byte(good), phone.PublicKey(), pushcrypt.WithTime(at))
@@ -108,10 +81,8 @@ func TestRequestAndInstall(t *testing.T) {
 	answer := must(carried.Certify(provider))
 	credential := must(request.Install(key, answer))
 	expect(t, "the next epoch", credential.Certificate.Epoch() > current.Epoch() && credential.Certificate.Floor() == current.Epoch() && !credential.Certificate.ExpiresAt().IsZero(), true)
-	opened := must(kit.Receiver{
-		Topic: topic, Keys: []kit.HeldKey{{Key: phone}}, Trust: pinned(provider),
-	}.Open(must(must(pushcrypt.NewSealer(credential, topic)).Seal([]byte(good), phone.PublicKey())).Payload, time.Time{}))
-	expect(t, "its epoch", opened.Epoch, credential.Certificate.Epoch())
+	push := must(must(pushcrypt.NewSealer(credential, topic)).Seal([]byte(good), phone.PublicKey())).Payload
+	must(kit.Phone{Topic: topic, Key: phone, Provider: provider.PublicKey()}.Open(push, time.Time{}))
 
 	_, err := carried.Certify(pushcrypt.GenerateProviderKey())
 	refused(t, "another provider key", pushcrypt.WrongCertificate, err)

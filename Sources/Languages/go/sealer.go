@@ -1,7 +1,7 @@
 package pushcrypt
 
 import (
-	"crypto"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -25,9 +25,8 @@ type Sealer struct {
 // NewSealer creates a sealer for an app's bundle id, without a suffix such as .voip. The options hold for all messages, unless Seal is given
 // others; those that concern one message alone are refused.
 //
-// The signer is a *ProviderKey, or from epoch 1 on a *Credential. Either key may be elsewhere, such as in a key service: it is a crypto.Signer
-// then, which gives one signature here. Each of its signatures is checked.
-func NewSealer(signer crypto.Signer, topic string, options ...Option) (*Sealer, error) {
+// The key is a *ProviderKey, or from epoch 1 on a *Credential.
+func NewSealer(key Key, topic string, options ...Option) (*Sealer, error) {
 	if err := checkTopic(topic); err != nil {
 		return nil, err
 	}
@@ -39,7 +38,7 @@ func NewSealer(signer crypto.Signer, topic string, options ...Option) (*Sealer, 
 	if defaults.id != nil || defaults.deviceID != nil || !defaults.at.IsZero() || len(defaults.withdrawals) > 0 {
 		return nil, refuse(InvalidRequest, "a message id, a device id, a time and withdrawals are those of one message; give them to Seal")
 	}
-	own, err := newSigning(signer)
+	own, err := signingOf(key)
 	if err == nil && !own.certificate.IsZero() {
 		err = own.certificate.Verify(own.provider, topic)
 	}
@@ -247,12 +246,12 @@ func (m *message) reserved(answer string) ([]byte, error) {
 	}
 	var output jsontext.Output
 	if m.fullBody != nil {
-		output.Err = m.fullBody.CheckFullBody()
+		output.Err = m.fullBody.checkFullBody()
 	}
 	output.Add("body", m.fullBody)
 	output.Add("attachments", m.attachments)
 	if m.person != nil && output.Err == nil {
-		output.Err = m.person.Check()
+		output.Err = m.person.check()
 	}
 	output.Add("sender", m.person)
 	output.Add("withdraw", m.withdrawals)
@@ -271,11 +270,8 @@ func (sealer *Sealer) encrypt(content []byte, device DevicePublicKey) (string, e
 	if err != nil {
 		return "", errWeak()
 	}
-	signature, err := own.sign(core.SignedMessage(header, enc, recipient, own.provider.Bytes(), own.key, epoch, sealer.topic, content))
-	if err != nil {
-		return "", err
-	}
-	inner := append(append(epochBytes, signature...), content...)
+	message := core.SignedMessage(header, enc, recipient, own.provider.Bytes(), own.key.PublicKey(), epoch, sealer.topic, content)
+	inner := append(append(epochBytes, ed25519.Sign(own.key.private, message)...), content...)
 	return core.Encode(aead.Seal(append(header, enc...), nonce, inner, nil)), nil
 }
 

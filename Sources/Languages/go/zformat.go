@@ -4,12 +4,6 @@ package pushcrypt
 
 // Codes of opening a push.
 const (
-	// MalformedNotification: the push is not one JSON object, or has more than 65,536 bytes.
-	MalformedNotification Code = "malformed-notification"
-
-	// NotEncrypted: the push has no ENCRYPTED_DATA.
-	NotEncrypted Code = "not-encrypted"
-
 	// MalformedEnvelope: the envelope's text was cut, encoded again, or has a wrong length.
 	MalformedEnvelope Code = "malformed-envelope"
 
@@ -30,9 +24,6 @@ const (
 
 	// Expired: the message's time to live has ended.
 	Expired Code = "expired"
-
-	// NotYetValid: the message was sent more than 24 hours from now: one of the clocks is wrong.
-	NotYetValid Code = "not-yet-valid"
 )
 
 // Codes of sealing a payload.
@@ -78,12 +69,6 @@ const (
 
 	// UnusableKey: X25519 refuses the device's key; have the device register again.
 	UnusableKey Code = "unusable-key"
-
-	// SigningFailed: the signer failed.
-	SigningFailed Code = "signing-failed"
-
-	// WrongSignature: the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519.
-	WrongSignature Code = "wrong-signature"
 )
 
 // Codes of reading keys.
@@ -125,7 +110,7 @@ const (
 	KeyTaken Code = "key-taken"
 )
 
-// Codes of certificates and pins.
+// Codes of certificates.
 const (
 	// MalformedCertificate: this is not a certificate of 121 bytes, or 162 characters as text.
 	MalformedCertificate Code = "malformed-certificate"
@@ -133,17 +118,11 @@ const (
 	// BadCertificateSignature: the provider key did not sign this certificate for this app.
 	BadCertificateSignature Code = "bad-certificate-signature"
 
-	// CertificateConflict: two certificates of one epoch differ: a store was restored, or a provider key was stolen.
-	CertificateConflict Code = "certificate-conflict"
-
 	// WrongCertificate: the certificate is for another signing key, provider or app.
 	WrongCertificate Code = "wrong-certificate"
 
 	// MalformedRequest: this is not a request for a certificate, or the answer to one.
 	MalformedRequest Code = "malformed-request"
-
-	// TooManyPins: an account has one or two pins, of different provider keys.
-	TooManyPins Code = "too-many-pins"
 
 	// EpochsExhausted: the provider key has used its last epoch; make another provider key.
 	EpochsExhausted Code = "epochs-exhausted"
@@ -153,15 +132,6 @@ const (
 const (
 	// MalformedReference: a member of the reference is missing or breaks its rule.
 	MalformedReference Code = "malformed-reference"
-
-	// NotASealedFile: the file does not begin as a sealed file does.
-	NotASealedFile Code = "not-a-sealed-file"
-
-	// WrongSize: the file is longer or shorter than its reference says.
-	WrongSize Code = "wrong-size"
-
-	// WrongHash: the file is not the one that the reference means.
-	WrongHash Code = "wrong-hash"
 
 	// MalformedFile: the file breaks the format, or was refused before.
 	MalformedFile Code = "malformed-file"
@@ -173,15 +143,6 @@ const (
 	BodyTooLong Code = "body-too-long"
 )
 
-// Codes of the filter itself.
-const (
-	// FilterEnded: the filter's command ended or does not answer.
-	FilterEnded Code = "filter-ended"
-)
-
 var retryable = map[Code]bool{
-	SigningFailed:  true,
-	WrongSignature: true,
-	ChangedFile:    true,
-	FilterEnded:    true,
+	ChangedFile: true,
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the package and runs its tests, with the JDK and Debian's JUnit 5 (`apt-get install junit5`), and without a network.
 # `mvn test` does the same with Maven. Both find the vectors in the checkout, or in PUSHCRYPT_VECTORS, and the command in the path, or as PUSHCRYPT.
-# Usage: [HEAP=64m] test.sh [CLASS | CLASS#METHOD]…        such as pushcrypt.FilterTest, or pushcrypt.testing.KitTest#envelopes
+# Usage: test.sh [CLASS | CLASS#METHOD]…        such as pushcrypt.RotationTest, or pushcrypt.testing.KitTest#keys
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -22,5 +22,5 @@ for test; do
     esac
     set -- "$@" "$test"
 done
-java "-Xmx${HEAP:-1g}" -XX:+UseSerialGC -cp "$work/classes:$work/tests:$junit" org.junit.platform.console.ConsoleLauncher \
+java -Xmx1g -XX:+UseSerialGC -cp "$work/classes:$work/tests:$junit" org.junit.platform.console.ConsoleLauncher \
     --disable-banner --disable-ansi-colors --details=summary --fail-if-no-tests "$@"

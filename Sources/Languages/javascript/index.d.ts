@@ -24,20 +24,9 @@ export class PushcryptError extends Error {
     /** Creates an error, with the text of the code unless there is a better one. */
     constructor(code: Code, message?: string);
     readonly name: "PushcryptError";
-    /** The reason, such as `payload-too-large`. A newer command behind a {@link SealFilter} may give one that is not listed. */
+    /** The reason, such as `payload-too-large`. */
     readonly code: Code;
     /** Whether the same call may succeed later: something outside was busy or failed. */
-    readonly retryable: boolean;
-    /** The rest of the answer, if the command behind a {@link SealFilter} refused a message. */
-    readonly answer?: { readonly [name: string]: unknown };
-}
-
-/** The end of the command behind a {@link SealFilter}: a message was not answered, and may or may not have been sealed. */
-export class FilterError extends Error {
-    private constructor();
-    readonly name: "FilterError";
-    readonly code: "filter-ended";
-    /** `false` if the program is missing or its options are wrong. */
     readonly retryable: boolean;
 }
 
@@ -90,21 +79,6 @@ export class Credential {
     /** The text of the file: store it where only the sealer reads it. */
     secretText(): string;
 }
-
-/** A key that another program holds, such as a key service. */
-export interface Signer {
-    /** The 32 bytes of its Ed25519 public key. Of SubjectPublicKeyInfo (DER) they are the last ones. */
-    readonly publicKey: Uint8Array;
-    /** Signs at most 512 bytes with pure Ed25519: 64 bytes. What is signed reveals nothing of a notification but the device's key and the app. */
-    sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
-}
-
-/**
- * The text `pcs1…` of a provider key whose 32 bytes a key service gives.
- * @throws {PushcryptError} `weak-key` [K-7]
- * @throws {RangeError} for another length
- */
-export function providerPublicKey(raw: Uint8Array): string;
 
 // Certificates
 
@@ -162,9 +136,9 @@ export class CertificateRequest {
     plan(options?: { at?: Time }): { epoch: number; floor: number; graceUntil: bigint; expiresAt: bigint };
     /**
      * Certifies the signing key, where the provider key is, and returns the text to carry back.
-     * @throws {PushcryptError} as `plan`, `wrong-certificate` for another provider key, or `wrong-signature`
+     * @throws {PushcryptError} as `plan`, or `wrong-certificate` for another provider key
      */
-    certify(provider: ProviderKey | Signer, options?: { at?: Time }): Promise<string>;
+    certify(provider: ProviderKey, options?: { at?: Time }): string;
     /**
      * Takes the answer of {@link certify} or `pushcrypt key certify`. Store the result's `secretText()` before you seal with it.
      * @throws {PushcryptError} `malformed-request`, `wrong-certificate` for an answer to another request, or the code of the certificate
@@ -232,14 +206,29 @@ export interface MessageSender {
     avatar?: AttachmentReference;
 }
 
-/** What both sealers have. */
-interface Sealing {
+/** Seals for the devices of one app. It keeps no state between messages. */
+export class Sealer {
+    /** @throws {PushcryptError} `wrong-topic`, `invalid-placeholder`, `bad-certificate-signature` or `weak-key` */
+    constructor(options: {
+        /** The provider key at epoch 0; from then on the signing key with its certificate. */
+        key: ProviderKey | Credential;
+        /** The app's bundle id, without `.voip`. */
+        topic: string;
+        placeholder?: Placeholder;
+    });
     /** The app's bundle id. */
     readonly topic: string;
     /** The provider key, `pcs1…`. */
     readonly provider: string;
     /** The certificate of the key that signs; `undefined` at epoch 0. */
     readonly certificate: string | undefined;
+    /**
+     * Seals a payload for one device.
+     * @throws {PushcryptError} `payload-too-large`, `push-too-large`, `malformed-payload`, `missing-aps`, `invalid-field`, `nothing-to-show`, `reserved-key`,
+     *     `push-type-not-sealable`, `invalid-request`, `invalid-time` (also for an expired certificate), `unsupported-suite`, `too-many-attachments`, or the
+     *     code of the device's key
+     */
+    seal(payload: JSONInput, options: SealOptions): SealedPush;
     /** The headers and the body of a request to APNs, without the device token and the provider's authentication. @throws {PushcryptError} `invalid-request` */
     request(push: SealedPush, options?: RequestOptions): PushRequest;
     /** Seals a file under a new key. Store it before you send its reference. @throws {PushcryptError} `malformed-reference` */
@@ -253,44 +242,6 @@ interface Sealing {
     }): SealedFile;
     /** Seals a text of at most 65,536 bytes that is too long for a push. @throws {PushcryptError} `body-too-long`, `malformed-file` or `malformed-reference` */
     sealFullBody(text: string, options: { url: string }): SealedFile;
-}
-
-/** Seals for the devices of one app. It keeps no state between messages. */
-export interface Sealer extends Sealing {}
-export class Sealer {
-    /** @throws {PushcryptError} `wrong-topic`, `invalid-placeholder`, `bad-certificate-signature` or `weak-key` */
-    constructor(options: {
-        /** The provider key at epoch 0; from then on the signing key with its certificate. */
-        key: ProviderKey | Credential;
-        /** The app's bundle id, without `.voip`. */
-        topic: string;
-        placeholder?: Placeholder;
-    });
-    /**
-     * Seals a payload for one device.
-     * @throws {PushcryptError} `payload-too-large`, `push-too-large`, `malformed-payload`, `missing-aps`, `invalid-field`, `nothing-to-show`, `reserved-key`,
-     *     `push-type-not-sealable`, `invalid-request`, `invalid-time` (also for an expired certificate), `unsupported-suite`, `too-many-attachments`, or the
-     *     code of the device's key
-     */
-    seal(payload: JSONInput, options: SealOptions): SealedPush;
-}
-
-/** Seals with a key in a service. Each signature is checked before a push is returned. */
-export interface RemoteSealer extends Sealing {}
-export class RemoteSealer {
-    private constructor();
-    /** Asks the signer for one signature. @throws {PushcryptError} as `Sealer`, the code of the key, or `wrong-signature` */
-    static create(options: {
-        signer: Signer;
-        /** The app's bundle id, without `.voip`. */
-        topic: string;
-        placeholder?: Placeholder;
-        /** From epoch 1 on: `pcs1…`, and the certificate of the signer's key. At epoch 0 the signer's key is the provider key. */
-        provider?: string;
-        certificate?: string;
-    }): Promise<RemoteSealer>;
-    /** @throws {PushcryptError} as `Sealer.seal`, or `wrong-signature`; what the signer throws passes through */
-    seal(payload: JSONInput, options: SealOptions): Promise<SealedPush>;
 }
 
 /** What a request to APNs says beside the push. */
@@ -373,17 +324,17 @@ export class AttachmentReference {
 
 // Devices
 
-/** What a phone says of itself. */
-export interface DeviceRecord {
+/** A phone's registration record that was read. */
+export interface ParsedDeviceRecord {
     /** The id under which the provider keeps the device. */
     deviceId?: string;
     /** `pcr1…`, or `pcrx1…` of suite 2, which can be held for a device [D-24], but not sealed to. */
     publicKey: string;
-    /** All suites that the device opens; by default that of the key. */
-    suites?: number[];
+    /** All suites that the device opens. */
+    suites: number[];
     topic?: string;
-    /** Counts the device's keys, from 1, the default. */
-    generation?: number;
+    /** Counts the device's keys, from 1. */
+    generation: number;
     /** When the key was made, in milliseconds since 1970. */
     created?: number;
     /** The provider key that the device has pinned, `pcs1…`. */
@@ -399,9 +350,6 @@ export interface DeviceRecord {
     /** A relay's permission to push to the phone. */
     grant?: string;
 }
-
-/** A record that was read. */
-export type ParsedDeviceRecord = DeviceRecord & Required<Pick<DeviceRecord, "suites" | "generation">>;
 
 /** Reads a phone's registration record [D-1] to [D-31]. @throws {PushcryptError} `malformed-record`, or the code of a key */
 export function parseDeviceRecord(json: JSONInput): ParsedDeviceRecord;
@@ -509,68 +457,3 @@ export interface ProviderRecord {
 export function parseProviderRecord(json: JSONInput): ProviderRecord & Required<Pick<ProviderRecord, "generation">>;
 /** Writes a record as JSON. @throws {PushcryptError} `malformed-record`, or the code of a key */
 export function formatProviderRecord(record: ProviderRecord): string;
-
-// The command as a filter
-
-/** How `pushcrypt seal --batch` is run. */
-export interface SealFilterOptions {
-    /** By default `pushcrypt`. */
-    command?: string;
-    /** Arguments after `seal --batch`, such as `["--store", path, "--emit", "request"]`. */
-    args?: readonly string[];
-    /** By default this process's. */
-    env?: { readonly [name: string]: string | undefined };
-    /** The most messages without an answer; others wait. By default 1,000. */
-    window?: number;
-    /** The seconds after which a command that answers nothing is killed, and another one started. By default 30. */
-    answerTimeout?: number;
-}
-
-/** A line of `pushcrypt seal --batch`: Docs/ProviderPipelines.md, which names its other members. All that are no members of a line come back with the answer. */
-export interface FilterMessage {
-    /** The id of a device of the store, or its key; `null` for a device without a key. */
-    to: string | null;
-    payload: JSONInput;
-    /** The message's id: with it, a message that is sealed again stays one message. */
-    id?: string;
-    topic?: string;
-    /** Seconds, or a text such as `2h`. */
-    ttl?: number | string;
-}
-
-/** The answer to a line: its members, with the payload as JSON text. */
-export interface FilterAnswer {
-    /** What to send. */
-    payload: string;
-    [name: string]: unknown;
-}
-
-/** What came of a message of {@link SealFilter.sealAll}: an answer or an error. */
-export type FilterResult<M> =
-    | { message: M; answer: FilterAnswer; error?: undefined }
-    | { message: M; answer?: undefined; error: PushcryptError | FilterError | TypeError };
-
-/**
- * `pushcrypt seal --batch` as a child process. If it ends, it is started again, and what has no answer is given to it again: nothing is lost, and each
- * message gets one answer.
- */
-export class SealFilter {
-    /** The command is started with the first message. */
-    constructor(options?: SealFilterOptions);
-    /** The id of the child process, while it runs. */
-    readonly pid: number | undefined;
-    /**
-     * Seals a message.
-     * @throws {PushcryptError} the code of the line, with the rest of it as `answer`
-     * @throws {FilterError} if the program cannot run, or if five children in a row answered nothing; then the next message has another one started, 5 seconds
-     *     later. After a child that ended with 64 none is started.
-     */
-    seal<M extends FilterMessage>(message: M): Promise<FilterAnswer>;
-    /** Seals what comes, in order, takes no more than `window` at a time, and yields an answer when it is there. An error of `messages` is thrown at its end. */
-    sealAll<M extends FilterMessage>(messages: AsyncIterable<M> | Iterable<M>): AsyncGenerator<FilterResult<M>, void, undefined>;
-    /**
-     * Waits for the answers under way, and ends the command. After `timeout` seconds what has no answer is rejected with a {@link FilterError}, and the command
-     * is killed.
-     */
-    close(timeout?: number): Promise<void>;
-}

@@ -2,15 +2,14 @@
 "use strict";
 
 const { AttachmentReference } = require("./lib/attachments.js");
-const { FilterError, PushcryptError } = require("./lib/errors.js");
-const { SealFilter } = require("./lib/filter.js");
+const { PushcryptError } = require("./lib/errors.js");
 const { formatProviderRecord, parseDeviceRecord, parseProviderRecord } = require("./lib/records.js");
 const { accept, canWithdraw, refuse } = require("./lib/registration.js");
 const { CertificateRequest, issueCertificate, readCertificate } = require("./lib/requests.js");
-const { RemoteSealer, SealedPush, Sealer, limits } = require("./lib/sealer.js");
-const { Credential, ProviderKey, SigningKey, providerPublicKey } = require("./lib/secrets.js");
+const { SealedPush, Sealer, limits } = require("./lib/sealer.js");
+const { Credential, ProviderKey, SigningKey } = require("./lib/secrets.js");
 
 module.exports = {
-    AttachmentReference, CertificateRequest, Credential, FilterError, ProviderKey, PushcryptError, RemoteSealer, SealFilter, SealedPush, Sealer, SigningKey,
-    accept, canWithdraw, formatProviderRecord, issueCertificate, limits, parseDeviceRecord, parseProviderRecord, providerPublicKey, readCertificate, refuse,
+    AttachmentReference, CertificateRequest, Credential, ProviderKey, PushcryptError, SealedPush, Sealer, SigningKey, accept, canWithdraw, formatProviderRecord,
+    issueCertificate, limits, parseDeviceRecord, parseProviderRecord, readCertificate, refuse,
 };

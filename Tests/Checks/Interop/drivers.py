@@ -14,7 +14,7 @@ COMMANDS = {
              "-XX:+UseSerialGC", "-Xmx512m", "Driver"],
 }
 
-# Seconds that a receiver may take for an answer.
+# Seconds that a driver may take for an answer.
 PATIENCE = 120
 
 
@@ -38,7 +38,7 @@ class Driver:
         threading.Thread(target=self.watch, daemon=True).start()
 
     def watch(self):
-        """Ends a receiver that hangs, so that the waiting caller continues."""
+        """Ends a driver that hangs, so that the waiting caller continues."""
         while self.process.poll() is None:
             since = self.since
             if since is not None and time.monotonic() - since > PATIENCE:

@@ -150,14 +150,11 @@ class Payloads:
         tokens = self.tokens(push_type, min(bucket - INNER - room, largest) - some.choice((0, 0, 1, some.randrange(100))))
         return {
             "push-type": push_type,
-            "compact": "".join(tokens),
             "shown": self.shown(tokens),
             "spaced": self.spaced(tokens),
             "title": some.choice(TITLES[:1] * 4 + TITLES),
             "sound": some.choice(SOUNDS),
             "ttl": some.choice((2_592_000, 2_592_000, some.randrange(7200, 2_592_001))),
-            "id": self.pool.part(20, some) if some.random() < 0.5 else None,
-            "random": some.getrandbits(64),
         }
 
 
@@ -170,16 +167,3 @@ def sealed_life(record, sent_at):
         life = -(-(rounded * 600_000 - sent_at) // 1000)
         if life <= 2_592_000:
             return life
-
-
-def corrupted(text, some):
-    """An envelope's text with one character changed, most often to another of its alphabet."""
-    place = some.choice((some.randrange(len(text)), some.randrange(len(text)), some.randrange(8), len(text) - 1))
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    other = some.choice([letter for letter in (letters if some.random() < 0.9 else "+/= .é😀") if letter != text[place]])
-    return text[:place] + other + text[place + 1 :]
-
-
-def name_of(json_text):
-    """The name in the text of a JSON string."""
-    return json.loads(f'"{json_text}"')

@@ -34,19 +34,9 @@ install_from_sources() {
         rm -rf "$root/other" && python3 -m venv "$root/other"
         "$root/other/bin/pip" install --disable-pip-version-check --no-index --find-links "$wheels" "$place" >"$root/log" 2>&1 ||
             { tail -n 30 "$root/log" >&2; fail "it does not install from $place"; }
-        "$root/other/bin/python" -I -c 'import pushcrypt.filter, pushcrypt.testing' || fail "it does not import from $place"
+        "$root/other/bin/python" -I -c 'import pushcrypt.relay, pushcrypt.testing' || fail "it does not import from $place"
     done
 }
-
-# The README's other example, with a store.
-run_filter() (
-    cd "$root/readme"
-    PATH=$OLDPWD/.build/release:$PATH
-    pushcrypt --store P init >/dev/null 2>hint
-    pushcrypt --store P key new provider --topic com.example.app >/dev/null
-    pushcrypt --store P device add phone1 - <phone.pub >/dev/null
-    [[ $(venv/bin/python many.py) =~ ^0a1b\ [A-Za-z0-9_-]{32}$ ]] || fail 'the filter of the README'
-)
 
 types() {
     local strict=("$tools/mypy" --strict --python-executable "$environment/bin/python" --cache-dir "$root/mypy") complete
@@ -78,7 +68,6 @@ check() {
     # As its user would: `pip install pushcrypt` without a network finds the artefact.
     Tests/Checks/Packages/readme.sh "$package/README.md" "$root/readme" PATH="$PWD/.build/release:$PATH" CHECKOUT="$PWD" \
         PIP_NO_INDEX=1 PIP_FIND_LINKS="$wheels $root/dist" PIP_DISABLE_PIP_VERSION_CHECK=1
-    run_filter
     types
     install_from_sources
     echo "packages: python: version $version, $(tail -n 1 <<<"$tested")"

@@ -2,8 +2,8 @@
 import collections, contextlib, glob, http.client, json, os, random, shutil, signal, socket, subprocess, sys, threading, time
 
 import psycopg
-from pushcrypt import DeviceRecord, PushcryptError, Reply
-from pushcrypt.testing import DeviceKey, Trust, apply_reply, open_push
+from pushcrypt import Certificate, DeviceRecord, ProviderPublicKey, PushcryptError
+from pushcrypt.testing import DeviceKey, open_push
 from scene import APP, Failure, expect, wait
 
 FOLDER, PROGRAM, SERVICE = sys.argv[1:4]
@@ -129,27 +129,33 @@ def rows(query, *values):
 class Phone:
     def __init__(self, name, user, ports, token=None):
         self.name, self.user, self.ports, self.token = name, user, ports, token or os.urandom(32).hex()
-        self.keys, self.generation, self.trust = [DeviceKey.generate()], 1, Trust()
+        self.keys, self.generation, self.provider, self.certificate = [DeviceKey.generate()], 1, None, None
         self.messages, self.copies, self.refused, self.lock = collections.defaultdict(set), 0, collections.Counter(), threading.Lock()
 
     def ask(self, record, user=None, device=None):
         status, data = persistently(self.ports, "POST", f"/devices/{device or self.name}", record, {"x-user": user or self.user})
         expect("the status of a record", status, 200)
-        return Reply.from_json(data)
+        return json.loads(data)
 
     def record(self, **other):
-        pin = next(iter(self.trust.pins), None)
         members = {
-            "public_key": self.keys[-1].public_key, "topic": APP, "generation": self.generation, "provider": pin, "token": self.token,
-            "environment": "production", "certificate": pin and self.trust.learned(pin).certificate}
+            "public_key": self.keys[-1].public_key, "topic": APP, "generation": self.generation, "provider": self.provider, "token": self.token,
+            "environment": "production", "certificate": self.certificate}
         return DeviceRecord(**(members | other)).to_json()
 
     def register(self):
-        reply = self.ask(self.record())
+        self.believe(self.ask(self.record()))
+
+    def believe(self, reply):
+        """Takes provider and certificate of a reply that confirms the key."""
+        if reply.get("acknowledged") != str(self.keys[-1].public_key) or "foreign" in reply:
+            raise Failure(f"{self.name}: {reply}")
         with self.lock:
-            confirmed, told = apply_reply(reply, self.keys[-1].public_key, self.trust, topic=APP, is_built_in=False)
-        if not confirmed or told or reply.foreign:
-            raise Failure(f"{self.name}: refused as {reply.refused}, told {told}, foreign {reply.foreign}")
+            self.provider = ProviderPublicKey.parse(reply["provider"])
+            if "certificate" in reply:
+                certificate = Certificate.parse(reply["certificate"])
+                certificate.check(self.provider, APP)
+                self.certificate = max(filter(None, (self.certificate, certificate)), key=lambda one: one.epoch)
 
     def rotate(self):
         with self.lock:
@@ -160,13 +166,16 @@ class Phone:
     def receive(self, body):
         with self.lock:
             self.copies += 1
-            try:
-                opened = open_push(body, topic=APP, devices=self.keys, trust=self.trust)
-            except PushcryptError as error:
-                self.refused[str(error.code)] += 1
-                return
-            self.messages[json.loads(opened.payload)["event"]].add(opened.message_id)
-            self.trust.learn(opened.provider, opened.learned)
+            for key in reversed(self.keys):
+                try:
+                    opened = open_push(body, topic=APP, device=key, provider=self.provider)
+                    self.messages[json.loads(opened.payload)["event"]].add(opened.message_id)
+                    return
+                except PushcryptError as error:
+                    code = str(error.code)
+                    if code != "unknown-recipient-key":
+                        break
+            self.refused[code] += 1
 
 
 def event(name, **other):

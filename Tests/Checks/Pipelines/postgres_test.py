@@ -8,8 +8,8 @@ import asyncio, collections, contextlib, glob, itertools, json, os, random, reso
 from postgres_scene import (
     FOLDER, LOG, PROGRAM, SECRET, Database, Phone, Processes, asked, call, each, event, fails, free_port, persistently, pushed, rows, service)
 from postgres_statements import one_process
-from pushcrypt import Credential, DevicePublicKey, DeviceRecord, ProviderKey, Sealer
-from pushcrypt.testing import DeviceKey, Trust
+from pushcrypt import Credential, DevicePublicKey, DeviceRecord, ProviderKey
+from pushcrypt.testing import DeviceKey
 from scene import APP, Failure, count, expect, main, slowness, wait
 
 COUNT, EVENTS, KILLS = (int(os.environ.get(name, value)) for name, value in (("COUNT", 1_000_000), ("EVENTS", 10_000), ("KILLS", 20)))
@@ -100,13 +100,13 @@ class Run:
         """Records that nobody may have accepted."""
         other, new = self.phones[(self.phones.index(phone) + 2) % PHONES], DeviceKey.generate().public_key
         taken = phone.record(public_key=other.keys[-1].public_key, generation=phone.generation + 1)
-        expect("another's key", phone.ask(taken).refused, "key-taken")
-        expect("a device of another app", phone.ask(phone.record(public_key=new, topic=APP + ".other"), device="elsewhere").refused, "topic-mismatch")
-        expect("an old record", phone.ask(phone.record(public_key=new)).refused, "generation-rollback")
-        expect("another's device", phone.ask(phone.record(public_key=new), user=other.user).refused, "user-mismatch")
-        expect("no record", phone.ask("{}").refused, "malformed-record")
+        expect("another's key", phone.ask(taken)["refused"], "key-taken")
+        expect("a device of another app", phone.ask(phone.record(public_key=new, topic=APP + ".other"), device="elsewhere")["refused"], "topic-mismatch")
+        expect("an old record", phone.ask(phone.record(public_key=new))["refused"], "generation-rollback")
+        expect("another's device", phone.ask(phone.record(public_key=new), user=other.user)["refused"], "user-mismatch")
+        expect("no record", phone.ask("{}")["refused"], "malformed-record")
         post_quantum = DevicePublicKey(bytes(1184) + bytes(new))
-        expect("a key of suite 2", phone.ask(DeviceRecord(public_key=post_quantum, topic=APP).to_json(), device="later").refused, "unsupported-suite")
+        expect("a key of suite 2", phone.ask(DeviceRecord(public_key=post_quantum, topic=APP).to_json(), device="later")["refused"], "unsupported-suite")
         asking = [("POST", f"/devices/{phone.name}", "x" * 100_000, {"x-user": "a"}), ("POST", f"/devices/{phone.name}", "{}"), ("POST", "/events", "[]"),
             ("POST", "/devices/%C2%B2", "{}", {"x-user": "a"}), ("POST", "/withdrawals", "{"), ("POST", "/withdrawals", "[]")]
         expect("what is no request of a phone", [persistently(self.ports, *one)[0] for one in asking], [413, 400, 404, 400, 400, 204])
@@ -118,7 +118,7 @@ class Run:
         """The operator is told of a phone that trusts somebody else, and of one that shows that the database is an old copy."""
         phone, stranger = self.phones[0], ProviderKey.generate()
         reply = phone.ask(phone.record(provider=stranger.public_key))
-        expect("a foreign provider", (reply.acknowledged, [*reply.foreign]), (phone.keys[-1].public_key, ["provider"]))
+        expect("a foreign provider", (reply["acknowledged"], reply["foreign"]), (str(phone.keys[-1].public_key), ["provider"]))
         with open(LOG) as log:
             expect("what the operator reads", "phone0 names a key that this provider never had: provider" in log.read(), True)
 
@@ -148,8 +148,8 @@ class Run:
         phone.register()
         call("hand-over", "handed", "bob")
         expect("events of the first user", pushed(self.inside, event("hers", user="alice"))[0]["pushes"], 0)
-        expect("the first user", phone.ask(phone.record(generation=2, public_key=DeviceKey.generate().public_key)).refused, "user-mismatch")
-        phone.user, phone.keys, phone.trust = "bob", [DeviceKey.generate()], Trust()
+        expect("the first user", phone.ask(phone.record(generation=2, public_key=DeviceKey.generate().public_key))["refused"], "user-mismatch")
+        phone.user, phone.keys = "bob", [DeviceKey.generate()]
         phone.register()
         expect("events of the second", pushed(self.inside, event("his", user="bob"))[0]["pushes"], 1)
         fails("a device that nobody has", "there is no device nobody", "remove", "nobody")
@@ -332,9 +332,7 @@ def phases(run, processes, database):
         expect(f"{phone.name}: events", set(phone.messages), run.expected[phone.name])
         expect(f"{phone.name}: message ids for an event", {len(ids) for ids in phone.messages.values()}, {1})
         expect(f"{phone.name}: refused", phone.refused, {})
-        for thief in (first, stolen):
-            phone.receive(Sealer(thief, topic=APP).seal({"aps": {"alert": "a"}}, phone.keys[-1].public_key).payload)
-        expect(f"{phone.name}: a thief's messages", phone.refused, {"authentication-failed": 2})
+        expect(f"{phone.name}: the floor ends a thief's keys", phone.certificate.floor > stolen.certificate.epoch > first.certificate.epoch, True)
     for device, text in rows("SELECT device, stored::text FROM devices WHERE device LIKE 'phone%%'"):
         phone, stored = run.phones[int(device[5:])], json.loads(text)
         expect(f"the row of {device}", (stored["user"], stored["public_key"], stored["generation"]), (phone.user, str(phone.keys[-1].public_key), phone.generation))
@@ -345,7 +343,7 @@ def phases(run, processes, database):
     shown = run.accepted()
     count("devices", COUNT, "postgres")
     count("pushes shown once each", shown, "postgres")
-    count("copies that a phone suppresses", sum(phone.copies for phone in run.phones) - 2 * PHONES - shown, "postgres")
+    count("copies that a phone suppresses", sum(phone.copies for phone in run.phones) - shown, "postgres")
     count("kills of each process and of the database", KILLS, "postgres")
 
 

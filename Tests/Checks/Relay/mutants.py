@@ -4,9 +4,8 @@
     mutants.py [NAME …]     all, or those with one of these texts in their names; with `=` before it, of this name
     mutants.py --check      only looks whether mutants.txt fits the sources
 
-mutants.txt has the mutants, as those of the packages (../Packages/mutants.py): a name, lines with `- ` that occur once in the two files, and lines with
-`+ ` in their place. `by` names the rules that take longer and have to notice it, `kind: worker` runs the stand-in for Workers, `equivalent` says why no
-test can notice a mutant.
+mutants.txt has the mutants: a name, lines with `- ` that occur once in the two files, and lines with `+ ` in their place. `by` names the rules that take
+longer and have to notice it, `equivalent` says why no test can notice a mutant.
 """
 import concurrent.futures, pathlib, shutil, subprocess, sys, tempfile
 
@@ -14,14 +13,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import conformance, own_rules  # noqa: E402
 from relay_test import newer_node, units  # noqa: E402
-from world import Place, Relay, Worker  # noqa: E402
+from world import Place  # noqa: E402
 
 SOURCES = HERE.parents[2] / "Sources/Relay"
 SMOKE = ["it_says_who_it_is"]
 
 
 class Mutant:
-    name = by = kind = equivalent = None
+    name = by = equivalent = None
 
     def __init__(self, block):
         self.before, self.after = ("\n".join(line[2:] for line in block if line[:2].rstrip(" ") == sign) for sign in "-+")
@@ -29,7 +28,7 @@ class Mutant:
             key, colon, value = line.partition(": ")
             if line[:1] in "-+":
                 continue
-            if not colon or key not in ("mutant", "by", "kind", "equivalent"):
+            if not colon or key not in ("mutant", "by", "equivalent"):
                 sys.exit(f"mutants: error: this is not a line of a mutant: {line}")
             setattr(self, "name" if key == "mutant" else key, value)
 
@@ -53,10 +52,9 @@ def failures(sources, mutant, node):
     """What the tests notice, or nothing."""
     names = mutant.by.split() if mutant.by else ()
     with Place() as place:
-        kind = Worker if mutant.kind == "worker" else Relay
 
         def conforms(wanted=(), with_slow=False):
-            relay = place.relay(node, kind, str(sources))
+            relay = place.relay(node, sources=str(sources))
             try:
                 if not relay.start():
                     return [f"it does not start: {relay.logged()[-300:]}"]
@@ -67,13 +65,10 @@ def failures(sources, mutant, node):
 
         if names:
             return conforms(names, True) if any(one.__name__ in names for one in conformance.rules) else own_rules.run(place, node, str(sources), True, names)[1]
-        if kind is Worker:
-            return conforms()
         return units(node, str(sources / "relay.mjs"))[1] or conforms() or own_rules.run(place, node, str(sources), False)[1]
 
 
 def outcome(mutant, node):
-    node = newer_node() if mutant.kind == "worker" else node
     with tempfile.TemporaryDirectory() as temporary:
         sources = pathlib.Path(temporary, "Relay")
         shutil.copytree(SOURCES, sources)

@@ -1,4 +1,4 @@
-// What the relay does with time, its transport and a publisher's proof: `node --test`. RELAY names another relay.mjs.
+// What the relay does with time and its transport: `node --test`. RELAY names another relay.mjs.
 import assert from "node:assert";
 import { generateKeyPairSync, sign, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -15,10 +15,10 @@ const pushKey = publicKey.export({ format: "jwk" }).x, relayKeys = [new Uint8Arr
 const app = { team: "TEAM123456", key_id: "ABC123DEFG", alert: { title: "New message" } };
 
 /** A relay with a clock and an APNs of its own. */
-function world({ answers = [], checkProof, limits, authorize } = {}) {
+function world({ answers = [], limits, authorize } = {}) {
     const own = { now: 1_800_000_000_000, pushes: [], lines: [], rows: new Map(), slept: 0 };
     own.handle = createRelay({
-        configuration: checkConfiguration({ origin, apps: { [topic]: app }, kinds: ["alert", "background"], limits }), relayKeys, checkProof,
+        configuration: checkConfiguration({ origin, apps: { [topic]: app }, kinds: ["alert", "background"], limits }), relayKeys,
         authorize: authorize ?? (async () => p8.privateKey.export({ format: "pem", type: "pkcs8" })),
         store: {
             find: async (names) => new Map(names.filter((name) => own.rows.has(name)).map((name) => [name, own.rows.get(name)])),
@@ -119,19 +119,6 @@ test("limits are for windows", async () => {
     assert.deepEqual(await statuses(2, { kind: "background" }), [200, 429]);
     const limiter = new Limiter([[MINUTE, 1]], 2);
     assert.deepEqual(["a", "a", "b", "c", "a"].map((key) => limiter.take(key, 0) > 0), [false, true, false, false, false]);
-});
-
-test("a publisher's proof decides", async () => {
-    const phone = { token: "0a0b", environment: "production", topic }, asked = { ...phone, push_key: pushKey, kinds: ["alert"] };
-    const own = world({ checkProof: async ({ proof, token }) => proof === `proof of ${token}` });
-    for (const proof of [undefined, "", "other"]) {
-        for (const [path, value] of [["/v1/grants", asked], ["/v1/revoke", phone]]) {
-            const answer = await own.post(path, { ...value, proof });
-            assert.deepEqual([answer.status, answer.json.code], [403, "proof-refused"]);
-        }
-    }
-    assert.equal((await own.post("/v1/grants", { ...asked, proof: "proof of 0a0b" })).status, 200);
-    assert.equal((await own.post("/v1/revoke", { ...phone, proof: "proof of 0a0b" })).status, 200);
 });
 
 test("an unreadable key of Apple's is the publisher's, and quotes nothing", async () => {

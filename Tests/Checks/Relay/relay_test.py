@@ -3,16 +3,16 @@
 
     relay_test.py [short | full | RULE …]
 
-Both take the Node of the path, and a newer one in .build/relay if `make setup PART=relay` made it, nginx, and the stand-in for Workers. `short` leaves
-what takes longer than a second, and the rules of files and processes, to the newer Node. RULE are functions of conformance.py and own_rules.py;
-`unit` are those of relay.test.mjs, `page` follows Docs/SelfHosted.md.
+Both take the Node of the path, and a newer one in .build/relay if `make setup PART=relay` made it, and nginx. `short` leaves what takes longer than a
+second, and the rules of files and processes, to the newer Node. RULE are functions of conformance.py and own_rules.py;
+`unit` are those of relay.test.mjs, `page` follows Docs/SelfHostedServer.md.
 """
 import json, os, shutil, subprocess, sys, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import conformance, own_rules  # noqa: E402
-from world import BehindNginx, Place, Relay, Worker  # noqa: E402
+from world import BehindNginx, Place, Relay  # noqa: E402
 
 
 def newer_node():
@@ -50,7 +50,7 @@ def has_cryptography(python):
 
 
 def page(place, node):
-    """Docs/SelfHosted.md, with a relay whose origin is its address."""
+    """Docs/SelfHostedServer.md, with a relay whose origin is its address."""
     pythons = [os.path.join(HERE, "../../../.build/relay/bin/python"), shutil.which("python3")]
     python = next((one for one in pythons if one and os.path.exists(one) and has_cryptography(one)), None)
     if not python:
@@ -71,7 +71,7 @@ def main():
     newest, good, start = nodes[-1], True, time.monotonic()
     with Place() as place:
         for node in nodes:
-            kinds = [Relay] + ([BehindNginx] if node == nodes[0] and (is_full or shutil.which("nginx")) else []) + ([Worker] if node == newest and len(nodes) > 1 else [])
+            kinds = [Relay] + ([BehindNginx] if node == nodes[0] and (is_full or shutil.which("nginx")) else [])
             for kind in kinds:
                 with place.relay(node, kind) as relay:
                     with_slow = is_full or (node == newest and kind is Relay)
@@ -80,11 +80,11 @@ def main():
             if not names or "unit" in names:
                 good &= conformance.report(f"unit tests {version(node)}", *units(node))
             if not names or "page" in names:
-                good &= conformance.report(f"SelfHosted.md {version(node)}", *page(place, node))
+                good &= conformance.report(f"SelfHostedServer.md {version(node)}", *page(place, node))
             if is_full or names or node == newest:
                 good &= conformance.report(f"own rules {version(node)}", *own_rules.run(place, node, None, is_full, names))
     if len(nodes) < 2:
-        print("SKIPPED: a newer Node and the stand-in for Workers: make setup PART=relay")
+        print("SKIPPED: a newer Node: make setup PART=relay")
     print(f"relay: {time.monotonic() - start:.0f} seconds")
     sys.exit(not good)
 

@@ -46,10 +46,10 @@ class Apns:
 
 
 class World:
-    """A relay and its APNs. Of a relay of this project also its relay key, and what it can tell."""
+    """A relay and its APNs. Of a relay of this project also its relay key."""
 
-    def __init__(self, client, apns, relay_key=None, tells_unread=True, cuts=True):
-        self.client, self.apns, self.relay_key, self.tells_unread, self.cuts = client, apns, relay_key, tells_unread, cuts
+    def __init__(self, client, apns, relay_key=None, cuts=True):
+        self.client, self.apns, self.relay_key, self.cuts = client, apns, relay_key, cuts
 
     def phone(self, kinds=("alert",)):
         """A client from an address of its own, a token, a push key and a grant."""

@@ -1,4 +1,4 @@
-"""Relays of this project for tests: on Node, behind nginx, and as a Worker on a stand-in; each with a local APNs."""
+"""Relays of this project for tests: on Node, and behind nginx; each with a local APNs."""
 import json, os, re, shutil, socket, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -30,7 +30,7 @@ def wait_for(port, process, seconds=20):
 class Relay:
     """A process. `folder` has its files; `start` returns whether it listens."""
 
-    tells_unread = cuts = True
+    cuts = True
 
     def __init__(self, node, folder, sources=None, **configuration):
         self.node, self.folder, self.sources = node, folder, sources or os.path.join(ROOT, "Sources/Relay")
@@ -88,7 +88,7 @@ class Relay:
         return Client(f"http://127.0.0.1:{self.port}", ORIGIN, TOPIC)
 
     def world(self, mock):
-        return World(self.client(), Apns(mock), self.relay_key, self.tells_unread, self.cuts)
+        return World(self.client(), Apns(mock), self.relay_key, self.cuts)
 
     def __enter__(self):
         assert self.start(), self.logged()[-2000:]
@@ -96,29 +96,6 @@ class Relay:
 
     def __exit__(self, *_):
         self.stop()
-
-
-class Worker(Relay):
-    """relay.mjs on workers.mjs, a stand-in of what Cloudflare documents; it was not run on Cloudflare. Node's fetch says nothing of what APNs read."""
-
-    tells_unread = cuts = False
-
-    def make(self, mock, apns):
-        super().make(mock, apns)
-        with open(os.path.join(self.folder, "relay.json")) as file:
-            known = json.load(file)
-        address = known["apns"]["production"]
-        own = {name: known[name] for name in ("origin", "apps", "kinds")}
-        with open(os.path.join(self.folder, "relay.key")) as file:
-            keys = file.read()
-        with open(os.path.join(self.folder, f"AuthKey_{KEY}.p8")) as file:
-            p8 = file.read()
-        with open(os.path.join(self.folder, "worker.json"), "w") as file:
-            json.dump({"env": {"RELAY": json.dumps(own), "RELAY_KEYS": keys, f"APNS_KEY_{KEY}": p8}, "apns": address, "port": self.port}, file)
-        return self
-
-    def command(self):
-        return [self.node, os.path.join(HERE, "workers.mjs"), os.path.join(self.sources, "relay.mjs"), self.folder]
 
 
 NGINX = """

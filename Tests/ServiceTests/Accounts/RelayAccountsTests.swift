@@ -208,7 +208,7 @@ import Waiting
         let accounts = accounts()
         _ = await update(accounts)
         let grant = try grant()
-        relay.answers = [ModelRelay.answer(403, #"{"code":"proof-refused"}"#)]
+        relay.answers = [ModelRelay.answer(403, #"{"code":"wrong-token"}"#)]
         try await accounts.logOut("rita")
         await eventually { relay.answers.isEmpty }
         server.name(pushKey, to: "rob")
@@ -292,7 +292,7 @@ import Waiting
         (401, #"{"code":"clock","now":5}"#, End.blocked, "clock"),
         (400, #"{"code":"malformed-request"}"#, .blocked, "malformed-request"),
         (400, #"{"code":"unknown-topic"}"#, .blocked, "unknown-topic"),
-        (403, #"{"code":"proof-refused"}"#, .blocked, "proof-refused"),
+        (403, #"{"code":"no-session"}"#, .blocked, "no-session"),
         (404, #"{"code":"not-found"}"#, .blocked, "not-found"),
         (405, #"{"code":"wrong-method"}"#, .blocked, "wrong-method"),
         (413, #"{"code":"too-large"}"#, .blocked, "too-large"),

@@ -2,7 +2,7 @@
 "use strict";
 
 const { createHmac, randomBytes, timingSafeEqual } = require("node:crypto");
-const { ZERO, decrypt, encrypt } = require("./aead.js");
+const { ZERO, decrypt } = require("./aead.js");
 const { lp16 } = require("./envelope.js");
 const { PushcryptError } = require("./errors.js");
 const { limits } = require("./format.js");
@@ -11,7 +11,7 @@ const keys = require("./keys.js");
 const { array, bytes, instance, options, present, seconds, string, time, topic: readTopic } = require("./values.js");
 
 const label = (text) => Buffer.from(`pushcrypt/1 ${text}\0`);
-const [ID, KEY, SALT, MESSAGE] = ["answer id", "answer", "answer salt", "answer message"].map(label);
+const [ID, KEY, MESSAGE] = ["answer id", "answer", "answer message"].map(label);
 const SIZES = [128, 512, 2048, 4098], HEADER = 37, TAG = 16, LONGEST_JSON = 4096, LONGEST_ACTION = 255;
 /** Seconds: 31 days. */
 const LIFE = 31 * 86_400;
@@ -68,13 +68,6 @@ function padded(text) {
     return plain;
 }
 
-/** Seals a plaintext under the answer id and key that a message brought. */
-function sealPlain(given, deviceID, plain, random = randomBytes(16)) {
-    const id = given.subarray(0, 16), key = given.subarray(16), salt = hmac(key, SALT, random, plain).subarray(0, 16);
-    const header = Buffer.concat([Buffer.of(1), id, deviceID, salt]);
-    return Buffer.concat([header, encrypt(hkdf(key, salt, MESSAGE), ZERO, header, plain)]).toString("base64url");
-}
-
 /** The plaintext, or nothing if the tag is wrong. */
 function openPlain(key, answer) {
     return decrypt(hkdf(key, answer.subarray(21, HEADER), MESSAGE), ZERO, answer.subarray(0, HEADER), answer.subarray(HEADER));
@@ -128,4 +121,4 @@ function numberOf(value) {
     return isInteger ? Number(value.text) : undefined;
 }
 
-module.exports = { AnswerSecret, LONGEST_ACTION, LONGEST_JSON, answerParts, hkdf, hmac, openAnswer, padded, sealPlain };
+module.exports = { AnswerSecret, answerParts, hkdf, hmac, openAnswer };

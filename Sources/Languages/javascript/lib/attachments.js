@@ -107,4 +107,4 @@ function sealFile(plain, key) {
     return Buffer.concat(parts);
 }
 
-module.exports = { AttachmentReference, PREFIX, checkAvatar, checkFullBody, isSize, nonceOf, sealFile };
+module.exports = { AttachmentReference, checkAvatar, checkFullBody, sealFile };

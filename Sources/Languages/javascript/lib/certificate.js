@@ -36,19 +36,6 @@ class Certificate {
         if (this.signingKey.equals(provider)) throw new PushcryptError("weak-key", "the certificate's signing key is the provider key; each needs its own");
         if (!verifies(provider, this.data.subarray(CLAIM), claimed(provider, topic, this.claim))) throw new PushcryptError("bad-certificate-signature");
     }
-
-    /** Whether both are of one epoch and say different things. */
-    conflicts(other) {
-        return other !== null && this.epoch === other.epoch && !this.claim.equals(other.claim);
-    }
-
-    isHigher(other) {
-        return other === null || Buffer.compare(this.data, other.data) > 0;
-    }
-
-    equals(other) {
-        return other !== null && this.data.equals(other.data);
-    }
 }
 
 /** The options that say what the next certificate follows. */

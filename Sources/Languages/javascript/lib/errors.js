@@ -15,16 +15,6 @@ class PushcryptError extends Error {
     }
 }
 
-/** The end of the command behind a `SealFilter`. */
-class FilterError extends Error {
-    constructor(message, retryable) {
-        super(message);
-        this.name = "FilterError";
-        this.code = "filter-ended";
-        this.retryable = retryable;
-    }
-}
-
 /** Returns what `call` returns, or what `recover` makes of a `PushcryptError`; other errors pass through. */
 function attempt(call, recover) {
     try {
@@ -35,4 +25,4 @@ function attempt(call, recover) {
     }
 }
 
-module.exports = { FilterError, PushcryptError, attempt };
+module.exports = { PushcryptError, attempt };

@@ -156,7 +156,7 @@ function minify(text) {
 }
 
 /** The members of an object of a checked text that begins at `start`, in order: names, and where their values begin and end. */
-function* spansOf(text, start = 0) {
+function* spansOf(text, start) {
     let depth = 0, name = null, from = 0;
     for (let at = start; at < text.length; at++) {
         switch (text.charCodeAt(at)) {

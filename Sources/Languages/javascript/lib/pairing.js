@@ -159,4 +159,4 @@ class PairingRequest {
 
 const pairingId = (body) => decode(body).subarray(0, 8).toString("hex");
 
-module.exports = { Pairing, PairingRequest, SALT, decode, fingerprintOf, idOf, isURL, opened, pairingId, replyKey, requestKey, sceneOf, sealReply };
+module.exports = { Pairing, PairingRequest, isURL, pairingId };

@@ -2,7 +2,7 @@
 "use strict";
 
 const { Certificate } = require("./certificate.js");
-const { PushcryptError, attempt } = require("./errors.js");
+const { attempt } = require("./errors.js");
 const { Fields } = require("./fields.js");
 const { limits } = require("./format.js");
 const { NumberText } = require("./json.js");
@@ -67,10 +67,10 @@ function checkKeys(all, kind) {
     return all.map(keys.bare);
 }
 
-/** A certificate that breaks [T-1] counts as absent [D-31]; its code comes with it. */
+/** A certificate that breaks [T-1] counts as absent [D-31]. */
 function certificateOf(members) {
     const given = members.text("certificate");
-    return attempt(() => ({ certificate: given === undefined ? undefined : Certificate.parse(given).text }), ({ code }) => ({ refusedCertificate: code }));
+    return attempt(() => (given === undefined ? undefined : Certificate.parse(given).text), () => undefined);
 }
 
 function checkID(members, id) {
@@ -84,7 +84,7 @@ function parseDeviceRecord(given) {
     members.rule(deviceId === undefined || isDeviceID(deviceId), "device has not 1 to 255 bytes, or is blank, has invisible characters or begins like a key");
     members.rule(appVersion === undefined || isName(appVersion, limits.longestAppVersion), "app_version has not 1 to 64 bytes, or has control characters");
     const suites = suitesOf(members, own), topic = topicOf(members), generation = members.integer("generation") ?? 1, created = members.integer("created");
-    const pinned = members.text("provider"), { certificate } = certificateOf(members);
+    const pinned = members.text("provider"), certificate = certificateOf(members);
     const token = members.matching("token", TOKEN, limits.longestToken), environment = members.matching("environment", ENVIRONMENT);
     members.rule(token === undefined || token.length % 2 === 0, "token has half a byte");
     const withdrawal = members.matching("withdrawal", WITHDRAWAL), grant = members.matching("grant", GRANT, limits.longestGrant);
@@ -101,7 +101,7 @@ function parseDeviceRecord(given) {
 function parseProviderRecord(given) {
     const { members } = begin(given, keys.PROVIDER_PUBLIC);
     const topic = topicOf(members), generation = members.integer("generation") ?? 1, created = members.integer("created");
-    const { certificate } = certificateOf(members);
+    const certificate = certificateOf(members);
     members.text("key_id");
     const bytes = keys.parseKey(members.text("public_key"), keys.PROVIDER_PUBLIC);
     checkID(members, keys.keyID(keys.ED25519, bytes));
@@ -118,21 +118,10 @@ function parseReply(given) {
     const [acknowledged] = checkKeys(confirmed === undefined ? [] : [confirmed], keys.DEVICE_PUBLIC);
     const [provider] = checkKeys(own === undefined ? [] : [own], keys.PROVIDER_PUBLIC);
     const pushKey = key === undefined ? undefined : keys.parseRawKey(key, "malformed-key");
-    return present({ acknowledged, refused, provider, ...certificateOf(members), suites, foreign, pushKey });
+    return present({ acknowledged, refused, provider, certificate: certificateOf(members), suites, foreign, pushKey });
 }
 
 // Writing: what is written is read back, so that nobody gets a record that breaks a rule.
-
-const DEVICE_RECORD = [
-    "deviceId", "publicKey", "suites", "topic", "generation", "created", "provider", "certificate", "appVersion", "token", "environment", "withdrawal", "grant",
-];
-
-function formatDeviceRecord(given) {
-    const { deviceId, publicKey, suites, appVersion, ...same } = options(given, DEVICE_RECORD, "formatDeviceRecord");
-    const key_id = keys.deviceKeyID(keys.parseKey(string(publicKey, "publicKey"), keys.DEVICE_PUBLIC)).toString("hex"), suite = suiteOf(publicKey);
-    const members = { device: deviceId, public_key: publicKey, key_id, suite, suites: suites ?? [suite], app_version: appVersion, ...same };
-    return written(parseDeviceRecord, members);
-}
 
 function formatProviderRecord(given) {
     const { publicKey, topic, generation, created, certificate } = options(
@@ -165,5 +154,5 @@ function written(parse, members) {
 }
 
 module.exports = {
-    DEVICE_RECORD, SUITE, formatDeviceRecord, formatProviderRecord, formatReply, parseDeviceRecord, parseProviderRecord, parseReply, suiteOf,
+    SUITE, formatProviderRecord, formatReply, parseDeviceRecord, parseProviderRecord, parseReply, suiteOf,
 };

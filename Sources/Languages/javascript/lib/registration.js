@@ -6,10 +6,12 @@ const { Certificate } = require("./certificate.js");
 const { PushcryptError, attempt } = require("./errors.js");
 const { limits } = require("./format.js");
 const keys = require("./keys.js");
-const { DEVICE_RECORD, SUITE, formatReply, suiteOf } = require("./records.js");
+const { SUITE, formatReply, suiteOf } = require("./records.js");
 const { array, boolean, options, present, string, topic: readTopic } = require("./values.js");
 
-const STORED = ["user", "isRemoved", ...DEVICE_RECORD.filter((name) => name !== "certificate")];
+const STORED = [
+    "user", "isRemoved", "deviceId", "publicKey", "suites", "topic", "generation", "created", "provider", "appVersion", "token", "environment", "withdrawal", "grant",
+];
 const OPTIONS = ["topic", "provider", "certificate", "issued", "ownKeys", "elsewhere", "replace", "pushKey"];
 
 function accept(record, held, user, given) {

@@ -8,7 +8,7 @@ const { Fields } = require("./fields.js");
 const { limits } = require("./format.js");
 const { NumberText } = require("./json.js");
 const keys = require("./keys.js");
-const { Credential, ProviderKey, SigningKey, partsOf, remote, signature } = require("./secrets.js");
+const { Credential, ProviderKey, SigningKey, partsOf, signature } = require("./secrets.js");
 const { array, bytes, isTopic, options, string, time, topic: readTopic } = require("./values.js");
 
 const MALFORMED = "malformed-request", VERSION = "1";
@@ -84,11 +84,11 @@ class CertificateRequest {
         return nextOf(this.#plan, time(at, "at"));
     }
 
-    async certify(key, given = {}) {
-        const isHere = key instanceof ProviderKey, { publicKey, sign } = isHere ? partsOf(key, ProviderKey) : remote(key);
+    certify(key, given = {}) {
+        const { publicKey } = partsOf(key, ProviderKey, "key");
         if (!publicKey.equals(this.#provider)) throw new PushcryptError("wrong-certificate", "the request is for another provider key");
-        const claim = claimOf(this.plan(given), this.#signingKey), toSign = claimed(publicKey, this.topic, claim);
-        const { text } = certified(claim, isHere ? signature(key, toSign) : await sign(toSign), publicKey, this.topic);
+        const claim = claimOf(this.plan(given), this.#signingKey);
+        const { text } = certified(claim, signature(key, claimed(publicKey, this.topic, claim)), publicKey, this.topic);
         return JSON.stringify({ version: 1, topic: this.topic, provider: this.provider, certificate: text });
     }
 

@@ -50,4 +50,4 @@ function isShown(text) {
     return typeof text === "string" && text !== "" && Buffer.byteLength(text) <= limits.longestLabel && !/\p{Cc}/u.test(text);
 }
 
-module.exports = { isShown, writeReserved };
+module.exports = { writeReserved };

@@ -10,6 +10,7 @@ const { buckets, labels, limits, pushTypes, systemPushTypes, texts } = require("
 const { setupBaseS } = require("./hpke.js");
 const { minify, parseObject, spansOf } = require("./json.js");
 const { X25519, keyID, sha256 } = require("./keys.js");
+const { signature } = require("./secrets.js");
 
 /** Ten minutes, in milliseconds: when a message ends does not tell the relay when it was sent. */
 const END_UNIT = BigInt(limits.expirationUnit);
@@ -29,14 +30,14 @@ function sealedTimeToLive(timeToLive, sentAt, pushType) {
 }
 
 /**
- * Prepares a message for one device, up to its signature: `toSign`, and `finish`, which takes it. `message` has the checked options:
+ * Seals a message for one device. `message` has the checked options:
  *
  * `payload` (a text), `topic`, `device` (a checked key), `signer` (of `signerOf`), `sentAt` (BigInt), `timeToLive`, `pushType`, `title`,
  * `sound` (`undefined` for the one that fits, `null` for none), `clearFields`, `clearParts` (a map for those that are alike), `reserved` (the text
  * of the member `pushcrypt`, or ""), `exact`, `messageId`, `answers` (a secret, or `undefined`). For vectors alone: `rMessageID` and `rEphemeral`, which must never be used twice [S-9], and
  * `sealedLife`.
  */
-function prepare(message) {
+function seal(message) {
     const { topic, device, signer, sentAt, pushType } = message;
     if (!Object.hasOwn(pushTypes, pushType)) {
         throw new PushcryptError("push-type-not-sealable", systemPushTypes.includes(pushType)
@@ -74,15 +75,10 @@ function prepare(message) {
         signer, labels.ephemeral, message.rEphemeral ?? random.subarray(32), header, device, signer.epoch, lp16(topic), contentHash,
     );
     const [enc, encryption] = setupBaseS(device, envelopeInfo(header, topic), ikmE);
-    return {
-        toSign: signed(header, enc, device, signer.provider, signer.signingKey, signer.epoch, topic, contentHash),
-        finish(signature) {
-            signature.copy(inner, 4);
-            const envelope = Buffer.concat([header, enc, encryption.seal(inner)]);
-            const push = clear.slice(0, -2) + envelope.toString("base64url") + '"}';
-            return { push, messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength: widest + textLength(bucket) };
-        },
-    };
+    signature(signer.key, signed(header, enc, device, signer.provider, signer.signingKey, signer.epoch, topic, contentHash)).copy(inner, 4);
+    const envelope = Buffer.concat([header, enc, encryption.seal(inner)]);
+    const push = clear.slice(0, -2) + envelope.toString("base64url") + '"}';
+    return { push, messageID, deviceID, timeToLive, expiresAt: sentAt + 1000n * BigInt(timeToLive), widestLength: widest + textLength(bucket) };
 }
 
 /** Refuses times that no message has, and a certificate that phones no longer believe [S-10]. */
@@ -185,4 +181,4 @@ function collapseID(signer, topic, device, pushes) {
     return hedged(signer, labels.collapse, lp16(topic), device, pushes).toString("base64url", 0, limits.collapseIDLength);
 }
 
-module.exports = { collapseID, hedged, namedMessageID, prepare };
+module.exports = { collapseID, hedged, seal };

@@ -4,13 +4,12 @@
 const { randomBytes } = require("node:crypto");
 const { AnswerSecret } = require("./answers.js");
 const { AttachmentReference, sealFile } = require("./attachments.js");
-const { Certificate } = require("./certificate.js");
 const { PushcryptError } = require("./errors.js");
 const { clearFields: CLEAR_FIELDS, labels, limits, pushTypes, texts } = require("./format.js");
 const keys = require("./keys.js");
 const { writeReserved } = require("./reserved.js");
-const { collapseID, hedged, prepare } = require("./seal.js");
-const { hedgeKey, identity, remote, signature, signerOf } = require("./secrets.js");
+const { collapseID, hedged, seal } = require("./seal.js");
+const { signerOf } = require("./secrets.js");
 const { array, boolean, bytes, instance, json, options, seconds, string, time, topic: readTopic } = require("./values.js");
 
 const PRIORITIES = [10, 5, 1];
@@ -20,15 +19,15 @@ const OPTIONS = ["to", "at", "pushType", "messageId", "timeToLive", "exact", "an
 /** Names the vectors' random bytes among the options; only tests of this package know it. */
 const FIXED = Symbol("fixed");
 
-/** What both sealers have: all but the signature. */
-class Sealing {
+class Sealer {
     #signer;
     #topic;
     #placeholder;
 
-    constructor(signer, topic, placeholder) {
+    constructor(given) {
+        const { key, topic, placeholder = {} } = options(given, ["key", "topic", "placeholder"], "Sealer");
+        this.#signer = signerOf(key, readTopic(topic));
         if (topic.endsWith(".voip")) process.emitWarning("the topic is the app's bundle id, without .voip; phones would not open this", { code: "PUSHCRYPT_VOIP" });
-        this.#signer = signer;
         this.#topic = topic;
         this.#placeholder = readPlaceholder(placeholder);
     }
@@ -45,21 +44,20 @@ class Sealing {
         return this.#signer.certificate?.text;
     }
 
-    /** A message up to its signature, and a function that makes the push of it. */
-    static prepare(sealer, payload, given) {
+    seal(payload, given) {
         const {
             to, at = Date.now(), pushType = "alert", messageId, timeToLive = limits.longestTimeToLive, exact = false, answers, [FIXED]: fixed = {}, ...reserved
         } = options(given, OPTIONS, "seal");
         checkName(messageId, "messageId");
         const device = keys.parseKey(string(to, "to"), keys.DEVICE_PUBLIC), sentAt = time(at, "at");
         if (device.length !== keys.LENGTH) throw new PushcryptError("unsupported-suite");
-        const { toSign, finish } = prepare({
-            payload: json(payload, "malformed-payload"), topic: sealer.#topic, device, signer: sealer.#signer, sentAt,
-            timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageId, ...sealer.#placeholder,
+        const sealed = seal({
+            payload: json(payload, "malformed-payload"), topic: this.#topic, device, signer: this.#signer, sentAt,
+            timeToLive: seconds(timeToLive, "timeToLive"), pushType: string(pushType, "pushType"), messageId, ...this.#placeholder,
             exact: boolean(exact, "exact"), reserved: writeReserved(reserved, messageId),
             answers: answers === undefined ? undefined : instance(answers, AnswerSecret, "answers"), ...fixed,
         });
-        return { toSign, finish: (signature) => new SealedPush(finish(signature), keys.bare(to), pushType) };
+        return new SealedPush(sealed, keys.bare(to), pushType);
     }
 
     request(push, given = {}) {
@@ -104,61 +102,9 @@ class Sealing {
         const { url } = options(given, ["url"], "sealFullBody");
         const plain = Buffer.from(string(text, "the text"));
         if (plain.length > limits.longestFullBody) throw new PushcryptError("body-too-long");
-        if (plain.length === 0) throw new PushcryptError("malformed-file", "a full body is not empty");
+        if (plain.length === 0 || text.startsWith("\ufeff")) throw new PushcryptError("malformed-file", "a full body is not empty, and has no byte order mark");
         return this.sealFile(plain, { url, type: texts.fullBodyType, name: "body" });
     }
-}
-
-class Sealer extends Sealing {
-    #key;
-
-    constructor(given) {
-        const { key, topic, placeholder = {} } = options(given, ["key", "topic", "placeholder"], "Sealer");
-        const [secret, signer] = signerOf(key, readTopic(topic));
-        super(signer, topic, placeholder);
-        this.#key = secret;
-    }
-
-    seal(payload, given) {
-        const { toSign, finish } = Sealing.prepare(this, payload, given);
-        return finish(signature(this.#key, toSign));
-    }
-}
-
-/** A sealer whose key is in a key service. Its hedge key comes from one signature, over a label, which is never published. */
-class RemoteSealer extends Sealing {
-    #sign;
-
-    constructor(made, identity, topic, placeholder) {
-        if (made !== FIXED) throw new TypeError("use RemoteSealer.create");
-        super(identity, topic, placeholder);
-    }
-
-    static async create(given) {
-        const { signer, topic, placeholder = {}, provider, certificate } = options(
-            given, ["signer", "topic", "placeholder", "provider", "certificate"], "RemoteSealer",
-        );
-        const { publicKey, sign } = remote(signer), own = remoteIdentity(publicKey, readTopic(topic), provider, certificate);
-        const made = new RemoteSealer(FIXED, own, topic, placeholder);
-        made.#sign = sign;
-        own.hedge = hedgeKey(await sign(labels.hedgeSeed));
-        return made;
-    }
-
-    async seal(payload, given) {
-        const { toSign, finish } = Sealing.prepare(this, payload, given);
-        return finish(await this.#sign(toSign));
-    }
-}
-
-/** At epoch 0 the signer's key is the provider key; from then on its certificate says whose messages it signs. */
-function remoteIdentity(publicKey, topic, provider, text) {
-    if ((provider === undefined) !== (text === undefined)) throw new TypeError("provider and certificate belong together");
-    if (text === undefined) return identity(publicKey, publicKey, null);
-    const pin = keys.parseKey(string(provider, "provider"), keys.PROVIDER_PUBLIC), certificate = Certificate.parse(string(text, "certificate"));
-    certificate.check(pin, topic);
-    if (!certificate.signingKey.equals(publicKey)) throw new PushcryptError("wrong-certificate");
-    return identity(publicKey, pin, certificate);
 }
 
 /** What `Sealer.seal` returns: send `json` instead of the payload. */
@@ -211,4 +157,4 @@ const sizes = Object.freeze(Object.fromEntries(
     Object.entries(pushTypes).map(([type, { push, bucket }]) => [type, Object.freeze({ push, payload: bucket - limits.innerBody - limits.certificateLength })]),
 ));
 
-module.exports = { FIXED, RemoteSealer, SealedPush, Sealer, limits: sizes };
+module.exports = { FIXED, SealedPush, Sealer, limits: sizes };

@@ -17,11 +17,6 @@ function partsOf(key, type, what) {
     return found;
 }
 
-/** The hedge key of a signing seed, or of a signature over the label that a key service made. */
-function hedgeKey(seed) {
-    return createHmac("sha256", seed).update(labels.hedge).digest();
-}
-
 /** What all secret keys have; a class has its `TYPE` and `KIND`. */
 class SecretKey {
     constructor(seed) {
@@ -30,11 +25,11 @@ class SecretKey {
         if (seed.length !== keys.LENGTH) throw new RangeError("a key has 32 bytes");
         const privateKey = keys.secretKey(type, seed), publicKey = keys.rawPublic(privateKey);
         const id = keys.keyID(kind === keys.SIGNING_SECRET ? keys.SIGNING : type, publicKey);
-        parts.set(this, { privateKey, publicKey, id, hedge: type === keys.ED25519 ? hedgeKey(seed) : undefined });
+        parts.set(this, { privateKey, publicKey, id, hedge: createHmac("sha256", seed).update(labels.hedge).digest() });
     }
 
-    static parse(text, ...given) {
-        return new this(keys.parseKey(string(text, "the key"), this.KIND), ...given);
+    static parse(text) {
+        return new this(keys.parseKey(string(text, "the key"), this.KIND));
     }
 
     static generate() {
@@ -105,44 +100,13 @@ function signature(key, data) {
     return sign(null, data, parts.get(key).privateKey);
 }
 
-/** The text of a provider key's public half, 32 bytes, as a key service gives them. */
-function providerPublicKey(raw) {
-    const key = bytes(raw, "the public key");
-    if (key.length !== keys.LENGTH) throw new RangeError("a public key has 32 bytes; of SubjectPublicKeyInfo they are the last ones");
-    keys.checkVerifyingKey(key);
-    return keys.keyText(key, keys.PROVIDER_PUBLIC);
+/** The key that signs a sealer's messages, and whose they are: at epoch 0 its own, from then on those of the provider key that certified it. */
+function signerOf(given, topic) {
+    const own = given instanceof Credential ? partsOf(given, Credential) : { key: given, certificate: null };
+    own.certificate?.check(own.provider, topic);
+    const { publicKey, hedge } = partsOf(own.key, own.certificate === null ? ProviderKey : SigningKey, "key"), epoch = Buffer.alloc(4);
+    epoch.writeUInt32BE(own.certificate?.epoch ?? 0);
+    return { key: own.key, signingKey: publicKey, provider: own.provider ?? publicKey, certificate: own.certificate, epoch, hedge };
 }
 
-/** A key that another program holds: its public key, and a function that signs and checks what came. */
-function remote(signer) {
-    const publicKey = bytes(signer?.publicKey, "signer.publicKey");
-    if (publicKey.length !== keys.LENGTH) throw new RangeError("signer.publicKey has 32 bytes");
-    keys.checkVerifyingKey(publicKey);
-    if (typeof signer.sign !== "function") throw new TypeError("signer.sign must be a function");
-    const sign = async (message) => {
-        const signature = bytes(await signer.sign(message), "a signature");
-        if (signature.length !== 64 || !keys.verifies(publicKey, signature, message)) throw new PushcryptError("wrong-signature");
-        return signature;
-    };
-    return { publicKey, sign };
-}
-
-/** Whose messages a key signs. */
-function identity(signingKey, provider, certificate, hedge) {
-    const epoch = Buffer.alloc(4);
-    epoch.writeUInt32BE(certificate?.epoch ?? 0);
-    return { signingKey, provider, certificate, epoch, hedge };
-}
-
-/** The key that signs a sealer's messages, and whose they are. */
-function signerOf(key, topic) {
-    if (key instanceof Credential) {
-        const own = partsOf(key, Credential, "key"), { publicKey, hedge } = parts.get(own.key);
-        own.certificate.check(own.provider, topic);
-        return [own.key, identity(publicKey, own.provider, own.certificate, hedge)];
-    }
-    const { publicKey, hedge } = partsOf(key, ProviderKey, "key");
-    return [key, identity(publicKey, publicKey, null, hedge)];
-}
-
-module.exports = { Credential, ProviderKey, SecretKey, SigningKey, hedgeKey, identity, partsOf, providerPublicKey, remote, signature, signerOf };
+module.exports = { Credential, ProviderKey, SecretKey, SigningKey, partsOf, signature, signerOf };

@@ -99,9 +99,8 @@ function json(value, code) {
     return JSON.stringify(value);
 }
 
-/** Refuses a value that JSON.stringify would leave out or write as another one. `known` is a part of it that was checked before. */
-function checkUnchanged(value, depth, code, known) {
-    if (value === known && known !== undefined) return;
+/** Refuses a value that JSON.stringify would leave out or write as another one. */
+function checkUnchanged(value, depth, code) {
     const refuse = (reason) => {
         // Without the place, which would quote names of the payload.
         const what = code === "malformed-payload" ? "the payload" : "the object";
@@ -136,8 +135,8 @@ function checkUnchanged(value, depth, code, known) {
     if (Object.getOwnPropertySymbols(value).length > 0) refuse("has a symbol as a name");
     for (const name of Object.keys(value)) {
         if (isTorn(name)) refuse("has a name with half of a surrogate pair");
-        checkUnchanged(value[name], depth - 1, code, known);
+        checkUnchanged(value[name], depth - 1, code);
     }
 }
 
-module.exports = { NEVER, array, boolean, bytes, checkUnchanged, instance, isTopic, json, later, options, present, seconds, string, time, topic };
+module.exports = { NEVER, array, boolean, bytes, instance, isTopic, json, later, options, present, seconds, string, time, topic };

@@ -1,16 +1,15 @@
-// Answers: the vectors of answers.json, and a message that is answered.
+// Answers: the vectors of answers.json, and messages that can be answered.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
 import { ProviderKey, Sealer } from "pushcrypt";
 import { AnswerSecret, openAnswer } from "pushcrypt/answers";
-import { DeviceKey, Trust, open, sealAnswer } from "pushcrypt/testing";
+import { DeviceKey, open } from "pushcrypt/testing";
 import { hex, internal, skip, throws, vectors } from "./support.mjs";
 
-const { answerParts, padded, sealPlain } = internal("answers"), keys = internal("keys"), { givenOf } = internal("receiver/answers");
+const { answerParts } = internal("answers"), keys = internal("keys");
 const topic = "com.example.app", time = 1_767_225_600_000, secret = new AnswerSecret(Buffer.alloc(32, 7)), device = new DeviceKey(Buffer.alloc(32, 5));
 const sealer = new Sealer({ key: new ProviderKey(Buffer.alloc(32, 3)), topic }), payload = { aps: { alert: "Deploy?" } };
-const seal = (options, to = device) => open(sealer.seal(payload, { to: to.publicKey, at: time, ...options }).json, { topic, devices: [to], trust: new Trust([sealer.provider]), at: time });
 const text = (digits) => keys.keyText(hex(digits), keys.DEVICE_PUBLIC);
 
 const opening = ({ secrets, devices, topic, now, within }) => ({ secrets: secrets.map((one) => new AnswerSecret(hex(one))), devices: devices.map(text), topic, at: now, within });
@@ -23,9 +22,7 @@ test("the keys of answers.json", { skip }, () => {
 });
 
 test("the answers of answers.json", { skip }, () => {
-    for (const { name, device, given, random, json, text: sealed, members, ...rest } of vectors("answers.json").answers) {
-        const made = sealPlain(Buffer.from(given, "base64url"), keys.deviceKeyID(hex(device)), padded(Buffer.from(json)), hex(random));
-        assert.equal(made, sealed, name);
+    for (const { name, device, text: sealed, members, ...rest } of vectors("answers.json").answers) {
         const { message_id: messageId, sent_at: sentAt, ...same } = members;
         assert.deepEqual(openAnswer(sealed, opening(rest)), { device: text(device), messageId, sentAt, ...same }, name);
     }
@@ -35,30 +32,23 @@ test("the refused answers of answers.json", { skip }, async () => {
     for (const { name, text, code, ...rest } of vectors("answers.json").refused) await throws(code, () => openAnswer(text, opening(rest)), name);
 });
 
-test("a message is answered, by its phone alone", async () => {
+test("a message that can be answered has what answers.json proves of its id, and is the same message", () => {
     for (const messageId of ["deploy-17", undefined]) {
-        const message = seal({ messageId, answers: secret, drop: true }), given = { secrets: [secret], devices: [device.publicKey], topic, at: time + 9 };
-        const answer = sealAnswer(message, { action: "approve", text: "go 🚲", at: time + 5 });
-        assert.deepEqual(openAnswer(answer, given), { device: device.publicKey, messageId: message.messageId, sentAt: time, action: "approve", text: "go 🚲", at: time + 5 });
-        assert.equal(openAnswer(sealAnswer(message, { action: "no" }), given).text, undefined);
-        await throws("expired", () => openAnswer(answer, { ...given, within: 600, at: time + 600_001 }));
+        const push = sealer.seal(payload, { to: device.publicKey, at: time, messageId, answers: secret, drop: true });
+        const opened = open(push.json, { topic, device, provider: sealer.provider, at: time });
+        const answer = answerParts(secret, keys.parseKey(device.publicKey, keys.DEVICE_PUBLIC), topic, hex(push.messageId), BigInt(time)).toString("base64url");
+        assert.deepEqual([opened.messageId, JSON.parse(opened.payload)], [push.messageId, { ...payload, pushcrypt: { drop: true, answer } }]);
+        if (messageId !== undefined) assert.equal(sealer.seal(payload, { to: device.publicKey, at: time, messageId }).messageId, push.messageId);
     }
-    const tablet = new DeviceKey(Buffer.alloc(32, 6)), devices = [device.publicKey, tablet.publicKey], given = { secrets: [secret], devices, topic, at: time };
-    const both = [device, tablet].map((one) => openAnswer(sealAnswer(seal({ messageId: "a", answers: secret }, one), { action: "b" }), given).device);
-    assert.deepEqual(both, devices);
-    // The key of one message opens no answer to another.
-    const [first, second] = ["a", "b"].map((messageId) => seal({ messageId, answers: secret }));
-    const body = padded(Buffer.from(JSON.stringify({ message_id: second.messageId, sent_at: time, action: "a", at: time })));
-    await throws("authentication-failed", () => openAnswer(sealPlain(givenOf(first), keys.deviceKeyID(keys.parseKey(device.publicKey, keys.DEVICE_PUBLIC)), body), given));
 });
 
-test("an answer ends after 31 days, whatever is allowed", async () => {
-    const answer = sealAnswer(seal({ messageId: "a", answers: secret }), { action: "a" }), end = time + 31 * 86_400_000;
-    const given = { secrets: [secret], devices: [device.publicKey], topic, within: 40 * 86_400 };
-    assert.equal(openAnswer(answer, { ...given, at: end }).action, "a");
-    await throws("expired", () => openAnswer(answer, { ...given, at: end + 1 }));
+test("an answer ends after 31 days, whatever is allowed", { skip }, async () => {
+    const { text, members, ...rest } = vectors("answers.json").answers[0], end = members.sent_at + 31 * 86_400_000;
+    const given = { ...opening(rest), within: 40 * 86_400 };
+    assert.equal(openAnswer(text, { ...given, at: end }).action, members.action);
+    await throws("expired", () => openAnswer(text, { ...given, at: end + 1 }));
     // By this machine's clock, the message is older.
-    await throws("expired", () => openAnswer(answer, given));
+    await throws("expired", () => openAnswer(text, { ...given, at: undefined }));
 });
 
 test("a secret has 32 bytes, which nobody else's buffer changes", async () => {
@@ -69,11 +59,7 @@ test("a secret has 32 bytes, which nobody else's buffer changes", async () => {
     assert.deepEqual(Buffer.from(own.secretBytes()), Buffer.alloc(32, 9));
 });
 
-test("other messages stay as they are, and nothing is printed", async () => {
-    const plain = seal({ messageId: "a" }), answerable = seal({ messageId: "a", answers: secret });
-    assert.equal(plain.messageId, answerable.messageId);
-    assert(!plain.payload.includes("pushcrypt") && !inspect(secret, { depth: 9, showHidden: true }).includes("07 07"));
-    await throws("invalid-request", () => sealAnswer(plain, { action: "a" }));
-    for (const answer of [{ action: "" }, { action: "a".repeat(256) }, { action: "a", text: "a".repeat(4096) }]) await throws("invalid-request", () => sealAnswer(answerable, answer));
+test("a secret is not printed, and can be made again", () => {
+    assert(!inspect(secret, { depth: 9, showHidden: true }).includes("07 07"));
     assert.deepEqual(new AnswerSecret(secret.secretBytes()).secretBytes(), Buffer.alloc(32, 7));
 });

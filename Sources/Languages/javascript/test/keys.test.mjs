@@ -1,31 +1,17 @@
-// Keys, certificates, requests for them, and trust: what is refused, and what can be stored.
+// Keys, certificates and requests for them: what is refused, and what can be stored.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { inspect } from "node:util";
-import {
-    CertificateRequest, Credential, ProviderKey, RemoteSealer, Sealer, SigningKey, issueCertificate, providerPublicKey, readCertificate,
-} from "pushcrypt";
-import { DeviceKey, Trust, open } from "pushcrypt/testing";
-import { command, internal, noCommand, throws } from "./support.mjs";
+import { CertificateRequest, Credential, ProviderKey, Sealer, SigningKey, issueCertificate, readCertificate } from "pushcrypt";
+import { DeviceKey } from "pushcrypt/testing";
+import { command, noCommand, throws } from "./support.mjs";
 
-const { partsOf, signature } = internal("secrets");
-const { keyText } = internal("keys");
 const provider = ProviderKey.generate(), pin = provider.publicKey, topic = "com.example.app", at = 1_767_225_600_000;
 const issued = (key, more) => issueCertificate({ provider, signingKey: key.publicBytes, topic, at, ...more });
-
-test("the public key that a key service gives becomes a text", async () => {
-    const { publicKey } = generateKeyPairSync("ed25519"), der = publicKey.export({ format: "der", type: "spki" });
-    assert.equal(providerPublicKey(der.subarray(-32)), keyText(der.subarray(-32), "pcs"));
-    assert.equal(providerPublicKey(new Uint8Array(partsOf(provider, ProviderKey).publicKey)), pin);
-    await throws(RangeError, () => providerPublicKey(der));
-    await throws("weak-key", () => providerPublicKey(Buffer.alloc(32)));
-    await throws(TypeError, () => providerPublicKey(pin));
-});
 
 test("keys are read as they were written, and as nothing else", async () => {
     for (const type of [ProviderKey, SigningKey, DeviceKey]) {
@@ -75,27 +61,23 @@ test("a certificate is requested, certified where the provider key is, and insta
     assert.equal(there.json(), text);
     const { expiresAt, ...plan } = there.plan({ at: at + 1000 });
     assert.deepEqual([plan, expiresAt], [{ epoch: at / 1000 + 1, floor: 0, graceUntil: BigInt(at + 1000 + 38 * 86_400_000) }, BigInt(at + 1000 + 90 * 86_400_000)]);
-    // The key as an object, or in a service.
-    const signer = { publicKey: partsOf(provider, ProviderKey).publicKey, sign: async (message) => signature(provider, message) };
-    for (const holder of [provider, signer]) {
-        const answer = await there.certify(holder, { at: at + 1000 }), credential = request.install(key, answer);
-        assert.deepEqual([credential.epoch, credential.provider], [at / 1000 + 1, pin]);
-        const push = new Sealer({ key: credential, topic }).seal({ aps: { alert: "a" } }, { to: DeviceKey.generate().publicKey, at: at + 2000 });
-        assert.ok(push.json);
-        await throws("wrong-certificate", () => request.install(SigningKey.generate(), answer));
-        await throws("wrong-certificate", () => new CertificateRequest({ topic: "b", provider: pin, signingKey: key.publicBytes }).install(key, answer));
-        await throws("malformed-request", () => CertificateRequest.parse(answer));
-        await throws("bad-certificate-signature", () => request.install(key, answer.replace(/(..)"}$/, (_, last) => (last === "AA" ? 'BA"}' : 'AA"}'))));
-    }
+    const answer = there.certify(provider, { at: at + 1000 }), credential = request.install(key, answer);
+    assert.deepEqual([credential.epoch, credential.provider], [at / 1000 + 1, pin]);
+    const push = new Sealer({ key: credential, topic }).seal({ aps: { alert: "a" } }, { to: DeviceKey.generate().publicKey, at: at + 2000 });
+    assert.ok(push.json);
+    await throws("wrong-certificate", () => request.install(SigningKey.generate(), answer));
+    await throws("wrong-certificate", () => new CertificateRequest({ topic: "b", provider: pin, signingKey: key.publicBytes }).install(key, answer));
+    await throws("malformed-request", () => CertificateRequest.parse(answer));
+    await throws("bad-certificate-signature", () => request.install(key, answer.replace(/(..)"}$/, (_, last) => (last === "AA" ? 'BA"}' : 'AA"}'))));
     await throws("malformed-request", () => request.install(key, text));
     await throws("wrong-certificate", () => there.certify(ProviderKey.generate(), { at }));
-    await throws("wrong-signature", () => there.certify({ ...signer, sign: () => Buffer.alloc(64) }, { at }));
-    await there.certify(provider, { at: at - 2 * 86_400_000 });
+    for (const wrong of [pin, provider.secretText(), key, null, { publicKey: key.publicBytes, sign: () => Buffer.alloc(64) }]) await throws(TypeError, () => there.certify(wrong, { at }));
+    there.certify(provider, { at: at - 2 * 86_400_000 });
     // An answer to the request of another key, with that key.
-    const another = SigningKey.generate(), theirs = await new CertificateRequest({ topic, provider: pin, signingKey: another.publicBytes }).certify(provider, { at: at + 2000 });
+    const another = SigningKey.generate(), theirs = new CertificateRequest({ topic, provider: pin, signingKey: another.publicBytes }).certify(provider, { at: at + 2000 });
     await throws("wrong-certificate", () => request.install(another, theirs));
     // An answer to an earlier request of the same key.
-    const old = await new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes }).certify(provider, { at: at - 1000 });
+    const old = new CertificateRequest({ topic, provider: pin, signingKey: key.publicBytes }).certify(provider, { at: at - 1000 });
     await throws("wrong-certificate", () => request.install(key, old));
     // A certificate of another provider in the request.
     const other = ProviderKey.generate(), foreign = issueCertificate({ provider: other, signingKey: key.publicBytes, topic, at });
@@ -131,41 +113,7 @@ test("requests and answers are those of the command", { skip: noCommand }, async
     const holder = ProviderKey.parse(readFileSync(join(folder, "own.key"), "utf8"));
     assert.equal(holder.publicKey, own.trim());
     run("--store", "P", "key", "rotate", "--request", "-o", "theirs.json");
-    writeFileSync(join(folder, "answer.json"), await CertificateRequest.parse(readFileSync(join(folder, "theirs.json"))).certify(holder));
+    writeFileSync(join(folder, "answer.json"), CertificateRequest.parse(readFileSync(join(folder, "theirs.json"))).certify(holder));
     run("--store", "P", "key", "rotate", "--install", "answer.json");
     rmSync(folder, { recursive: true });
-});
-
-test("trust is stored as JSON, and merging keeps the higher", async () => {
-    const key = SigningKey.generate(), certificate = issued(key), trust = new Trust([pin]);
-    trust.accept(certificate, { topic });
-    const stored = JSON.parse(JSON.stringify(trust)), again = Trust.fromJSON(stored);
-    assert.equal(again.accept(certificate, { topic }), "unchanged");
-    const second = issued(key, { current: certificate, stolen: true });
-    again.accept(second, { topic });
-    stored.learned.forEach((one) => again.learn(one));
-    assert.deepEqual(again.learned, [{ provider: pin, certificate: second, floor: 1_767_225_601 }]);
-    await throws("weak-key", () => new Trust([keyText(Buffer.alloc(32), "pcs")]));
-    await throws(TypeError, () => new Trust([undefined]));
-    await throws("too-many-pins", () => new Trust([pin, ProviderKey.generate().publicKey, ProviderKey.generate().publicKey]));
-    await throws("too-many-pins", () => new Trust([pin, pin]));
-    await throws(TypeError, () => new Trust([pin], [{ provider: pin, certificate, flor: 0 }]));
-    await throws(TypeError, () => Trust.fromJSON("{}"));
-    await throws(TypeError, () => new Trust([pin]).accept(Buffer.alloc(121), { topic }));
-    await throws("bad-certificate-signature", () => new Trust([]).accept(certificate, { topic }));
-});
-
-test("a rotation in the service: what the old key sealed opens, and so does the new one's", async () => {
-    const device = DeviceKey.generate(), trust = new Trust([pin]), key = SigningKey.generate();
-    const certificate = issued(key, { past: [{ certificate: null, replacedAt: at }] });
-    const signer = { publicKey: key.publicBytes, sign: async (message) => signature(key, message) };
-    const sealers = [new Sealer({ key: provider, topic }), await RemoteSealer.create({ signer, topic, provider: pin, certificate })];
-    const pushes = await Promise.all(sealers.map((sealer) => sealer.seal({ aps: { alert: "a" } }, { to: device.publicKey, at })));
-    for (const { json } of [...pushes].reverse()) {
-        const opened = open(json, { topic, devices: [device], trust, at });
-        if (opened.learned !== null) trust.learn(opened.learned);
-    }
-    assert.equal(trust.learned[0].certificate, certificate);
-    await throws(TypeError, () => RemoteSealer.create({ signer, topic, certificate }));
-    await throws("wrong-certificate", () => RemoteSealer.create({ signer: { publicKey: SigningKey.generate().publicBytes, sign: () => 1 }, topic, provider: pin, certificate }));
 });

@@ -1,19 +1,18 @@
 // What a caller can get wrong when sealing, and no file of the kit can ask about: each is refused, or does no harm.
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createDecipheriv, randomBytes } from "node:crypto";
 import test from "node:test";
 import { inspect } from "node:util";
-import { AttachmentReference, Credential, ProviderKey, PushcryptError, RemoteSealer, Sealer, SigningKey, issueCertificate, limits } from "pushcrypt";
-import { DeviceKey, Trust, open, openFile, readFullBody } from "pushcrypt/testing";
-import { internal, throws } from "./support.mjs";
+import { AttachmentReference, Credential, ProviderKey, PushcryptError, Sealer, SigningKey, issueCertificate, limits } from "pushcrypt";
+import { DeviceKey, open } from "pushcrypt/testing";
+import { throws } from "./support.mjs";
 
-const { partsOf } = internal("secrets");
 const provider = ProviderKey.generate(), device = DeviceKey.generate(), to = device.publicKey, topic = "a", half = "\ud800";
 const payload = { aps: { alert: "a", sound: "b" } };
 const sealer = (placeholder) => new Sealer({ key: provider, topic, placeholder });
 const seal = (options, given = payload) => sealer({}).seal(given, { to, at: 0, ...options });
-const options = { topic, devices: [device], trust: new Trust([provider.publicKey]), at: 0 };
-const reopened = (given) => open(seal({}, given).json, options).payload.toString();
+const options = { topic, device, provider: provider.publicKey, at: 0 };
+const reopened = (given) => open(seal({}, given).json, options).payload;
 
 test("options that no message has are refused", async () => {
     for (const [what, wrong] of [
@@ -42,7 +41,7 @@ test("sealers that could not seal are not made", async () => {
     await throws("wrong-topic", () => new Sealer({ key: provider, topic: "a b" }));
     await throws(TypeError, () => new Sealer({ key: DeviceKey.generate(), topic }));
     await throws(TypeError, () => new Sealer({ key: SigningKey.generate(), topic }));
-    await throws(TypeError, () => new RemoteSealer());
+    await throws(TypeError, () => new Sealer({ key: { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) }, topic }));
 });
 
 test("payloads that would not open, or show nothing, are refused", async () => {
@@ -99,27 +98,16 @@ test("requests that APNs would refuse are refused", async () => {
 test("an expired certificate seals nothing [S-10]", async () => {
     const key = SigningKey.generate(), at = 1_767_225_600_000;
     const certificate = issueCertificate({ provider, signingKey: key.publicBytes, topic, at, lifetime: 3600 });
-    const credential = new Credential({ key, certificate, provider: provider.publicKey }), own = new Sealer({ key: credential, topic });
-    const signer = { publicKey: key.publicBytes, sign: async (message) => internal("secrets").signature(key, message) };
-    const remote = await RemoteSealer.create({ signer, topic, provider: provider.publicKey, certificate });
-    for (const each of [own, remote]) {
-        assert.equal(each.certificate, certificate);
-        assert.ok((await each.seal(payload, { to, at: at + 3_600_000 })).json);
-        const error = await throws("invalid-time", () => each.seal(payload, { to, at: at + 3_600_001 }));
-        assert.match(error.message, /certificate/);
-    }
+    const own = new Sealer({ key: new Credential({ key, certificate, provider: provider.publicKey }), topic });
+    assert.equal(own.certificate, certificate);
+    const { json } = own.seal(payload, { to, at: at + 3_600_000 });
+    assert.deepEqual(JSON.parse(open(json, { ...options, at: at + 3_600_000 }).payload), payload);
+    const error = await throws("invalid-time", () => own.seal(payload, { to, at: at + 3_600_001 }));
+    assert.match(error.message, /certificate/);
 });
 
-test("signers that do not sign seal nothing", async () => {
-    const { publicKey } = partsOf(provider, ProviderKey), failure = new Error("the service is gone");
-    for (const [what, signer] of [
-        ["wrong-signature", { publicKey, sign: () => Buffer.alloc(64, 1) }], ["wrong-signature", { publicKey, sign: () => Buffer.alloc(63) }],
-        [TypeError, { publicKey, sign: async () => "signed" }], [failure, { publicKey, sign: async () => Promise.reject(failure) }],
-        [TypeError, { sign: () => Buffer.alloc(64) }], [TypeError, ProviderKey.generate()], [TypeError, { publicKey }], [TypeError, null],
-        [RangeError, { publicKey: Buffer.alloc(31), sign: () => 1 }], ["weak-key", { publicKey: Buffer.alloc(32), sign: () => 1 }],
-    ]) await throws(what, () => RemoteSealer.create({ signer, topic }), inspect(signer));
-    assert.equal(new PushcryptError("wrong-signature").retryable, true);
-    assert.equal(new PushcryptError("weak-key").retryable, false);
+test("only what was busy or failed may succeed later", () => {
+    assert.deepEqual(["changed-file", "weak-key"].map((code) => new PushcryptError(code).retryable), [true, false]);
 });
 
 test("what is sealed opens with what it was sealed with", () => {
@@ -127,11 +115,17 @@ test("what is sealed opens with what it was sealed with", () => {
     const { reference: fullBody, sealed } = sealer({}).sealFullBody("the whole text", { url: "https://a/d" });
     const sender = { name: "Anna", handle: "u1", conversation: "c", recipients: ["Ben"], avatar: picture.reference };
     const push = seal({ messageId: "m1", withdraws: ["m0"], drop: true, sender, attachments: [picture.reference], fullBody });
-    const opened = open(push.toJSON(), options), extras = opened.extras();
-    assert.equal(opened.messageId, push.messageId);
-    assert.deepEqual(opened.content(), payload);
-    assert.deepEqual(extras, { attachments: [picture.reference], fullBody, withdraws: [seal({ messageId: "m0" }).messageId], isDropped: true, sender, dropped: [] });
-    assert.equal(readFullBody(openFile(extras.fullBody, sealed)), "the whole text");
+    const { messageId, payload: text } = open(push.toJSON(), options), reference = (one) => JSON.parse(one.json());
+    assert.equal(messageId, push.messageId);
+    assert.deepEqual(JSON.parse(text), {
+        ...payload, pushcrypt: {
+            body: reference(fullBody), attachments: [reference(picture.reference)], sender: { ...sender, avatar: reference(picture.reference) }, withdraw: ["m0"], drop: true,
+        },
+    });
+    // One chunk, the last.
+    const cipher = createDecipheriv("chacha20-poly1305", fullBody.key, Buffer.from(`${"00".repeat(11)}01`, "hex"), { authTagLength: 16 });
+    cipher.setAAD(sealed.subarray(0, 5)).setAuthTag(sealed.subarray(-16));
+    assert.equal(Buffer.concat([cipher.update(sealed.subarray(5, -16)), cipher.final()]).toString(), "the whole text");
     assert.equal(seal({ messageId: "m1" }).messageId, push.messageId, "the same id in every retry");
     assert.notEqual(seal({}).messageId, seal({}).messageId);
 });
@@ -151,21 +145,21 @@ test("nothing that is printed shows a key or a payload", () => {
     const credential = new Credential({
         key: signing, provider: provider.publicKey, certificate: issueCertificate({ provider, signingKey: signing.publicBytes, topic }),
     });
-    const opened = open(sealer({}).seal(payload, { to, at: 0 }).json, options);
-    const all = [reference, own, signing, receiving, credential, new Sealer({ key: own, topic }), new Sealer({ key: credential, topic }), opened];
+    const all = [reference, own, signing, receiving, credential, new Sealer({ key: own, topic }), new Sealer({ key: credential, topic })];
     const shown = all.map((value) => inspect(value, { maxStringLength: null, showHidden: false, depth: 9 }) + JSON.stringify(value) + String(value)).join("");
     const forms = [
-        text, inspect(key).slice(8, 40), JSON.stringify([...key]).slice(1, 40), key.toString("hex"), own.secretText(), signing.secretText(), receiving.secretText(), "alert",
+        text, inspect(key).slice(8, 40), JSON.stringify([...key]).slice(1, 40), key.toString("hex"), own.secretText(), signing.secretText(), receiving.secretText(),
     ];
     assert.ok(reference.key.equals(key) && !forms.some((form) => shown.includes(form)));
 });
 
-test("what a test opens with is checked", async () => {
-    const { json } = seal({});
-    await throws(TypeError, () => open(json, { topic, devices: [device] }));
-    await throws(TypeError, () => open(json, { ...options, devices: ["pcr1"] }));
-    await throws(TypeError, () => open(json, { ...options, pushType: "constructor" }));
-    await throws(TypeError, () => open(json, { ...options, at: "now" }));
-    await throws("authentication-failed", () => open(json, { ...options, topic: "b" }));
-    await throws("malformed-notification", () => open(`{"a":"${"a".repeat(65_536)}"}`, options));
+test("what is not for the phone does not open", async () => {
+    const { json } = seal({ timeToLive: 60 }), { ENCRYPTED_DATA: sealed } = JSON.parse(json), stranger = ProviderKey.generate();
+    const changed = json.replace(sealed, sealed.slice(0, 80) + (sealed[80] === "A" ? "B" : "A") + sealed.slice(81));
+    for (const [what, wrong, text = json] of [
+        [TypeError, { device: "pcr1" }], [TypeError, { device: undefined }], [TypeError, { pushType: 7 }], [TypeError, { at: "now" }], [TypeError, { devices: [device] }],
+        ["authentication-failed", { topic: "b" }], ["authentication-failed", { provider: stranger.publicKey }], ["authentication-failed", {}, changed],
+        ["authentication-failed", {}, new Sealer({ key: stranger, topic }).seal(payload, { to, at: 0 }).json], ["unknown-recipient-key", { device: DeviceKey.generate() }],
+        ["wrong-push-class", { pushType: "voip" }], ["wrong-push-class", { pushType: "constructor" }], ["expired", { at: 86_400_000 }], ["malformed-envelope", {}, payload],
+    ]) await throws(what, () => open(text, { ...options, ...wrong }), `${what} ${inspect(wrong)}`);
 });

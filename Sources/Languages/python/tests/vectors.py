@@ -25,21 +25,14 @@ PROVIDER_SECRET = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YV
 PROVIDER_PUBLIC = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
 
 COMMON = {"name", "expect", "rules", "comment", "body", "pieces"}
-TRUST = {"pin", "learned"}
-SITUATION = {"time", "context", "device", "push-type"} | TRUST
-OPENED = {"learned-after", "payload-sha256", "message-id", "sent-at", "time-to-live", "provider", "epoch", "told"}
 #: For each group what any of its tests may have, and what those with a good outcome have besides.
 GROUPS: dict[str, tuple[set[str], set[str]]] = {
-    "envelopes": (SITUATION | {"fingerprint", "recipient-key-id", "bucket"}, OPENED),
-    "pushes": (SITUATION, OPENED),
-    "certificates": ({"context"} | TRUST, {"learned-after"}),
+    "certificates": ({"context", "pin", "learned"}, {"learned-after"}),
     "plans": ({"time", "kind", "certificate", "past", "proven", "lifetime"}, {"epoch", "floor", "grace-until", "expires-at"}),
     "contexts": (set(), set()),
     "keys": ({"kind", "bytes"}, {"key-id", "public-key"}),
     "suite-2-keys": ({"kind", "bytes"}, {"key-id", "public-key"}),
-    "attachments": ({"key", "size", "sha256"}, {"plain-size", "plain-sha256"}),
     "references": (set(), {"url", "key", "size", "sha256", "type", "file-name"}),
-    "attachment-lists": (set(), {"attachment", "full-body", "dropped"}),
     "full-bodies": (set(), set()),
     "records": (
         {
@@ -51,22 +44,16 @@ GROUPS: dict[str, tuple[set[str], set[str]]] = {
             "withdrawal", "grant", "foreign", "stale",
         },
     ),
-    "replies": (
-        {"device", "context", "built-in"} | TRUST,
-        {
-            "confirms", "acknowledged", "refused", "provider", "certificate", "push-key", "suites", "foreign", "pin-after",
-            "learned-after", "told",
-        },
-    ),
-    "reserved": (set(), {"withdraws", "drop", "sender-name", "handle", "conversation", "recipient", "avatar", "dropped"}),
     "payloads": (
         {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "certificate", "sent-exactly"},
         {"bucket", "payload-sha256", "clear", "length", "widest-length"},
     ),
 }
-#: What the package does not have: a store, a screen, a replay guard, and suite 0x02 but for public keys.
-NOT_ASKED = {"notifications", "sequences", "stores", "suite-2-envelopes"}
-GOOD = {"accepted", "opened", "unchanged", "certificate-conflict"}
+#: The phone's groups, and stores.
+NOT_ASKED = {
+    "attachments", "attachment-lists", "envelopes", "notifications", "pushes", "replies", "reserved", "sequences", "stores", "suite-2-envelopes",
+}
+GOOD = {"accepted", "unchanged", "certificate-conflict"}
 
 
 class Test:

@@ -1,10 +1,11 @@
 // Compiled by tsc, and not run: the types as a program uses them. A line after `@ts-expect-error` must not compile.
 import {
-    CertificateRequest, Credential, FilterError, ProviderKey, PushcryptError, RemoteSealer, SealFilter, Sealer, SigningKey, accept, canWithdraw, issueCertificate,
-    parseDeviceRecord, providerPublicKey, refuse, type Accepted, type Code, type SealedPush, type Signer, type StoredDevice,
+    CertificateRequest, Credential, ProviderKey, PushcryptError, Sealer, SigningKey, accept, canWithdraw, issueCertificate, parseDeviceRecord, refuse,
+    type Accepted, type Code, type SealedPush, type StoredDevice,
 } from "pushcrypt";
 import { Pairing, pairingId, type PairingRequest } from "pushcrypt/pairing";
-import { DeviceKey, PairingCode, Trust, open } from "pushcrypt/testing";
+import { PushKey, relayMessage, relayRequest } from "pushcrypt/relay";
+import { DeviceKey, open } from "pushcrypt/testing";
 
 const provider: ProviderKey = ProviderKey.generate(), key = SigningKey.generate(), topic = "com.example.app";
 const certificate: string = issueCertificate({ provider, signingKey: key.publicBytes, topic, past: [{ certificate: null, replacedAt: new Date() }] });
@@ -12,37 +13,29 @@ const credential = new Credential({ key, certificate, provider: provider.publicK
 const sealer = new Sealer({ key: credential, topic, placeholder: { title: "News", sound: null, clearFields: ["badge"] } });
 const push: SealedPush = sealer.seal({ aps: { alert: "a" } }, { to: "pcr1", at: new Date(), pushType: "voip", timeToLive: 60, messageId: "a", withdraws: ["b"] });
 const id: string = push.messageId, host: string = sealer.request(push, { priority: 5, deviceId: "d" }).headers["apns-topic"];
-const opened = open(push.json, { topic, devices: [DeviceKey.generate()], pushType: "voip", trust: new Trust(["pcs1"], [{ provider: "pcs1", certificate, floor: 0 }]) });
-const badge: unknown = opened.content().aps["badge"];
+const opened: string = open(push.json, { topic, device: DeviceKey.generate(), pushType: "voip", provider: "pcs1" }).payload;
 const device: StoredDevice = JSON.parse("{}");
 const answer: Accepted = accept(parseDeviceRecord("{}"), device, null, { topic, provider: sealer.provider, certificate: sealer.certificate, issued: [certificate] });
-const foreign: readonly "provider"[] = answer.foreign, text = `${id} ${host} ${badge} ${foreign.length} ${canWithdraw(device, "")} ${refuse(new Error())}`;
-const signer: Signer = { publicKey: new Uint8Array(32), sign: async (message) => message };
-export async function run(): Promise<string> {
-    const filter = new SealFilter({ answerTimeout: 5 });
-    for await (const { answer, error } of filter.sealAll([{ to: "a", payload: "{}" }])) {
-        if (answer !== undefined) return answer.payload;
-        if (error instanceof FilterError) return error.retryable ? "later" : error.code;
-        if (error instanceof PushcryptError) return reason(error.code);
-    }
-    await filter.close(1);
-    const request = new CertificateRequest({ topic, provider: providerPublicKey(signer.publicKey), signingKey: key.publicBytes });
-    const remote = await RemoteSealer.create({ signer, topic, provider: request.provider, certificate });
-    return `${text} ${request.install(key, await request.certify(signer)).epoch} ${(await remote.seal("{}", { to: "pcr1" })).json}`;
+const foreign: readonly "provider"[] = answer.foreign, text = `${id} ${host} ${opened} ${foreign.length} ${canWithdraw(device, "")} ${refuse(new Error())}`;
+export function run(error: unknown): string {
+    if (error instanceof PushcryptError) return reason(error.code);
+    const request = new CertificateRequest({ topic, provider: provider.publicKey, signingKey: key.publicBytes });
+    return `${text} ${request.install(key, request.certify(provider)).epoch}`;
+}
+export async function post(pushKey: PushKey, grant: string): Promise<Uint8Array> {
+    const { url, headers, body } = relayRequest("https://push.example.com", pushKey, [relayMessage(grant, sealer.request(push))], { at: new Date() });
+    await Promise.resolve({ url, headers, body });
+    return pushKey.publicKey;
 }
 export function pair(body: Uint8Array): [string, string] {
     const pairing = Pairing.create({ provider: provider.publicKey, url: "https://a", topic, at: new Date() }), request: PairingRequest = pairing.open(body);
-    if (request.record === undefined || pairingId(body) !== pairing.id) return [pairing.code, new PairingCode(pairing.code, { topic }).url];
+    if (request.record === undefined || pairingId(body) !== pairing.id) return [pairing.code, pairing.url];
     const { pairing: claimed, answer } = request.seal(accept(request.record, null, "alice", { topic, provider: pairing.provider }).reply);
     return [claimed.json(), `${answer} ${request.record.deviceId.length} ${claimed.claimed ?? 0}`];
 }
 // An interface has no index signature.
 interface Table { aps: { alert: string }; table: number }
-interface Line { to: string; payload: Table; token: string }
-export async function typed(table: Table, line: Line, filter: SealFilter): Promise<string> {
-    for await (const { message } of filter.sealAll([line])) sealer.seal(message.payload, { to: message.token });
-    return (await filter.seal({ ...line, collapse_id: "a" })).payload + (await filter.seal(line)).payload + sealer.seal(table, { to: "pcr1" }).json;
-}
+export const typed = (table: Table): string => sealer.seal(table, { to: "pcr1" }).json;
 function reason(code: Code): string {
     return code === "payload-too-large" ? "shorten it" : code;
 }

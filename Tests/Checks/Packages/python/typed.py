@@ -3,7 +3,6 @@
 from typing import TypedDict
 
 from pushcrypt import DevicePublicKey, SealedPush, Sealer
-from pushcrypt.filter import Message
 
 
 class Alert(TypedDict):
@@ -11,6 +10,6 @@ class Alert(TypedDict):
     table: int
 
 
-def seal(sealer: Sealer, device: DevicePublicKey, alert: Alert) -> tuple[SealedPush, Message]:
+def seal(sealer: Sealer, device: DevicePublicKey, alert: Alert) -> SealedPush:
     """A typed dict is no `dict[str, Any]`."""
-    return sealer.seal(alert, device), Message(to=device, payload=alert)
+    return sealer.seal(alert, device)

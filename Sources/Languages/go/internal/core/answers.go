@@ -12,7 +12,6 @@ import (
 const (
 	labelAnswerID      = "pushcrypt/1 answer id\x00"
 	labelAnswer        = "pushcrypt/1 answer\x00"
-	labelAnswerSalt    = "pushcrypt/1 answer salt\x00"
 	labelAnswerMessage = "pushcrypt/1 answer message\x00"
 
 	// AnswerHeader is the length of what precedes an answer's ciphertext.
@@ -72,14 +71,6 @@ func IsAnswerLength(length int) bool {
 		}
 	}
 	return false
-}
-
-// SealAnswer seals a plaintext under the answer id and key that a message brought, 48 bytes.
-func SealAnswer(given, deviceID, plain, random []byte) []byte {
-	salt := HMAC(given[16:], []byte(labelAnswerSalt), random, plain)[:16]
-	header := append(append(append([]byte{1}, given[:16]...), deviceID...), salt...)
-	aead, _ := chacha20poly1305.New(hkdf(given[16:], salt, labelAnswerMessage, nil))
-	return aead.Seal(header[:AnswerHeader:AnswerHeader], make([]byte, chacha20poly1305.NonceSize), plain, header)
 }
 
 // OpenAnswer returns the plaintext; nil if the tag is wrong.

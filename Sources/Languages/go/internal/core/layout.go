@@ -136,7 +136,7 @@ func SetupS(recipient, info, ikmE []byte) (enc []byte, aead cipher.AEAD, nonce [
 	return enc, aead, nonce, err
 }
 
-// Setup is also for the recipient, with enc as received for the KEM context [O-4.1]. It fails for an all-zero result of X25519 [O-4.2], which the package curve25519 refuses.
+// Setup is also for the phone of tests, with enc as received for the KEM context [O-4.1]. It fails for an all-zero result of X25519 [O-4.2], which the package curve25519 refuses.
 func Setup(secret, public, enc, recipient, info []byte) (cipher.AEAD, []byte, error) {
 	dh, err := curve25519.X25519(secret, public)
 	if err != nil {

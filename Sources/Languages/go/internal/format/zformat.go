@@ -12,20 +12,15 @@ const (
 	MlkemModulus          = 3329
 	TagLength             = 16
 	EnvelopeOverhead      = 53
-	LongestEnvelopeText   = 4850
 	InnerContent          = 68
 	InnerBody             = 99
 	KindClass             = 15
-	KindReserved          = 112
 	KindCertified         = 128
 	MessageIDLength       = 16
 	LongestTopic          = 255
 	LongestTimeToLive     = 2592000
 	LargestTime           = 9007199254740991
-	ClockTolerance        = 86400
-	ExpiryTolerance       = 2678400
 	ExpirationUnit        = 600000
-	LongestPush           = 65536
 	DeepestJSON           = 32
 	TimeFieldEnd          = 100000000000
 	LongestClearText      = 4096
@@ -35,7 +30,6 @@ const (
 	CertificateVersion    = 1
 	CertificateGrace      = 3283200
 	LatestClock           = 4102444800
-	MostPins              = 2
 	MostPastCertificates  = 64
 	PlainChunk            = 65536
 	SealedChunk           = 65552
@@ -62,19 +56,6 @@ const (
 	LongestCollapseDevice = 255
 )
 
-// Limits of the filter; times are milliseconds.
-const (
-	FilterWindow        = 1000
-	FilterAnswerTimeout = 30000
-	FilterLongestLine   = 1048576
-	FilterLongestAnswer = 4194304
-	FilterMostEnds      = 5
-	FilterFirstPause    = 100
-	FilterLongestPause  = 5000
-	FilterLastWords     = 1000
-	FilterMisuse        = 64
-)
-
 // Labels, with their zero byte.
 const (
 	LabelKeyID       = "pushcrypt/1 key id\x00"
@@ -82,7 +63,6 @@ const (
 	LabelSignature   = "pushcrypt/1 signature\x00"
 	LabelCertificate = "pushcrypt/1 certificate\x00"
 	LabelHedge       = "pushcrypt/1 hedge\x00"
-	LabelHedgeSeed   = "pushcrypt/1 hedge seed\x00"
 	LabelMessageID   = "pushcrypt/1 message id\x00"
 	LabelCallerID    = "pushcrypt/1 caller id\x00"
 	LabelEphemeral   = "pushcrypt/1 ephemeral\x00"
@@ -180,12 +160,6 @@ var WeakDeviceKeys = []string{
 	"e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
 	"5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
 	"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-}
-
-// Invisible has ranges of code points, both ends included.
-var Invisible = [][2]rune{
-	{0x61c, 0x61c}, {0x200b, 0x200b}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x2060}, {0x2066, 0x2069},
-	{0xfeff, 0xfeff},
 }
 
 // Rules is of the format.

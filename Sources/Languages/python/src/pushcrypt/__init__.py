@@ -9,7 +9,7 @@ A provider seals the APNs payload that it sends today, and sends the result inst
     request = sealer.request(push)  # its headers and its payload are what APNs gets
 
 What is refused raises a `PushcryptError`, a value of another type a `TypeError`. Times are milliseconds since 1970, durations seconds.
-`pushcrypt.filter` is a client of the command, for thousands a second; `pushcrypt.testing` is a phone, for tests.
+`pushcrypt.testing` is a phone, for your tests.
 """
 
 from ._attachments import FullBody, Reference, SealedFile, seal_file, seal_full_body
@@ -20,14 +20,13 @@ from ._keys import DevicePublicKey, ProviderKey, ProviderPublicKey, SigningKey
 from ._messages import Person
 from ._records import DeviceRecord, ProviderRecord, Reply
 from ._registration import Accepted, StoredDevice, accept
-from ._sealing import AsyncSealer, ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
-from ._signing import AsyncSigner, Signer
+from ._sealing import ClearField, Placeholder, PushRequest, PushType, SealedPush, Sealer
 
 __version__ = "1.0.0b1"
 
 __all__ = [
-    "Accepted", "AsyncSealer", "AsyncSigner", "Certificate", "CertificateRequest", "ClearField", "Code", "Credential",
+    "Accepted", "Certificate", "CertificateRequest", "ClearField", "Code", "Credential",
     "DevicePublicKey", "DeviceRecord", "FullBody", "Person", "Placeholder", "ProviderKey", "ProviderPublicKey", "ProviderRecord",
     "PushRequest", "PushType", "PushcryptError", "Reference", "Reply", "SealedFile", "SealedPush", "Sealer", "SignedCertificate",
-    "Signer", "SigningKey", "StoredDevice", "accept", "fingerprint", "issue_certificate", "seal_file", "seal_full_body",
+    "SigningKey", "StoredDevice", "accept", "fingerprint", "issue_certificate", "seal_file", "seal_full_body",
 ]

@@ -232,19 +232,8 @@ def seal_full_body(text: str, *, url: str, key: AnyKey | Hedged) -> FullBody:
         raise malformed_file("the full body has half a surrogate pair") from None
     if len(plain) > LONGEST_FULL_BODY:
         raise PushcryptError(Code.BODY_TOO_LONG, f"the body has {len(plain)} bytes, over {LONGEST_FULL_BODY}")
-    check_full_body(plain)
+    if not plain or text.startswith("\ufeff"):
+        raise malformed_file("the full body is empty, or begins with a byte order mark")
     output = io.BytesIO()
     file = seal_file(io.BytesIO(plain), output, key)
     return FullBody(output.getvalue(), file.reference(url=url, type=FULL_BODY_TYPE, name="body"))
-
-
-def check_full_body(plain: bytes) -> str:
-    """Returns the text in the plain file of a full body [A-28], [A-30]. If it is refused, the payload's own is shown."""
-    check_type(plain, bytes, "the full body")
-    try:
-        text = plain.decode("utf-8")
-    except UnicodeDecodeError:
-        raise malformed_file("the full body is not UTF-8") from None
-    if not 1 <= len(plain) <= LONGEST_FULL_BODY or text.startswith("\ufeff"):
-        raise malformed_file(f"the full body has not 1 to {LONGEST_FULL_BODY} bytes, or begins with a byte order mark")
-    return text

@@ -14,13 +14,12 @@ from ._format import (
     LARGEST_TIME, MOST_PAST_CERTIFICATES,
 )
 from ._keys import ProviderKey, ProviderPublicKey, SigningKey, bytes32, check_verifying_key
-from ._signing import Signer, check_signer, signature_of
 from ._types import check_optional, check_type
 
 REQUEST_VERSION = 1
 
 
-@dataclass(frozen=True, order=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """By it a provider key says which key signs its messages of an epoch. The higher one counts [T-3].
 
@@ -90,11 +89,6 @@ class Certificate:
             raise PushcryptError(Code.WEAK_KEY, "the certificate's signing key is the provider key; each needs its own")
         if not provider.verifies(self.data[CLAIM_LENGTH:], claimed(provider, topic, self.claim)):
             raise PushcryptError(Code.BAD_CERTIFICATE_SIGNATURE)
-
-    def conflicts(self, other: Certificate | None) -> bool:
-        """Whether both are of one epoch and say different things [T-3]."""
-        check_optional(other, Certificate, "the other certificate")
-        return other is not None and self.epoch == other.epoch and self.claim != other.claim
 
 
 # A provider
@@ -193,22 +187,20 @@ class CertificateRequest:
             "expires": self.lifetime, "stolen": self.stolen, "current": self.current, "past": past, "proven": self.proven,
         })
 
-    def certify(self, provider: ProviderKey | Signer, *, at: int | None = None) -> SignedCertificate:
-        """Signs the certificate, where the provider key is: at hand, or in a `Signer`. Show the app to a person first.
+    def certify(self, provider: ProviderKey, *, at: int | None = None) -> SignedCertificate:
+        """Signs the certificate, where the provider key is. Show the app to a person first.
 
         `at` is the present time in milliseconds since 1970, by default the system's. Refuses with `wrong-certificate` for another
         provider key, and with `bad-certificate-signature` for certificates of another key or app.
         """
-        if not isinstance(provider, ProviderKey):
-            check_signer(provider, False)
-        public = provider.public_key if isinstance(provider, ProviderKey) else ProviderPublicKey(provider.public_key)
-        if public != self.provider:
+        check_type(provider, ProviderKey, "the provider key")
+        if provider.public_key != self.provider:
             raise wrong("requested from another provider key")
         now = time_or_now(at)
         for certificate in (self.current, self.proven, *(one for one, _ in self.past)):
             if certificate is not None:
                 certificate.check(self.provider, self.topic)
-        made = certify(provider, public, self.topic, *self.plan(now), self.signing_key)
+        made = certify(provider, self.topic, *self.plan(now), self.signing_key)
         return SignedCertificate(topic=self.topic, provider=self.provider, certificate=made)
 
     def plan(self, now: int) -> tuple[int, int, int, int]:
@@ -293,13 +285,12 @@ def issue_certificate(
 
 
 def certify(
-    key: ProviderKey | Signer, provider: ProviderPublicKey, topic: str, epoch: int, floor: int, grace: int, expires_at: int,
-    signing_key: bytes,
+    key: ProviderKey, topic: str, epoch: int, floor: int, grace: int, expires_at: int, signing_key: bytes
 ) -> Certificate:
     claim = bytes([CERTIFICATE_VERSION]) + epoch.to_bytes(4, "big") + floor.to_bytes(4, "big") + grace.to_bytes(8, "big")
     claim += expires_at.to_bytes(8, "big") + signing_key
-    made = Certificate(claim + signature_of(key, claimed(provider, topic, claim)))
-    made.check(provider, topic)
+    made = Certificate(claim + key.sign(claimed(key.public_key, topic, claim)))
+    made.check(key.public_key, topic)
     return made
 
 

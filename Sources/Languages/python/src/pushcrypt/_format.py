@@ -10,10 +10,6 @@ class Code(str, enum.Enum):
     A code is a string: `error.code == "expired"` and `error.code is Code.EXPIRED` are the same question.
     """
 
-    MALFORMED_NOTIFICATION = "malformed-notification"
-    """The push is not one JSON object, or has more than 65,536 bytes."""
-    NOT_ENCRYPTED = "not-encrypted"
-    """The push has no ENCRYPTED_DATA."""
     MALFORMED_ENVELOPE = "malformed-envelope"
     """The envelope's text was cut, encoded again, or has a wrong length."""
     UNSUPPORTED_SUITE = "unsupported-suite"
@@ -28,8 +24,6 @@ class Code(str, enum.Enum):
     """The message was sealed for another push type."""
     EXPIRED = "expired"
     """The message's time to live has ended."""
-    NOT_YET_VALID = "not-yet-valid"
-    """The message was sent more than 24 hours from now: one of the clocks is wrong."""
     MALFORMED_PAYLOAD = "malformed-payload"
     """The payload is not one JSON object by the rules of the format."""
     MISSING_APS = "missing-aps"
@@ -58,10 +52,6 @@ class Code(str, enum.Enum):
     """The topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-', without .voip."""
     UNUSABLE_KEY = "unusable-key"
     """X25519 refuses the device's key; have the device register again."""
-    SIGNING_FAILED = "signing-failed"
-    """The signer failed."""
-    WRONG_SIGNATURE = "wrong-signature"
-    """The signer returned no signature by its key; it has to sign the bytes, with pure Ed25519."""
     MALFORMED_KEY = "malformed-key"
     """This is not the text of a key."""
     WRONG_CHECKSUM = "wrong-checksum"
@@ -88,82 +78,33 @@ class Code(str, enum.Enum):
     """This is not a certificate of 121 bytes, or 162 characters as text."""
     BAD_CERTIFICATE_SIGNATURE = "bad-certificate-signature"
     """The provider key did not sign this certificate for this app."""
-    CERTIFICATE_CONFLICT = "certificate-conflict"
-    """Two certificates of one epoch differ: a store was restored, or a provider key was stolen."""
     WRONG_CERTIFICATE = "wrong-certificate"
     """The certificate is for another signing key, provider or app."""
     MALFORMED_REQUEST = "malformed-request"
     """This is not a request for a certificate, or the answer to one."""
-    TOO_MANY_PINS = "too-many-pins"
-    """An account has one or two pins, of different provider keys."""
     EPOCHS_EXHAUSTED = "epochs-exhausted"
     """The provider key has used its last epoch; make another provider key."""
     MALFORMED_REFERENCE = "malformed-reference"
     """A member of the reference is missing or breaks its rule."""
-    NOT_A_SEALED_FILE = "not-a-sealed-file"
-    """The file does not begin as a sealed file does."""
-    WRONG_SIZE = "wrong-size"
-    """The file is longer or shorter than its reference says."""
-    WRONG_HASH = "wrong-hash"
-    """The file is not the one that the reference means."""
     MALFORMED_FILE = "malformed-file"
     """The file breaks the format, or was refused before."""
     CHANGED_FILE = "changed-file"
     """The file changed while it was sealed."""
     BODY_TOO_LONG = "body-too-long"
     """The full body has more than 65,536 bytes."""
-    MALFORMED_LINE = "malformed-line"
-    """The command does not accept the line."""
-    LINE_TOO_LONG = "line-too-long"
-    """The line has more than 1 MiB."""
-    NO_DEVICE = "no-device"
-    """The user has no device."""
-    NO_KEY = "no-key"
-    """The device has no key to seal to."""
-    NO_TOPIC = "no-topic"
-    """The line, the command and the keys have no topic."""
-    UNKNOWN_DEVICE = "unknown-device"
-    """No device of the store has this id."""
-    REMOVED_DEVICE = "removed-device"
-    """The device was removed, and has not registered since."""
-    UNKNOWN_NAME = "unknown-name"
-    """No key of the store has this name."""
-    AMBIGUOUS_NAME = "ambiguous-name"
-    """The store has several keys and no default."""
-    SIGNER_UNAVAILABLE = "signer-unavailable"
-    """The command cannot reach its signer."""
-    SIGNER_REFUSED = "signer-refused"
-    """The command's signer does not sign."""
-    SIGNER_TIMED_OUT = "signer-timed-out"
-    """The command's signer did not answer in time."""
-    STORE_BUSY = "store-busy"
-    """Another process held the store for too long."""
-    DISK_FULL = "disk-full"
-    """A write to the store found no room on the disk."""
-    INPUT_OUTPUT = "input-output"
-    """The system does not let the command read or write its store."""
-    CORRUPT_STORE = "corrupt-store"
-    """The store is damaged."""
-    OVERFLOW_FAILED = "overflow-failed"
-    """The command cannot write the file of a long body."""
-    FILTER_ENDED = "filter-ended"
-    """The filter's command ended or does not answer."""
 
     def __str__(self) -> str:
         return self.value
 
 
 RETRYABLE: frozenset[Code] = frozenset({
-    Code.SIGNING_FAILED, Code.WRONG_SIGNATURE, Code.CHANGED_FILE, Code.SIGNER_UNAVAILABLE, Code.SIGNER_TIMED_OUT,
-    Code.STORE_BUSY, Code.DISK_FULL, Code.INPUT_OUTPUT, Code.OVERFLOW_FAILED, Code.FILTER_ENDED,
+    Code.CHANGED_FILE,
 })
 REASONS: frozenset[Code] = frozenset({
     Code.UNSUPPORTED_SUITE, Code.USER_MISMATCH, Code.GENERATION_ROLLBACK, Code.GENERATION_TOO_HIGH,
     Code.SUITE_DOWNGRADE, Code.TOPIC_MISMATCH, Code.KEY_TAKEN,
 })
 TEXTS: dict[Code, str] = {
-    Code.MALFORMED_NOTIFICATION: "the push is not one JSON object, or has more than 65,536 bytes",
-    Code.NOT_ENCRYPTED: "the push has no ENCRYPTED_DATA",
     Code.MALFORMED_ENVELOPE: "the envelope's text was cut, encoded again, or has a wrong length",
     Code.UNSUPPORTED_SUITE: "the envelope or the key is of a suite that this package does not open or seal to",
     Code.UNKNOWN_RECIPIENT_KEY: "the message is for a key that the device does not have or no longer uses",
@@ -171,7 +112,6 @@ TEXTS: dict[Code, str] = {
     Code.UNSUPPORTED_MESSAGE: "the message is of a later version of the format",
     Code.WRONG_PUSH_CLASS: "the message was sealed for another push type",
     Code.EXPIRED: "the message's time to live has ended",
-    Code.NOT_YET_VALID: "the message was sent more than 24 hours from now: one of the clocks is wrong",
     Code.MALFORMED_PAYLOAD: "the payload is not one JSON object by the rules of the format",
     Code.MISSING_APS: "the payload has no aps object; the system never shows a push without one",
     Code.INVALID_FIELD: "a field of aps is not as Apple documents it",
@@ -186,8 +126,6 @@ TEXTS: dict[Code, str] = {
     Code.INVALID_REQUEST: "a header, or the name of a message, device or collapse group, is not valid",
     Code.WRONG_TOPIC: "the topic is not a bundle id: 1 to 255 ASCII letters, digits, '.' and '-', without .voip",
     Code.UNUSABLE_KEY: "X25519 refuses the device's key; have the device register again",
-    Code.SIGNING_FAILED: "the signer failed",
-    Code.WRONG_SIGNATURE: "the signer returned no signature by its key; it has to sign the bytes, with pure Ed25519",
     Code.MALFORMED_KEY: "this is not the text of a key",
     Code.WRONG_CHECKSUM: "the key was mistyped or cut",
     Code.WRONG_KIND_OF_KEY: "the key is of another kind than is needed",
@@ -201,36 +139,13 @@ TEXTS: dict[Code, str] = {
     Code.KEY_TAKEN: "the provider has this key for another device",
     Code.MALFORMED_CERTIFICATE: "this is not a certificate of 121 bytes, or 162 characters as text",
     Code.BAD_CERTIFICATE_SIGNATURE: "the provider key did not sign this certificate for this app",
-    Code.CERTIFICATE_CONFLICT: "two certificates of one epoch differ: a store was restored, or a provider key was stolen",
     Code.WRONG_CERTIFICATE: "the certificate is for another signing key, provider or app",
     Code.MALFORMED_REQUEST: "this is not a request for a certificate, or the answer to one",
-    Code.TOO_MANY_PINS: "an account has one or two pins, of different provider keys",
     Code.EPOCHS_EXHAUSTED: "the provider key has used its last epoch; make another provider key",
     Code.MALFORMED_REFERENCE: "a member of the reference is missing or breaks its rule",
-    Code.NOT_A_SEALED_FILE: "the file does not begin as a sealed file does",
-    Code.WRONG_SIZE: "the file is longer or shorter than its reference says",
-    Code.WRONG_HASH: "the file is not the one that the reference means",
     Code.MALFORMED_FILE: "the file breaks the format, or was refused before",
     Code.CHANGED_FILE: "the file changed while it was sealed",
     Code.BODY_TOO_LONG: "the full body has more than 65,536 bytes",
-    Code.MALFORMED_LINE: "the command does not accept the line",
-    Code.LINE_TOO_LONG: "the line has more than 1 MiB",
-    Code.NO_DEVICE: "the user has no device",
-    Code.NO_KEY: "the device has no key to seal to",
-    Code.NO_TOPIC: "the line, the command and the keys have no topic",
-    Code.UNKNOWN_DEVICE: "no device of the store has this id",
-    Code.REMOVED_DEVICE: "the device was removed, and has not registered since",
-    Code.UNKNOWN_NAME: "no key of the store has this name",
-    Code.AMBIGUOUS_NAME: "the store has several keys and no default",
-    Code.SIGNER_UNAVAILABLE: "the command cannot reach its signer",
-    Code.SIGNER_REFUSED: "the command's signer does not sign",
-    Code.SIGNER_TIMED_OUT: "the command's signer did not answer in time",
-    Code.STORE_BUSY: "another process held the store for too long",
-    Code.DISK_FULL: "a write to the store found no room on the disk",
-    Code.INPUT_OUTPUT: "the system does not let the command read or write its store",
-    Code.CORRUPT_STORE: "the store is damaged",
-    Code.OVERFLOW_FAILED: "the command cannot write the file of a long body",
-    Code.FILTER_ENDED: "the filter's command ended or does not answer",
 }
 
 RULES: dict[str, str] = {
@@ -289,22 +204,11 @@ LIMITS: dict[str, tuple[int, int]] = {"alert": (4096, 2816), "background": (4096
 CLASSES: dict[str, int] = {"alert": 1, "background": 2, "voip": 3}
 SUFFIXES: dict[str, str] = {"alert": "", "background": "", "voip": ".voip"}
 
-# The prefix, the length of the key, and the type in its id.
-KEYS: dict[str, tuple[str, int, int]] = {
-    "devicePublic": ("pcr", 32, 1),
-    "postQuantumPublic": ("pcrx", 1216, 3),
-    "providerPublic": ("pcs", 32, 2),
-    "deviceSecret": ("PCR-SECRET-", 32, 1),
-    "postQuantumSecret": ("PCRX-SECRET-", 32, 3),
-    "providerSecret": ("PCS-SECRET-", 32, 2),
-    "signingSecret": ("PCK-SECRET-", 32, 4),
-}
 LABEL_KEY_ID = b"pushcrypt/1 key id\x00"
 LABEL_ENVELOPE = b"pushcrypt/1 envelope\x00"
 LABEL_SIGNATURE = b"pushcrypt/1 signature\x00"
 LABEL_CERTIFICATE = b"pushcrypt/1 certificate\x00"
 LABEL_HEDGE = b"pushcrypt/1 hedge\x00"
-LABEL_HEDGE_SEED = b"pushcrypt/1 hedge seed\x00"
 LABEL_MESSAGE_ID = b"pushcrypt/1 message id\x00"
 LABEL_CALLER_ID = b"pushcrypt/1 caller id\x00"
 LABEL_EPHEMERAL = b"pushcrypt/1 ephemeral\x00"
@@ -320,7 +224,6 @@ HPKE_SECRET = b"HPKE-v1HPKE\x00 \x00\x01\x00\x03secret"
 HPKE_KEY = b"\x00 HPKE-v1HPKE\x00 \x00\x01\x00\x03key"
 HPKE_BASE_NONCE = b"\x00\x0cHPKE-v1HPKE\x00 \x00\x01\x00\x03base_nonce"
 FILE_HEADER = b"PCA2\x10"
-INVISIBLE = "[\u061c\u200b\u200e-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 STANDARD_TITLE = "New message"
 CLEAR_BODY = "(Encrypted)"
 FULL_BODY_TYPE = "public.plain-text"
@@ -332,20 +235,15 @@ KEY_ID_LENGTH = 4
 MLKEM_MODULUS = 3_329
 TAG_LENGTH = 16
 ENVELOPE_OVERHEAD = 53
-LONGEST_ENVELOPE_TEXT = 4_850
 INNER_CONTENT = 68
 INNER_BODY = 99
 KIND_CLASS = 15
-KIND_RESERVED = 112
 KIND_CERTIFIED = 128
 MESSAGE_ID_LENGTH = 16
 LONGEST_TOPIC = 255
 LONGEST_TIME_TO_LIVE = 2_592_000
 LARGEST_TIME = 9_007_199_254_740_991
-CLOCK_TOLERANCE = 86_400
-EXPIRY_TOLERANCE = 2_678_400
 EXPIRATION_UNIT = 600_000
-LONGEST_PUSH = 65_536
 DEEPEST_JSON = 32
 TIME_FIELD_END = 100_000_000_000
 LONGEST_CLEAR_TEXT = 4_096
@@ -355,7 +253,6 @@ CLAIM_LENGTH = 57
 CERTIFICATE_VERSION = 1
 CERTIFICATE_GRACE = 3_283_200
 LATEST_CLOCK = 4_102_444_800
-MOST_PINS = 2
 MOST_PAST_CERTIFICATES = 64
 PLAIN_CHUNK = 65_536
 SEALED_CHUNK = 65_552
@@ -380,14 +277,3 @@ MOST_FOREIGN = 16
 GENERATION_STEP = 1_024
 COLLAPSE_ID_LENGTH = 24
 LONGEST_COLLAPSE_DEVICE = 255
-
-# Of the filter; times are milliseconds.
-FILTER_WINDOW = 1_000
-FILTER_ANSWER_TIMEOUT = 30_000
-FILTER_LONGEST_LINE = 1_048_576
-FILTER_LONGEST_ANSWER = 4_194_304
-FILTER_MOST_ENDS = 5
-FILTER_FIRST_PAUSE = 100
-FILTER_LONGEST_PAUSE = 5_000
-FILTER_LAST_WORDS = 1_000
-FILTER_MISUSE = 64

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 
-from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
@@ -31,13 +30,6 @@ class Context:
 
     def seal(self, aad: bytes, pt: bytes) -> bytes:
         return self.aead.encrypt(self.nonce, pt, aad)
-
-    def open(self, aad: bytes, ct: bytes) -> bytes:
-        """Decrypts. Returns no plaintext if the tag is wrong [O-4.3]."""
-        try:
-            return self.aead.decrypt(self.nonce, ct, aad)
-        except InvalidTag:
-            raise not_authentic() from None
 
 
 def not_authentic() -> PushcryptError:

@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 import hmac
+
 from ._certificates import Certificate, Credential
-from ._errors import Code, PushcryptError
-from ._format import LABEL_HEDGE, LABEL_HEDGE_SEED
+from ._format import LABEL_HEDGE
 from ._keys import ProviderKey, ProviderPublicKey
-from ._signing import AsyncSigner, Signer, check_signer, signature_of
-from ._types import check_optional
+from ._types import check_type
 
-AnyKey = ProviderKey | Credential | Signer
-
-
-def check_key(key: AnyKey | AsyncSigner, is_async: bool = False) -> None:
-    if not isinstance(key, (ProviderKey, Credential)):
-        check_signer(key, is_async)
+AnyKey = ProviderKey | Credential
 
 
 class Identity:
     """Whose messages a key signs: at epoch 0 its own, from then on those of the provider key that certified it."""
 
-    def __init__(
-        self, key: AnyKey | AsyncSigner, topic: str, provider: ProviderPublicKey | None, certificate: Certificate | None
-    ) -> None:
-        if isinstance(key, Credential) and provider is None and certificate is None:
-            provider, certificate = key.provider, key.certificate
-        check_optional(provider, ProviderPublicKey, "provider")
-        check_optional(certificate, Certificate, "certificate")
-        if (provider is None) != (certificate is None):
-            raise TypeError("provider and certificate belong together")
-        self.signing_key = key.key.public_bytes() if isinstance(key, Credential) else bytes(key.public_key)
-        self.provider = provider or ProviderPublicKey(self.signing_key)
-        self.certificate, self.epoch, self.prefix = certificate, 0, b""
-        if certificate is not None:
-            # What the body of each message begins with.
-            self.epoch, self.prefix = certificate.epoch, certificate.data
-            certificate.check(self.provider, topic)
-            if certificate.signing_key != self.signing_key:
-                raise PushcryptError(Code.WRONG_CERTIFICATE, "the certificate is that of another signing key")
-
+    def __init__(self, key: AnyKey, topic: str) -> None:
+        check_type(key, (ProviderKey, Credential), "the key")
+        # The prefix is what the body of each message begins with.
+        self.certificate: Certificate | None = None
+        self.epoch, self.prefix = 0, b""
+        if isinstance(key, Credential):
+            key.certificate.check(key.provider, topic)
+            self.certificate, self.epoch, self.prefix = key.certificate, key.certificate.epoch, key.certificate.data
+        self.key = key.key if isinstance(key, Credential) else key
+        self.signing_key = self.key.public_bytes()
+        self.provider: ProviderPublicKey = key.provider if isinstance(key, Credential) else key.public_key
 
 
 class Hedge:
@@ -50,9 +36,8 @@ class Hedge:
 
     @classmethod
     def of(cls, key: AnyKey) -> Hedge:
-        if isinstance(key, Credential):
-            return cls(key.key.hedge_seed())
-        return cls(key.hedge_seed() if isinstance(key, ProviderKey) else signature_of(key, LABEL_HEDGE_SEED))
+        check_type(key, (ProviderKey, Credential), "the key")
+        return cls((key.key if isinstance(key, Credential) else key).hedge_seed())
 
     def digest(self, data: bytes) -> bytes:
         return hmac.digest(self._key, data, "sha256")
@@ -62,17 +47,10 @@ class Hedge:
 
 
 class Hedged:
-    """What has a hedge key: a sealer, whose key need not sign again."""
+    """What has a hedge key: a sealer."""
 
     _hedge: Hedge
 
 
 def hedge_of(key: AnyKey | Hedged) -> Hedge:
-    if isinstance(key, Hedged):
-        return key._hedge
-    check_key(key)
-    return Hedge.of(key)
-
-
-def sign(key: AnyKey, message: bytes) -> bytes:
-    return key.key.sign(message) if isinstance(key, Credential) else signature_of(key, message)
+    return key._hedge if isinstance(key, Hedged) else Hedge.of(key)

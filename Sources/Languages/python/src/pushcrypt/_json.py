@@ -123,12 +123,12 @@ def write(value: object) -> str:
     return ENCODER.encode(value)
 
 
-def write_object(value: dict[str, Any], level: int = 1) -> bytes:
+def write_object(value: dict[str, Any]) -> bytes:
     """The JSON of a caller's object, if it can be written without a change; otherwise `malformed-payload`.
 
     `json.dumps` alone would write the key 1 as "1", perhaps beside another "1", and half a surrogate pair.
     """
-    check_writable(value, level)
+    check_writable(value, 1)
     try:
         return write(value).encode("utf-8")
     except UnicodeError:

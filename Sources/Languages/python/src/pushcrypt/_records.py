@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ._certificates import Certificate
-from ._envelope import TOPIC, decode
+from ._envelope import TOPIC
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
 from ._format import KEY_LENGTH, LARGEST_SUITE, LARGEST_TIME, LONGEST_APP_VERSION, MOST_FOREIGN, MOST_SUITES, SUITE
 from ._json import Number
-from ._keys import DevicePublicKey, ProviderPublicKey, bytes32, check_verifying_key
+from ._keys import DevicePublicKey, ProviderPublicKey, check_verifying_key
 from ._messages import is_label, is_visible
 from ._types import check_optional, check_type, checked_tuple
 
@@ -101,7 +101,7 @@ class DeviceRecord(Device):
     def from_json(cls, text: str | bytes) -> DeviceRecord:
         """Reads a record. Refuses with `malformed-record` if it breaks a rule, and the codes of keys."""
         fields = Fields(text, "records")
-        certificate, _ = certificate_of(fields)
+        certificate = certificate_of(fields)
         return cls(certificate=certificate, **cls._read(fields))
 
     def to_json(self) -> str:
@@ -138,7 +138,7 @@ class ProviderRecord:
         check_suite(fields, SUITE)
         public_key, key_id = fields.needed(fields.text("public_key"), "public_key"), fields.text("key_id")
         topic, number, created = fields.text("topic", TOPIC.fullmatch), fields.number("generation"), fields.number("created")
-        certificate, key = certificate_of(fields)[0], ProviderPublicKey.parse(public_key)
+        certificate, key = certificate_of(fields), ProviderPublicKey.parse(public_key)
         fields.require(key_id in (None, key.key_id), "key_id, which is another key's,")
         return cls(public_key=key, topic=topic, generation=1 if number is None else number, created=created, certificate=certificate)
 
@@ -168,8 +168,6 @@ class Reply:
     foreign: Sequence[str] = ()
     #: The public key with which the provider signs requests to a relay, 32 bytes.
     push_key: bytes | None = None
-    #: Why a certificate that came is ignored [D-20].
-    refused_certificate: Code | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_optional(self.acknowledged, DevicePublicKey, "acknowledged")
@@ -193,26 +191,10 @@ class Reply:
         check_type(error, PushcryptError, "error")
         return cls(refused=str(error.code), certificate=certificate)
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Reply:
-        """Reads a reply. Refuses with `malformed-record` if it breaks a rule, and the codes of keys."""
-        fields = Fields(text, "replies")
-        fields.require(fields.number("version") == 1, "version")
-        refused, acknowledged = fields.text("refused", REASON.fullmatch), fields.text("acknowledged")
-        fields.require((acknowledged is None) != (refused is None), "the choice of acknowledged or refused")
-        (certificate, refused_certificate), foreign = certificate_of(fields), fields.items("foreign", str, MOST_FOREIGN)
-        suites = suites_of(fields, None)
-        fields.text("provider"), fields.text("push_key")
-        return cls(
-            acknowledged=fields.read("acknowledged", DevicePublicKey.parse), refused=refused,
-            provider=fields.read("provider", ProviderPublicKey.parse), certificate=certificate,
-            refused_certificate=refused_certificate, suites=suites, foreign=foreign, push_key=fields.read("push_key", read_push_key),
-        )
-
     def to_json(self) -> str:
         """The reply as minimal JSON."""
         suites = () if self.suites == (SUITE,) else self.suites
-        return written({"version": 1} | vars(self) | {"suites": suites, "refused_certificate": None})
+        return written({"version": 1} | vars(self) | {"suites": suites})
 
 
 def check(is_good: object, what: str) -> None:
@@ -253,10 +235,10 @@ def are_suites(suites: Sequence[int], own: int | None) -> bool:
     return is_ordered and 1 <= suites[0] and suites[-1] <= LARGEST_SUITE and (own is None or own in suites)
 
 
-def suites_of(fields: Fields, own: int | None) -> Sequence[int]:
+def suites_of(fields: Fields, own: int) -> Sequence[int]:
     """[D-9]"""
     numbers = [one.at_most(LARGEST_SUITE) for one in fields.items("suites", Number, MOST_SUITES)]
-    suites = [number for number in numbers if number is not None] or [own or SUITE]
+    suites = [number for number in numbers if number is not None] or [own]
     fields.require(None not in numbers and are_suites(suites, own), "suites")
     return suites
 
@@ -266,15 +248,10 @@ def check_suite(fields: Fields, own: int) -> None:
     fields.require(fields.number("suite") in (None, own), "suite")
 
 
-def certificate_of(fields: Fields) -> tuple[Certificate | None, Code | None]:
-    """A certificate that breaks [T-1] counts as absent [D-31]; its code comes with it."""
+def certificate_of(fields: Fields) -> Certificate | None:
+    """A certificate that breaks [T-1] counts as absent [D-31]."""
     text = fields.text("certificate")
     try:
-        return None if text is None else Certificate.parse(text), None
-    except PushcryptError as refused:
-        return None, refused.code
-
-
-def read_push_key(text: str) -> bytes:
-    """[D-32]"""
-    return bytes32(decode(text), "push_key")
+        return None if text is None else Certificate.parse(text)
+    except PushcryptError:
+        return None

@@ -8,7 +8,7 @@ import hashlib
 import re
 import secrets
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,16 +19,15 @@ from ._envelope import check_topic, encode, envelope_info, fingerprint, lp16, na
 from ._errors import Code, PushcryptError
 from ._format import (
     BUCKETS, CERTIFICATE_LENGTH, CLASSES, CLEAR_BODY, CLEAR_FIELDS, COLLAPSE_ID_LENGTH, ENVELOPE_OVERHEAD, EXPIRATION_UNIT,
-    INNER_BODY, INNER_CONTENT, KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_HEDGE_SEED, LABEL_MESSAGE_ID, LIMITS,
+    INNER_BODY, INNER_CONTENT, KIND_CERTIFIED, LABEL_COLLAPSE, LABEL_EPHEMERAL, LABEL_MESSAGE_ID, LIMITS,
     LONGEST_CLEAR_TEXT, LONGEST_COLLAPSE_DEVICE, LONGEST_TIME_TO_LIVE, MESSAGE_ID_LENGTH, MOST_ATTACHMENTS, STANDARD_TITLE,
     SUFFIXES, SUITE, TIME_FIELD_END,
 )
 from ._hpke import setup_base_s
-from ._identity import AnyKey, Hedge, Hedged, Identity, check_key, sign
+from ._identity import AnyKey, Hedge, Hedged, Identity
 from ._json import Number, is_unicode, write, write_object
 from ._keys import DevicePublicKey, ProviderPublicKey
 from ._messages import Person, check_withdrawal
-from ._signing import AsyncSigner, check_signer, checked
 from ._types import check_optional, check_type, checked_tuple, utf8
 from .answers import AnswerSecret
 
@@ -146,15 +145,23 @@ class PushRequest:
         }
 
 
-class _Sealer(Hedged):
-    """What both sealers do, up to the signature."""
+class Sealer(Hedged):
+    """Seals APNs payloads for the devices of one app. Any number of threads may use one."""
 
-    def __init__(
-        self, key: AnyKey | AsyncSigner, topic: str, placeholder: Placeholder, provider: ProviderPublicKey | None,
-        certificate: Certificate | None, hedge: Hedge,
-    ) -> None:
+    def __init__(self, key: AnyKey, *, topic: str, placeholder: Placeholder = Placeholder()) -> None:
+        """Makes a sealer.
+
+        Args:
+            key: A `ProviderKey`, at epoch 0, or the `Credential` of a signing key.
+            topic: The app's bundle id, without a suffix such as `.voip`.
+            placeholder: What a phone shows if it cannot open a push.
+        """
+        check_topic(topic)
+        if topic.endswith(".voip"):
+            warnings.warn("the topic is the app's bundle id, without .voip; phones would not open this", stacklevel=2)
+        check_type(placeholder, Placeholder, "the placeholder")
         self._topic, self._placeholder = topic, placeholder
-        self._identity, self._hedge = Identity(key, topic, provider, certificate), hedge
+        self._identity, self._hedge = Identity(key, topic), Hedge.of(key)
         self._whose = self._identity.epoch.to_bytes(4, "big") + lp16(topic.encode())
         self._clear_parts: dict[tuple[PushType, bool, bool], ClearPart] = {}
 
@@ -181,16 +188,40 @@ class _Sealer(Hedged):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.provider!r}, topic={self.topic!r})"
 
-    def _prepare(
+    def seal(
+        self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
+        time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
+        full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
+        exact: bool = False, answers: AnswerSecret | None = None,
+    ) -> SealedPush:
+        """Seals a payload for one device.
+
+        Args:
+            payload: The APNs payload. Bytes and text are kept but for white space; a dict that JSON would change is refused.
+            device: The device's registered key.
+            push_type: What the push will be sent as.
+            message_id: Your name for the message, the same in every retry, so that a phone shows it once; by default each is new.
+            time_to_live: Seconds, at most 30 days. Unless it is a call, the end is rounded up to ten minutes: the relay reads it.
+            at: The present time in milliseconds since 1970; by default the system's.
+            attachments: At most 8, already stored. They are part of the encrypted payload, and of its size.
+            full_body: The whole text, if the payload's own body is only its beginning.
+            person: Who the notification is from.
+            withdraws: The ids of earlier messages to this device that it takes off the screen, at most 64.
+            drop: Whether nothing is to be shown.
+            exact: Whether the client sends these very bytes, so that their own length counts.
+            answers: The app's `pushcrypt.answers.AnswerSecret`, if the phone may answer. A `message_id` is then never used for another payload.
+        """
+        return self._seal(
+            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact, answers
+        )
+
+    def _seal(
         self, payload: Payload, device: DevicePublicKey, push_type: PushType, message_id: str | None, time_to_live: int,
         at: int | None, attachments: Iterable[Reference], full_body: FullBody | Reference | None, person: Person | None,
-        withdraws: Iterable[str], drop: bool, exact: bool, drawn: tuple[bytes, bytes] | None = None, sealed_life: int | None = None,
-        answers: AnswerSecret | None = None,
-    ) -> tuple[bytes, Callable[[bytes], SealedPush]]:
-        """Checks and lays out a message; returns what to sign, and what makes the push of the signature.
-
-        Vectors give the randomness, which must never be used twice [S-9], and the life as it is.
-        """
+        withdraws: Iterable[str], drop: bool, exact: bool, answers: AnswerSecret | None, drawn: tuple[bytes, bytes] | None = None,
+        sealed_life: int | None = None,
+    ) -> SealedPush:
+        """Vectors give the randomness, which must never be used twice [S-9], and the life as it is."""
         if push_type not in LIMITS:
             raise PushcryptError(Code.PUSH_TYPE_NOT_SEALABLE)
         check_type(device, DevicePublicKey, "the device's key, of which parse() reads the text,")
@@ -236,14 +267,9 @@ class _Sealer(Hedged):
         header, content_hash = bytes([SUITE]) + device.id_bytes, hashlib.sha256(content).digest()
         ikm_e = self._hedge.digest(LABEL_EPHEMERAL + r_ephemeral + header + recipient + whose + content_hash)
         enc, encryption = setup_base_s(recipient, envelope_info(header, self.topic), ikm_e)
-        to_sign = signed(header, enc, recipient, bytes(signer.provider), signer.signing_key, whose, content_hash)
-
-        def finish(signature: bytes) -> SealedPush:
-            text = encode(header + enc + encryption.seal(b"", whose[:4] + signature + content))
-            widest = clear.widest + text_length(bucket)
-            return SealedPush(clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, sent_at + 1000 * life, widest)
-
-        return to_sign, finish
+        message = signed(header, enc, recipient, bytes(signer.provider), signer.signing_key, whose, content_hash)
+        text = encode(header + enc + encryption.seal(b"", whose[:4] + signer.key.sign(message) + content))
+        return SealedPush(clear.before + text.encode() + AFTER, text, id_bytes, device, push_type, sent_at + 1000 * life, clear.widest + text_length(bucket))
 
     def _check_times(self, sent_at: int, time_to_live: int) -> None:
         if type(time_to_live) is not int or not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE:
@@ -300,96 +326,6 @@ class _Sealer(Hedged):
             what = b"\x01" + checked_name(collapse_name, "the collapse name").encode()
         hash = self._hedge.digest(LABEL_COLLAPSE + lp16(self.topic.encode()) + whom + what)
         return base64.urlsafe_b64encode(hash[:COLLAPSE_ID_LENGTH]).decode()
-
-
-class Sealer(_Sealer):
-    """Seals APNs payloads for the devices of one app. Any number of threads may use one.
-
-    With a key in a service, `AsyncSealer` is the one for asyncio.
-    """
-
-    def __init__(
-        self, key: AnyKey, *, topic: str, placeholder: Placeholder = Placeholder(), provider: ProviderPublicKey | None = None,
-        certificate: Certificate | None = None,
-    ) -> None:
-        """Makes a sealer. A `Signer` gives one signature here.
-
-        Args:
-            key: A `ProviderKey`, at epoch 0; the `Credential` of a signing key; or a `Signer`, for a key in a service.
-            topic: The app's bundle id, without a suffix such as `.voip`.
-            placeholder: What a phone shows if it cannot open a push.
-            provider, certificate: Of a `Signer` that has a signing key. What does not belong together is refused: `wrong-certificate`.
-        """
-        check_new(topic, placeholder)
-        check_key(key)
-        super().__init__(key, topic, placeholder, provider, certificate, Hedge.of(key))
-        self._key = key
-
-    def seal(
-        self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
-        time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
-        full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
-        exact: bool = False, answers: AnswerSecret | None = None,
-    ) -> SealedPush:
-        """Seals a payload for one device.
-
-        Args:
-            payload: The APNs payload. Bytes and text are kept but for white space; a dict that JSON would change is refused.
-            device: The device's registered key.
-            push_type: What the push will be sent as.
-            message_id: Your name for the message, the same in every retry, so that a phone shows it once; by default each is new.
-            time_to_live: Seconds, at most 30 days. Unless it is a call, the end is rounded up to ten minutes: the relay reads it.
-            at: The present time in milliseconds since 1970; by default the system's.
-            attachments: At most 8, already stored. They are part of the encrypted payload, and of its size.
-            full_body: The whole text, if the payload's own body is only its beginning.
-            person: Who the notification is from.
-            withdraws: The ids of earlier messages to this device that it takes off the screen, at most 64.
-            drop: Whether nothing is to be shown.
-            exact: Whether the client sends these very bytes, so that their own length counts.
-            answers: The app's `pushcrypt.answers.AnswerSecret`, if the phone may answer. A `message_id` is then never used for another payload.
-        """
-        to_sign, finish = self._prepare(
-            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact, answers=answers
-        )
-        return finish(sign(self._key, to_sign))
-
-
-class AsyncSealer(_Sealer):
-    """The sealer for a key in a service, with asyncio: while the service signs, other tasks run. Any number of tasks may use one."""
-
-    _key: AsyncSigner
-
-    @classmethod
-    async def create(
-        cls, key: AsyncSigner, *, topic: str, placeholder: Placeholder = Placeholder(), provider: ProviderPublicKey | None = None,
-        certificate: Certificate | None = None,
-    ) -> AsyncSealer:
-        """Makes a sealer, with one signature. The arguments are those of `Sealer`."""
-        check_new(topic, placeholder)
-        check_signer(key, True)
-        hedge = Hedge(checked(await key.sign(LABEL_HEDGE_SEED), key.public_key, LABEL_HEDGE_SEED))
-        sealer = cls(key, topic, placeholder, provider, certificate, hedge)
-        sealer._key = key
-        return sealer
-
-    async def seal(
-        self, payload: Payload, device: DevicePublicKey, *, push_type: PushType = "alert", message_id: str | None = None,
-        time_to_live: int = LONGEST_TIME_TO_LIVE, at: int | None = None, attachments: Iterable[Reference] = (),
-        full_body: FullBody | Reference | None = None, person: Person | None = None, withdraws: Iterable[str] = (), drop: bool = False,
-        exact: bool = False, answers: AnswerSecret | None = None,
-    ) -> SealedPush:
-        """Seals a payload for one device, as `Sealer.seal`."""
-        to_sign, finish = self._prepare(
-            payload, device, push_type, message_id, time_to_live, at, attachments, full_body, person, withdraws, drop, exact, answers=answers
-        )
-        return finish(checked(await self._key.sign(to_sign), self._identity.signing_key, to_sign))
-
-
-def check_new(topic: str, placeholder: Placeholder) -> None:
-    check_topic(topic)
-    if topic.endswith(".voip"):
-        warnings.warn("the topic is the app's bundle id, without .voip; phones would not open this", stacklevel=3)
-    check_type(placeholder, Placeholder, "the placeholder")
 
 
 def payload_bytes(payload: Payload) -> bytes:

@@ -39,7 +39,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from ._envelope import TOPIC, check_topic, decode, encode, lp16, time_or_now
 from ._errors import Code, PushcryptError
 from ._fields import Fields, written
-from ._keys import ProviderPublicKey
+from ._keys import DevicePublicKey, ProviderPublicKey
 from ._records import DeviceRecord, Reply
 from ._types import check_type
 
@@ -101,7 +101,7 @@ class Pairing:
         claim = claimed, device, reply = fields.number("claimed"), fields.text("device"), fields.text("reply")
         fields.require(claim == (None, None, None) or None not in claim, "the claim")
         provider = fields.needed(fields.read("provider", ProviderPublicKey.parse), "provider")
-        _ = reply is None or Reply.from_json(reply)
+        _ = reply is None or acknowledged_in(reply)
         return cls(
             provider=provider, url=url, topic=topic, created=created, claimed=claimed, device=device, reply=reply,
             _secret=decode(secret))
@@ -141,7 +141,7 @@ class Pairing:
             record = None
         if record is None or record.device is None:
             return None, Reply(refused=str(Code.MALFORMED_RECORD)).to_json()
-        is_other = self.reply is not None and (record.device != self.device or record.public_key != Reply.from_json(self.reply).acknowledged)
+        is_other = self.reply is not None and (record.device != self.device or record.public_key != acknowledged_in(self.reply))
         return (None, Reply(refused="pairing-used").to_json()) if is_other else (record, self.reply)
 
     def _sealed(self, text: str, request: bytes) -> str:
@@ -185,6 +185,12 @@ class PairingRequest:
 
     def __repr__(self) -> str:
         return f"<PairingRequest of {self._pairing!r}>"
+
+
+def acknowledged_in(reply: str) -> DevicePublicKey:
+    """The key in a stored reply."""
+    fields = Fields(reply, "stored pairings")
+    return fields.needed(fields.read("acknowledged", DevicePublicKey.parse), "the reply")
 
 
 def pairing_id(body: str | bytes) -> str:

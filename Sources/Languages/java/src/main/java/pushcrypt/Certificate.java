@@ -2,15 +2,14 @@ package pushcrypt;
 
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.function.UnaryOperator;
 import pushcrypt.internal.*;
 
 /**
  * Says, by the provider key, which key signs the messages of an epoch. (Docs/FormatTrust.md, "Certificate")
  *
- * <p>Certificates are equal if their bytes are. They are compared as the format compares them: by their bytes, of which the epoch comes first.
+ * <p>Certificates are equal if their bytes are.
  */
-public final class Certificate implements Comparable<Certificate> {
+public final class Certificate {
     final byte[] bytes;
 
     private Certificate(byte[] bytes) {
@@ -44,13 +43,13 @@ public final class Certificate implements Comparable<Certificate> {
         return new Certificate(bytes.clone());
     }
 
-    static Certificate issue(CertificatePlan.Claim claim, byte[] signingKey, byte[] provider, UnaryOperator<byte[]> sign, String topic) {
+    static Certificate issue(CertificatePlan.Claim claim, byte[] signingKey, ProviderKey provider, String topic) {
         Envelope.checkContext(topic);
         byte[] all = Bytes.concat(
             new byte[] {Format.CERTIFICATE_VERSION}, Bytes.bigEndian(claim.epoch(), 4), Bytes.bigEndian(claim.floor(), 4),
             Bytes.bigEndian(claim.graceUntil(), 8), Bytes.bigEndian(claim.expiresAt(), 8), signingKey);
-        Certificate made = new Certificate(Bytes.concat(all, sign.apply(signed(provider, topic, all))));
-        made.check(provider, topic);
+        Certificate made = new Certificate(Bytes.concat(all, provider.sign(signed(provider.publicKey, topic, all))));
+        made.check(provider.publicKey, topic);
         return made;
     }
 
@@ -145,11 +144,6 @@ public final class Certificate implements Comparable<Certificate> {
      */
     public boolean hasClaimOf(Certificate other) {
         return Arrays.equals(bytes, 0, Format.CLAIM_LENGTH, other.bytes, 0, Format.CLAIM_LENGTH);
-    }
-
-    @Override
-    public int compareTo(Certificate other) {
-        return Arrays.compareUnsigned(bytes, other.bytes);
     }
 
     @Override

@@ -108,7 +108,7 @@ public record CertificateRequest(ProviderPublicKey provider, String topic, Strin
         List<Certificate> all = new ArrayList<>(Arrays.asList(plan.current(), plan.proven()));
         plan.past().forEach(epoch -> all.add(epoch.certificate()));
         for (Certificate certificate : all) if (certificate != null) certificate.check(provider.key, topic);
-        return Certificate.issue(plan.claim(Times.milliseconds(at)), Envelope.decode(signingKey, Code.MALFORMED_KEY), provider.key, key::sign, topic);
+        return Certificate.issue(plan.claim(Times.milliseconds(at)), Envelope.decode(signingKey, Code.MALFORMED_KEY), key, topic);
     }
 
     /**

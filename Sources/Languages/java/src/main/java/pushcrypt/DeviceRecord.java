@@ -85,7 +85,7 @@ public record DeviceRecord(
         List<Integer> suites = Records.suites(members, own);
         Long generation = Records.integer(members, "generation"), created = Records.integer(members, "created");
         String pinned = Records.text(members, "provider");
-        Certificate certificate = Records.certificate(members).certificate();
+        Certificate certificate = Records.certificate(members);
         String token = Records.matching(members, "token", TOKEN), environment = Records.matching(members, "environment", ENVIRONMENT);
         String withdrawal = Records.matching(members, "withdrawal", WITHDRAWAL), grant = Records.matching(members, "grant", GRANT);
         Records.text(members, "key_id");

@@ -42,7 +42,7 @@ public record ProviderRecord(ProviderPublicKey publicKey, String topic, long gen
         Records.checkSuite(members, Format.SUITE);
         String topic = Records.topic(members);
         Long generation = Records.integer(members, "generation"), created = Records.integer(members, "created");
-        Certificate certificate = Records.certificate(members).certificate();
+        Certificate certificate = Records.certificate(members);
         Records.text(members, "key_id");
         ProviderPublicKey publicKey = ProviderPublicKey.parse(Records.text(members, "public_key"));
         Records.checkId(members, publicKey);

@@ -9,7 +9,7 @@ import pushcrypt.internal.Platform;
  * The key with which a self-hosted server signs its requests to relays, and nothing else. Its public half goes into {@link AcceptOptions}. Printing it shows
  * nothing of it. (Docs/Relay.md)
  */
-public final class PushKey implements ExternalSigner {
+public final class PushKey {
     private final byte[] seed, publicKey;
     private final PrivateKey signing;
 
@@ -48,13 +48,16 @@ public final class PushKey implements ExternalSigner {
         return seed.clone();
     }
 
-    @Override
+    /**
+     * Returns the public half.
+     *
+     * @return 32 bytes
+     */
     public byte[] publicKey() {
         return publicKey.clone();
     }
 
-    @Override
-    public byte[] sign(byte[] message) {
+    byte[] sign(byte[] message) {
         return Keys.sign(signing, message);
     }
 

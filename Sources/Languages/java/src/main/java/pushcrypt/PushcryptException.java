@@ -5,8 +5,7 @@ import java.util.Objects;
 /**
  * Says that something was refused, and why. The text is for logs, never for the user, and quotes no byte of a key or payload.
  *
- * <p>A caller's own mistake, such as {@code null}, is a {@link NullPointerException} or {@link IllegalArgumentException} instead; the end of a filter's command
- * is a {@link FilterException}.
+ * <p>A caller's own mistake, such as {@code null}, is a {@link NullPointerException} or {@link IllegalArgumentException} instead.
  */
 public final class PushcryptException extends RuntimeException {
     private static final long serialVersionUID = 1;

@@ -108,15 +108,13 @@ final class Records {
         return text;
     }
 
-    /** A certificate, and why one that came counts as absent [D-31]. */
-    record Read(Certificate certificate, Code refused) {}
-
-    static Read certificate(Members members) {
+    /** A certificate. One that breaks [T-1] counts as absent [D-31]. */
+    static Certificate certificate(Members members) {
         String text = text(members, "certificate");
         try {
-            return new Read(text == null ? null : Certificate.parse(text), null);
+            return text == null ? null : Certificate.parse(text);
         } catch (PushcryptException refused) {
-            return new Read(null, refused.code());
+            return null;
         }
     }
 

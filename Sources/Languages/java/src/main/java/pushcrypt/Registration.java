@@ -41,8 +41,7 @@ public final class Registration {
         boolean isForeign = record.provider() != null && !options.ownKeys.contains(record.provider());
         List<String> foreign = isForeign ? List.of("provider") : List.of();
         String pushKey = options.pushKey == null ? null : Envelope.encode(options.pushKey);
-        Reply reply = new Reply(
-            record.publicKey(), null, options.provider, options.certificate, List.of(Format.SUITE), foreign, pushKey, null);
+        Reply reply = new Reply(record.publicKey(), null, options.provider, options.certificate, List.of(Format.SUITE), foreign, pushKey);
         return new Accepted(device, reply, other != null, neverIssued(record.certificate(), device.topic(), options), foreign);
     }
 

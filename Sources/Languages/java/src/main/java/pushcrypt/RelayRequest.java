@@ -44,12 +44,12 @@ public record RelayRequest(String url, Map<String, String> headers, String body)
      * Signs a request now.
      *
      * @param origin the relay's, from your configuration, such as {@code https://push.example.com}
-     * @param key the push key that the grants name: a {@link PushKey}, or one in a service
+     * @param key the push key that the grants name
      * @param messages 1 to 45
      * @return the request
-     * @throws PushcryptException {@code invalid-request}, {@code weak-key}, {@code signing-failed} or {@code wrong-signature}
+     * @throws PushcryptException {@code invalid-request}
      */
-    public static RelayRequest sign(String origin, ExternalSigner key, List<RelayMessage> messages) {
+    public static RelayRequest sign(String origin, PushKey key, List<RelayMessage> messages) {
         return sign(origin, key, messages, Instant.now());
     }
 
@@ -57,24 +57,24 @@ public record RelayRequest(String url, Map<String, String> headers, String body)
      * Signs a request. After the refusal {@code clock} add the difference that its {@code now} shows.
      *
      * @param origin the relay's, from your configuration, such as {@code https://push.example.com}
-     * @param key the push key that the grants name: a {@link PushKey}, or one in a service
+     * @param key the push key that the grants name
      * @param messages 1 to 45
      * @param at the relay's time
      * @return the request
-     * @throws PushcryptException {@code invalid-request}, {@code invalid-time}, {@code weak-key}, {@code signing-failed} or {@code wrong-signature}
+     * @throws PushcryptException {@code invalid-request} or {@code invalid-time}
      */
-    public static RelayRequest sign(String origin, ExternalSigner key, List<RelayMessage> messages, Instant at) {
+    public static RelayRequest sign(String origin, PushKey key, List<RelayMessage> messages, Instant at) {
         if (!ORIGIN.matcher(origin).matches()) {
             throw new PushcryptException(Code.INVALID_REQUEST, "the origin is not like https://push.example.com: lower case, without a path");
         }
         if (messages.isEmpty() || messages.size() > MOST_MESSAGES) {
             throw new PushcryptException(Code.INVALID_REQUEST, "a request has 1 to " + MOST_MESSAGES + " messages, not " + messages.size());
         }
-        byte[] publicKey = ProviderPublicKey.of(key.publicKey()).key;
+        byte[] publicKey = key.publicKey();
         long time = Times.milliseconds(at);
         if (time < 0 || time > Format.LARGEST_TIME) throw new PushcryptException(Code.INVALID_TIME);
         String body = Json.object("messages", Json.array(messages.stream().map(RelayMessage::json).toList()));
-        byte[] signature = Sealer.signature(key, publicKey, signed(origin, publicKey, time, body));
+        byte[] signature = key.sign(signed(origin, publicKey, time, body));
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("content-type", "application/json");
         headers.put("pushcrypt-key", Envelope.encode(publicKey));

@@ -17,11 +17,9 @@ import pushcrypt.internal.Payload.Members;
  * @param suites the suites of which the phone may make a key
  * @param foreign the members of the record that name a key which it never had
  * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}
- * @param refusedCertificate why a certificate that came is ignored [D-20], or {@code null}; it is not written
  */
 public record Reply(
-    DevicePublicKey acknowledged, String refused, ProviderPublicKey provider, Certificate certificate, List<Integer> suites, List<String> foreign, String pushKey,
-    Code refusedCertificate) {
+    DevicePublicKey acknowledged, String refused, ProviderPublicKey provider, Certificate certificate, List<Integer> suites, List<String> foreign, String pushKey) {
     private static final Pattern REASON = Pattern.compile("[a-z0-9-]{1," + Format.LONGEST_REASON + "}");
 
     /**
@@ -34,7 +32,6 @@ public record Reply(
      * @param suites the suites of which the phone may make a key
      * @param foreign the members of the record that name a key which it never had
      * @param pushKey the public key with which it signs requests to a relay, 43 characters of base64url, or {@code null}
-     * @param refusedCertificate why a certificate that came is ignored [D-20], or {@code null}; it is not written
      */
     public Reply {
         suites = List.copyOf(suites);
@@ -59,7 +56,7 @@ public record Reply(
      * @return the reply
      */
     public static Reply refuse(PushcryptException reason, Certificate certificate) {
-        return new Reply(null, reason.code().toString(), null, certificate, List.of(Format.SUITE), List.of(), null, null);
+        return new Reply(null, reason.code().toString(), null, certificate, List.of(Format.SUITE), List.of(), null);
     }
 
     /**
@@ -78,12 +75,12 @@ public record Reply(
         Records.rule(refused == null || REASON.matcher(refused).matches(), "refused is not a reason");
         List<Integer> suites = Records.suites(members, null);
         List<String> foreign = Records.texts(members, "foreign", Format.MOST_FOREIGN);
-        Records.Read read = Records.certificate(members);
+        Certificate certificate = Records.certificate(members);
         String pushKey = Records.text(members, "push_key");
         DevicePublicKey acknowledged = confirmed == null ? null : DevicePublicKey.parse(confirmed);
         ProviderPublicKey provider = Records.provider(own);
         if (pushKey != null) Records.checkPushKey(pushKey);
-        return new Reply(acknowledged, refused, provider, read.certificate(), suites, foreign, pushKey, read.refused());
+        return new Reply(acknowledged, refused, provider, certificate, suites, foreign, pushKey);
     }
 
     /**

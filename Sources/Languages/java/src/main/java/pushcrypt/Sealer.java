@@ -3,18 +3,14 @@ package pushcrypt;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.*;
-import java.util.function.UnaryOperator;
 import pushcrypt.internal.*;
 
 /**
  * Seals APNs payloads for the devices of one app. (Docs/Format.md, "Sealing")
  *
- * <p>It keeps no state between messages, and any number of threads may use it. The JDK's elliptic curves are slow: for more than some hundred messages a second
- * use {@link SealFilter}.
+ * <p>It keeps no state between messages, and any number of threads may use it.
  */
 public final class Sealer {
-    private static final int SIGNATURE = 64;
-
     private final Sealing.Identity own;
     private final String topic;
     private final Placeholder placeholder;
@@ -58,7 +54,7 @@ public final class Sealer {
      * @throws PushcryptException {@code wrong-topic}
      */
     public static Builder builder(ProviderKey key, String topic) {
-        return new Builder(new Sealing.Identity(key.publicKey, key.publicKey, null, Sealing.hedgeKey(key.secret), key::sign), topic);
+        return new Builder(new Sealing.Identity(key, key.publicKey, null), topic);
     }
 
     /**
@@ -70,61 +66,7 @@ public final class Sealer {
      * @throws PushcryptException {@code wrong-topic}, {@code bad-certificate-signature} or {@code weak-key}
      */
     public static Builder builder(Credential credential, String topic) {
-        SigningKey key = credential.key();
-        return new Builder(
-            new Sealing.Identity(credential.provider().key, key.publicKey, credential.certificate(), Sealing.hedgeKey(key.secret), key::sign), topic);
-    }
-
-    /**
-     * Starts a sealer at epoch 0 with the provider key in a service. It signs a label once, from which hedge keys come.
-     *
-     * @param signer the key that signs
-     * @param topic the app's bundle id, without {@code .voip}
-     * @return a builder
-     * @throws PushcryptException {@code wrong-topic}, {@code weak-key}, {@code signing-failed} or {@code wrong-signature}
-     */
-    public static Builder builder(ExternalSigner signer, String topic) {
-        return new Builder(identity(signer, ProviderPublicKey.of(signer.publicKey()), null), topic);
-    }
-
-    /**
-     * Starts a sealer from epoch 1 on with the signing key in a service. It signs a label once, from which hedge keys come.
-     *
-     * @param signer the key that signs
-     * @param certificate its certificate
-     * @param provider the provider key
-     * @param topic the app's bundle id, without {@code .voip}
-     * @return a builder
-     * @throws PushcryptException {@code wrong-topic}, {@code wrong-certificate}, {@code bad-certificate-signature}, {@code weak-key}, {@code signing-failed} or
-     *     {@code wrong-signature}
-     */
-    public static Builder builder(ExternalSigner signer, Certificate certificate, ProviderPublicKey provider, String topic) {
-        return new Builder(identity(signer, provider, Objects.requireNonNull(certificate, "certificate")), topic);
-    }
-
-    private static Sealing.Identity identity(ExternalSigner signer, ProviderPublicKey provider, Certificate certificate) {
-        byte[] publicKey = signer.publicKey().clone();
-        if (certificate != null && !Arrays.equals(publicKey, certificate.signingKey())) throw new PushcryptException(Code.WRONG_CERTIFICATE);
-        UnaryOperator<byte[]> sign = message -> signature(signer, publicKey, message);
-        byte[] seed = sign.apply(Bytes.ascii(Format.LABEL_HEDGE_SEED));
-        return new Sealing.Identity(provider.key, publicKey, certificate, Sealing.hedgeKey(seed), sign);
-    }
-
-    static byte[] signature(ExternalSigner signer, byte[] publicKey, byte[] message) {
-        byte[] signature;
-        try {
-            signature = signer.sign(message.clone());
-        } catch (PushcryptException refused) {
-            throw refused;
-        } catch (Exception failure) {
-            if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
-            PushcryptException failed = new PushcryptException(Code.SIGNING_FAILED, "the signer failed: " + failure.getMessage());
-            failed.initCause(failure);
-            throw failed;
-        }
-        boolean isGood = signature != null && signature.length == SIGNATURE && Keys.verifies(publicKey, signature, message);
-        if (!isGood) throw new PushcryptException(Code.WRONG_SIGNATURE);
-        return signature;
+        return new Builder(new Sealing.Identity(credential.key(), credential.provider().key, credential.certificate()), topic);
     }
 
     /**
@@ -166,7 +108,7 @@ public final class Sealer {
      * @return what to send instead of the payload
      * @throws PushcryptException {@code malformed-payload}, {@code missing-aps}, {@code invalid-field}, {@code nothing-to-show}, {@code reserved-key},
      *     {@code payload-too-large}, {@code push-too-large}, {@code unsupported-suite} or {@code unusable-key}; {@code invalid-time} if the clock is wrong or the
-     *     certificate has expired [S-10]; {@code signing-failed} or {@code wrong-signature} of a signer
+     *     certificate has expired [S-10]
      */
     public SealedPush seal(String payload, DevicePublicKey to, SealOptions options) {
         return seal(payload, to, options, Sealing.Fixed.random());

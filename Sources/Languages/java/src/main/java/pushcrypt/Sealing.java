@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
-import java.util.function.UnaryOperator;
 import pushcrypt.internal.*;
 
 /** Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing"; Docs/FormatNotes.md, "Randomness". */
@@ -23,19 +22,18 @@ final class Sealing {
         }
     }
 
-    /** Whose messages are signed, by which key and certificate (null at epoch 0), the hedge key, and how it signs. */
-    record Identity(byte[] provider, byte[] signingKey, Certificate certificate, byte[] hedge, UnaryOperator<byte[]> sign) {
+    /** Whose messages are signed, by which key and certificate (null at epoch 0), and the hedge key. */
+    record Identity(AbstractSecretKey key, byte[] provider, Certificate certificate, byte[] hedge) {
+        Identity(AbstractSecretKey key, byte[] provider, Certificate certificate) {
+            this(key, provider, certificate, Platform.hmac(key.secret, ascii(Format.LABEL_HEDGE)));
+        }
+
         byte[] epoch() {
             return Bytes.bigEndian(certificate == null ? 0 : certificate.epoch(), 4);
         }
     }
 
     private Sealing() {}
-
-    /** The hedge key of a signing seed, or of a signature over the label that a key service made. */
-    static byte[] hedgeKey(byte[] seed) {
-        return Platform.hmac(seed, ascii(Format.LABEL_HEDGE));
-    }
 
     /** An HMAC under the signer's hedge key, so that a cloned machine or a dead random source repeats nothing. */
     static byte[] hedged(Identity own, String label, byte[]... parts) {
@@ -93,8 +91,8 @@ final class Sealing {
         byte[] contentHash = Platform.sha256(Bytes.part(inner, Format.INNER_CONTENT, inner.length));
         byte[] ikmE = hedged(own, Format.LABEL_EPHEMERAL, fixed.ephemeral, header, device.key, own.epoch(), Envelope.lp16(topic), contentHash);
         Hpke.Setup setup = Hpke.setupBaseS(device.key, Envelope.info(header, topic), ikmE);
-        byte[] signature = own.sign.apply(
-            Envelope.signed(header, setup.enc(), device.key, own.provider, own.signingKey, own.epoch(), topic, contentHash));
+        byte[] signature = own.key.sign(
+            Envelope.signed(header, setup.enc(), device.key, own.provider, own.key.publicKey, own.epoch(), topic, contentHash));
         System.arraycopy(signature, 0, inner, 4, signature.length);
         byte[] envelope = concat(header, setup.enc(), setup.context().seal(inner));
         return new SealedPush(

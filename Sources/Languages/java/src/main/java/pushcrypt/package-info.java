@@ -2,7 +2,7 @@
  * End-to-end encrypted push notifications: what a provider needs.
  *
  * <ul>
- *   <li>{@link pushcrypt.SealFilter} seals thousands of messages a second with the command {@code pushcrypt}; {@link pushcrypt.Sealer} seals in this process.
+ *   <li>{@link pushcrypt.Sealer} seals.
  *   <li>{@link pushcrypt.Registration} decides about what phones register, and {@link pushcrypt.StoredDevice} is what to keep of them.
  *   <li>{@link pushcrypt.CertificatePlan} and {@link pushcrypt.CertificateRequest} rotate the key that signs.
  * </ul>

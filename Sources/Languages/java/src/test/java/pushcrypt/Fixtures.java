@@ -30,29 +30,6 @@ final class Fixtures {
         assertEquals(true, thrown instanceof NullPointerException || thrown instanceof IllegalArgumentException, () -> thrown.toString());
     }
 
-    /** A key in a service. */
-    static ExternalSigner signer(AbstractSecretKey key) {
-        return signer(key.publicKey, message -> key.sign(message));
-    }
-
-    interface Sign {
-        byte[] sign(byte[] message) throws Exception;
-    }
-
-    static ExternalSigner signer(byte[] publicKey, Sign sign) {
-        return new ExternalSigner() {
-            @Override
-            public byte[] publicKey() {
-                return publicKey;
-            }
-
-            @Override
-            public byte[] sign(byte[] message) throws Exception {
-                return sign.sign(message);
-            }
-        };
-    }
-
     static AttachmentReference reference(byte[] key, String type) {
         String text = Base64.getUrlEncoder().withoutPadding().encodeToString(key);
         return new AttachmentReference("https://a", text, 22, text, type, "a");

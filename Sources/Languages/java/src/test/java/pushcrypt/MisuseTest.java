@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static pushcrypt.Fixtures.DEVICE;
@@ -15,7 +14,6 @@ import static pushcrypt.Fixtures.TOPIC;
 import static pushcrypt.Fixtures.fault;
 import static pushcrypt.Fixtures.refused;
 
-import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +23,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -32,14 +31,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import javax.crypto.Cipher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import pushcrypt.internal.FileStream;
 import pushcrypt.internal.Format;
 import pushcrypt.testing.DeviceKey;
-import pushcrypt.testing.FileOpener;
 import pushcrypt.testing.OpenedPush;
-import pushcrypt.testing.Receiver;
-import pushcrypt.testing.Trust;
+import pushcrypt.testing.Phone;
 
 /** What a caller can get wrong: each call is refused, is a fault of the program, or does no harm. */
 final class MisuseTest {
@@ -94,34 +93,15 @@ final class MisuseTest {
     }
 
     @Test
-    void sealersAndSigners() {
+    void sealers() {
         refused(Code.WRONG_TOPIC, () -> new Sealer(PROVIDER, "a b"));
         refused(Code.WRONG_TOPIC, () -> new Sealer(PROVIDER, "a".repeat(10_000_000)));
         fault(() -> new Sealer(PROVIDER, null));
         fault(() -> new Sealer((ProviderKey) null, "a"));
         fault(() -> Sealer.builder(PROVIDER, "a").placeholder(null));
-        byte[] own = PROVIDER.publicKey().bytes();
-        refused(Code.WRONG_SIGNATURE, () -> Sealer.builder(Fixtures.signer(own, message -> new byte[64]), "a"));
-        refused(Code.WRONG_SIGNATURE, () -> Sealer.builder(Fixtures.signer(own, message -> new byte[63]), "a"));
-        refused(Code.WRONG_SIGNATURE, () -> Sealer.builder(Fixtures.signer(own, message -> null), "a"));
-        Exception away = new IOException("the service is away");
-        PushcryptException failed = refused(Code.SIGNING_FAILED, () -> Sealer.builder(Fixtures.signer(own, message -> {
-            throw away;
-        }), "a"));
-        assertSame(away, failed.getCause());
-        assertTrue(failed.isRetryable());
-        refused(Code.WEAK_KEY, () -> Sealer.builder(Fixtures.signer(new byte[32], message -> new byte[64]), "a"));
-        fault(() -> Sealer.builder(Fixtures.signer(new byte[31], message -> new byte[64]), "a"));
-        Sealer elsewhere = Sealer.builder(Fixtures.signer(PROVIDER), TOPIC).build();
-        assertEquals(PROVIDER.publicKey(), elsewhere.provider());
         fault(() -> sealer.seal(PAYLOAD, null));
         fault(() -> ProviderKey.of(new byte[31]));
         fault(() -> DevicePublicKey.of(new byte[33]));
-        // An interrupted signer leaves its thread interrupted.
-        refused(Code.SIGNING_FAILED, () -> Sealer.builder(Fixtures.signer(own, message -> {
-            throw new InterruptedException();
-        }), "a"));
-        assertTrue(Thread.interrupted());
     }
 
     @Test
@@ -215,7 +195,6 @@ final class MisuseTest {
             () -> refused(Code.INVALID_FIELD, () -> sealer.seal("{\"aps\":{\"alert\":\"a\",\"badge\":" + digits + "}}", DEVICE)),
             () -> refused(Code.PAYLOAD_TOO_LARGE, () -> sealer.seal("{\"aps\":{\"alert\":\"" + a + "\"}}", DEVICE)),
             () -> refused(Code.INVALID_PLACEHOLDER, () -> Placeholder.STANDARD.withTitle(a)), () -> refused(Code.INVALID_REQUEST, () -> MessageSender.of(a)),
-            () -> refused(Code.MALFORMED_ENVELOPE, () -> new Receiver("a").openEnvelope(a, List.of(), Trust.of(PROVIDER.publicKey()), PushType.ALERT, Instant.now())),
             () -> refused(Code.BODY_TOO_LONG, () -> sealer.sealFullBody(a, "https://a")));
         for (Executable call : calls) assertTimeoutPreemptively(Duration.ofSeconds(20), call);
     }
@@ -231,29 +210,45 @@ final class MisuseTest {
         String text = "{\"aps\":{\"alert\":\"\\u0041\"}, \"big\":123456789012345678901234567890,\"f\":1.0,\"e\":1E+2,\"pushcryptx\":1}";
         SealOptions options = SealOptions.builder().withdraws(List.of("b")).drop().sender(MessageSender.of("Anna")).build();
         OpenedPush opened = opened(sealer.seal(text, key.publicKey(), options), key);
-        assertTrue(opened.payload().startsWith(text.replace(", ", ",").substring(0, 90)));
-        assertFalse(opened.content().containsKey("pushcrypt"));
-        assertEquals(new BigDecimal("123456789012345678901234567890"), opened.content().get("big"));
-        assertTrue(opened.extras().isDropped() && opened.extras().withdraws().size() == 1);
-        assertEquals(MessageSender.of("Anna"), opened.extras().sender());
+        String own = ",\"pushcrypt\":{\"sender\":{\"name\":\"Anna\"},\"withdraw\":[\"b\"],\"drop\":true}}";
+        assertEquals(text.replace(", ", ",").replaceFirst("}$", "") + own, opened.payload());
         assertFalse(opened.toString().contains("alert"));
     }
 
-    private OpenedPush opened(SealedPush push, DeviceKey key) {
-        return new Receiver(TOPIC).open(push.json(), key, Trust.of(PROVIDER.publicKey()));
+    private static OpenedPush opened(SealedPush push, DeviceKey key) {
+        return new Phone(TOPIC, key, PROVIDER.publicKey()).open(push.json());
+    }
+
+    @Test
+    void whatIsNotForThePhone() {
+        DeviceKey key = DeviceKey.generate();
+        ProviderKey stranger = ProviderKey.generate();
+        Instant now = Instant.now();
+        Phone phone = new Phone(TOPIC, key, PROVIDER.publicKey());
+        String push = sealer.seal(PAYLOAD, key.publicKey(), SealOptions.builder().timeToLive(Duration.ofMinutes(1)).build()).json();
+        int place = push.indexOf("ENCRYPTED_DATA") + 100;
+        String changed = push.substring(0, place) + (push.charAt(place) == 'A' ? 'B' : 'A') + push.substring(place + 1);
+        assertEquals(PAYLOAD, phone.open(push).payload());
+        refused(Code.AUTHENTICATION_FAILED, () -> new Phone("b", key, PROVIDER.publicKey()).open(push));
+        refused(Code.AUTHENTICATION_FAILED, () -> new Phone(TOPIC, key, stranger.publicKey()).open(push));
+        refused(Code.AUTHENTICATION_FAILED, () -> phone.open(new Sealer(stranger, TOPIC).seal(PAYLOAD, key.publicKey()).json()));
+        refused(Code.AUTHENTICATION_FAILED, () -> phone.open(changed));
+        refused(Code.UNKNOWN_RECIPIENT_KEY, () -> new Phone(TOPIC, DeviceKey.generate(), PROVIDER.publicKey()).open(push));
+        refused(Code.WRONG_PUSH_CLASS, () -> phone.open(push, PushType.VOIP, now));
+        refused(Code.EXPIRED, () -> phone.open(push, PushType.ALERT, now.plus(Duration.ofDays(1))));
+        refused(Code.MALFORMED_ENVELOPE, () -> phone.open(PAYLOAD));
+        refused(Code.MALFORMED_PAYLOAD, () -> phone.open("{"));
+        refused(Code.WRONG_TOPIC, () -> new Phone("a b", key, PROVIDER.publicKey()));
+        fault(() -> new Phone(TOPIC, null, PROVIDER.publicKey()));
     }
 
     @Test
     void files() {
         byte[] plain = "a photo".getBytes(StandardCharsets.UTF_8);
         SealedFile file = sealer.sealFile(plain, "https://files.example.com/a", "public.jpeg", "photo.jpg");
-        FileOpener opener = new FileOpener(file.reference());
-        assertEquals(0, opener.update(file.bytes()).length);
-        assertArrayEquals(plain, opener.finish());
-        FileOpener wrong = new FileOpener(file.reference());
-        refused(Code.NOT_A_SEALED_FILE, () -> wrong.update(new byte[22]));
-        refused(Code.MALFORMED_FILE, () -> wrong.update(new byte[1]));
-        refused(Code.MALFORMED_FILE, wrong::finish);
+        byte[] key = Base64.getUrlDecoder().decode(file.reference().key()), sealed = Arrays.copyOfRange(file.bytes(), 5, file.bytes().length);
+        assertEquals(file.reference().size(), file.bytes().length);
+        assertArrayEquals(plain, FileStream.chunk(Cipher.DECRYPT_MODE, key, 0, true, sealed));
         refused(Code.MALFORMED_REFERENCE, () -> sealer.sealFile(plain, "http://a", "a.b", "a"));
         refused(Code.MALFORMED_FILE, () -> sealer.sealFullBody("", "https://a"));
         refused(Code.MALFORMED_FILE, () -> sealer.sealFullBody("\ufeffa", "https://a"));
@@ -269,7 +264,7 @@ final class MisuseTest {
         byte[] key = new byte[32];
         Arrays.fill(key, (byte) 0x5a);
         AttachmentReference reference = Fixtures.reference(key, "a.b");
-        Object[] all = {reference, ProviderKey.of(key), DeviceKey.of(key), SigningKey.of(key), new FileOpener(reference), sealer, Sealer.builder(PROVIDER, "a")};
+        Object[] all = {reference, ProviderKey.of(key), DeviceKey.of(key), SigningKey.of(key), sealer, Sealer.builder(PROVIDER, "a")};
         String printed = Arrays.toString(all), text = ProviderKey.of(key).secretText();
         assertFalse(printed.contains(HexFormat.of().formatHex(key).substring(0, 8)) || printed.contains("WlpaWl") || printed.contains(text));
         byte[] own = DEVICE.bytes();
@@ -288,10 +283,7 @@ final class MisuseTest {
         assertEquals(reference, AttachmentReference.fromJson(reference.toJson()));
         assertEquals(new MessageSender("a", "b", null, List.of(), reference), new MessageSender("a", "b", null, List.of(), AttachmentReference.fromJson(reference.toJson())));
         assertEquals(DeviceKey.of(key), DeviceKey.of(key));
-        assertNotEquals(DeviceKey.of(key), DeviceKey.of(key).retiringAt(Instant.EPOCH));
         assertEquals(DEVICE, DevicePublicKey.of(DEVICE.bytes()));
-        assertEquals(Code.MALFORMED_KEY, Code.of("malformed-key"));
-        assertEquals(Code.UNKNOWN, Code.of("malformed-key "));
     }
 
     /** The words of public types are the format's. */

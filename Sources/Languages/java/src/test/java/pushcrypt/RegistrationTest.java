@@ -13,15 +13,12 @@ import static pushcrypt.Fixtures.refused;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import pushcrypt.testing.DeviceKey;
-import pushcrypt.testing.Replies;
-import pushcrypt.testing.Trust;
 
 /** What phones register, and what a provider keeps of them. */
 final class RegistrationTest {
@@ -185,7 +182,7 @@ final class RegistrationTest {
         assertFalse(new StoredDevice(FULL, "alice", false).toString().contains("grant-word"));
         for (String id : List.of(" ", "a\u200b")) refused(Code.MALFORMED_RECORD, () -> record(DEVICE, 1).withDeviceId(id).toJson());
         refused(Code.MALFORMED_RECORD, () -> FULL.withToken("a", null).toJson());
-        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, "key-taken", null, null, List.of(1), List.of(), null, null).toJson());
+        refused(Code.MALFORMED_RECORD, () -> new Reply(DEVICE, "key-taken", null, null, List.of(1), List.of(), null).toJson());
         fault(() -> new StoredDevice(FULL, "", false));
         fault(() -> accept(FULL, null, ""));
         refused(Code.MALFORMED_RECORD, () -> StoredDevice.fromJson(FULL.toJson().replaceFirst("\\{", "{\"user\":\"\",")));
@@ -196,15 +193,10 @@ final class RegistrationTest {
         Certificate certificate = CertificatePlan.FIRST.issue(PROVIDER, TOPIC).certificate();
         Reply refusal = Reply.fromJson(Reply.refuse(mismatch, certificate).toJson());
         assertEquals("user-mismatch", refusal.refused());
-        // The phone believes the certificate of a refusal too [D-26].
-        Trust trust = Trust.of(OWN);
-        assertEquals(new Replies.Applied(false, null), Replies.apply(refusal, DEVICE, trust, TOPIC, false));
-        assertEquals(certificate, trust.learned(OWN).certificate());
+        assertEquals(certificate, refusal.certificate(), "a refusal has it too [D-26]");
         assertEquals("{\"version\":1,\"refused\":\"user-mismatch\"}", Reply.refuse(mismatch).toJson());
         Reply reply = accept(FULL, null, "alice").reply();
-        Trust nobody = new Trust(List.of(), Map.of());
-        assertEquals(new Replies.Applied(true, null), Replies.apply(reply, DEVICE, nobody, TOPIC, false));
-        assertEquals(List.of(OWN), nobody.pins());
-        fault(() -> new Reply(DEVICE, null, null, null, null, List.of(), null, null));
+        assertEquals(List.of(DEVICE, OWN), List.of(reply.acknowledged(), reply.provider()));
+        fault(() -> new Reply(DEVICE, null, null, null, null, List.of(), null));
     }
 }

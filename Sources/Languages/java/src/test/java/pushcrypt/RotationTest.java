@@ -14,20 +14,19 @@ import static pushcrypt.Fixtures.refused;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import pushcrypt.testing.DeviceKey;
-import pushcrypt.testing.Learned;
-import pushcrypt.testing.Receiver;
-import pushcrypt.testing.Trust;
+import pushcrypt.testing.Phone;
 
 /** Certificates: issued here, requested and installed, and what they mean for sealing. */
 final class RotationTest {
@@ -43,15 +42,12 @@ final class RotationTest {
     @Test
     void inThisProcess() {
         DeviceKey phone = DeviceKey.generate();
-        Trust trust = Trust.of(PIN);
         Credential first = CertificatePlan.FIRST.issue(PROVIDER, TOPIC);
         SealedPush push = new Sealer(first, TOPIC).seal(PAYLOAD, phone.publicKey());
-        assertEquals(first.certificate().epoch(), new Receiver(TOPIC).open(push.json(), phone, trust).epoch());
+        assertEquals(PAYLOAD, new Phone(TOPIC, phone, PIN).open(push.json()).payload());
         assertEquals(first, Credential.parse(first.secretText()));
         assertFalse(first.toString().contains(first.key().secretText()));
         Credential stolen = CertificatePlan.after(first.certificate()).withPast(List.of(new CertificatePlan.PastEpoch(null, Instant.now()))).stolen().issue(PROVIDER, TOPIC);
-        trust.accept(stolen.certificate(), TOPIC);
-        refused(Code.AUTHENTICATION_FAILED, () -> new Receiver(TOPIC).open(push.json(), phone, trust));
         assertNull(stolen.certificate().graceUntil());
         Credential planned = CertificatePlan.after(stolen.certificate()).issue(PROVIDER, TOPIC);
         assertTrue(planned.certificate().graceUntil().isAfter(Instant.now().plus(Duration.ofDays(37))));
@@ -122,15 +118,23 @@ final class RotationTest {
         refused(Code.MALFORMED_CERTIFICATE, () -> CertificateRequest.fromJson(text.replace("\"current\":\"", "\"current\":\"A")));
     }
 
+    private static String command() {
+        String given = System.getenv("PUSHCRYPT");
+        if (given != null) return given.isEmpty() ? null : given;
+        return Arrays.stream(System.getenv("PATH").split(":")).map(place -> Path.of(place, "pushcrypt")).filter(Files::isExecutable)
+            .map(Path::toString).findFirst().orElse(null);
+    }
+
     /** The texts are the command's, in both directions. */
     @Test
     void withTheCommand() throws Exception {
-        String command = FilterTest.command();
+        String command = command();
         Assumptions.assumeTrue(command != null, "no pushcrypt");
         SigningKey key = SigningKey.generate();
         CertificateRequest request = CertificatePlan.FIRST.withLifetime(Duration.ofDays(90)).request(PIN, TOPIC, key.publicText());
         Files.writeString(folder.resolve("request.json"), request.toJson());
-        FilterTest.secretFile(folder.resolve("provider.key"), PROVIDER.secretText());
+        Files.createFile(folder.resolve("provider.key"), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.writeString(folder.resolve("provider.key"), PROVIDER.secretText());
         run(command, "key", "certify", "request.json", "--provider-key-file", "provider.key", "--yes", "-o", "certificate.json");
         Credential installed = request.install(key, Files.readString(folder.resolve("certificate.json")));
         assertNotEquals(null, installed.certificate().expiresAt());
@@ -151,35 +155,13 @@ final class RotationTest {
     }
 
     @Test
-    void trusts() {
-        Instant now = Instant.ofEpochMilli(1_767_225_600_000L);
+    void credentials() {
         refused(Code.WEAK_KEY, () -> ProviderPublicKey.of(new byte[32]));
-        ProviderPublicKey other = ProviderKey.generate().publicKey();
-        refused(Code.TOO_MANY_PINS, () -> new Trust(List.of(PIN, other, ProviderKey.generate().publicKey()), Map.of()));
-        refused(Code.TOO_MANY_PINS, () -> new Trust(List.of(PIN, PIN), Map.of()));
-        fault(() -> Trust.of(null));
-        SigningKey key = SigningKey.generate();
-        CertificateRequest request = CertificatePlan.FIRST.request(PIN, TOPIC, key.publicText());
-        Certificate first = request.install(key, request.certify(PROVIDER, now)).certificate();
-        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> new Trust(List.of(), Map.of()).accept(first, TOPIC));
-        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> new Sealer(new Credential(key, first, PIN), "b"));
-        refused(Code.WRONG_CERTIFICATE, () -> new Credential(SigningKey.generate(), first, PIN));
-        refused(Code.WRONG_CERTIFICATE, () -> Sealer.builder(Fixtures.signer(SigningKey.generate()), first, PIN, TOPIC));
-        fault(() -> new Credential(key, first, null));
-        Trust trust = Trust.of(PIN);
-        assertEquals(Trust.Change.RAISED, trust.accept(first, TOPIC));
-        assertEquals(Trust.Change.UNCHANGED, trust.accept(first, TOPIC));
-        Trust stored = Trust.fromJson(trust.toJson());
-        assertEquals(trust, stored);
-        assertEquals(first, stored.learned(PIN).certificate());
-        assertEquals(new Trust(List.of(), Map.of()), Trust.fromJson(new Trust(List.of(), Map.of()).toJson()));
-        for (String wrong : List.of("{}", "{\"pins\":[1],\"learned\":{}}", "{\"pins\":[],\"learned\":[]}", "{\"pins\":[],\"learned\":{\"a\":1}}")) {
-            refused(Code.MALFORMED_RECORD, () -> Trust.fromJson(wrong));
-        }
-        Credential second = CertificatePlan.after(first).stolen().issue(PROVIDER, TOPIC);
-        trust.accept(second.certificate(), TOPIC);
-        trust.learn(PIN, stored.learned(PIN));
-        assertEquals(new Learned(second.certificate(), second.certificate().epoch()), trust.learned(PIN));
+        Credential first = CertificatePlan.FIRST.issue(PROVIDER, TOPIC), second = CertificatePlan.after(first.certificate()).stolen().issue(PROVIDER, TOPIC);
+        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> new Sealer(first, "b"));
+        refused(Code.BAD_CERTIFICATE_SIGNATURE, () -> first.certificate().verify(ProviderKey.generate().publicKey(), TOPIC));
+        refused(Code.WRONG_CERTIFICATE, () -> new Credential(SigningKey.generate(), first.certificate(), PIN));
+        fault(() -> new Credential(first.key(), first.certificate(), null));
         String[] lines = second.secretText().split("\n");
         refused(Code.MALFORMED_KEY, () -> Credential.parse(lines[0] + "\n" + lines[1]));
         refused(Code.MALFORMED_KEY, () -> Credential.parse(second.secretText() + "\n"));

@@ -51,12 +51,6 @@ public final class Vectors {
         }
     }
 
-    /** An object as maps, lists, texts and BigDecimals. */
-    @SuppressWarnings("unchecked")
-    public static Map<String, Object> parse(String json) {
-        return (Map<String, Object>) Json.plain(Payload.parse(json, Code.MALFORMED_RECORD));
-    }
-
     /** The cases of a list in a file, each a test. */
     @SuppressWarnings("unchecked")
     public static Stream<DynamicTest> cases(String file, String list, Consumer<Map<String, Object>> test) {
@@ -134,7 +128,6 @@ public final class Vectors {
                 return call.get();
             } catch (PushcryptException refused) {
                 Assertions.assertFalse(refused.getMessage().isEmpty());
-                Assertions.assertNotEquals(Code.UNKNOWN, refused.code());
                 return refused.code().toString();
             }
         }

@@ -53,13 +53,6 @@ public final class Answers {
         throw new PushcryptException(Code.MALFORMED_ENVELOPE, "the answer was cut, encoded again, or has a wrong length");
     }
 
-    /** Seals a plaintext under the answer id and key that a message brought, 48 bytes. */
-    public static String seal(byte[] given, byte[] deviceID, byte[] plain, byte[] random) {
-        byte[] key = part(given, ID, given.length), salt = part(Platform.hmac(key, ascii("pushcrypt/1 answer salt\0"), random, plain), 0, 16);
-        byte[] header = concat(new byte[] {1}, part(given, 0, ID), deviceID, salt);
-        return Envelope.encode(concat(header, Platform.aead(Cipher.ENCRYPT_MODE, messageKey(key, salt), NONCE, header, plain)));
-    }
-
     /** The plaintext, or null if the tag is wrong. */
     public static byte[] open(byte[] key, byte[] answer) {
         byte[] header = part(answer, 0, HEADER), salt = part(answer, 21, HEADER);

@@ -13,20 +13,15 @@ public final class Format {
     public static final int MLKEM_MODULUS = 3329;
     public static final int TAG_LENGTH = 16;
     public static final int ENVELOPE_OVERHEAD = 53;
-    public static final int LONGEST_ENVELOPE_TEXT = 4850;
     public static final int INNER_CONTENT = 68;
     public static final int INNER_BODY = 99;
     public static final int KIND_CLASS = 15;
-    public static final int KIND_RESERVED = 112;
     public static final int KIND_CERTIFIED = 128;
     public static final int MESSAGE_ID_LENGTH = 16;
     public static final int LONGEST_TOPIC = 255;
     public static final int LONGEST_TIME_TO_LIVE = 2592000;
     public static final long LARGEST_TIME = 9007199254740991L;
-    public static final int CLOCK_TOLERANCE = 86400;
-    public static final int EXPIRY_TOLERANCE = 2678400;
     public static final int EXPIRATION_UNIT = 600000;
-    public static final int LONGEST_PUSH = 65536;
     public static final int DEEPEST_JSON = 32;
     public static final long TIME_FIELD_END = 100000000000L;
     public static final int LONGEST_CLEAR_TEXT = 4096;
@@ -36,7 +31,6 @@ public final class Format {
     public static final int CERTIFICATE_VERSION = 1;
     public static final int CERTIFICATE_GRACE = 3283200;
     public static final long LATEST_CLOCK = 4102444800L;
-    public static final int MOST_PINS = 2;
     public static final int MOST_PAST_CERTIFICATES = 64;
     public static final int PLAIN_CHUNK = 65536;
     public static final int SEALED_CHUNK = 65552;
@@ -61,15 +55,6 @@ public final class Format {
     public static final int GENERATION_STEP = 1024;
     public static final int COLLAPSE_ID_LENGTH = 24;
     public static final int LONGEST_COLLAPSE_DEVICE = 255;
-    public static final int FILTER_WINDOW = 1000;
-    public static final int FILTER_ANSWER_TIMEOUT = 30000;
-    public static final int FILTER_LONGEST_LINE = 1048576;
-    public static final int FILTER_LONGEST_ANSWER = 4194304;
-    public static final int FILTER_MOST_ENDS = 5;
-    public static final int FILTER_FIRST_PAUSE = 100;
-    public static final int FILTER_LONGEST_PAUSE = 5000;
-    public static final int FILTER_LAST_WORDS = 1000;
-    public static final int FILTER_MISUSE = 64;
     public static final int ALERT_CLASS = 1;
     public static final int ALERT_LIMIT = 4096;
     public static final int ALERT_LARGEST_BUCKET = 2816;
@@ -84,7 +69,6 @@ public final class Format {
     public static final String LABEL_SIGNATURE = "pushcrypt/1 signature\0";
     public static final String LABEL_CERTIFICATE = "pushcrypt/1 certificate\0";
     public static final String LABEL_HEDGE = "pushcrypt/1 hedge\0";
-    public static final String LABEL_HEDGE_SEED = "pushcrypt/1 hedge seed\0";
     public static final String LABEL_MESSAGE_ID = "pushcrypt/1 message id\0";
     public static final String LABEL_CALLER_ID = "pushcrypt/1 caller id\0";
     public static final String LABEL_EPHEMERAL = "pushcrypt/1 ephemeral\0";
@@ -94,7 +78,6 @@ public final class Format {
     public static final String CLEAR_BODY = "(Encrypted)";
     public static final String FULL_BODY_TYPE = "public.plain-text";
     public static final String KEY_ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-    public static final String INVISIBLE = "[\\x{61C}\\x{200B}\\x{200E}-\\x{200F}\\x{202A}-\\x{202E}\\x{2060}\\x{2066}-\\x{2069}\\x{FEFF}]";
     public static final List<Integer> BUCKETS = List.of(
         256, 512, 1024, 1536, 2048, 2560, 2816, 3584);
     public static final List<String> LEVELS = List.of(

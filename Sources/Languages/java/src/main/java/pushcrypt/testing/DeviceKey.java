@@ -1,22 +1,19 @@
 package pushcrypt.testing;
 
 import java.security.MessageDigest;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
 import pushcrypt.DevicePublicKey;
 import pushcrypt.internal.*;
 import pushcrypt.internal.Format.Kind;
 
-/** A device's secret key, X25519, which opens messages. A device must not have two keys with one id [O-3.2]. Printing it shows nothing of the secret. */
+/** A device's secret key, X25519. Printing it shows nothing of the secret. */
 public final class DeviceKey {
     final byte[] secret, publicKey, id;
-    final long end;
 
-    private DeviceKey(byte[] secret, long end) {
+    private DeviceKey(byte[] secret) {
         if (secret.length != Format.KEY_LENGTH) throw new IllegalArgumentException("a key has 32 bytes");
         this.secret = secret.clone();
-        this.end = end;
         publicKey = Keys.x25519Public(secret);
         id = Keys.id(Kind.DEVICE_SECRET.type, publicKey);
     }
@@ -29,7 +26,7 @@ public final class DeviceKey {
      * @throws pushcrypt.PushcryptException {@code malformed-key}, {@code wrong-checksum} or {@code wrong-kind-of-key}
      */
     public static DeviceKey parse(String text) {
-        return new DeviceKey(Keys.parse(text, Kind.DEVICE_SECRET), Times.NEVER);
+        return new DeviceKey(Keys.parse(text, Kind.DEVICE_SECRET));
     }
 
     /**
@@ -39,7 +36,7 @@ public final class DeviceKey {
      * @return the key
      */
     public static DeviceKey of(byte[] secret) {
-        return new DeviceKey(secret, Times.NEVER);
+        return new DeviceKey(secret);
     }
 
     /**
@@ -48,17 +45,7 @@ public final class DeviceKey {
      * @return the key
      */
     public static DeviceKey generate() {
-        return new DeviceKey(Platform.random(), Times.NEVER);
-    }
-
-    /**
-     * Returns the same key, which is retiring.
-     *
-     * @param end the last moment at which it opens
-     * @return the key with its end
-     */
-    public DeviceKey retiringAt(Instant end) {
-        return new DeviceKey(secret, Times.milliseconds(end));
+        return new DeviceKey(Platform.random());
     }
 
     /**
@@ -81,7 +68,7 @@ public final class DeviceKey {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof DeviceKey key && end == key.end && MessageDigest.isEqual(secret, key.secret);
+        return other instanceof DeviceKey key && MessageDigest.isEqual(secret, key.secret);
     }
 
     @Override

@@ -1,0 +1,53 @@
+/**
+ * A self-hosted server's requests to the relay of its app's publisher. `Docs/Relay.md` of the project's repository has the rules.
+ *
+ * ```js
+ * const pushKey = new PushKey(readFileSync("push.key")); // its public half goes into `accept(…, { pushKey: pushKey.publicKey })`
+ * const { url, headers, body } = relayRequest("https://push.example.com", pushKey, [relayMessage(device.grant, sealer.request(push))]);
+ * const response = await fetch(url, { method: "POST", headers, body, redirect: "error", signal: AbortSignal.timeout(30_000) });
+ * ```
+ *
+ * Post only to origins in your own configuration.
+ */
+
+import type { PushRequest, Time } from "./index";
+
+/** The Ed25519 key with which a server signs its requests to relays, used for nothing else. Printing it shows no secret. */
+export class PushKey {
+    /** @throws {RangeError} unless it has 32 bytes */
+    constructor(seed: Uint8Array);
+    /** Creates a random key. */
+    static generate(): PushKey;
+    /** The 32 bytes of the public half: `pushKey` of `accept` and `refuse`. */
+    readonly publicKey: Uint8Array;
+    /** The 32 bytes from which the key can be made again: for a file that only its owner reads. */
+    secretBytes(): Uint8Array;
+}
+
+/** A message for a relay. */
+export interface RelayMessage {
+    grant: string;
+    data: string;
+    kind: "alert" | "background";
+    priority: number;
+    expiration: number;
+    collapse_id: string;
+    sound?: string;
+    content_available?: boolean;
+}
+
+/**
+ * A message of the device's grant and what `Sealer.request` returned. Of the placeholder only the sound is used.
+ * @throws {PushcryptError} `push-type-not-sealable` for a call
+ */
+export function relayMessage(grant: string, request: PushRequest): RelayMessage;
+
+/**
+ * A signed request, a POST, with 1 to 45 messages. Send `body` unchanged, follow no redirect, and wait for 30 seconds. After the refusal `clock` add the
+ * difference that its `now` shows to `at`.
+ * @throws {PushcryptError} `invalid-request` or `invalid-time`
+ */
+export function relayRequest(origin: string, key: PushKey, messages: readonly RelayMessage[], options?: {
+    /** The present time. */
+    at?: Time;
+}): { url: string; headers: Record<string, string>; body: string };

@@ -1,0 +1,73 @@
+// Requests of a self-hosted server to the relay of its app's publisher: Docs/Relay.md. relay.d.ts documents it.
+"use strict";
+
+const { randomBytes, sign } = require("node:crypto");
+const { lp16 } = require("./lib/envelope.js");
+const { PushcryptError } = require("./lib/errors.js");
+const { limits } = require("./lib/format.js");
+const { parseObject } = require("./lib/json.js");
+const keys = require("./lib/keys.js");
+const { array, bytes, instance, json, options, string, time } = require("./lib/values.js");
+
+const LABEL = Buffer.from("pushcrypt/1 relay request\0"), PATH = "/v1/push", MOST_MESSAGES = 45;
+const seeds = new WeakMap();
+
+/** It prints nothing. */
+class PushKey {
+    constructor(seed) {
+        seed = bytes(seed, "a push key");
+        if (seed.length !== keys.LENGTH) throw new RangeError("a push key has 32 bytes");
+        seeds.set(this, Buffer.from(seed));
+    }
+
+    static generate() {
+        return new PushKey(randomBytes(keys.LENGTH));
+    }
+
+    get publicKey() {
+        return keys.rawPublic(privateKeyOf(this));
+    }
+
+    secretBytes() {
+        return Buffer.from(seeds.get(this));
+    }
+}
+
+const privateKeyOf = (key) => keys.secretKey(keys.ED25519, seeds.get(key));
+
+/** What a push key signs. */
+function signed(origin, key, at, body) {
+    const eight = Buffer.alloc(8);
+    eight.writeBigUInt64BE(at);
+    return Buffer.concat([LABEL, lp16(origin), lp16(PATH), key, eight, keys.sha256(Buffer.from(body))]);
+}
+
+function relayMessage(grant, request) {
+    const { headers, body } = options(request, ["headers", "body"], "the request"), push = parseObject(json(body, "malformed-payload"), "malformed-payload");
+    const [aps, data] = ["aps", "ENCRYPTED_DATA"].map((name) => push.get(name)), kind = options(headers, null, "headers")["apns-push-type"];
+    if (!(aps instanceof Map) || typeof data !== "string") throw new TypeError("the request must be what Sealer.request has returned");
+    if (!["alert", "background"].includes(kind)) throw new PushcryptError("push-type-not-sealable", "a relay passes alerts and background pushes on, and no calls");
+    const number = (name) => Number(headers[name]), message = {
+        grant: string(grant, "the grant"), data, kind, priority: number("apns-priority"), expiration: number("apns-expiration"), collapse_id: headers["apns-collapse-id"],
+    };
+    if (kind !== "alert") return message;
+    return { ...message, ...(aps.has("sound") && { sound: aps.get("sound") }), ...(aps.has("content-available") && { content_available: true }) };
+}
+
+function relayRequest(origin, key, messages, given = {}) {
+    const { at = Date.now() } = options(given, ["at"], "relayRequest"), now = time(at, "at"), { publicKey } = instance(key, PushKey, "the key");
+    if (!/^https?:\/\/[a-z0-9.:[\]-]{1,247}$/.test(string(origin, "the origin"))) {
+        throw new PushcryptError("invalid-request", "the origin is not like https://push.example.com: lower case, without a path");
+    }
+    const { length } = array(messages, "messages");
+    if (length < 1 || length > MOST_MESSAGES) throw new PushcryptError("invalid-request", `a request has 1 to ${MOST_MESSAGES} messages, not ${length}`);
+    if (now > BigInt(limits.largestTime)) throw new PushcryptError("invalid-time");
+    const body = JSON.stringify({ messages }), signature = sign(null, signed(origin, publicKey, now, body), privateKeyOf(key));
+    const headers = {
+        "content-type": "application/json", "pushcrypt-key": publicKey.toString("base64url"), "pushcrypt-time": `${now}`,
+        "pushcrypt-signature": signature.toString("base64url"),
+    };
+    return { url: `${origin}${PATH}`, headers, body };
+}
+
+module.exports = { PushKey, relayMessage, relayRequest };
