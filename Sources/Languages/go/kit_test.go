@@ -199,6 +199,26 @@ func askOne(t *testing.T, own *kitTest, ask func(t *testing.T, own *kitTest) str
 	}
 }
 
+// The messages are signed well, and the provider did not make their certificates.
+func TestCertificatesOfOtherKeysOpenNothing(t *testing.T) {
+	tests := readTests(t, "envelopes")
+	good := tests["a-message-with-the-first-certificate"]
+	own := kit.Phone{Topic: topic, Key: must(kit.ParseDeviceKey(deviceSecret)), Provider: must(pushcrypt.ParseProviderPublicKey(good.one("pin")))}
+	opens := func(test *kitTest) bool {
+		_, err := own.Open([]byte(fmt.Sprintf(`{"ENCRYPTED_DATA":"%s"}`, test.body)), time.UnixMilli(0))
+		return err == nil
+	}
+	expect(t, "the first certificate", opens(good), true)
+	count := 0
+	for name, test := range tests {
+		if strings.HasPrefix(name, "a-message-whose-certificate-") {
+			count++
+			expect(t, name, opens(test), false)
+		}
+	}
+	expect(t, "messages", count > 15, true)
+}
+
 // compare compares what is read, as texts, with members of the test.
 func (own *kitTest) compare(t *testing.T, found map[string][]string) {
 	t.Helper()

@@ -231,6 +231,16 @@ function sealerOf(each) {
 
 const sealVector = (sealer, each, payload, more) => sealer.seal(payload, { to: keys.keyText(hex(each.devicePublic), "pcr"), ...defined({ messageId: each.callerID }), ...more });
 
+// The messages are signed well, and the provider did not make their certificates.
+test("a certificate of another key opens nothing", { skip }, () => {
+    const { shared, tests } = vectors("kit/envelopes.json"), options = { topic: APP, device: DeviceKey.parse(DEVICE_SECRET), provider: shared.pin[0], at: 0 };
+    const opens = ({ body }) => typeof outcomeOf(() => open(JSON.stringify({ ENCRYPTED_DATA: body }), options)) !== "string";
+    assert.ok(opens(tests.find(({ name }) => name === "a-message-with-the-first-certificate")));
+    const wrong = tests.filter(({ name }) => name.startsWith("a-message-whose-certificate-"));
+    assert.ok(wrong.length > 15);
+    for (const each of wrong) assert.ok(!opens(each), each.name);
+});
+
 test("the seals of envelopes.json, byte for byte", { skip }, () => {
     for (const each of vectors("envelopes.json").seal) {
         const sealer = sealerOf(each);

@@ -74,6 +74,24 @@ def test_certificates(test: Test) -> None:
         assert "accepted" in codes if expected in vectors.GOOD else codes[-1:] == [expected] and "accepted" not in codes
 
 
+@pytest.mark.skipif(not vectors.FOLDER.is_dir(), reason=vectors.MISSING)
+def test_a_certificate_of_another_key_opens_nothing() -> None:
+    """In messages that are signed well, and whose certificates the provider did not make."""
+    kit = vectors.read("kit/envelopes.json")
+    provider, device = ProviderPublicKey.parse(kit["shared"]["pin"][0]), DeviceKey.parse(DEVICE_SECRET)
+
+    def opened(text: str) -> Any:
+        return open_push(json.dumps({"ENCRYPTED_DATA": text}), topic="com.example.app", device=device, provider=provider, at=0)
+
+    texts = {test["name"]: test.get("body") for test in kit["tests"]}
+    assert opened(texts["a-message-with-the-first-certificate"])
+    wrong = [text for name, text in texts.items() if name.startswith("a-message-whose-certificate-")]
+    assert len(wrong) > 15
+    for text in wrong:
+        with pytest.raises(PushcryptError):
+            opened(text)
+
+
 @pytest.mark.parametrize("test", parameters("plans"))
 def test_plans(test: Test) -> None:
     def certificate(text: str | None) -> Certificate | None:

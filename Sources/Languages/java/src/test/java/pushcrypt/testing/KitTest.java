@@ -1,26 +1,34 @@
 package pushcrypt.testing;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.function.Executable;
 import pushcrypt.AttachmentReference;
 import pushcrypt.Certificate;
 import pushcrypt.Code;
 import pushcrypt.DevicePublicKey;
 import pushcrypt.ProviderKey;
 import pushcrypt.ProviderPublicKey;
+import pushcrypt.PushType;
+import pushcrypt.PushcryptException;
 import pushcrypt.Reply;
 import pushcrypt.Sealer;
 import pushcrypt.SigningKey;
@@ -66,6 +74,25 @@ final class KitTest {
             }
             assertEquals(expected, found);
         });
+    }
+
+    /** The messages are signed well, and the provider did not make their certificates. */
+    @Test
+    void aCertificateOfAnotherKeyOpensNothing() {
+        Map<String, Object> kit = Vectors.read("kit/envelopes.json");
+        ProviderPublicKey pin = ProviderPublicKey.parse((String) ((List<?>) ((Map<?, ?>) kit.get("shared")).get("pin")).get(0));
+        Phone phone = new Phone("com.example.app", DeviceKey.parse(Vectors.DEVICE_SECRET), pin);
+        int count = 0;
+        for (Object one : (List<?>) kit.get("tests")) {
+            Map<?, ?> message = (Map<?, ?>) one;
+            String name = (String) message.get("name"), push = "{\"ENCRYPTED_DATA\":\"" + message.get("body") + "\"}";
+            Executable open = () -> phone.open(push, PushType.ALERT, Instant.EPOCH);
+            if (name.equals("a-message-with-the-first-certificate")) assertDoesNotThrow(open);
+            if (!name.startsWith("a-message-whose-certificate-")) continue;
+            assertThrows(PushcryptException.class, open, name);
+            count++;
+        }
+        assertTrue(count > 15);
     }
 
     @TestFactory
