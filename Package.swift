@@ -118,7 +118,7 @@ let strictC: [CSetting] = [
             name: "SimulatorTests",
             dependencies: [
                 "DeviceSimulator", "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver",
-                "PushcryptService", "ReceiverTests", "TestPhone", "Waiting",
+                "PushcryptService", "ReceiverTests", "Seed", "TestPhone", "Waiting",
             ] + intents + userNotifications + userInterface,
             swiftSettings: strict),
         .executableTarget(
@@ -295,11 +295,13 @@ let package = Package(
             name: "SendTests",
             // PushcryptSendMain is named so that its tests find a fresh binary.
             dependencies: [
-                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend", "PushcryptSendMain",
+                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend", "PushcryptSendMain", "Seed",
             ],
             swiftSettings: strict),
         // What tests wait with.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),
+        // The random numbers of all tests.
+        .target(name: "Seed", path: "Tests/Support/Seed", swiftSettings: strict),
         // Tests that need X-Wing.
         .target(
             name: "PostQuantum", dependencies: ["Pushcrypt"], path: "Tests/Support/PostQuantum", swiftSettings: strict),
@@ -307,7 +309,7 @@ let package = Package(
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
         .testTarget(
-            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "VectorKit", "Waiting"],
+            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "Seed", "VectorKit", "Waiting"],
             swiftSettings: strict),
         .testTarget(
             name: "PushcryptDeveloperToolsTests",
@@ -318,13 +320,14 @@ let package = Package(
         .testTarget(
             name: "KeyStoreTests",
             dependencies: [
-                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "VectorKit", "Waiting",
+                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "Seed", "VectorKit", "Waiting",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
             dependencies: [
-                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain", "VectorKit",
+                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain", "Seed",
+                "VectorKit",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -337,7 +340,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver"], path: "Tests/Checks/Races",
+            name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver", "Seed"], path: "Tests/Checks/Races",
             exclude: ["run.sh"],
             swiftSettings: strict),
         .target(
@@ -345,7 +348,7 @@ let package = Package(
             cSettings: strictC),
         .executableTarget(
             name: "PushcryptBench",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls"],
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls", "Seed"],
             path: "Tests/Checks/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )

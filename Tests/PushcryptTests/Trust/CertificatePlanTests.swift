@@ -1,3 +1,4 @@
+import Seed
 import Testing
 
 @testable import Pushcrypt
@@ -147,7 +148,7 @@ import Testing
 
     /// Histories of planned rotations, thefts and records of another store, some on one day: the same as the model.
     @Test func plansAreTheModels() throws {
-        var random = SplitMix(state: 7)
+        var random = Seed(7)
         for _ in 0..<60 {
             var (model, current, past) = (Model(), Certificate?.none, [CertificatePlan.PastEpoch]())
             var day: UInt64 = 20_000
