@@ -93,13 +93,7 @@ let strictC: [CSetting] = [
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
         // The compiler asks for it wherever Testing stands beside UIKit.
         .target(name: "_Testing_UIKit", path: "\(standIns)/_Testing_UIKit", swiftSettings: strict),
-        // As an app is compiled: Swift 5, without the strict rules.
-        .target(
-            name: "NotificationSamples", dependencies: userNotifications + userInterface,
-            path: "Tests/Data/Samples", swiftSettings: [.swiftLanguageMode(.v5)]),
-        .testTarget(
-            name: "StandInTests", dependencies: ["NotificationSamples"] + userNotifications + userInterface,
-            swiftSettings: strict),
+        .testTarget(name: "StandInTests", dependencies: userNotifications, swiftSettings: strict),
         .target(
             name: "TestPhone",
             dependencies: [
