@@ -71,7 +71,7 @@ else
 	@$(PROGRAM) demo
 endif
 
-test: setup ## format, every test with the kit, transcripts and examples; FILTER=… those whose names match
+test: setup ## every test with the kit, transcripts and examples; FILTER=… those whose names match
 	@Tests/Checks/setup.sh test
 	@Tests/Checks/test.sh '$(FILTER)'
 

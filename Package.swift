@@ -93,13 +93,7 @@ let strictC: [CSetting] = [
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
         // The compiler asks for it wherever Testing stands beside UIKit.
         .target(name: "_Testing_UIKit", path: "\(standIns)/_Testing_UIKit", swiftSettings: strict),
-        // As an app is compiled: Swift 5, without the strict rules.
-        .target(
-            name: "NotificationSamples", dependencies: userNotifications + userInterface,
-            path: "Tests/Data/Samples", swiftSettings: [.swiftLanguageMode(.v5)]),
-        .testTarget(
-            name: "StandInTests", dependencies: ["NotificationSamples"] + userNotifications + userInterface,
-            swiftSettings: strict),
+        .testTarget(name: "StandInTests", dependencies: userNotifications, swiftSettings: strict),
         .target(
             name: "TestPhone",
             dependencies: [
@@ -118,7 +112,7 @@ let strictC: [CSetting] = [
             name: "SimulatorTests",
             dependencies: [
                 "DeviceSimulator", "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver",
-                "PushcryptService", "ReceiverTests", "TestPhone", "Waiting",
+                "PushcryptService", "ReceiverTests", "Seed", "TestPhone", "Waiting",
             ] + intents + userNotifications + userInterface,
             swiftSettings: strict),
         .executableTarget(
@@ -293,10 +287,12 @@ let package = Package(
             cSettings: strictC),
         .testTarget(
             name: "SendTests",
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend"],
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptSend", "Seed"],
             swiftSettings: strict),
         // What tests wait with.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),
+        // The random numbers of all tests.
+        .target(name: "Seed", path: "Tests/Support/Seed", swiftSettings: strict),
         // Tests that need X-Wing.
         .target(
             name: "PostQuantum", dependencies: ["Pushcrypt"], path: "Tests/Support/PostQuantum", swiftSettings: strict),
@@ -304,7 +300,7 @@ let package = Package(
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
         .testTarget(
-            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "VectorKit", "Waiting"],
+            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "Seed", "VectorKit", "Waiting"],
             swiftSettings: strict),
         .testTarget(
             name: "PushcryptDeveloperToolsTests",
@@ -315,13 +311,14 @@ let package = Package(
         .testTarget(
             name: "KeyStoreTests",
             dependencies: [
-                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "VectorKit", "Waiting",
+                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "Seed", "VectorKit", "Waiting",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
             dependencies: [
-                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain", "VectorKit",
+                "PostQuantum", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain", "Seed",
+                "VectorKit",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -332,7 +329,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver"], path: "Tests/Checks/Races",
+            name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver", "Seed"], path: "Tests/Checks/Races",
             exclude: ["run.sh"],
             swiftSettings: strict),
         .target(
@@ -340,7 +337,7 @@ let package = Package(
             cSettings: strictC),
         .executableTarget(
             name: "PushcryptBench",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls"],
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls", "Seed"],
             path: "Tests/Checks/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )

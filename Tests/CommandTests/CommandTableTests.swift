@@ -100,14 +100,6 @@ import Testing
         #expect(read.rules.count == invocation.declarations.rules.count)
     }
 
-    @Test("The program has at most 45 commands and 130 options to learn")
-    func limits() {
-        let listing = CommandListing(.pushcrypt)
-        print("commands: \(listing.commands.count), options: \(listing.options.count)")
-        #expect(1...45 ~= listing.commands.count)
-        #expect(1...130 ~= listing.options.count)
-    }
-
     @Test("A page of help has at most 60 lines", arguments: entries)
     func length(entry: Entry) {
         let page = HelpPage(table: entry.table, path: entry.path).text

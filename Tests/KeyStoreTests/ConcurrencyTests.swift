@@ -150,10 +150,6 @@ struct ConcurrencyTests {
         try writer.execute("ROLLBACK")
     }
 
-    @Test func theStandardWaitIsFiveSeconds() {
-        #expect(StoreOptions().busyTimeout == 30_000)
-    }
-
     // MARK: Killed
 
     @Test func aProcessKilledInTheMiddleOfAChangeHasChangedNothing() async throws {

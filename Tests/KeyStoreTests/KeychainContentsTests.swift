@@ -92,17 +92,6 @@ struct KeychainContentsTests {
         #expect(code { try parse(other) } == .corruptStore)
     }
 
-    @Test func anItemHasTheseBytes() throws {
-        let contents = try parse(Self.item())
-        let row = try #require(contents.keys.first)
-        #expect(contents.defaultName == "default" && contents.keys.count == 1 && contents.pins.isEmpty)
-        #expect(row.name == "default" && row.topic == nil && row.generation == 1 && row.state == .active)
-        #expect(row.createdAt.milliseconds == 5 && row.retiresAt == nil)
-        #expect(try key(of: row).scalar == Self.scalar)
-        let written = contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) }
-        #expect(written == Self.item())
-    }
-
     @Test func aRetiringKeyAndPinsHaveTheseBytes() throws {
         let bytes = Self.item(
             keys: [Self.key(topic: "com.example.app", state: 3, retires: 7)],
@@ -207,17 +196,6 @@ struct LearnedContentsTests {
     private func parse(_ bytes: Bytes) throws -> LearnedContents {
         let span = bytes.span
         return try LearnedContents.parse(span).contents
-    }
-
-    @Test func anItemHasTheseBytes() throws {
-        let certificate = try provider.certificate(5, floor: 2)
-        let bytes = item([row(certificate, floor: 3), row(certificate, "a", floor: 2)])
-        let contents = try parse(bytes)
-        #expect(contents.rows.map(\.id) == [1, 2] && contents.rows.map(\.topic.bundleID) == ["com.example.app", "a"])
-        #expect(contents.rows.map(\.provider) == [provider.publicKey, provider.publicKey])
-        #expect(contents.rows.map(\.trust) == [LearnedTrust(certificate, floor: 3), LearnedTrust(certificate)])
-        #expect(contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
-        #expect(try parse(item([])).rows.isEmpty)
     }
 
     @Test func noPrefixAndNoChangedBitIsRead() throws {

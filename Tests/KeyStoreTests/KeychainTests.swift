@@ -115,14 +115,6 @@ struct KeychainTests {
         #expect(keychain.data != data)
     }
 
-    @Test(arguments: changes.indices)
-    func aChangeIsOneCall(_ change: Int) throws {
-        let store = try filled()
-        let before = keychain.writes.count
-        try Self.changes[change](store)
-        #expect(keychain.writes.count == before + 1)
-    }
-
     /// What was learned is there before the pin that came with it: never a pin that believes an old certificate.
     @Test func whatWasLearnedIsWrittenBeforeThePin() throws {
         let provider = try TestProvider()
@@ -273,7 +265,7 @@ struct KeychainTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (writer, store) in stores.enumerated() {
                 group.addTask {
-                    for round in 0..<8 {
+                    for round in 0..<3 {
                         _ = try store.generateDeviceKey(named: "\(writer).\(round)", at: start)
                         _ = try store.rotateDeviceKey(named: "\(writer).\(round)", at: start)
                         _ = try store.confirmDeviceKey(named: "\(writer).\(round)", at: start)
@@ -284,7 +276,7 @@ struct KeychainTests {
         }
         #expect(
             try stores[0].deviceKeys().map(\.state)
-                == Array(repeating: [.retiring, .active], count: 64).flatMap(\.self))
+                == Array(repeating: [.retiring, .active], count: 24).flatMap(\.self))
     }
 
     // MARK: Secrets

@@ -1,6 +1,7 @@
 import Glibc
 import ModelKeychain
 import Pushcrypt
+import Seed
 import Testing
 
 @testable import PushcryptKeyStore
@@ -51,7 +52,7 @@ struct LatticeTests {
     /// of its writes.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func whoeverWritesAndEndsNothingFallsAndNothingIsLost(_ seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = Seed(seed)
         for _ in 0..<25 {
             let scratch = try Scratch()
             try #require(unsafe mkdir(scratch.store, 0o700) == 0)

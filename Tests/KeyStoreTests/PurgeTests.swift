@@ -1,4 +1,5 @@
 import Pushcrypt
+import Seed
 import Testing
 
 @testable import PushcryptKeyStore
@@ -89,7 +90,7 @@ struct PurgeTests {
     @Test(arguments: 1...4)
     func noCopyIsLeftAfterManyRotationsOfManyKeys(_ seed: UInt64) throws {
         let home = try Home()
-        var random = SplitMix(state: seed)
+        var random = Seed(seed)
         var deleted: [Bytes] = []
         for index in 0..<40 {
             let name = String(repeating: "n", count: 1 + Int(random.next() % 200)) + "\(index)"
@@ -143,18 +144,5 @@ struct PurgeTests {
         }
         _ = try home.store.purgeRetiredDeviceKeys(at: start)
         #expect(!(try home.scratch.bytes()).contains(blob))
-    }
-}
-
-/// A small generator of repeatable numbers.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-        return z ^ z >> 31
     }
 }

@@ -21,9 +21,9 @@ extension ReplayGuardSuite {
     }
 
     func open(
-        _ path: String, waiting milliseconds: Int32 = StoreOptions.patience
+        _ path: String, waiting milliseconds: Int32 = StoreOptions.patience, room: Int = ReplayRules.maximumRows
     ) -> ReplayGuard {
-        ExtensionDatabase(in: path, busyTimeout: milliseconds).replay
+        ExtensionDatabase(in: path, busyTimeout: milliseconds, maximumRows: room).replay
     }
 
     func message(

@@ -1,4 +1,5 @@
 import Pushcrypt
+import Seed
 import Testing
 
 @testable import PushcryptKeyStore
@@ -11,13 +12,15 @@ struct ReplayRulesTests {
         case file
     }
 
-    /// A guard that was made at `start`, and remembers at most 4096 messages of a provider and account.
+    /// A guard that was made at `start`, and remembers at most `room` messages of a provider and account.
     private final class Guard {
         private var rows = MemoryRows()
         private let file: ReplayGuard?
         private let scratch: Scratch?
+        private let room: Int
 
-        init(_ kind: Kind, floor: Timestamp = start) throws {
+        init(_ kind: Kind, floor: Timestamp = start, room: Int = ReplayRules.maximumRows) throws {
+            self.room = room
             switch kind {
             case .pure:
                 file = nil
@@ -26,7 +29,9 @@ struct ReplayRulesTests {
             case .file:
                 let scratch = try Scratch()
                 _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
-                file = try ExtensionDatabase.create(in: scratch.store, floor: floor).replay
+                _ = try ExtensionDatabase.create(in: scratch.store, floor: floor)
+                file =
+                    ExtensionDatabase(in: scratch.store, busyTimeout: StoreOptions.patience, maximumRows: room).replay
                 self.scratch = scratch
             }
         }
@@ -55,7 +60,7 @@ struct ReplayRulesTests {
         ) -> ReplayRules.Finding {
             let message = message(id, request, provider, account, sent, life)
             let now = start.adding(milliseconds: now)
-            guard let file else { return ReplayRules.take(message, in: &rows, at: now) }
+            guard let file else { return ReplayRules.take(message, in: &rows, room: room, at: now) }
             let taking = file.take(message, at: now)
             #expect(taking.problem == nil)
             return ReplayRules.Finding(verdict: taking.verdict, isQuiet: taking.isQuiet)
@@ -269,12 +274,12 @@ struct ReplayRulesTests {
     /// For room, what has ended goes like any other row: it may be new again when the clock comes back.
     @Test(arguments: Kind.allCases)
     func whatHasEndedMakesRoomAndRaisesTheFloor(_ kind: Kind) throws {
-        let replay = try Guard(kind)
-        for index in 0..<4096 as Range<UInt64> {
-            #expect(replay.take(index, sent: 100 + index, life: index == 4095 ? 1 : 600, at: 100) == .new)
+        let replay = try Guard(kind, room: 64)
+        for index in 0..<64 as Range<UInt64> {
+            #expect(replay.take(index, sent: 100 + index, life: index == 63 ? 1 : 600, at: 100) == .new)
         }
         #expect(replay.take(9999, sent: 60_000, at: 60_000) == .new)
-        #expect(replay.take(4095, request: "b", sent: 4195, life: 1, at: 4195) == .copy, "ended, and still there")
+        #expect(replay.take(63, request: "b", sent: 163, life: 1, at: 163) == .copy, "ended, and still there")
         #expect(replay.take(0, sent: 100, at: 60_000) == .seen)
     }
 
@@ -284,7 +289,7 @@ struct ReplayRulesTests {
     @Test(arguments: Kind.allCases, [1, 2, 3] as [UInt64])
     func theRulesAgreeWithASimpleList(_ kind: Kind, _ seed: UInt64) throws {
         let replay = try Guard(kind)
-        var random = SplitMix(state: seed)
+        var random = Seed(seed)
         struct Seen {
             let id: UInt64
             let request: String

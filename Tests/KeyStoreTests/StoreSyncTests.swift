@@ -1,4 +1,5 @@
 import Pushcrypt
+import Seed
 import Testing
 
 @testable import PushcryptKeyStore
@@ -33,7 +34,7 @@ struct StoreSyncTests {
 
     @Test(arguments: 0..<12 as Range<UInt64>)
     func whateverHappensWhereTheyAgreeInTheEnd(_ seed: UInt64) throws {
-        var random = Generator(state: seed)
+        var random = Seed(seed)
         let stores = [try Home(.memory).store, try Home(.memory).store]
         var keys: [String: DevicePublicKey] = [:]
         var lasts: [String: Last] = [:]
@@ -122,18 +123,5 @@ struct StoreSyncTests {
         #expect(try store.device(id: "a")?.topic == .app)
         _ = try store.importDevices([.registered(id: "a", unbound, updatedAt: start + 2)], at: start + 3)
         #expect(try store.device(id: "a")?.topic == nil)
-    }
-}
-
-/// Numbers that are the same in every run (SplitMix64).
-private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -137,16 +137,6 @@ import Testing
         }
     }
 
-    /// The table in Swift is a `switch`, so its names are read from its source.
-    @Test func noFieldIsMissing() throws {
-        let file = Self.root.appendingPathComponent("Sources/Pushcrypt/Payload/APSRules.swift")
-        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-        let cases = lines.filter { $0.drop(while: { $0 == " " }).hasPrefix("case \"") }
-        var names = Set(format.apsFields.keys).union(format.alertFields.keys).union(format.soundFields.keys)
-        names.formUnion(format.levels + format.events)
-        #expect(Set(cases.flatMap { Self.literals(in: $0) }) == names)
-    }
-
     @Test func everyRuleSaysTheSame() {
         let rules: [APSRule] = [
             .text, .texts, .textOrObject, .object, .bool, .flag, .count, .fraction, .time, .interruptionLevel,

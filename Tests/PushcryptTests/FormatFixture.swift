@@ -7,9 +7,6 @@ struct FormatFixture {
     /// The app of a fixture.
     static var app: Topic { get throws { try Topic("com.example.app") } }
 
-    /// A day, in milliseconds.
-    static let day: UInt64 = 86_400_000
-
     let topic: Topic
     let device: DeviceKey
     let provider: ProviderKey

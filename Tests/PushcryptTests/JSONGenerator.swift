@@ -1,3 +1,5 @@
+import Seed
+
 /// Makes JSON texts at random, the same ones for the same seed, and damages them.
 struct JSONGenerator {
     /// A text with white space, and what is left of it without.
@@ -6,10 +8,10 @@ struct JSONGenerator {
         var compact = ContiguousArray<UInt8>()
     }
 
-    private var random: SplitMix64
+    private var random: Seed
 
     init(seed: UInt64) {
-        random = SplitMix64(state: seed)
+        random = Seed(seed)
     }
 
     mutating func sample() -> Sample {
@@ -100,18 +102,5 @@ struct JSONGenerator {
 
     private mutating func pick<Element>(_ choices: [Element]) -> Element {
         choices[Int.random(in: 0..<choices.count, using: &random)]
-    }
-}
-
-/// Steele, Lea and Flood's generator: every run sees the same texts.
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

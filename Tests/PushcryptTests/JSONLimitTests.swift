@@ -40,20 +40,20 @@ import Testing
     }
 
     @Test(arguments: [0x00, 0x22, 0x5B, 0x7B, 0xFF] as [UInt8])
-    func sixtyFourMebibytesOfNonsenseAreRefused(_ byte: UInt8) throws {
-        var bytes = ContiguousArray(repeating: byte, count: 64 << 20)
+    func eightMebibytesOfNonsenseAreRefused(_ byte: UInt8) throws {
+        var bytes = ContiguousArray(repeating: byte, count: 8 << 20)
         #expect(jsonRefusal(of: bytes)?.code == .tooLarge)
         #expect(jsonRefusal(of: bytes, maximumBytes: .max) != nil)
         bytes[0] = 0x22
         #expect(jsonRefusal(of: bytes, maximumBytes: .max) != nil)
     }
 
-    @Test func sixtyFourMebibytesAreReadWhenTheCallerTakesThem() throws {
-        var bytes = ContiguousArray(repeating: 0x61 as UInt8, count: 64 << 20)
+    @Test func eightMebibytesAreReadWhenTheCallerTakesThem() throws {
+        var bytes = ContiguousArray(repeating: 0x61 as UInt8, count: 8 << 20)
         bytes[0] = 0x22
         bytes[bytes.count - 1] = 0x22
         let root = try JSONDocument(parsing: bytes, maximumBytes: bytes.count).root
-        #expect(root.kind == .string && root.range == 0..<64 << 20)
+        #expect(root.kind == .string && root.range == 0..<8 << 20)
     }
 }
 
@@ -89,7 +89,7 @@ import Testing
         #expect(try JSONDocument("{\"\(composed)\":1}").root[decomposed] == nil)
     }
 
-    @Test(arguments: [2, 3, 8, 100, 100_000])
+    @Test(arguments: [2, 3, 8, 100, 20_000])
     func theOneNameThatRepeatsAmongManyIsFound(_ count: Int) throws {
         let members = (0..<count).map { "\"name \($0)\":\($0)" }.joined(separator: ",")
         #expect(jsonRefusal(of: ContiguousArray("{\(members)}".utf8), maximumBytes: .max) == nil)

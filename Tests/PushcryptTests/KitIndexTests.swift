@@ -77,19 +77,6 @@ import VectorKit
         #expect(try Self.read("Tests/Data/Vectors/README.md").contains("\(written) tests"))
     }
 
-    /// A test that was renamed or deleted proves nothing any more.
-    @Test func theTestsOfTheIndexExist() throws {
-        let tests = Self.package.appendingPathComponent("Tests")
-        let files = try #require(FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil))
-        var source = ""
-        for case let file as URL in files where file.lastPathComponent.hasSuffix("Tests.swift") {
-            source += try String(contentsOf: file, encoding: .utf8)
-        }
-        let named = try Self.index().tests
-        #expect(!named.isEmpty && named.count <= 15, "tests stand in for few vectors")
-        for (rule, test) in named { #expect(source.contains("func \(test)("), "\(rule): no test \(test)") }
-    }
-
     /// Wherever the specification says MUST, it says which rule that is.
     @Test func everyMustHasANumber() throws {
         let text = try Self.documents.map(Self.read).joined(separator: "\n\n")

@@ -42,4 +42,14 @@ import VectorKit
             #expect(!Self.leaks(in: "wrong: \(leak)").isEmpty)
         }
     }
+
+    @Test func theReasonNamesTheTimesSoThatAClockCanBeFixed() throws {
+        let fixture = try FormatFixture()
+        let sealed = try fixture.seal(alertPayload(), at: Timestamp(milliseconds: 1_790_000_000_000))
+        let late = Timestamp(milliseconds: 1_800_000_000_000)
+        let expired = #expect(throws: OpenError.self) { try fixture.opener().open(sealed.json, at: late) }
+        #expect(expired?.description.contains("2026-09-21T14:13:20Z") == true)
+        #expect(expired?.description.contains("2027-01-15T08:00:00Z") == true)
+        #expect(expired?.description.contains("2591800 seconds") == true)
+    }
 }

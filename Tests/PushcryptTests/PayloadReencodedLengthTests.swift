@@ -51,15 +51,6 @@ import Testing
         #expect(Self.length(of: json) >= rewritten.utf8.count)
     }
 
-    /// The length of json.dumps(json.loads(push)) in Python, counted by hand: 100 characters of the clear part with its
-    /// spaces and without a title, 412 of the envelope, 4 escapes and a space.
-    @Test func aKoreanTitleIsCountedAsPythonWritesIt() throws {
-        let placeholder = try Placeholder(title: "새 메시지")
-        let sealed = try FormatFixture().seal(alertPayload(), placeholder: placeholder)
-        #expect(sealed.maximumReencodedLength == 100 + 412 + 4 * 6 + 1)
-        #expect(sealed.json.count == 91 + 412 + 4 * 3 + 1)
-    }
-
     /// Received JSON counts in the same way, however it was written.
     @Test func aReceivedPushCountsLikeTheSealedOne() throws {
         let sealed = try FormatFixture().seal(alertPayload(), placeholder: Placeholder(title: "새 <메시지>/"))

@@ -32,37 +32,12 @@ import Testing
         #expect(error.description.contains(place + ")"))
     }
 
-    @Test(arguments: [
-        Bytes([0xff, 0xfe, 0x7b, 0x00]), Bytes(repeating: 0, count: 4096),
-        Bytes(#"{"aps":{"alert":""#.utf8) + [0xc3, 0x28] + Bytes(#""}}"#.utf8),
-    ])
-    func binaryInputIsMalformed(_ payload: Bytes) {
-        #expect(Self.refusal(of: payload)?.code == .malformedPayload)
-    }
-
     /// A mebibyte is read, and refused for its content; more is not read.
     @Test(arguments: [(1 << 20, JSONError.Code.unexpectedEnd), ((1 << 20) + 1, .tooLarge), (64 << 20, .tooLarge)])
     func hugeInputIsMalformed(_ count: Int, _ reason: JSONError.Code) throws {
         let error = try #require(Self.refusal(of: Bytes(repeating: UInt8(ascii: " "), count: count)))
         #expect(error.code == .malformedPayload)
         #expect(error.description.contains(reason.description))
-    }
-
-    @Test(arguments: ["[]", "[{\"aps\":{}}]", "\"aps\"", "1", "null", "true"])
-    func whatIsNotAnObjectIsMalformed(_ payload: String) throws {
-        let error = try #require(Self.refusal(of: payload))
-        #expect(error.code == .malformedPayload)
-        #expect(error.description.contains("not a JSON object"))
-    }
-
-    @Test(arguments: [
-        "{}", #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"x"}"#, #"{"aps":1}"#, #"{"APS":{"alert":"x"}}"#,
-        #"{"payload":{"aps":{"alert":"x"}}}"#, #"{"aps ":{"alert":"x"}}"#,
-    ])
-    func aPayloadWithoutAnAPSObjectIsRefused(_ payload: String) {
-        for type in [PushType.alert, .background, .voip] {
-            #expect(Self.refusal(of: payload, as: type)?.code == .missingAPS)
-        }
     }
 
     @Test(arguments: [
@@ -90,21 +65,5 @@ import Testing
             #expect(error.code == .reservedKey)
             #expect(error.description.contains(name))
         }
-    }
-
-    @Test(arguments: [
-        #"{"aps":{"alert":"x","ENCRYPTED_DATA":"y","pushcrypt":1}}"#, #"{"aps":{"alert":"x"},"Pushcrypt":1}"#,
-        #"{"aps":{"alert":"x"},"encrypted_data":"y"}"#, #"{"aps":{"alert":"x"},"a":{"ENCRYPTED_DATA":"y"}}"#,
-        #"{"aps":{"alert":"ENCRYPTED_DATA"},"pushcrypt ":1}"#,
-    ])
-    func aReservedNameIsFreeElsewhere(_ payload: String) {
-        #expect(Self.refusal(of: payload) == nil)
-    }
-
-    /// Two sealers in a row would show ciphertext: the second one is told.
-    @Test func aSealedPushIsNotSealedAgain() throws {
-        let fixture = try FormatFixture()
-        let sealed = try fixture.seal(alertPayload())
-        #expect(Self.refusal(of: sealed.json)?.code == .reservedKey)
     }
 }

@@ -53,21 +53,6 @@ import Testing
         #expect(throws: SealError(.pushTooLarge, "")) { try seal(171) }
     }
 
-    @Test func whiteSpaceBetweenTokensTakesNoRoom() throws {
-        let spaces = String(repeating: " ", count: 10_000)
-        let fixture = try FormatFixture()
-        let spread = try fixture.seal(#"{"aps":"# + spaces + #"{"alert":"See  you"}}"# + spaces)
-        #expect(spread == (try fixture.seal(#"{"aps":{"alert":"See  you"}}"#)))
-    }
-
-    @Test(arguments: [
-        (157, 256), (158, 512), (413, 512), (414, 1024), (925, 1024), (926, 1536), (1437, 1536), (1438, 2048),
-        (1949, 2048), (1950, 2560), (2461, 2560), (2462, 2816), (2596, 2816),
-    ])
-    func theSmallestBucketThatFitsIsTaken(_ payload: Int, _ bucket: Int) throws {
-        #expect(try FormatFixture().seal(alertPayload(count: payload)).envelope.innerLength == bucket)
-    }
-
     // MARK: The push
 
     /// A title of `count` times `character`, each of `width` bytes, in a push of `length` bytes.

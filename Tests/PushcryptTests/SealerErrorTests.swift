@@ -157,13 +157,6 @@ import Testing
         #expect(Set([SealError(.invalidTime, "one"), SealError(.invalidTime, "another")]).count == 1)
     }
 
-    /// The limits themselves are taken.
-    @Test(arguments: [1, 2_592_000] as [UInt64]) func theTimesToLiveOfTheLimitsAreTaken(_ timeToLive: UInt64) throws {
-        try Self.seal(alertPayload()) { $0.timeToLive = .seconds(timeToLive) }
-        try Self.seal(alertPayload(), at: .maximum) { $0.timeToLive = .seconds(timeToLive) }
-        try Self.seal(alertPayload(), at: Timestamp(milliseconds: 0)) { $0.timeToLive = .seconds(timeToLive) }
-    }
-
     /// A certificate of another app is a mistake in the caller's program, not in the payload.
     @Test func aSignerOfAnotherAppTraps() async {
         await #expect(processExitsWith: .failure) {

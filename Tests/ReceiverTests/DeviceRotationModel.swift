@@ -143,21 +143,4 @@ struct DeviceRotationModel {
             if keys[index].generation == generation { keys[index].state = .active }
         }
     }
-
-    // MARK: Enumeration
-
-    /// Every sequence of so many steps from the beginning, in a fixed order, and every shorter one after which nothing is
-    /// left to happen.
-    static func sequences(ofLength length: Int) -> [[Step]] {
-        func extended(_ sequence: [Step], _ model: DeviceRotationModel) -> [[Step]] {
-            let steps = sequence.count < length ? model.steps : []
-            guard !steps.isEmpty else { return [sequence] }
-            return steps.flatMap { step in
-                var next = model
-                next.take(step)
-                return extended(sequence + [step], next)
-            }
-        }
-        return extended([], DeviceRotationModel())
-    }
 }

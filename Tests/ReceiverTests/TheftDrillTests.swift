@@ -157,12 +157,10 @@ import Testing
                 == (past == .offForAYear ? "authentication-failed" : "opened"))
     }
 
-    /// A thousand phones: every past with every opener and every last attack.
+    /// Every past with every opener and every last attack.
     @Test(arguments: Past.allCases, Opener.allCases)
     func afterOneGenuinePushNoPhoneBelievesTheThief(_ past: Past, _ opener: Opener) throws {
-        for _ in 0..<12 {
-            let keys = try Keys()
-            for attack in Attack.allCases { try Self.play(past, opener, attack, keys) }
-        }
+        let keys = try Keys()
+        for attack in Attack.allCases { try Self.play(past, opener, attack, keys) }
     }
 }

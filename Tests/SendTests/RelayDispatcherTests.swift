@@ -1,5 +1,6 @@
 import Pushcrypt
 import PushcryptCommand
+import Seed
 import Testing
 
 @testable import PushcryptSend
@@ -309,47 +310,40 @@ private func relays(_ status: Int, _ code: String, retryAfter: UInt64? = nil) ->
     }
 
     /// Whatever the relay answers, each message is answered once.
-    @Test(arguments: 0..<200)
+    @Test(arguments: 0..<40)
     func everyMessageIsAnsweredOnce(_ seed: UInt64) {
-        var random = SeededRandom(state: seed)
+        var random = Seed(seed)
         let world = RelayWorld()
         var added = 0
         var answered = 0
         for _ in 0..<200 {
-            for _ in 0..<random.next(below: 30) {
-                world.add(random.next(below: 30_000), retryFor: UInt64(random.next(below: 100_000)))
+            for _ in 0..<Int.random(in: 0..<30, using: &random) {
+                world.add(
+                    Int.random(in: 0..<30_000, using: &random), retryFor: UInt64.random(in: 0..<100_000, using: &random)
+                )
                 added += 1
             }
-            world.settle(isWhole: random.next(below: 2) == 0)
+            world.settle(isWhole: Bool.random(using: &random))
             if let batch = world.sent.first {
                 let answers: [RelayAnswer] = batch.messages.map { _ in
                     [
                         ok, .unknown, .apns(relays(410, "grant-revoked")), .apns(relays(503, "relay-unavailable")),
                         .apns(APNsAnswer(status: 500)), .apns(APNsAnswer(status: 418)),
-                    ][random.next(below: 6)]
+                    ].randomElement(using: &random) ?? ok
                 }
                 world.answer(
                     [
                         .answers(answers), .answers(answers), .refused(relays(503, "relay-unavailable")),
                         .refused(relays(413, "too-large")), .refused(relays(401, "bad-signature")), .unread("x"),
                         .unknown, .clock(now: world.now.wall), .strange(APNsAnswer(status: 404).ofRelay),
-                    ][random.next(below: 9)])
+                    ].randomElement(using: &random) ?? .unknown)
             }
-            world.pass(UInt64(random.next(below: 20_000)))
+            world.pass(UInt64.random(in: 0..<20_000, using: &random))
             answered += world.outcomes.count
         }
         world.dispatcher.stop()
         while !world.sent.isEmpty { world.answerAll(ok) }
         answered += world.outcomes.count
         #expect(added == answered && world.dispatcher.isEmpty && world.dispatcher.inFlight == 0)
-    }
-}
-
-private struct SeededRandom {
-    var state: UInt64
-
-    mutating func next(below limit: Int) -> Int {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return Int((state >> 33) % UInt64(limit))
     }
 }

@@ -1,3 +1,4 @@
+import Seed
 import Testing
 
 @testable import PushcryptSend
@@ -39,7 +40,7 @@ final class SimulatedAPNs {
 
     let dispatcher: Dispatcher
     private let react: (Request) -> Reaction
-    private var random: Repeatable
+    private var random: Seed
     private var time: UInt64 = 0
     private var events: [Event] = []
     private var eventCount = 0
@@ -69,9 +70,9 @@ final class SimulatedAPNs {
 
     init(_ seed: UInt64, _ react: @escaping (Request) -> Reaction) {
         self.react = react
-        random = Repeatable(state: seed)
+        random = Seed(seed)
         var settings = Dispatcher.Settings()
-        var own = Repeatable(state: seed + 100)
+        var own = Seed(seed + 100)
         settings.policy = RetryPolicy(random: { Double.random(in: 0...1, using: &own) })
         dispatcher = Dispatcher(settings)
     }

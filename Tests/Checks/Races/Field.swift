@@ -1,4 +1,5 @@
 import PushcryptReceiver
+import Seed
 
 /// Content that everyone who has it can change.
 final class Slip {
@@ -58,7 +59,7 @@ final class Field: @unchecked Sendable {
 
     /// Plays one thread's part; the last to let go of the session ends it.
     func play(_ round: Int, _ thread: Int, _ barrier: Barrier) {
-        var random = Numbers(seed: UInt64(round) << 8 | UInt64(thread))
+        var random = Seed(UInt64(round) << 8 | UInt64(thread))
         barrier.meet()
         if thread == 0 { slots[0].session?.receive() }
         for _ in 0..<3 { slots[thread].session.map { fire(random.next() % 12, at: $0, random.next()) } }

@@ -5,11 +5,6 @@ import Testing
 @testable import PushcryptCommandKit
 
 @Suite struct ManualPageTests {
-    @Test("A page is the table's, in mdoc", arguments: ExpectedManual.pages)
-    func page(path: [String], text: String) throws {
-        #expect(ManualPage(table: .sample, path: path).text == text)
-    }
-
     @Test("The command prints the page of a command, and of the program")
     func command() throws {
         let page = try outcome(["man", "device", "add"], table: .pushcrypt)
@@ -99,11 +94,6 @@ import Testing
         let lines = written.output.components(separatedBy: "\n")
         let chapters = lines.filter { $0.hasPrefix("##") }.map { $0.drop { $0 == "#" }.dropFirst(" pushcrypt ".count) }
         #expect(chapters.map(String.init) == CommandTable.pushcrypt.paths.map { $0.joined(separator: " ") })
-    }
-
-    @Test("A chapter is the table's", arguments: ExpectedManual.chapters)
-    func chapter(text: String) {
-        #expect(ReferenceDocument(table: .sample).text.contains(text))
     }
 
     @Test("An option with two meanings is described once for each")

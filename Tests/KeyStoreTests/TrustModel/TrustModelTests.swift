@@ -11,7 +11,7 @@ import Testing
 /// rings; P3 so does one in flight; P4 states merge, in any order (``LatticeTests``); P5 a retry rings once; P6 a thief
 /// is not believed once phone and provider have talked; P7 the provider can always rotate; P8 a replaced key ends.
 ///
-/// By default each scenario ends after some hundred worlds. With `PUSHCRYPT_TRUST_MODEL=full` it goes as deep as it is
+/// By default each scenario ends after two hundred worlds. With `PUSHCRYPT_TRUST_MODEL=full` it goes as deep as it is
 /// long.
 @Suite(.serialized) struct TrustModelTests {
     struct Scenario: Sendable, CustomStringConvertible {
@@ -96,7 +96,7 @@ import Testing
             let launched = try model.launch(world)
             world = try #require(launched)
         }
-        let limit = Self.isFull ? 250_000 : 400
+        let limit = Self.isFull ? 250_000 : 200
         var seen: Set<ModelWorld> = [world]
         var queue: [(world: ModelWorld, trace: [String])] = [(world, [])]
         var next = 0

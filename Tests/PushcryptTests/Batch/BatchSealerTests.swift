@@ -149,15 +149,6 @@ import Waiting
         for await _ in ended {}
     }
 
-    @Test func aSourceIsLetGoWithTheIterator() async throws {
-        let (silence, ended) = silence()
-        do {
-            let iterator = BatchSealer(sealer, silence, message: message).makeAsyncIterator()
-            _ = iterator
-        }
-        for await _ in ended {}
-    }
-
     /// A source that does not look whether it was cancelled holds nobody up.
     @Test func aDeafSourceHoldsNobodyUp() async throws {
         struct Deaf: AsyncSequence, AsyncIteratorProtocol, Sendable {

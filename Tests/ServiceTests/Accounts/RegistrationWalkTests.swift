@@ -7,7 +7,7 @@ import Testing
 /// process at any point.
 @Suite struct RegistrationWalkTests {
     /// 6 in full: `PUSHCRYPT_WALK=full`.
-    private static let depth = ProcessInfo.processInfo.environment["PUSHCRYPT_WALK"] == "full" ? 6 : 5
+    private static let depth = ProcessInfo.processInfo.environment["PUSHCRYPT_WALK"] == "full" ? 6 : 4
 
     @Test func whateverHappensTheProviderKnowsThePhoneInTheEnd() throws {
         try walk(from: RegistrationWorld(), "registrations", depth: Self.depth)

@@ -52,45 +52,6 @@ import Testing
         #expect(try await response.answer(using: app.configuration) == nil)
     }
 
-    @Test func whatIsNotAnswerableIsNotAnswered() async throws {
-        let app = try app()
-        try await app.show()
-        _ = await app.respond(.choose("MUTE"))
-        #expect(app.received.all.count == 1 && sent.all.isEmpty)
-    }
-
-    @Test func beforeTheFirstUnlockTheAnswerWaits() async throws {
-        let app = try app()
-        try await app.show(answers: secret)
-        app.phone.keychain.restart()
-        #expect(await app.respond(.write("On my way", action: "REPLY")).completions == 1)
-        #expect(sent.all.isEmpty)
-        #expect(app.reports.all.map(\.outcome) == [.kept])
-        app.phone.keychain.unlock()
-        // Another message takes the place of the notification meanwhile.
-        try await app.show(answers: secret)
-        #expect(await app.restarted().replayKept() == 1)
-        #expect(try open(app).map(\.text) == ["On my way"])
-    }
-
-    /// The app ends between sending and saying that it is done.
-    @Test func aRepeatedResponseIsSentAsTheSameAnswer() async throws {
-        let box = ConfigurationBox()
-        let sent = sent
-        let app = try RespondingPhone(
-            answer: { response in
-                let configuration = try #require(box.configuration.all.first)
-                if let text = try await response.answer(using: configuration) { sent.add(text) }
-                return sent.all.count < 3 ? .later : .done
-            },
-            changing: { configuration, _ in box.configuration.add(configuration) })
-        try await app.show(answers: secret)
-        _ = await app.respond(.choose("MUTE"))
-        #expect(await app.restarted().replayKept() == 0)
-        #expect(await app.restarted().replayKept() == 1)
-        #expect(sent.all.count == 3 && Set(sent.all).count == 1)
-    }
-
     @Test func aButtonInTheAppAnswersWithItsOwnAction() async throws {
         let box = ConfigurationBox()
         let sent = sent

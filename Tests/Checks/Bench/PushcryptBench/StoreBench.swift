@@ -1,5 +1,6 @@
 import Pushcrypt
 import PushcryptKeyStore
+import Seed
 
 /// A provider's store with a million devices: how fast it takes them in, and what finding one adds to a seal.
 struct StoreBench {
@@ -53,7 +54,7 @@ struct StoreBench {
 
     /// A device like those of a provider that names them by UUIDs: the same in each run, so that runs can be compared.
     private static func device(_ number: Int, _ suite: CipherSuite) throws -> (id: String, change: DeviceChange) {
-        var random = SeededGenerator(seed: UInt64(number))
+        var random = Seed(UInt64(number))
         let id = id(of: number)
         var key = ContiguousArray<UInt8>()
         switch suite {
@@ -109,7 +110,7 @@ struct StoreBench {
 
     /// The id of a device: 32 hexadecimal digits.
     private static func id(of number: Int) -> String {
-        var random = SeededGenerator(seed: ~UInt64(number))
+        var random = Seed(~UInt64(number))
         var bytes = ContiguousArray<UInt8>()
         for _ in 0..<2 { bytes.append(bigEndian: random.next()) }
         return bytes.hex
