@@ -104,9 +104,6 @@ extension Home {
         var bytes = try readFile(scratch.file("keystore.db"))
         let found = try #require(bytes.firstRange(of: Bytes(old.utf8)))
         bytes.replaceSubrange(found, with: Bytes(new.utf8))
-        // Anyone who may write the file can leave out the checksum of the page.
-        let end = (found.lowerBound / 4096 + 1) * 4096
-        bytes.replaceSubrange(end - 8..<end, with: Bytes(repeating: 0, count: 8))
         try writeFile(scratch.file("keystore.db"), bytes)
         return try reopened()
     }

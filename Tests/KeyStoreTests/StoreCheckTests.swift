@@ -56,15 +56,6 @@ struct StoreCheckTests {
         #expect(code { try home.store.providerSecret() } == .corruptStore)
     }
 
-    @Test func aLostLogIsFound() throws {
-        let scratch = try Scratch()
-        do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start) }
-        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
-            "PRAGMA journal_mode = DELETE")
-        let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .quick)
-        #expect(problems(store).map(\.severity) == [.warning])
-    }
-
     @Test func aLogThatSomebodyDeletedIsFound() throws {
         let home = try Home()
         try home.store.setSetting("a", named: "title")

@@ -84,8 +84,8 @@ const MEMBERS = {
         ["bucket", "payload-sha256", "clear", "length", "widest-length"],
     ],
 };
-/** What no package has: it has no store, shows nothing, and does not seal or open with the suite that needs ML-KEM. */
-const NOT_ASKED = ["notifications", "sequences", "stores", "suite-2-envelopes"];
+/** What no package has: it shows nothing, and does not seal or open with the suite that needs ML-KEM. */
+const NOT_ASKED = ["notifications", "sequences", "suite-2-envelopes"];
 const GOOD = ["accepted", "opened", "unchanged", "certificate-conflict"];
 
 export const groups = Object.keys(MEMBERS);

@@ -64,8 +64,8 @@ GROUPS: dict[str, tuple[set[str], set[str]]] = {
         {"bucket", "payload-sha256", "clear", "length", "widest-length"},
     ),
 }
-#: What the package does not have: a store, a screen, a replay guard, and suite 0x02 but for public keys.
-NOT_ASKED = {"notifications", "sequences", "stores", "suite-2-envelopes"}
+#: What the package does not have: a screen, a replay guard, and suite 0x02 but for public keys.
+NOT_ASKED = {"notifications", "sequences", "suite-2-envelopes"}
 GOOD = {"accepted", "opened", "unchanged", "certificate-conflict"}
 
 

@@ -39,9 +39,9 @@ import pushcrypt.internal.Times;
 
 /** The groups of the test kit that are about receivers. */
 final class KitTest {
-    /** Groups of the other class, and of what this package does not have: stores, notifications, and opening with suite 2. */
+    /** Groups of the other class, and of what this package does not have: notifications, and opening with suite 2. */
     private static final Set<String> OTHERS = Set.of(
-        "records", "plans", "payloads", "notifications", "sequences", "stores", "suite-2-envelopes");
+        "records", "plans", "payloads", "notifications", "sequences", "suite-2-envelopes");
 
     @Test
     void eachGroupIsKnown() {
