@@ -88,12 +88,11 @@ bench: build ## measure against the bare libsodium calls and against age
 	@Tests/Checks/setup.sh bench
 	@Tests/Checks/Bench/run.sh $(STATIC)
 
-lint: setup ## the format, the words, generated sources, the order of the folders, and that shared sources run on iOS 15
+lint: setup ## the format, generated sources, the order of the folders, and that shared sources run on iOS 15
 	@Tests/Checks/setup.sh send
 	swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests
 	@Sources/Packaging/version.sh check
 	@Sources/Languages/generate.py --check
-	@Tests/Checks/Lint/wording.py
 	@Tests/Checks/Lint/layers.sh
 	@Tests/Checks/Lint/sodium-layouts.sh
 	@Tests/Checks/Lint/apple-floor.sh

@@ -235,10 +235,7 @@ let package = Package(
         .target(
             name: "Pushcrypt", dependencies: sodium + ["CXWing"], exclude: privacyManifest, swiftSettings: strict),
         .target(
-            name: "CStore", dependencies: ["CSQLite"], path: "Sources/C/CStore",
-            cSettings: strictC),
-        .target(
-            name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite", "CStore"],
+            name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite"],
             path: "KeyStore", exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptReceiver", dependencies: ["Pushcrypt", "PushcryptKeyStore"],

@@ -4,8 +4,8 @@ public import Pushcrypt
 ///
 /// A directory of mode 0700 holds `keystore.db` and `store.key`; with a passphrase there is no `store.key`. Every
 /// secret is sealed in its row and every row is authenticated: someone who can read the database but not `store.key`
-/// learns names, public keys and times; someone who can write it can only delete rows or restore an older copy of the
-/// database. Every change is one transaction, on the disk when the call returns.
+/// learns names, public keys and times; someone who can write it can only delete rows or put older ones back. Every
+/// change is one transaction, on the disk when the call returns.
 ///
 /// Any number of threads and processes may use one store. A call waits up to 30 seconds for another process that
 /// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; errors
@@ -168,12 +168,8 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             if facts.isWritable, !log.isWritable { try directory.makeWritable(name) }
         }
         let (connection, keys, readOnly) = try connect(in: directory, options) { (connection) throws(KeyStoreError) in
-            try unlock(
-                connection, "the store at \(directory.path)", .file(in: directory), passphrase,
-                migrations: options.migrations)
+            try unlock(connection, "the store at \(directory.path)", .file(in: directory), passphrase)
         }
-        if let readOnly, try Schema.version(of: connection) != Schema.version { throw readOnly.reason }
-        try migrate(connection, keys, copyIn: directory, options)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options, readOnly)
     }
 
@@ -186,12 +182,15 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         let failure: KeyStoreError
         do throws(KeyStoreError) {
             let connection = try connect(directory.file(databaseName), options)
-            return (connection, try body(connection), nil)
+            let result = try body(connection)
+            // Another program may have turned the log off. While somebody reads it cannot be turned on again.
+            if try !connection.hasLog() { try? SQLiteConnection(path: connection.path, busyTimeout: 0).useLog() }
+            return (connection, result, nil)
         } catch {
             failure = error
         }
         let facts = try databaseFacts(in: directory)
-        guard failure.code == .inputOutput && !SQLiteConnection.hasNoLocks || failure.code == .diskFull,
+        guard failure.code == .inputOutput || failure.code == .diskFull,
             try !directory.hasContent(logName), try !directory.hasContent(journalName)
         else { throw failure }
         let connection = try SQLiteConnection(unchangingAt: directory.file(databaseName))
@@ -213,8 +212,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     static func connect(
         _ path: String, named name: String? = nil, _ options: StoreOptions
     ) throws(KeyStoreError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(
-            path: path, named: name, hasChecksums: true, busyTimeout: options.busyTimeout)
+        let connection = try SQLiteConnection(path: path, named: name, busyTimeout: options.busyTimeout)
         if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
         return connection
     }
@@ -228,7 +226,6 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             try Schema.create(in: connection)
             let store = StoreTransaction(connection: connection, keys: keys)
             try store.put(StoreHeader(keys: keys, derivation: derivation, createdAt: now))
-            try store.put(TotalsRow.empty(keys))
         }
         try connection.useLog()
     }
@@ -258,17 +255,10 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         if access == .writing, let readOnly { throw readOnly.reason }
         return try connection.withLock { (connection) throws(KeyStoreError) in
             try connection.transaction(access) { () throws(KeyStoreError) in
-                if access == .writing {
-                    try refuseReplaced(connection)
-                    try Self.refuseOtherLayout(of: connection)
-                }
-                let isWriting = access == .writing
-                let store = StoreTransaction(
-                    connection: connection, keys: keys, changes: isWriting ? TotalChanges() : nil,
-                    reports: isWriting ? ReportedCertificates() : nil)
-                let result = try body(store)
-                try store.noteTotals()
-                return result
+                if access == .writing { try refuseReplaced(connection) }
+                return try body(
+                    StoreTransaction(
+                        connection: connection, keys: keys, reports: access == .writing ? ReportedCertificates() : nil))
             }
         }
     }

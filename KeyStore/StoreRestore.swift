@@ -173,16 +173,14 @@ struct Restoration {
     /// Checks every row of the copy; returns its keys and provider keys.
     private func checkBackup() throws(KeyStoreError) -> (StoreKeys, [ProviderKeyRecord]) {
         let connection = try SQLiteKeyStore.connect(new, named: path, options)
-        try SQLiteKeyStore.checkKind(of: connection, migrations: options.migrations)
+        try SQLiteKeyStore.checkKind(of: connection)
         if let key, try SQLiteKeyStore.unverifiedHeader(connection).derivation != nil {
             throw KeyStoreError(
                 .wrongPassphrase,
                 "a passphrase opens the backup \(path), and no key such as \(key.path): leave the key out")
         }
         let source = key.map { StoreKeySource.copy($0) } ?? .file(in: directory)
-        let keys = try SQLiteKeyStore.unlock(
-            connection, "the backup \(path)", source, passphrase, migrations: options.migrations)
-        try SQLiteKeyStore.migrate(connection, keys, copyIn: nil, options)
+        let keys = try SQLiteKeyStore.unlock(connection, "the backup \(path)", source, passphrase)
         let store = SQLiteKeyStore(connection, nil, keys, nil, options)
         try store.requireSound("\(path) is damaged")
         return (keys, try store.providerKeys())

@@ -3,14 +3,12 @@ internal import Pushcrypt
 extension SQLiteKeyStore {
     /// Gets the store's key, and checks it before anything else is trusted.
     ///
-    /// - Parameters:
-    ///   - subject: The store in errors.
-    ///   - migrations: What the caller does with a store of an earlier layout.
+    /// - Parameter subject: The store in errors.
     static func unlock(
         _ connection: SQLiteConnection, _ subject: @autoclosure () -> String, _ key: StoreKeySource,
-        _ passphrase: StorePassphrase?, migrations: [StoreMigration]
+        _ passphrase: StorePassphrase?
     ) throws(KeyStoreError) -> StoreKeys {
-        try checkKind(of: connection, migrations: migrations)
+        try checkKind(of: connection)
         let header = try unverifiedHeader(connection)
         let keys = try derivedKeys(header, subject, key, passphrase)
         guard Sodium.areEqual(keys.check.span, header.keyCheck.span) else {
@@ -24,10 +22,8 @@ extension SQLiteKeyStore {
         return keys
     }
 
-    /// Refuses a database that is not a key store, or one with another layout that no migration begins with.
-    static func checkKind(
-        of connection: SQLiteConnection, migrations: [StoreMigration] = []
-    ) throws(KeyStoreError) {
+    /// Refuses a database that is not a key store, or one with another layout.
+    static func checkKind(of connection: SQLiteConnection) throws(KeyStoreError) {
         let version = try Schema.version(of: connection)
         guard try connection.integer("PRAGMA application_id") == Schema.applicationID, version > 0 else {
             throw KeyStoreError(.corruptStore, "\(connection.name) is not a key store: restore it from a backup")
@@ -37,13 +33,13 @@ extension SQLiteKeyStore {
                 .newerVersion,
                 "\(connection.name) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
         }
-        guard version == Schema.version || migrations.contains(where: { $0.layout == version }) else {
+        guard version == Schema.version else {
             throw KeyStoreError(
                 .olderVersion,
                 "\(connection.name) was written by a version before 1.0, with layout \(version) instead of \(Schema.version): create a new store, and register the devices again"
             )
         }
-        try connection.refuseForeignObjects()
+        try connection.require(Schema.declarations)
     }
 
     static func unverifiedHeader(_ connection: SQLiteConnection) throws(KeyStoreError) -> StoreHeader {

@@ -63,7 +63,6 @@ struct DeviceKeyRow: StoredRow, DeviceKeyEntry {
         "device_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires",
         "sealed")
     static let put = table.put
-    static let counted: CountedTable? = .deviceKeys
 
     let id: Int64
     let name: String

@@ -42,7 +42,6 @@ public struct PinnedProviderRecord: Hashable, Sendable {
 struct PinRow: StoredRow, Equatable {
     static let table = StoreTable("pins", key: "id", "name", "topic", "public_key", "origin", "created")
     static let put = table.put
-    static let counted: CountedTable? = .pins
     /// The most provider keys that an account trusts: two, while a release of the app changes from one to the other.
     static let maximum = 2
 
@@ -94,7 +93,6 @@ struct PinRow: StoredRow, Equatable {
 struct LearnedTrustRow: StoredRow, Equatable {
     static let table = StoreTable("learned", key: "id", "public_key", "topic", "certificate", "floor")
     static let put = table.put
-    static let counted: CountedTable? = .learnedTrust
 
     let id: Int64
     let provider: ProviderPublicKey

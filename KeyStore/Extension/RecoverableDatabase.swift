@@ -13,6 +13,8 @@ final class RecoverableDatabase {
     /// "PCEX": distinguishes the file from another program's database.
     private static let applicationID: Int64 = 0x5043_4558
     private static let version: Int64 = 2
+    private static let declarations = Declarations(
+        ReplayTables.schema, LearnedTables.schema, JournalTable.schema, ResponseTable.schema, AnswerTable.schema)
 
     private struct Connection {
         let database: SQLiteConnection
@@ -155,7 +157,7 @@ final class RecoverableDatabase {
                 .newerVersion,
                 "\(database.path) was written by a newer version than this one reads: upgrade pushcrypt")
         }
-        try database.refuseForeignObjects()
+        try database.require(Self.declarations)
     }
 
     /// Creates the file; throws `storeExists` if it exists.
@@ -191,11 +193,7 @@ final class RecoverableDatabase {
             try database.transaction(.writing) { () throws(KeyStoreError) in
                 try database.execute("PRAGMA application_id = \(Self.applicationID)")
                 try database.execute("PRAGMA user_version = \(Self.version)")
-                let schemas = [
-                    ReplayTables.schema, LearnedTables.schema, JournalTable.schema, ResponseTable.schema,
-                    AnswerTable.schema,
-                ]
-                for schema in schemas { try database.execute("\(schema)") }
+                try database.declare(Self.declarations)
                 try ReplayTables.fill(database, floor: floor)
             }
             try directory.rename(Self.newName, to: Self.name)

@@ -4,7 +4,6 @@ public import Pushcrypt
 struct AnswerRow: StoredRow {
     static let table = StoreTable("answers", key: "id", "digest", "opened", "ends")
     static let put = table.put
-    static let counted: CountedTable? = .answers
 
     /// A hash of the provider key, the message's id and the device's.
     let id: Bytes

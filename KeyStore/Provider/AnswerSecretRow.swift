@@ -4,7 +4,6 @@ public import Pushcrypt
 struct AnswerSecretRow: StoredRow {
     static let table = StoreTable("answer_secrets", key: "id", "provider", "created", "replaced", "sealed")
     static let put = table.put
-    static let counted: CountedTable? = .answerSecrets
 
     /// How long a replaced secret, or the replaced key of a device, opens answers: a day longer than a message can be
     /// answered.

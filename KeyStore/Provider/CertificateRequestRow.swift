@@ -4,7 +4,6 @@ internal import Pushcrypt
 struct CertificateRequestRow: StoredRow {
     static let table = StoreTable("certificate_requests", key: "provider", "request", "sealed")
     static let put = table.put
-    static let counted: CountedTable? = .certificateRequests
 
     /// The number of the provider key's row.
     let provider: Int64

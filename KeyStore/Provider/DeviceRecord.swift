@@ -85,7 +85,6 @@ struct DeviceRow: StoredRow {
         "app_version", "user", "token", "environment", "withdrawal", "relay_grant", "key_id")
     static let put = table.put
     static let insert = table.insert
-    static let counted: CountedTable? = .devices
     /// The value stored as NULL: nearly every device reports it.
     private static let usualSuites = RegistrationReply.standardSuites
 

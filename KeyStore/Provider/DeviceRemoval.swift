@@ -77,7 +77,6 @@ struct RemovedDeviceRow: StoredRow {
     static let table = StoreTable(
         "removed_devices", key: "id", "removed", "reason", "user", "generation", "suite", "key_id")
     static let put = table.put
-    static let counted: CountedTable? = .removedDevices
 
     let record: RemovedDevice
 

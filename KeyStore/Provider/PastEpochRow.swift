@@ -4,7 +4,6 @@ internal import Pushcrypt
 struct PastEpochRow: StoredRow {
     static let table = StoreTable("past_epochs", key: "id", "provider", "certificate", "replaced")
     static let put = table.put
-    static let counted: CountedTable? = .pastEpochs
 
     let id: Int64
     /// The number of the provider key's row.

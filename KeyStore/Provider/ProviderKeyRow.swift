@@ -45,7 +45,6 @@ struct ProviderKeyRow: StoredRow {
         "provider_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed",
         "certificate", "certified", "signing_sealed", "proven")
     static let put = table.put
-    static let counted: CountedTable? = .providerKeys
 
     /// The certificate in use, its signing key sealed, and when it came into use.
     private struct Signing {

@@ -4,7 +4,6 @@ internal import Pushcrypt
 struct ReplacedKeyRow: StoredRow {
     static let table = StoreTable("replaced_keys", key: "id", "device", "public_key", "key_id", "replaced")
     static let put = table.put
-    static let counted: CountedTable? = .replacedKeys
 
     let id: Int64
     let device: String

@@ -35,22 +35,15 @@ package struct DevicePage: Sendable {
     /// Whether this is the last page.
     package var isLast: Bool { end == nil }
 
-    /// On the last page, the error for a list that is not whole.
-    package let shortage: KeyStoreError?
-
     fileprivate let end: SQLiteValue?
-    fileprivate let list: WholeList
 }
 
 extension SQLiteKeyStore {
     /// Returns at most `count` ids after those of `page`, or the first ones for nil.
     package func devicePage(after page: DevicePage?, count: Int) throws(KeyStoreError) -> DevicePage {
-        var list = page?.list ?? WholeList()
         let next = try readOnce { (store) throws(KeyStoreError) in
-            try list.begin(store.connection)
-            return try store.page(of: DeviceRow.self, after: page?.end, length: count, DeviceRow.listedID)
+            try store.page(of: DeviceRow.self, after: page?.end, length: count, DeviceRow.listedID)
         }
-        list.add(next.total)
         var ids: [String] = []
         var damaged: [KeyStoreError] = []
         for entry in next.entries {
@@ -59,19 +52,7 @@ extension SQLiteKeyStore {
             case .failure(let error): damaged.append(error)
             }
         }
-        return DevicePage(
-            ids: ids, damaged: damaged, shortage: next.end == nil ? try shortage(of: list) : nil, end: next.end,
-            list: list)
-    }
-
-    private func shortage(of list: WholeList) throws(KeyStoreError) -> KeyStoreError? {
-        do throws(KeyStoreError) {
-            try read { (store) throws(KeyStoreError) in try list.check(DeviceRow.self, in: store) }
-            return nil
-        } catch {
-            guard error.code == .corruptStore else { throw error }
-            return error
-        }
+        return DevicePage(ids: ids, damaged: damaged, end: next.end)
     }
 }
 

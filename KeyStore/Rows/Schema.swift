@@ -7,15 +7,14 @@ package enum Schema {
 
     /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
     /// an earlier layout was released.
-    package static let version = 8
+    package static let version = 9
 
-    static let tables = """
+    static let declarations = Declarations(
+        """
         CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
             created INTEGER NOT NULL, key_check BLOB NOT NULL, tag BLOB NOT NULL);
         CREATE TABLE settings (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
-        CREATE TABLE totals (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL, tag BLOB NOT NULL);
-
         CREATE TABLE device_keys (
             id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL,
             key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, state INTEGER NOT NULL,
@@ -67,11 +66,11 @@ package enum Schema {
             id INTEGER PRIMARY KEY, pairing BLOB NOT NULL UNIQUE, url TEXT NOT NULL, topic TEXT NOT NULL,
             provider BLOB NOT NULL, user TEXT, replaces TEXT, created INTEGER NOT NULL, sealed BLOB NOT NULL,
             claimed INTEGER, device TEXT, device_key BLOB, reply BLOB, tag BLOB NOT NULL);
-        """
+        """)
 
     /// Declares the tables in an empty database.
     static func create(in connection: SQLiteConnection) throws(KeyStoreError) {
-        try connection.execute(tables)
+        try connection.declare(declarations)
         try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
     }
 
@@ -90,10 +89,5 @@ package enum Schema {
         }
         guard count == 100 else { return false }
         return header[68..<72].reduce(0) { $0 << 8 | Int64($1) } == applicationID
-    }
-
-    /// Returns the tables, indexes and other objects that a database declares.
-    static func objects(of connection: SQLiteConnection) throws(KeyStoreError) -> [[SQLiteValue]] {
-        try connection.rows("SELECT type, name, sql FROM sqlite_schema ORDER BY name")
     }
 }

@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// The keys that protect a store's rows: one seals secret columns, one authenticates whole rows, one whole tables.
+/// The keys that protect a store's rows: one seals secret columns, one authenticates whole rows.
 final class StoreKeys: Sendable {
     static let storeIDLength = 16
     private static let context: StaticString = "pcstore1"
@@ -8,14 +8,13 @@ final class StoreKeys: Sendable {
     private enum Purpose: UInt64 {
         case sealing = 1
         case authentication = 2
-        case totals = 3
     }
 
     let storeID: Bytes
     /// One after the other, in the order of their purposes.
     private let keys: SecretBytes
 
-    private static let purposes = Purpose.sealing.rawValue...Purpose.totals.rawValue
+    private static let purposes = Purpose.sealing.rawValue...Purpose.authentication.rawValue
 
     init(storeKey: borrowing SecretBytes, storeID: Bytes) {
         self.storeID = storeID
@@ -54,30 +53,6 @@ final class StoreKeys: Sendable {
         appendLabel(table, to: &message)
         appendValues(&message)
         return withKey(for: .authentication) { BLAKE2b.tag(of: message.span, key: $0) }
-    }
-
-    /// Returns what a row adds to the sum of its table.
-    func total(of key: SQLiteValue, _ tag: Span<UInt8>, in table: StaticString) -> Bytes {
-        total(in: table) { message in
-            message.append(key)
-            message.append(copying: tag)
-        }
-    }
-
-    /// Returns what a row in place adds to the sum of its table: its first column is its key.
-    func total(of row: SQLiteRow, tag: Int, in table: StaticString) -> Bytes {
-        total(in: table) { message in
-            message.append(row, 0)
-            row.withBytes(tag) { message.append(copying: $0) }
-        }
-    }
-
-    private func total(in table: StaticString, _ appendValues: (inout Bytes) -> Void) -> Bytes {
-        var message = Bytes()
-        message.reserveCapacity(256)
-        appendLabel(table, to: &message)
-        appendValues(&message)
-        return withKey(for: .totals) { BLAKE2b.tag(of: message.span, key: $0) }
     }
 
     /// The tag of no row; distinguishes a wrong store key from a damaged row.

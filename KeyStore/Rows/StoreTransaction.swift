@@ -5,8 +5,6 @@ struct StoreTransaction {
     let connection: SQLiteConnection
     let keys: StoreKeys
     /// Nil for a reader.
-    var changes: TotalChanges?
-    /// Nil for a reader.
     var reports: ReportedCertificates?
 
     /// Returns the rows that a clause selects, in its order.
@@ -44,46 +42,28 @@ struct StoreTransaction {
     }
 
     /// Writes a row, replacing the one with its primary key, if any.
-    func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) {
-        try write(row, Row.put) { key throws(KeyStoreError) in try countedTag(Row.self, key: key) }
-    }
+    func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) { try write(row, Row.put) }
 
     /// Writes the row of a device that the caller has looked for in this transaction and not found; throws `corruptStore`
     /// if it is there. An import of many saves a lookup each.
-    func insert(_ row: DeviceRow) throws(KeyStoreError) { try write(row, DeviceRow.insert) { _ in nil } }
+    func insert(_ row: DeviceRow) throws(KeyStoreError) { try write(row, DeviceRow.insert) }
 
-    private func write<Row: StoredRow>(
-        _ row: Row, _ statement: String, replacing oldTag: (SQLiteValue) throws(KeyStoreError) -> Bytes?
-    ) throws(KeyStoreError) {
+    private func write<Row: StoredRow>(_ row: Row, _ statement: String) throws(KeyStoreError) {
         var values = row.values
-        let (key, tag) = (values[0], keys.tag(of: values[...], in: Row.table.name))
-        let old = try oldTag(key)
-        values.append(.blob(tag))
+        values.append(.blob(keys.tag(of: values[...], in: Row.table.name)))
         try connection.rows(statement, values)
-        noteChange(to: (key, tag), from: old.map { (key, $0) }, of: Row.self)
-    }
-
-    /// Returns the tag of a row that is to be replaced or deleted, whatever it is.
-    private func countedTag<Row: StoredRow>(_: Row.Type, key: SQLiteValue) throws(KeyStoreError) -> Bytes? {
-        guard Row.counted != nil else { return nil }
-        return try connection.firstRow(Row.table.selectTag, [key]) { Bytes($0, 0) }
     }
 
     /// Deletes by primary key; returns whether there was a row.
     @discardableResult
     func delete<Row: StoredRow>(_: Row.Type, key: SQLiteValue) throws(KeyStoreError) -> Bool {
-        let old = try countedTag(Row.self, key: key)
         try connection.rows(Row.table.delete, [key])
-        let isDeleted = connection.changes > 0
-        if isDeleted { noteChange(to: nil, from: old.map { (key, $0) }, of: Row.self) }
-        return isDeleted
+        return connection.changes > 0
     }
 
     /// Deletes all rows of a table.
     func deleteAll<Row: StoredRow>(_: Row.Type) throws(KeyStoreError) {
-        for key in try connection.rows("SELECT \(Row.table.key) FROM \(Row.table.name)") {
-            try delete(Row.self, key: key[0])
-        }
+        try connection.rows("DELETE FROM \(Row.table.name)")
     }
 
     /// Returns a row number that no row of the table has.
@@ -101,15 +81,13 @@ struct RowPage<Entry> {
     let entries: [Entry]
     /// The key after which the next page begins, byte for byte as stored; nil on the last page.
     let end: SQLiteValue?
-    /// Its part of the table's total.
-    let total: TableTotal
 }
 
 extension StoreTransaction {
     /// Calls `body` with at most `length` rows after `last`, in the order of their primary keys.
     ///
     /// Throws `corruptStore` for rows in another order, as in a forged file: paging over them might never end, or
-    /// return one twice. Whether damage hides rows, the total says.
+    /// return one twice.
     func page<Row: StoredRow, Entry>(
         of _: Row.Type, after last: SQLiteValue?, length: Int, _ body: (SQLiteRow) throws(KeyStoreError) -> Entry
     ) throws(KeyStoreError) -> RowPage<Entry> {
@@ -117,13 +95,11 @@ extension StoreTransaction {
         let start = last == nil ? "" : "WHERE \(table.key) > ?"
         let sql = "\(table.select) \(start) ORDER BY \(table.key) LIMIT \(length)"
         var order = RowOrder(after: last, of: table.name)
-        var total = TableTotal()
-        let (entries, _) = try connection.rowsFound(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
+        let entries = try connection.rows(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
             try order.append(row[0])
-            if Row.counted != nil { total.add(keys.total(of: row, tag: table.count, in: table.name)) }
             return try body(row)
         }
-        return RowPage(entries: entries, end: entries.count == length ? order.last : nil, total: total)
+        return RowPage(entries: entries, end: entries.count == length ? order.last : nil)
     }
 }
 

@@ -5,8 +5,6 @@ protocol StoredRow {
     static var table: StoreTable { get }
     /// The statement that writes a row: `table.put`, which readers do not need.
     static var put: String { get }
-    /// The total that counts the table's rows, if any.
-    static var counted: CountedTable? { get }
     /// One value per column of the table, the primary key first.
     var values: [SQLiteValue] { get }
     init(_ columns: inout ColumnReader) throws(KeyStoreError)
@@ -15,8 +13,6 @@ protocol StoredRow {
 }
 
 extension StoredRow {
-    static var counted: CountedTable? { nil }
-
     func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) {}
 }
 

@@ -1,5 +1,4 @@
 internal import CSQLite
-internal import CStore
 internal import Pushcrypt
 
 #if canImport(Glibc)
@@ -17,14 +16,15 @@ extension SQLiteConnection {
         guard let copy = unsafe sqlite3_backup_init(database, "main", source.database, "main") else {
             throw failure(unsafe sqlite3_errcode(database))
         }
-        source.compareAllPages()
         let code = unsafe sqlite3_backup_step(copy, -1)
-        source.notePages()
         let end = unsafe sqlite3_backup_finish(copy)
         guard code == SQLITE_DONE else { throw source.failure(code == SQLITE_OK ? end : code) }
         try check(end)
-        // The copy's checksums are right.
-        if source.hasReadDamage { throw source.damagedPage }
+    }
+
+    /// Whether changes go into a write-ahead log.
+    func hasLog() throws(KeyStoreError) -> Bool {
+        try rows("PRAGMA journal_mode").first?.first == .text("wal")
     }
 
     /// Switches to a write-ahead log, so that readers and the writer do not wait for each other.
@@ -45,33 +45,8 @@ extension SQLiteConnection {
         try Descriptor(log, O_RDONLY).synchronize()
     }
 
-    /// Gives each page of the file the checksum of what it holds; the log is empty.
-    func renewChecksums() throws(KeyStoreError) {
-        try check(unsafe pushcrypt_renew_checksums(database))
-        // Also those that are in memory now.
-        hasReadDamage = true
-    }
-
     /// Checks the structure of the whole file, and compares indexes with tables.
     func isSound() throws(KeyStoreError) -> Bool {
         try rows("PRAGMA integrity_check(1)").first?.first == .text("ok")
-    }
-
-    /// Refuses a database that declares more than tables and their indexes: a view or virtual table instead of a table
-    /// could compute rows, without end, and a trigger would run on every change.
-    ///
-    /// SQLite runs the text of a declaration, whatever kind it claims to be.
-    func refuseForeignObjects() throws(KeyStoreError) {
-        let foreign = try integer(
-            """
-            SELECT count(*) FROM sqlite_schema WHERE sql NOT LIKE 'CREATE TABLE %' AND sql NOT LIKE 'CREATE INDEX %'
-            AND sql NOT LIKE 'CREATE UNIQUE INDEX %'
-            """)
-        guard foreign == 0 else {
-            throw KeyStoreError(
-                .corruptStore,
-                "\(name) has views, triggers or virtual tables, which no store has: it was changed; restore it from a backup"
-            )
-        }
     }
 }

@@ -1,5 +1,4 @@
 internal import CSQLite
-internal import CStore
 internal import Pushcrypt
 
 #if canImport(Glibc)
@@ -25,18 +24,6 @@ final class SQLiteConnection {
     private let waiting: Waiting
     /// A list, since comparing a text with these few takes less time than hashing it.
     private var statements: [(sql: String, statement: SQLiteStatement)] = []
-    /// Whether the last statement read a page that differs from its checksum; it may be in memory now.
-    var hasReadDamage = false
-    /// Whether pages may be in memory that were not compared with their checksums.
-    private var hasUnchecked = false
-    private var comparesPages = true
-    private var isWriting = false
-
-    /// Prepares SQLite once per process.
-    private static let started: Void = {
-        pushcrypt_prepare_system()
-        pushcrypt_register_checksums()
-    }()
 
     /// The milliseconds between two attempts while a database is busy.
     private static let wait: Int32 = 5
@@ -54,14 +41,12 @@ final class SQLiteConnection {
     /// gone, which would undo the change; `temp_store` keeps temporary data off the disk; `cache_size` keeps up to 8 MiB in
     /// memory, of which a small store fills less; the others distrust the file.
     ///
-    /// - Parameters:
-    ///   - name: The path in errors, if the file is a temporary one.
-    ///   - hasChecksums: Whether each page has a checksum, as in a store. The file is new or has them already.
+    /// - Parameter name: The path in errors, if the file is a temporary one.
     convenience init(
-        path: String, named name: String? = nil, hasChecksums: Bool = false, busyTimeout milliseconds: Int32,
+        path: String, named name: String? = nil, busyTimeout milliseconds: Int32,
         interruption: SQLiteInterruption? = nil
     ) throws(KeyStoreError) {
-        try self.init(path, name ?? path, milliseconds, hasChecksums: hasChecksums, interruption)
+        try self.init(path, name ?? path, milliseconds, interruption)
     }
 
     /// Opens a store's database that no other connection has open, and locks others out until it is closed; throws without waiting.
@@ -76,15 +61,13 @@ final class SQLiteConnection {
 
     private init(
         _ path: String, _ name: String, _ milliseconds: Int32, setUp: String = "", isUnchanging: Bool = false,
-        hasChecksums: Bool = true, _ interruption: SQLiteInterruption?
+        _ interruption: SQLiteInterruption?
     ) throws(KeyStoreError) {
-        _ = Self.started
         var handle: OpaquePointer?
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
         flags |= isUnchanging ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE
         if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
-        let files = hasChecksums ? "pushcrypt" : nil
-        let code = unsafe sqlite3_open_v2(isUnchanging ? Self.unchanging(path) : path, &handle, flags, files)
+        let code = unsafe sqlite3_open_v2(isUnchanging ? Self.unchanging(path) : path, &handle, flags, nil)
         guard let opened = unsafe handle else {
             throw KeyStoreError(.inputOutput, "cannot use \(name): out of memory")
         }
@@ -96,7 +79,6 @@ final class SQLiteConnection {
         // From here on deinit closes the handle, as SQLite requires after a failure too.
         guard code == SQLITE_OK else { throw failure(code) }
         unsafe sqlite3_extended_result_codes(database, 1)
-        if hasChecksums { try check(unsafe pushcrypt_reserve_checksums(database)) }
         waitForOthers()
         for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
         try execute(
@@ -153,8 +135,6 @@ final class SQLiteConnection {
     deinit {
         for (_, statement) in statements { statement.finalize() }
         unsafe waiting.interruption?.remove(database)
-        // The log beside a database that has replaced this one is not this one's to delete.
-        unsafe pushcrypt_keep_log_of_another(database)
         unsafe sqlite3_close_v2(database)
     }
 
@@ -162,11 +142,7 @@ final class SQLiteConnection {
 
     /// Runs one or more statements that return no rows.
     func execute(_ sql: String) throws(KeyStoreError) {
-        compareAllPages()
-        let code = unsafe sqlite3_exec(database, sql, nil, nil, nil)
-        notePages()
-        guard code == SQLITE_OK else { throw failure(code) }
-        if hasReadDamage { throw damagedPage }
+        try check(unsafe sqlite3_exec(database, sql, nil, nil, nil))
     }
 
     /// Runs one statement, prepared once, and returns its rows.
@@ -176,51 +152,20 @@ final class SQLiteConnection {
     }
 
     /// Runs one statement, prepared once, and calls `body` with each row in place. `body` must not use the connection.
-    ///
-    /// Throws `corruptStore` if a page differs from its checksum: rows may be missing, and a change must not give such a page a
-    /// right one.
     func rows<R>(
         _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> [R] {
-        let (rows, damage) = try rowsFound(sql, values, body)
-        if let damage { throw damage }
-        return rows
-    }
-
-    /// Returns also the rows of pages that differ from their checksums, which the caller authenticates, with an error if there
-    /// may be more.
-    func rowsFound<R>(
-        _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
-    ) throws(KeyStoreError) -> ([R], damage: KeyStoreError?) {
-        compareAllPages()
         let statement = try prepared(sql)
         defer { statement.reset() }
         try check(statement.bind(values))
         var results: [R] = []
         while try step(statement) { results.append(try body(statement.row)) }
-        return (results, hasReadDamage ? damagedPage : nil)
+        return results
     }
 
     /// Runs one statement up to its first row, and calls `body` with it in place; returns nil if there is none.
-    ///
-    /// Throws `corruptStore` if a page differs from its checksum that may have had the row. The caller authenticates a row.
     func firstRow<R>(
         _ sql: String, _ values: [SQLiteValue] = [], _ body: (SQLiteRow) throws(KeyStoreError) -> R
-    ) throws(KeyStoreError) -> R? {
-        if !isWriting {
-            // A change must see the checksums; a row that is found does not need them.
-            comparesPages = false
-            if let result = try first(sql, values, body) { return result }
-            guard hasUnchecked || hasReadDamage else { return nil }
-        }
-        compareAllPages()
-        if let result = try first(sql, values, body) { return result }
-        if hasReadDamage { throw damagedPage }
-        return nil
-    }
-
-    private func first<R>(
-        _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R? {
         let statement = try prepared(sql)
         defer { statement.reset() }
@@ -230,9 +175,7 @@ final class SQLiteConnection {
 
     /// Steps to the next row; returns false if there is none.
     private func step(_ statement: SQLiteStatement) throws(KeyStoreError) -> Bool {
-        pushcrypt_compare_checksums(comparesPages ? 1 : 0)
         let code = statement.step()
-        notePages()
         guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code) }
         return code == SQLITE_ROW
     }
@@ -259,18 +202,14 @@ final class SQLiteConnection {
 
     /// Returns the state; two states are equal if nothing changed in between, by this connection or any other.
     func state() throws(KeyStoreError) -> (others: Int64, own: Int32) {
-        // Not `integer`, which compares what is in memory.
-        (try firstRow("PRAGMA data_version") { $0.integer(0) } ?? 0, totalChanges)
+        (try integer("PRAGMA data_version"), totalChanges)
     }
 
     private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {
         let length = sql.utf8.count
         for (text, statement) in statements where text.utf8.count == length && text == sql { return statement }
         var handle: OpaquePointer?
-        pushcrypt_compare_checksums(1)
-        let code = unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
-        notePages()
-        try check(code)
+        try check(unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil))
         guard let handle = unsafe handle else { preconditionFailure("an empty statement") }
         let statement = unsafe SQLiteStatement(handle)
         statements.append((sql, statement))
@@ -295,11 +234,7 @@ final class SQLiteConnection {
 
     /// Runs `body` in one transaction: all of its changes are kept, or none if it throws.
     func transaction<R>(_ access: Access, _ body: () throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
-        // A reader keeps what is in memory.
-        if access == .writing { compareAllPages() }
         try control(access.rawValue)
-        isWriting = access == .writing
-        defer { isWriting = false }
         do throws(KeyStoreError) {
             // SQLite interrupts only statements that are running.
             try waiting.interruption?.check(path)
@@ -322,26 +257,6 @@ final class SQLiteConnection {
 
     // MARK: Failures
 
-    func notePages() {
-        let pages = Int(pushcrypt_pages_seen())
-        guard pages != 0 else { return }
-        if pages & PUSHCRYPT_DAMAGED_PAGE != 0 { hasReadDamage = true }
-        if pages & PUSHCRYPT_UNCHECKED_PAGE != 0 { hasUnchecked = true }
-    }
-
-    /// Compares each page from now on, also those that are in memory and were not, so that the next statement learns of damage in
-    /// what it reads.
-    func compareAllPages() {
-        comparesPages = true
-        pushcrypt_compare_checksums(1)
-        guard hasReadDamage || hasUnchecked else { return }
-        unsafe sqlite3_db_release_memory(database)
-        hasReadDamage = false
-        hasUnchecked = false
-    }
-
-    var damagedPage: KeyStoreError { SQLiteFailure.damagedPage(of: name) }
-
     func check(_ code: Int32) throws(KeyStoreError) {
         guard code == SQLITE_OK else { throw failure(code) }
     }
@@ -349,12 +264,8 @@ final class SQLiteConnection {
     /// Returns the error for a result code. Bound values never appear in it.
     func failure(_ code: Int32) -> KeyStoreError {
         let systemError = unsafe sqlite3_system_errno(database)
-        let fileError = code & 0xff == SQLITE_CORRUPT ? unsafe pushcrypt_file_errno(database) : 0
-        return SQLiteFailure(code: code, systemError: systemError, fileError: fileError, path: path, name: name).error
+        return SQLiteFailure(code: code, systemError: systemError, path: path, name: name).error
     }
-
-    /// Whether the system had no lock for this thread's last request: then another process may be writing unseen.
-    static var hasNoLocks: Bool { pushcrypt_has_no_locks() != 0 }
 
     /// The version of the linked library, for example `3.40.1`.
     static var version: String { unsafe String(cString: sqlite3_libversion()) }

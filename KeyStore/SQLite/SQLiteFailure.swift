@@ -14,27 +14,13 @@ struct SQLiteFailure {
     let code: Int32
     /// The error of the last system call of the connection.
     let systemError: Int32
-    /// The error with which a page could not be read, if SQLite calls the file damaged.
-    let fileError: Int32
     let path: String
     /// The path in errors.
     let name: String
 
-    private static let readErrors = [EIO, ENXIO]
-    /// `SQLITE_IOERR_DATA`, which the C header composes.
-    private static let wrongChecksum = SQLITE_IOERR | 32 << 8
-
-    static func damagedPage(of name: String) -> KeyStoreError {
-        KeyStoreError(
-            .corruptStore, "\(name) is damaged (a page differs from its checksum): restore it from a backup")
-    }
-
     /// Bound values never appear in it.
     var error: KeyStoreError {
-        if code == Self.wrongChecksum { return Self.damagedPage(of: name) }
         switch code & 0xff {
-        case SQLITE_BUSY where SQLiteConnection.hasNoLocks:
-            return KeyStoreError(.inputOutput, "the system has no locks for \(name): use a local disk")
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             return KeyStoreError(.storeBusy, "another process is using \(name): try again when it is done")
         case SQLITE_INTERRUPT:
@@ -59,9 +45,6 @@ struct SQLiteFailure {
                 ? KeyStoreError(.inputOutput, "cannot use \(name): \(text)") : .system(systemError, "use \(name)")
         case SQLITE_NOMEM:
             return KeyStoreError(.inputOutput, "cannot use \(name): out of memory")
-        case SQLITE_CORRUPT where Self.readErrors.contains(fileError):
-            // SQLite reports a page that cannot be read as damaged, too.
-            return .system(fileError, "read \(name)")
         default:
             return KeyStoreError(.corruptStore, "\(name) is damaged (\(text)): restore it from a backup")
         }

@@ -10,7 +10,7 @@
 #     relay         a publisher's relay: Node 20, a newer Node from PyPI, nginx
 #     packages      Debian packages; dist: everything that a release uploads
 #     bench         age, hyperfine, h2load and nghttpd
-#     faults scale senders operations key-services xcode browser     parts of `make nightly`: see parts.txt
+#     faults scale senders operations key-services xcode     parts of `make nightly`: see parts.txt
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -138,13 +138,6 @@ add_missing() {
     senders)
         need python3-venv python3 -c 'import ensurepip'
         ;;
-    browser)
-        need python3 command -v python3
-        # 146 MB to download and 469 MB on disk, including 22 and 53 for fonts; East Asian fonts would add 57 and 91.
-        need chromium command -v chromium
-        need fonts-noto-core test -f /usr/share/fonts/truetype/noto/NotoSans-Regular.ttf
-        need fonts-noto-color-emoji test -f /usr/share/fonts/truetype/noto/NotoColorEmoji.ttf
-        ;;
     faults)
         need python3 command -v python3
         need strace command -v strace
@@ -167,8 +160,6 @@ add_missing() {
     operations)
         add_missing send
         need prometheus command -v promtool
-        need buildah command -v buildah
-        need debootstrap command -v debootstrap
         ;;
     dist)
         add_missing packages

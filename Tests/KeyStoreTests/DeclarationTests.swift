@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// A database that declares more than tables and indexes: SQLite would run what its author wrote.
+/// A database that declares other things than a store: SQLite would run what its author wrote.
 struct DeclarationTests {
     /// Rows that never end, instead of a table. A store that reads one of them never opens.
     private static let endless = """
@@ -23,11 +23,20 @@ struct DeclarationTests {
         PRAGMA writable_schema = ON;
         INSERT INTO sqlite_schema VALUES ('table', 'other', 'other', 0, 'CREATE VIEW other AS SELECT 1')
         """,
+        // Temporary ones go first.
+        """
+        PRAGMA writable_schema = ON;
+        INSERT INTO sqlite_schema VALUES ('trigger', 't', 'settings', 0,
+            'CREATE TEMP TRIGGER t AFTER INSERT ON settings BEGIN DELETE FROM settings; END')
+        """,
+        "DROP INDEX devices_by_key",
+        "DROP TABLE answers",
+        "DROP TABLE answers; CREATE TABLE answers (id BLOB)",
     ]
 
     /// In a process that ends after a minute of work: reading the view would take for ever.
     @Test(arguments: declarations)
-    func aStoreWithAViewOrATriggerDoesNotOpen(_ sql: String) async throws {
+    func aStoreWithoutItsTablesOrWithATriggerDoesNotOpen(_ sql: String) async throws {
         let home = try Home()
         try home.raw().execute(sql)
         await #expect(processExitsWith: .success) { [path = home.scratch.store as String] in
@@ -35,6 +44,70 @@ struct DeclarationTests {
             #expect(code { try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick) } == .corruptStore)
         }
     }
+
+    /// What other programs keep for themselves, in the same file.
+    private static let foreign = [
+        "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
+        "CREATE INDEX by_topic ON devices (topic)",
+        "CREATE UNIQUE INDEX by_id ON devices (id)",
+        "CREATE VIEW own AS \(endless) SELECT x FROM c",
+        "CREATE VIRTUAL TABLE words USING fts5(text)",
+    ]
+
+    @Test(arguments: foreign)
+    func whatOtherProgramsDeclareIsIgnoredAndNamed(_ sql: String) async throws {
+        let home = try Home()
+        try home.raw().execute(sql)
+        await #expect(processExitsWith: .success) { [path = home.scratch.store as String, sql = sql as String] in
+            limitWork()
+            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
+            let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, topic: try .app, createdAt: start)
+            #expect(try store.addDevice(registration, id: "a", owner: .user("alice"), at: start) == .added)
+            #expect(try store.devices(ofUser: "alice").count == 1)
+            let found = store.check().filter { $0.severity != .note }
+            #expect(found.map(\.severity) == [.warning], "\(found)")
+            let names = ["_litestream_seq", "by_topic", "by_id", "own", "words"]
+            let name = try #require(names.first { sql.contains(" \($0) ") })
+            #expect(found.first?.message.contains("which are ignored: \(name)") == true, "\(found)")
+        }
+    }
+
+    @Test func statisticsAreNobodysTables() throws {
+        let home = try Home()
+        let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
+        try home.store.addDevice(registration, id: "a", at: start)
+        try home.raw().execute("ANALYZE")
+        let store = try home.reopened()
+        #expect(try store.device(id: "a") != nil)
+        #expect(store.check().allSatisfy { $0.severity == .note })
+    }
+
+    // MARK: The journal
+
+    @Test func aStoreWhoseLogWasTurnedOffGetsItBack() throws {
+        let scratch = try Scratch()
+        do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start) }
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("PRAGMA journal_mode = DELETE")
+        let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .quick)
+        #expect(try store.withConnection { try $0.rows("PRAGMA journal_mode").first?.first } == .text("wal"))
+        #expect(store.check().allSatisfy { $0.severity == .note })
+    }
+
+    /// Nobody can turn it on while somebody reads.
+    @Test func aStoreWithoutItsLogIsUsedAsItIs() throws {
+        let scratch = try Scratch()
+        do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start) }
+        let other = try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0)
+        try other.execute("PRAGMA journal_mode = DELETE; BEGIN; SELECT count(*) FROM store")
+        let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .impatient)
+        #expect(try store.deviceKeys().isEmpty)
+        #expect(code { try store.setSetting("a", named: "title") } == .storeBusy)
+        try other.execute("COMMIT")
+        try store.setSetting("a", named: "title")
+        #expect(store.check().filter { $0.severity != .note }.map(\.severity) == [.warning])
+    }
+
+    // MARK: The extension
 
     @Test func anExtensionsDatabaseWithAViewIsRecreated() async throws {
         let home = try Home()

@@ -71,7 +71,8 @@ struct DeviceLookupTests {
         #expect(found.count { $0 == nil } > 100)
     }
 
-    /// A database in which two ids count as the same: SQLite gives the other device's row, and its tag is right.
+    /// A database in which two ids count as the same: SQLite gives the other device's row, and its tag is right. A store that
+    /// is opened later is refused for its tables.
     @Test func aTableThatComparesInAnotherWayGivesNobodyElsesKey() throws {
         let home = try Home()
         _ = try home.store.addDevice(registration(), id: "victim", owner: .user("victim"), at: start)
@@ -85,7 +86,8 @@ struct DeviceLookupTests {
             PRAGMA writable_schema = OFF; PRAGMA schema_version = 1000;
             """)
         try home.raw().execute("REINDEX")
-        let store = try home.reopened()
+        #expect(code { try home.reopened() } == .corruptStore)
+        let store = home.store
         #expect(codes(try store.devices(["mallory", "victim"])) == [.corruptStore, nil])
         #expect(code { try store.device(id: "mallory") } == .corruptStore)
         #expect(codes(try store.devices(ofUser: "mallory")) == [.corruptStore])

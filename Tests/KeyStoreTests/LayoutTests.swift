@@ -10,7 +10,7 @@ struct LayoutTests {
         #expect(try home.raw().integer("PRAGMA user_version") == Int64(Schema.version))
     }
 
-    @Test(arguments: [9, 10, 2_147_483_647])
+    @Test(arguments: [Schema.version + 1, 99, 2_147_483_647])
     func aNewerStoreIsLeftAlone(_ version: Int) throws {
         let home = try Home()
         try home.raw().execute("PRAGMA user_version = \(version)")
@@ -18,7 +18,7 @@ struct LayoutTests {
         #expect(try home.raw().integer("PRAGMA user_version") == Int64(version))
     }
 
-    @Test(arguments: [1, 2, 3, 4, 5, 6, 7])
+    @Test(arguments: [1, 2, Schema.version - 1])
     func anOlderStoreIsLeftAlone(_ version: Int) throws {
         let home = try Home()
         try home.raw().execute("PRAGMA user_version = \(version)")

@@ -157,7 +157,7 @@ struct LearnedTests {
         try settle(keys, certificate, in: store)
         let directory = try #require((store as? SQLiteKeyStore)?.directory)
         let home = try SQLiteKeyStore.open(in: directory.path, passphrase: nil, options: .impatient)
-        let other = try SQLiteConnection(path: directory.file("keystore.db"), hasChecksums: true, busyTimeout: 0)
+        let other = try SQLiteConnection(path: directory.file("keystore.db"), busyTimeout: 0)
         try other.execute("BEGIN IMMEDIATE")
         #expect(code { try database.merge(into: home, at: start) } == .storeBusy)
         try other.execute("ROLLBACK")

@@ -77,7 +77,7 @@ struct PassphraseTests {
     func aCostBeyondTheCeilingsIsNotPaid(_ change: String) throws {
         let scratch = try Scratch()
         _ = try create(scratch, "correct horse")
-        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
             "UPDATE store SET \(change)")
         #expect(code { try open(scratch, "correct horse") } == .corruptStore)
     }
@@ -86,7 +86,7 @@ struct PassphraseTests {
     func anotherCostOrSaltGivesAnotherKey(_ change: String) throws {
         let scratch = try Scratch()
         _ = try create(scratch, "correct horse")
-        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
             "UPDATE store SET \(change)")
         #expect(code { try open(scratch, "correct horse") } == .wrongPassphrase)
     }
@@ -94,7 +94,7 @@ struct PassphraseTests {
     @Test func aStoreWhosePassphraseWasTakenAwayDoesNotOpen() throws {
         let scratch = try Scratch()
         _ = try create(scratch, "correct horse")
-        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
             "UPDATE store SET salt = NULL")
         #expect(code { try open(scratch, "correct horse") } == .wrongPassphrase)
         #expect(code { try open(scratch, nil) } == .storeKeyMissing)

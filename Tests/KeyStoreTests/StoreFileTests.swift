@@ -161,7 +161,7 @@ struct StoreFileTests {
         try create(scratch)
         unsafe unlink(scratch.file("keystore.db"))
         try writeFile(scratch.file("keystore.db"), [])
-        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
             "CREATE TABLE t (a); PRAGMA user_version = 1")
         #expect(code { try open(scratch) } == .corruptStore)
     }
@@ -170,7 +170,7 @@ struct StoreFileTests {
     @Test func aStoreWithAnotherMarkIsRefused() throws {
         let scratch = try Scratch()
         try create(scratch)
-        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0).execute(
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
             "PRAGMA application_id = 1")
         #expect(code { try open(scratch) } == .corruptStore)
     }

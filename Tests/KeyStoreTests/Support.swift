@@ -173,7 +173,7 @@ struct Home: Sendable {
 
     /// The database without the rules of the store: what somebody sees who can write the file.
     func raw() throws -> SQLiteConnection {
-        try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0)
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0)
     }
 }
 

@@ -222,14 +222,14 @@ struct TamperTests {
         #expect(error { try full.use("devices", "two") }?.description.hasPrefix("row 'two' of table devices") == true)
     }
 
-    @Test func aTriggerOrATableMoreIsFound() throws {
+    @Test func aTriggerThatIsAddedWhileTheStoreIsOpenIsFound() throws {
         let full = try Full()
         #expect(!full.home.store.check().contains { $0.severity != .note })
         try full.home.raw().execute("CREATE TRIGGER t AFTER INSERT ON devices BEGIN DELETE FROM devices; END")
-        #expect(full.home.store.check().contains { $0.severity == .error && $0.message.contains("other tables") })
+        #expect(full.home.store.check().contains { $0.severity == .error && $0.message.contains("has a trigger") })
     }
 
-    /// Either the store says that it is damaged, or the answer is right.
+    /// What the store answers is right. It may call something missing: rows are authenticated, not counted.
     @Test func aFlippedByteInTheFileGivesNoWrongAnswer() throws {
         let full = try Full()
         let expected = try full.answers(full.home.store)
@@ -250,10 +250,10 @@ struct TamperTests {
             try writeFile(copy.file("keystore.db"), bytes)
             do {
                 let answers = try full.answers(try .open(in: copy.store, passphrase: nil, options: .quick))
-                #expect(answers == expected, "byte \(index)")
+                #expect(answers.isSubset(of: expected), "byte \(index)")
             } catch let error as KeyStoreError {
                 let codes: [KeyStoreError.Code] = [
-                    .corruptStore, .wrongPassphrase, .newerVersion,
+                    .corruptStore, .wrongPassphrase, .newerVersion, .olderVersion, .unknownDevice, .unknownName,
                 ]
                 #expect(codes.contains(error.code), "byte \(index): \(error)")
                 refused += row.contains(index) ? 1 : 0

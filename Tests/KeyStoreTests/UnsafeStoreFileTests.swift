@@ -143,7 +143,7 @@ struct UnsafeStoreFileTests {
         #expect(code { try FileFacts(of: Descriptor(scratch.file("store.key"), O_RDONLY)) } == nil)
         #expect(code { try FileFacts(of: Descriptor(scratch.path + "/key", O_RDONLY)) } == .inputOutput)
         #expect(
-            code { try SQLiteConnection(path: scratch.file("keystore.db"), hasChecksums: true, busyTimeout: 0) } == nil)
+            code { try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0) } == nil)
         #expect(code { try SQLiteConnection(path: scratch.path + "/database", busyTimeout: 0) } == .inputOutput)
     }
 

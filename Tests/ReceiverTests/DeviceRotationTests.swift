@@ -43,7 +43,7 @@ import Testing
         _ = try phone.store.confirmDeviceKey(at: .start)
 
         let reader = try SQLiteConnection(
-            path: phone.folder.path(of: "keystore.db"), hasChecksums: true, busyTimeout: 1000)
+            path: phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
         try reader.execute("BEGIN")
         _ = try reader.rows("SELECT count(*) FROM device_keys")
         #expect(throws: KeyStoreError(.storeBusy, "")) { try phone.store.purgeRetiredDeviceKeys(at: now) }

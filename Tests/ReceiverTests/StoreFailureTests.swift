@@ -86,7 +86,7 @@ import Testing
     }
 
     private func intrude(_ scene: Scene, _ sql: String) throws {
-        try SQLiteConnection(path: scene.phone.folder.path(of: "keystore.db"), hasChecksums: true, busyTimeout: 1000)
+        try SQLiteConnection(path: scene.phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
             .execute(sql)
     }
 
@@ -120,15 +120,15 @@ import Testing
         expectFallback(receiver.receive(push, requestID: "a", at: Scene.now), .corruptStore)
     }
 
-    /// Without its log, a database has readers and writers wait for each other.
+    /// Without its log, a database has readers and writers wait for each other. It has none again while somebody reads.
     @Test func aStoreThatAnotherProcessKeepsToItselfIsAFallback() throws {
         let provider = try Provider()
         let folder = try Phone(enrolledWith: provider).folder
-        let other = try SQLiteConnection(path: folder.path(of: "keystore.db"), hasChecksums: true, busyTimeout: 1000)
-        try other.execute("PRAGMA journal_mode = DELETE")
+        let other = try SQLiteConnection(path: folder.path(of: "keystore.db"), busyTimeout: 1000)
+        try other.execute("PRAGMA journal_mode = DELETE; BEGIN; SELECT count(*) FROM store")
         let phone = try Phone(reopening: folder, at: .start, options: .impatient)
         let push = try provider.push(at: .start)
-        try other.execute("BEGIN EXCLUSIVE")
+        try other.execute("COMMIT; BEGIN EXCLUSIVE")
         let reception = phone.receive(push, at: .start)
         #expect(reception.code == KeyStoreError.Code.storeBusy.description)
         #expect(reception.shown == DuplicateTests.fallback)
@@ -142,7 +142,7 @@ import Testing
     @Test func aStoreThatCannotBeWrittenStopsNothing() throws {
         let scene = try Scene(options: .impatient)
         let writer = try SQLiteConnection(
-            path: scene.phone.folder.path(of: "keystore.db"), hasChecksums: true, busyTimeout: 1000)
+            path: scene.phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
         try writer.execute("BEGIN IMMEDIATE")
         let push = Scene.push(try scene.envelope())
         let reception = scene.receive(push, request: "a")
@@ -160,7 +160,7 @@ import Testing
     @Test func aMessageWithoutEffectsNeedsNoWriter() throws {
         let scene = try Scene(options: .impatient)
         let writer = try SQLiteConnection(
-            path: scene.phone.folder.path(of: "keystore.db"), hasChecksums: true, busyTimeout: 1000)
+            path: scene.phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
         try writer.execute("BEGIN IMMEDIATE")
         let push = Scene.push(try scene.envelope(by: EnvelopeSigner(scene.provider), to: scene.activeKey))
         let reception = scene.receive(push)

@@ -22,13 +22,6 @@ struct DoctorCommand: CommandBody {
             let directory = try console.path(of: arguments.store)
             findings += SQLiteKeyStore.check(filesIn: directory)
             let store = try console.open(arguments.store)
-            if arguments.acceptsRows {
-                // What is accepted is printed first, since afterwards nothing shows it.
-                let before = store.check().filter { $0.severity == .error }
-                _ = try console.report(
-                    before.map { Finding(.warning, "before: \($0.text)") }, isJSON: arguments.isJSON)
-                try withStoreErrors { () throws(KeyStoreError) in try store.acceptRows() }
-            }
             let found = store.check()
             findings += found
             if !found.contains(where: { $0.severity == .error }) {
@@ -50,7 +43,6 @@ package struct DoctorArguments: Sendable {
     package static let sendOption = "--send"
 
     let isSend: Bool
-    let acceptsRows: Bool
     let store: StoreArguments
     package let topic: String?
     package let login: SendLogin
@@ -58,20 +50,17 @@ package struct DoctorArguments: Sendable {
 
     package init(_ arguments: inout Arguments) {
         isSend = arguments.flag(Self.sendOption, help: "check the way to APNs instead of the store")
-        acceptsRows = arguments.flag(
-            "--accept-rows", help: "first accept the present rows as complete, after a loss that no backup repairs")
         store = StoreArguments(&arguments)
         topic = arguments.value("--topic", "TOPIC", help: "the app that 'send' is to send for")
         login = SendLogin(&arguments)
         isJSON = arguments.json()
-        arguments.option("--accept-rows", excludes: [Self.sendOption], hint: "they are different checks")
         for name in ["--topic"] + SendLogin.names { arguments.option(name, needs: Self.sendOption) }
     }
 
     package static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row, every sealed secret, and whether rows are missing. Changes nothing without --accept-rows. Ends with 1 if something does not work or is not safe.",
+                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work or is not safe.",
                 "With --send, checks the way to APNs: key or certificate, name, proxy and TLS, the clock, and whether APNs accepts login and topic, with a device token that cannot exist.",
             ],
             examples: [

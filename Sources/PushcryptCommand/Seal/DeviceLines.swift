@@ -14,7 +14,6 @@ struct DeviceLines: LineSource, Sendable {
     /// Rows without a valid id.
     private var damaged = 0
     private var firstDamaged: KeyStoreError?
-    private var shortage: KeyStoreError?
     private var line = 1
     private var chunks = 0
     private(set) var isAtEnd = false
@@ -34,7 +33,6 @@ struct DeviceLines: LineSource, Sendable {
             }
             ids = next.ids
             damaged += next.damaged.count
-            shortage = next.shortage
             firstDamaged = firstDamaged ?? next.damaged.first
             page = next
         }
@@ -42,10 +40,7 @@ struct DeviceLines: LineSource, Sendable {
         guard !ids.isEmpty else {
             isAtEnd = true
             // A row without an id has no line: reported once all other devices have been read.
-            guard let firstDamaged else {
-                if let shortage { throw CommandFailure(shortage) }
-                return nil
-            }
+            guard let firstDamaged else { return nil }
             throw CommandFailure(firstDamaged).advising([
                 "\(damaged) rows have ids that no device has; every other device is answered"
             ])

@@ -20,8 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WORK = ROOT / ".build" / "documentation"
 # With the C libraries' module maps, without which the modules cannot be loaded.
-C_MODULES = [ROOT / "Sources" / "C" / "CSodium", ROOT / "Sources" / "C" / "CSQLite", ROOT / "Sources" / "C" / "CStore" / "include",
-             ROOT / "Sources" / "C" / "CXWing" / "include"]
+C_MODULES = [ROOT / "Sources" / "C" / "CSodium", ROOT / "Sources" / "C" / "CSQLite", ROOT / "Sources" / "C" / "CXWing" / "include"]
 LIBRARIES = ["libsodium", "sqlite3"]
 # What the command writes about itself.
 REFERENCES = {"CommandLine.md": "man", "Codes.md": "explain"}

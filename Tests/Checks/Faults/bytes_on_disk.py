@@ -4,7 +4,6 @@ import contextlib, dataclasses, pathlib, shutil, sqlite3, tempfile
 DATABASE = "keystore.db"
 # The files allowed in a store's folder after every command has ended normally.
 SETTLED = {DATABASE, "store.key", "store.key.old", "extension.db"}
-PAGE = 4096
 PENDING, ACTIVE, RETIRING = 1, 2, 3
 
 
@@ -71,14 +70,6 @@ def _read(database):
         trust=frozenset(trust),
         sealed=frozenset([key.sealed for key in keys] + [form for form in (secret, signing, *requests) if form]),
         signer=frozenset(form for form in (signing, *requests) if form), provider=frozenset(form for form in (secret,) if form))
-
-
-def leave_out_checksums(path):
-    """Zeros are none. Whoever may write a store's file can do this, and another fault must not be found by them."""
-    with open(path, "r+b") as file:
-        for end in range(PAGE, file.seek(0, 2) + 1, PAGE):
-            file.seek(end - 8)
-            file.write(bytes(8))
 
 
 # MARK: Secrets

@@ -74,6 +74,17 @@ def check(stores, bounds, repeat=None, replay_is_kept=True):
         destroyed(store, low.gone)
 
 
+def finds(words, trial):
+    """Runs a trial with a planted fault, which must be found: a check that cannot fail shows nothing."""
+    try:
+        trial()
+    except Failure as failure:
+        if words in str(failure):
+            return
+        raise Failure(f"a planted fault gave another finding: {failure}") from failure
+    raise Failure(f"a planted fault was not found: {words}")
+
+
 def expect(what, found, expected):
     if found != expected:
         raise Failure(f"{what}: {found}, and not {expected}")

@@ -94,6 +94,8 @@ def is_done(case, stores):
 def main(arguments):
     names = arguments[:1] or [name for name in cases.ALL if "shared" not in name]
     with scene.scratch(PART) as folder:
+        planted = cases.make("rotate-device", folder / "planted")
+        checker.finds("said: nothing", lambda: said(planted, program.Run(1, b"", b"")))
         trials = Trials(PART, folder)
         for name in names:
             case = cases.make(name, folder / name)

@@ -6,9 +6,9 @@ Usage: kill_points.py [CASE [CALL:NUMBER]]    for example: kill_points.py rotate
 
 A command without X-Wing leaves those of suite 2 out. PUSHCRYPT_PROGRAM names another command than the release build's.
 """
-import collections, re, signal, sys
+import collections, contextlib, re, signal, sqlite3, sys
 
-import cases, checker, program, scene
+import bytes_on_disk, cases, checker, program, scene
 from points import Seen, Trials
 
 PART = "kill_points"
@@ -56,6 +56,17 @@ def trial(case, seen):
     return one
 
 
+def plant(folder):
+    """A purge without secure_delete: the row goes, and its bytes stay."""
+    case = cases.make("rotate-purge", folder / "planted")
+    stores = case.life.copy(folder / "planted-copy")
+    with contextlib.closing(sqlite3.connect(stores.phone / bytes_on_disk.DATABASE)) as database:
+        database.execute("PRAGMA secure_delete = OFF")
+        database.execute("DELETE FROM device_keys WHERE generation = 1")
+        database.commit()
+    checker.check(stores, case.bounds(False), case.repeat)
+
+
 def main(arguments):
     names = list(cases.SUITE_2) if arguments == ["suite-2"] else arguments[:1] or list(cases.ALL)
     if not arguments:
@@ -64,6 +75,7 @@ def main(arguments):
         else:
             print("SKIPPED: cases of suite 2 need libsodium 1.0.22: make nightly PART=post-quantum")
     with scene.scratch(PART) as folder:
+        checker.finds("what was destroyed lies in D", lambda: plant(folder))
         trials = Trials(PART, folder)
         for name in names:
             case = cases.make(name, folder / name)

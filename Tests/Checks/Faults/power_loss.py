@@ -4,7 +4,7 @@
 Usage: power_loss.py [STORY ['CUT MODE']]    for example: power_loss.py alone '120 torn'
 The environment's SEED chooses the mixtures.
 """
-import functools, os, sys, time
+import functools, itertools, os, shutil, sys, time
 
 import checker, disk_model, program, scene
 from points import Seen, Trials
@@ -69,6 +69,16 @@ def lay(files, old, new):
             path.chmod(0o600)
 
 
+def plant(story, calls):
+    """A store that never waits for the disk does not survive every cut."""
+    calls = [call for call in calls if call.kind != "sync"]
+    one = trial(story, calls, list(begun(story, calls)), Seen())
+    for cut, mode in itertools.product(range(len(calls)), ("dropped", "names", "torn")):
+        folder = story.life.root.parent / f"planted-{cut}-{mode}"
+        one(f"{cut} {mode}", folder)
+        shutil.rmtree(folder)
+
+
 def main(arguments):
     seed = int(os.environ.get("SEED", "1"))
     print(f"SEED={seed}")
@@ -82,6 +92,7 @@ def main(arguments):
             story = STORIES[name](Story(folder / name))
             calls = list(disk_model.calls(story.log.read_bytes()))
             owners = list(begun(story, calls))
+            checker.finds("", lambda: plant(story, calls))
             # A mark is a moment too: the command has ended.
             points = arguments[1:] or [f"{cut} {mode}" for cut in range(len(calls)) for mode in modes]
             trials.run(name, trial(story, calls, owners, Seen()), points)

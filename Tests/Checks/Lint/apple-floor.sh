@@ -96,7 +96,7 @@ make_library_module() {
 
 # Changes with the toolchain and with this script.
 key_of_tools() {
-    pwd && cksum Tests/Checks/Lint/apple-floor.sh "$parts"/* Sources/C/C{Process,SQLite}/shim.h Sources/C/C{Store,XWing}/include/*.h "${interfaces[@]}"
+    pwd && cksum Tests/Checks/Lint/apple-floor.sh "$parts"/* Sources/C/C{Process,SQLite}/shim.h Sources/C/CXWing/include/*.h "${interfaces[@]}"
 }
 
 # Changes with the sources that the modules are made of.
@@ -128,7 +128,6 @@ END
 module Clibsodium [system] { header "sodium.h" export * }
 module CProcess { header "$PWD/Sources/C/CProcess/shim.h" export * }
 module CSQLite [system] { header "$PWD/Sources/C/CSQLite/shim.h" export * }
-module CStore { header "$PWD/Sources/C/CStore/include/store.h" export * }
 module CXWing { header "$PWD/Sources/C/CXWing/include/xwing.h" export * }
 module DarwinDeclarations [system] { header "$PWD/$parts/DarwinDeclarations.h" export * }
 END

@@ -187,11 +187,9 @@ frontend=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)
 read -ra includes <<<"$(pkg-config --cflags-only-I libsodium sqlite3 libcurl libnghttp2 openssl)"
 for map in Sources/C/*/module.modulemap; do includes+=(-I "$(dirname "$map")"); done
 # SwiftPM makes the map of a C target itself.
-for map in CStore/include/store.h CXWing/include/xwing.h; do
-    mkdir -p "$work/${map%%/*}"
-    echo "module ${map%%/*} { header \"$PWD/Sources/C/$map\" export * }" >"$work/${map%%/*}/module.modulemap"
-    includes+=(-I "$work/${map%%/*}")
-done
+mkdir -p "$work/CXWing"
+echo "module CXWing { header \"$PWD/Sources/C/CXWing/include/xwing.h\" export * }" >"$work/CXWing/module.modulemap"
+includes+=(-I "$work/CXWing")
 
 build_imports "$(sed -n 's/:.*//p' <<<"$layers" | cut -d ' ' -f 3- | tr '\n' ' ')"
 status=0 count=0

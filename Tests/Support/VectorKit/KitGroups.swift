@@ -2,7 +2,7 @@ extension KitGroup {
     /// Every group that there is.
     public static let all: [KitGroup] = [
         envelopes, pushes, notifications, sequences, certificates, plans, contexts, keys, records, replies, payloads,
-        attachments, references, attachmentLists, reserved, fullBodies, stores, suite2Envelopes, suite2Keys,
+        attachments, references, attachmentLists, reserved, fullBodies, suite2Envelopes, suite2Keys,
     ]
 
     // MARK: Opening
@@ -144,18 +144,6 @@ extension KitGroup {
             let isPassedOver = reply.all("pin-after").isEmpty && !provider.isEmpty && provider != reply.all("pin")
             return reply.optional("confirms") == "no" || !reply.all("told").isEmpty || isPassedOver
         })
-
-    private static let storeCodes: Set = [
-        "corrupt-store", "newer-version", "older-version", "wrong-passphrase", "passphrase-needed", "store-key-missing",
-    ]
-    private static let rows: Set = [
-        "device-key", "pin", "learned", "provider-key", "signing-key", "device", "setting",
-    ]
-
-    /// Databases of key stores.
-    public static let stores = KitGroup(
-        "stores", taken: ["opened"], refused: storeCodes, optional: ["store-key", "passphrase", "fails-at"],
-        many: rows.union(["body"]), bound: [rows: ["opened"], ["fails-at"]: storeCodes])
 
     // MARK: Attachments
 

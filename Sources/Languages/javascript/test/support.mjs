@@ -81,8 +81,8 @@ const MEMBERS = {
         ["bucket", "payload-sha256", "clear", "length", "widest-length"],
     ],
 };
-/** The phone's groups, and stores. */
-const NOT_ASKED = ["attachments", "attachment-lists", "envelopes", "notifications", "pushes", "reserved", "sequences", "stores", "suite-2-envelopes"];
+/** The phone's groups. */
+const NOT_ASKED = ["attachments", "attachment-lists", "envelopes", "notifications", "pushes", "reserved", "sequences", "suite-2-envelopes"];
 const GOOD = ["accepted", "unchanged", "certificate-conflict"];
 
 export const groups = Object.keys(MEMBERS);

@@ -49,9 +49,9 @@ GROUPS: dict[str, tuple[set[str], set[str]]] = {
         {"bucket", "payload-sha256", "clear", "length", "widest-length"},
     ),
 }
-#: The phone's groups, and stores.
+#: The phone's groups.
 NOT_ASKED = {
-    "attachments", "attachment-lists", "envelopes", "notifications", "pushes", "replies", "reserved", "sequences", "stores", "suite-2-envelopes",
+    "attachments", "attachment-lists", "envelopes", "notifications", "pushes", "replies", "reserved", "sequences", "suite-2-envelopes",
 }
 GOOD = {"accepted", "unchanged", "certificate-conflict"}
 

@@ -20,7 +20,7 @@ Header = tuple[str, str | int | None]
 Members = dict[str, str | list[str]]
 
 # A rule of Docs/Format.md and its parts.
-RULE = re.compile(r"(?:[OSJKDNATV])-\d+(?:\.\d+)?", re.ASCII)
+RULE = re.compile(r"(?:[OSJKDNAT])-\d+(?:\.\d+)?", re.ASCII)
 
 # The fewest equal bytes that are written as one byte and a number.
 SHORTEST_RUN = 64
@@ -31,12 +31,11 @@ LONGEST_NAME = 120
 LISTS = {
     "rules", "pin", "learned", "pin-after", "learned-after", "told", "not-shown", "shown-user-info", "account", "account-pin",
     "device-after", "kept", "attachment", "dropped", "withdraws", "recipient", "foreign", "provider-has", "issued", "past",
-    "device-key", "provider-key", "signing-key", "setting",
 }
 RECEIVER = {"device", "pin"}
 LISTS_OF_GROUPS = {
     "envelopes": RECEIVER, "suite-2-envelopes": RECEIVER, "pushes": RECEIVER, "notifications": RECEIVER,
-    "sequences": RECEIVER | {"body"}, "certificates": {"expect", "body", "pin"}, "stores": {"device", "body"},
+    "sequences": RECEIVER | {"body"}, "certificates": {"expect", "body", "pin"},
 }
 
 # The members that most tests of a group share. They stand once in its file, and in the tests that differ.

@@ -40,7 +40,7 @@ import pushcrypt.internal.Payload;
 
 /** The groups of the test kit that are not about records, plans and payloads. */
 final class KitTest {
-    /** Groups of the other class, the phone's, and stores. */
+    /** Groups of the other class, the phone's. */
     private static final Set<String> OTHERS = Set.of(
         "records", "plans", "payloads", "attachments", "attachment-lists", "envelopes", "notifications", "pushes", "reserved", "sequences", "stores",
         "suite-2-envelopes");
