@@ -307,8 +307,7 @@ let package = Package(
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
         .testTarget(
-            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "VectorKit", "Waiting"],
-            swiftSettings: strict),
+            name: "PushcryptTests", dependencies: ["PostQuantum", "Pushcrypt", "VectorKit"], swiftSettings: strict),
         .testTarget(
             name: "PushcryptDeveloperToolsTests",
             dependencies: ["Pushcrypt", "PushcryptDeveloperTools", "PushcryptTests"], swiftSettings: strict),

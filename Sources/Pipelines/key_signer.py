@@ -4,7 +4,7 @@
     key_signer.py           reads the bytes to sign, and writes the signature (Docs/KeyRotation.md, A key service)
     key_signer.py public    writes the public key, for `pushcrypt key import --public --kind provider --format raw`
 
-It signs certificates of its own key and challenges to it, and nothing else. key_signer.json beside it says where the key is; a link to
+It signs certificates of that key and challenges to it, and nothing else. key_signer.json beside it says where the key is; a link to
 it that has another name has another file of settings:
 
     {"service": "pkcs11", "module": "/usr/lib/softhsm/libsofthsm2.so", "token": "push", "key": "provider", "pin_file": "/etc/push/pin"}

@@ -92,20 +92,15 @@ import Testing
     @Test func everyCodeIsThisLibrarys() {
         let lists: [[String]] = [
             OpenError.Code.allCases.map(\.description), SealError.Code.allCases.map(\.description),
-            SigningError.Code.allCases.map(\.description), KeyError.Code.allCases.map(\.description),
-            TrustError.Code.allCases.map(\.description), AttachmentError.Code.allCases.map(\.description),
-            Self.reasons,
+            KeyError.Code.allCases.map(\.description), TrustError.Code.allCases.map(\.description),
+            AttachmentError.Code.allCases.map(\.description), Self.reasons,
         ]
         let own = Set(lists.joined())
         // `wrong-topic` is InvalidTopic, which has no code.
         let codes = Set(format.codes.filter { $0.layer != "lines" && $0.layer != "filter" }.map(\.code))
         #expect(codes.subtracting(own) == ["wrong-topic"])
-        // Without a guard, other forms of keys, and a signer of the command.
-        #expect(
-            own.subtracting(codes) == [
-                "duplicate", "unsupported-key", "unequal-halves", "signer-unavailable", "signer-refused",
-                "signer-timed-out",
-            ])
+        // Without a guard, and other forms of keys.
+        #expect(own.subtracting(codes) == ["duplicate", "unsupported-key", "unequal-halves"])
         #expect(Set(format.codes.map(\.code)).count == format.codes.count)
     }
 

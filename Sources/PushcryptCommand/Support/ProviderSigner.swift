@@ -80,3 +80,14 @@ extension Arguments {
             help: "run this program, which has the provider key: bytes to sign in, 64 bytes of signature out")
     }
 }
+
+extension ProviderPublicKey {
+    /// Reads the value of an option.
+    init(_ text: String, inOption name: String) throws(CommandFailure) {
+        do throws(KeyError) {
+            self = try ProviderPublicKey(text: text)
+        } catch {
+            throw CommandFailure(error, inOption: name)
+        }
+    }
+}

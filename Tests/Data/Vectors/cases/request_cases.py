@@ -1,6 +1,6 @@
 """requests.json: the collapse ids and the expirations of pushes, which only a sealer makes."""
 
-from reference.envelope import collapse_id, hedge_key, hedge_signature, message_id_of_name
+from reference.envelope import collapse_id, hedge_key, message_id_of_name
 from reference.sealing import expiration
 
 from .material import PHONE, PROVIDER, SECOND_PROVIDER, SENT_AT, SIGNING, TABLET, TOPIC, Case, Device, Pair
@@ -15,17 +15,14 @@ def collapse_case(
     device_name: str | None = None,
     collapse_name: str | None = None,
     caller_id: str = "order-7731",
-    signs_elsewhere: bool = False,
 ) -> Case:
     """A device is its name or its key, what collapses is a name or one message."""
-    signature = hedge_signature(key.seed)
-    hedge = hedge_key(signature if signs_elsewhere else key.seed)
+    hedge = hedge_key(key.seed)
     identifier = message_id_of_name(caller_id)
     return {
         "name": name,
         "topic": topic,
         "signingSeed": key.seed.hex(),
-        **({"hedgeSignature": signature.hex()} if signs_elsewhere else {}),
         "devicePublic": device.public.hex(),
         **({"device": device_name} if device_name is not None else {}),
         "callerID": caller_id,
@@ -62,9 +59,6 @@ def collapse_cases() -> list[Case]:
         collapse_case("the longest name of a device", device_name="d" * 255, collapse_name="x"),
         collapse_case("a longer name of the device, a shorter one of the pushes", device_name="ab", collapse_name="c"),
         collapse_case("a shorter name of the device, a longer one of the pushes", device_name="a", collapse_name="bc"),
-        collapse_case(
-            "a provider whose key is in a service", device_name="phone1", collapse_name="chat-c41", signs_elsewhere=True
-        ),
     ]
 
 

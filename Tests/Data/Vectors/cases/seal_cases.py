@@ -21,7 +21,6 @@ from reference.envelope import (
     ephemeral_ikm,
     header,
     hedge_key,
-    hedge_signature,
     info,
     inner_plaintext,
     message_id,
@@ -102,7 +101,6 @@ def seal_case(
     now: int = NOW,
     ttl: int = MAXIMUM_TTL,
     caller_id: str | None = None,
-    signs_elsewhere: bool = False,
     push_type: str = "alert",
     title: str = "New message",
     clear_sound: str | None = None,
@@ -116,8 +114,7 @@ def seal_case(
     assert planned.payload == payload, f"{name}: the payload has white space"
     body, kind = by.body(payload), by.kind(push_type)
 
-    hedge_origin = {"hedgeSignature": hedge_signature(by.seed).hex()} if signs_elsewhere else {}
-    hedge = hedge_key(hedge_signature(by.seed) if signs_elsewhere else by.seed)
+    hedge = hedge_key(by.seed)
     r_message_id, r_ephemeral = seed(f"seal {name} r message id"), seed(f"seal {name} r ephemeral")
     if caller_id is None:
         identifier = message_id(hedge, r_message_id, sent_at, body)
@@ -173,7 +170,6 @@ def seal_case(
         "ttl": ttl,
         "kind": kind,
         "body": body.hex(),
-        **hedge_origin,
         "hedgeKey": hedge.hex(),
         **origin,
         "messageID": identifier.hex(),
@@ -239,11 +235,9 @@ def seal_cases() -> list[Seal]:
             caller_id="order-7731",
         ),
         seal_case("a message whose name is not ASCII", caller_id="주문 7731 🚲"),
-        seal_case("a provider whose key is in a service: the hedge key comes of a signature", signs_elsewhere=True),
         seal_case("a certificate before the payload", rules="O-5.2 S-12", by=signer(1)),
         seal_case("the certificate after a theft before the payload", rules="O-5.2 S-12", by=signer(3)),
         seal_case("a certificate that expires before the payload", rules="O-5.2 S-12", by=EXPIRING),
-        seal_case("a signing key in a service: the hedge key comes of its signature", rules="O-5.2 S-12", by=signer(1), signs_elsewhere=True),
         seal_case("a certificate of another provider, for another app", rules="O-5.2 S-12", by=OTHER, provider=SECOND_PROVIDER, topic="com.example.other"),
         seal_case("the largest payload beside a certificate in bucket 256", filler(157 - SIZE), rules="S-6 S-12", by=signer(1)),
         seal_case("a payload one byte larger than bucket 256 holds beside a certificate", filler(158 - SIZE), rules="S-6 S-12", by=signer(1)),
@@ -280,7 +274,6 @@ def seal_cases() -> list[Seal]:
             sent_at=SENT_AT + 1,
             ttl=86_400,
             caller_id="주문",
-            signs_elsewhere=True,
             title="Café",
             clear_sound="tap.caf",
             kept=("category",),

@@ -11,7 +11,6 @@ from .trust import Certificate
 
 ENVELOPE_LABEL = b"pushcrypt/1 envelope\x00"
 SIGNATURE_LABEL = b"pushcrypt/1 signature\x00"
-HEDGE_SEED_LABEL = b"pushcrypt/1 hedge seed\x00"
 HEDGE_LABEL = b"pushcrypt/1 hedge\x00"
 EPHEMERAL_LABEL = b"pushcrypt/1 ephemeral\x00"
 MESSAGE_ID_LABEL = b"pushcrypt/1 message id\x00"
@@ -150,13 +149,9 @@ def to_text(envelope: bytes) -> str:
 # Hedged randomness.
 
 
-def hedge_key(secret: bytes) -> bytes:
-    """`secret` is the seed of the key that signs, or a signature if the seed is in a service."""
-    return hmac.digest(secret, HEDGE_LABEL, "sha256")
-
-
-def hedge_signature(seed: bytes) -> bytes:
-    return keys.sign(seed, HEDGE_SEED_LABEL)
+def hedge_key(seed: bytes) -> bytes:
+    """`seed` is that of the key that signs."""
+    return hmac.digest(seed, HEDGE_LABEL, "sha256")
 
 
 def message_id(hedge: bytes, r: bytes, sent_at: int, body: bytes) -> bytes:
